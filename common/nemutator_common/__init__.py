@@ -1,0 +1,1 @@
+"""What every component shares: the vocabulary, the wire shapes and how a process of ours behaves."""

@@ -1,0 +1,18 @@
+"""Time as an argument: engines get a `Clock`, so that tests need no waiting.
+
+The real one is `system_clock.py`; `tests/fakes/clocks.py` has the one whose hands a test moves.
+"""
+
+from typing import Protocol
+
+
+class Clock(Protocol):
+    def now(self) -> float:
+        """Wall time, seconds since the epoch: for people and records; it may jump."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds that never run backwards: for intervals and deadlines."""
+        ...
+
+    async def sleep(self, seconds: float) -> None: ...

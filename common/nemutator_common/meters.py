@@ -1,0 +1,18 @@
+"""Counting as a port: code that counts does not know who collects.
+
+The real one is `serving/metrics.py`; `tests/fakes/meters.py` keeps the numbers for a test to read.
+"""
+
+from typing import Protocol
+
+from nemutator_common.names import Metric
+
+
+class Meter(Protocol):
+    """Every call gives all of the metric's labels; an undeclared label is an error at once."""
+
+    def count(self, metric: Metric, amount: float = 1, /, **labels: str) -> None: ...
+
+    def gauge(self, metric: Metric, value: float, /, **labels: str) -> None: ...
+
+    def observe(self, metric: Metric, value: float, /, **labels: str) -> None: ...
