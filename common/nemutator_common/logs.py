@@ -94,7 +94,7 @@ class TextFormatter(logging.Formatter):
 
 
 def _keys(record: logging.LogRecord) -> dict[str, object]:
-    keys: dict[str, object] = {**_bound.get()}
+    keys: dict[str, object] = {str(key): value for key, value in _bound.get().items()}
     if isinstance(record.args, Mapping):
         keys.update(record.args)
     return {str(key): _shortened(value) for key, value in keys.items()}
