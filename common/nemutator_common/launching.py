@@ -97,6 +97,9 @@ def start(program: str, role: Role[S], arguments: argparse.Namespace) -> int:
     logs.configure(role=settings.role, level=settings.log_level, style=settings.log_format)
     try:
         _run(role, settings)
+    except KeyboardInterrupt:
+        # Ctrl-C before the signal handlers stood: there was nothing to stop yet.
+        return ExitCode.OK
     except BaseException as error:  # noqa: BLE001 - whatever ended it becomes an exit code
         return _ending(program, settings, error)
     return ExitCode.OK
