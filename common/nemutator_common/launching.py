@@ -16,11 +16,10 @@ import sys
 import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from importlib import metadata
 from pathlib import Path
 from typing import Generic, TypeVar
 
-from nemutator_common import logs, names
+from nemutator_common import __version__, logs, names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import (
     LogFormat,
@@ -48,14 +47,10 @@ class Role(Generic[S]):
     summary: str
 
 
-def version() -> str:
-    return metadata.version(names.PREFIX)
-
-
 def main(program: str, roles: Sequence[Role[Shared]], argv: Sequence[str] | None = None) -> int:
     """Become one of *roles*, and return the exit code of the process."""
     parser = argparse.ArgumentParser(prog=program, allow_abbrev=False)
-    parser.add_argument("--version", action="version", version=version())
+    parser.add_argument("--version", action="version", version=__version__)
     subparsers = parser.add_subparsers(dest="role", required=True, metavar="ROLE")
     for role in roles:
         subparser = subparsers.add_parser(role.schema.role, help=role.summary, allow_abbrev=False)
