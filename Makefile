@@ -1,0 +1,73 @@
+# The only place for commands. `make` alone lists them.
+
+SHELL := /bin/bash
+.SHELLFLAGS := -euo pipefail -c
+.DEFAULT_GOAL := help
+
+# A Python path of the user's other projects must not reach into ours.
+unexport PYTHONHOME PYTHONPATH
+
+BIN := .venv/bin
+PYTEST = $(BIN)/python -m pytest $(ARGS)
+UV := uv==0.13.8
+
+# An empty tier is no failure (pytest's exit code 5), but it is no success to be silent about.
+or_empty = || { code=$$?; [ $$code = 5 ] && echo "make $@: there are no such tests yet"; }
+
+.PHONY: help
+help: ## list the commands
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@echo 'ARGS="…" goes to nemutator (run) or to pytest (test, e2e, drill).'
+
+.PHONY: run
+run: venv-run ## start everything on this machine; ARGS="--data-dir …"
+	@exec $(BIN)/nemutator up $(ARGS)
+
+.PHONY: test
+test: venv-dev ## fast tests: no root, no network; up to 4 minutes
+	@$(PYTEST)
+
+.PHONY: check
+check: venv-dev ## formatting, types, directions of imports, house rules
+	@echo '— ruff';          $(BIN)/ruff check --quiet
+	@echo '— ruff format';   $(BIN)/ruff format --check --quiet || \
+	    { echo 'make fmt mends these:'; $(BIN)/ruff format --check; }
+	@echo '— mypy';          $(BIN)/mypy --no-error-summary
+	@echo '— import-linter'; $(BIN)/lint-imports --no-logo || exit 1
+	@echo '— C format';      scripts/c-format
+	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
+
+.PHONY: e2e
+e2e: venv-dev ## tests with real processes, the kernel and Chromium; see scripts/prerequisites e2e
+	@$(PYTEST) -m e2e $(or_empty)
+
+.PHONY: drill
+drill: venv-dev ## hundreds of kills, large fuzz, soak: takes long, never in CI
+	@$(PYTEST) -m drill $(or_empty)
+
+.PHONY: bench
+bench: venv-dev ## compare with a real peer: NAME=…; ends with one line of JSON
+	@$(BIN)/python -m tests.bench.frame $(NAME)
+
+.PHONY: testbed
+testbed: # listed once there is something behind it
+	@echo 'make testbed: not built yet: no test needs a Kubernetes control plane so far' >&2; exit 1
+
+.PHONY: fmt
+fmt: venv-dev ## format the sources and write the generated tables
+	@$(BIN)/ruff check --fix-only --quiet && $(BIN)/ruff format --quiet
+	@scripts/c-format --fix
+	@$(BIN)/python -m scripts.reference
+
+.PHONY: lock
+lock: ## maintainers: resolve requirements/*.txt anew
+	@scripts/lock $(UV)
+
+.PHONY: clean
+clean: ## remove what is built: .venv, caches; never data
+	@rm -rf .venv .build .mypy_cache .ruff_cache .pytest_cache .import_linter_cache .hypothesis dist
+	@find agent common controller scripts tests -name __pycache__ -prune -exec rm -rf {} +
+
+.PHONY: venv-run venv-dev
+venv-run venv-dev: venv-%:
+	@scripts/venv $*
