@@ -1,0 +1,103 @@
+"""The long-lived tasks of one process: started together, stopped in order.
+
+This is the one place that does not use a TaskGroup: a group waits for ever for a child that ignores
+cancellation, while a process that was told to stop must be able to leave, and to say who held it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable, Coroutine, Iterable
+from typing import Any
+
+from nemutator_common import names
+
+log = logging.getLogger(__name__)
+
+Body = Callable[[], Coroutine[Any, Any, None]]
+
+
+class HungTasksError(Exception):
+    """Tasks that were cancelled and did not end in time; they still run."""
+
+    def __init__(self, hung: Iterable[str]) -> None:
+        self.names = tuple(hung)
+        super().__init__(f"these tasks ignored their cancellation: {', '.join(self.names)}")
+
+
+class TaskEndedError(Exception):
+    """A task that should run until it is stopped returned by itself."""
+
+    def __init__(self, name: str) -> None:
+        self.name = name
+        super().__init__(f"task {name!r} ended although nobody asked it to")
+
+
+class Supervisor:
+    """Runs named bodies until one ends or all are asked to stop.
+
+    Add a body after those that it needs: the last added is stopped first.
+    """
+
+    def __init__(self, *, stop_s: float = 1.5) -> None:
+        self._stop_s = stop_s
+        self._bodies: dict[str, Body] = {}
+
+    def add(self, name: str, body: Body) -> None:
+        if name in self._bodies:
+            raise ValueError(f"there is a task {name!r} already")
+        self._bodies[name] = body
+
+    async def run(self, stop: asyncio.Event) -> None:
+        """Run all bodies until *stop* is set or one of them ends, then stop the rest in order.
+
+        Each gets `stop_s` to end after its cancellation. The first failure is raised as it is; a
+        body that returns before anybody asked is one (`TaskEndedError`). When tasks ignored their
+        cancellation, `HungTasksError` is raised instead, with that failure as its cause.
+        """
+        loop = asyncio.get_running_loop()
+        asked = loop.create_task(stop.wait(), name="stop")
+        tasks = [loop.create_task(body(), name=name) for name, body in self._bodies.items()]
+        failures: list[BaseException] = []
+        try:
+            await asyncio.wait([asked, *tasks], return_when=asyncio.FIRST_COMPLETED)
+        except asyncio.CancelledError as cancellation:
+            failures.append(cancellation)
+        asked.cancel()
+        ended = [task for task in tasks if task.done()]
+        failures += filter(None, (_failure(task, asked=stop.is_set()) for task in ended))
+        hung = await self._stop([task for task in tasks if not task.done()], failures)
+        if hung:
+            raise HungTasksError(hung) from next(iter(failures), None)
+        for failure in failures[1:]:
+            log.error("task_failed", {names.ERROR: type(failure).__name__}, exc_info=failure)
+        if failures:
+            raise failures[0]
+
+    async def _stop(
+        self, tasks: list[asyncio.Task[None]], failures: list[BaseException]
+    ) -> list[str]:
+        """Cancel *tasks*, last first; add to *failures* and return the names of those that hang."""
+        hung = []
+        try:
+            for task in reversed(tasks):
+                task.cancel()
+                await asyncio.wait([task], timeout=self._stop_s)
+                if not task.done():
+                    hung.append(task.get_name())
+                elif failure := _failure(task, asked=True):
+                    failures.append(failure)
+        finally:
+            # For when we are cancelled once more: whoever does that has no time for an order.
+            for task in tasks:
+                task.cancel()
+        return hung
+
+
+def _failure(task: asyncio.Task[None], *, asked: bool) -> BaseException | None:
+    """Why an ended *task* did not end as it should; in a traceback, the failure names its task."""
+    failure = None if task.cancelled() else task.exception()
+    if failure is not None:
+        failure.add_note(f"in task {task.get_name()!r}")
+    elif not asked:
+        failure = TaskEndedError(task.get_name())
+    return failure
