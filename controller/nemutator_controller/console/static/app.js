@@ -1,0 +1,199 @@
+// The page: asks the brain every few seconds, and lets each part show what it answered.
+
+import * as brain from "./brain.js";
+import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
+import { parse } from "./filter.js";
+import { span, visible } from "./format.js";
+import { lacking, merge } from "./history.js";
+import { followPointer, showBlindSpots, showHistory, showMachine } from "./machine.js";
+import { build, count, summary } from "./tree.js";
+import { TreeGrid } from "./treegrid.js";
+
+const EVERY_MS = 3000;
+const LONGEST_WAIT_MS = 6000;
+
+const grid = new TreeGrid();
+
+/** What is known now. `problem` is why the last question had no answer; null when it had one. */
+const state = {
+  nodes: null,
+  chosen: null,
+  points: [],
+  roots: [],
+  answeredAt: null,
+  problem: null,
+  failures: 0,
+};
+
+const now = () => performance.now() / 1000;
+
+const shownNode = () =>
+  state.nodes?.find((node) => node.name === state.chosen) ?? state.nodes?.[0] ?? null;
+
+async function refresh() {
+  try {
+    const answer = await brain.topology();
+    Object.assign(state, { nodes: answer.nodes, answeredAt: now(), problem: null, failures: 0 });
+    const node = shownNode();
+    if (node) {
+      const asked = node.name;
+      const { points } = await brain.history(asked, lacking(state.points, node.seen_at));
+      if (shownNode()?.name === asked) state.points = merge(state.points, points);
+    }
+  } catch (error) {
+    if (!(error instanceof brain.LostError || error instanceof brain.SignedOutError)) throw error;
+    Object.assign(state, { problem: error, failures: state.failures + 1 });
+  }
+}
+
+function show() {
+  const node = shownNode();
+  hide(byId("main"), node == null);
+  showBanner(node);
+  showFreshness(node);
+  document.title = node ? `${visible(node.name)} · nemutator` : "nemutator";
+  if (!node) return;
+  showNodes(node);
+  showMachine(node);
+  showHistory(state.points);
+  attribute(byId("history-link"), "href", brain.historyPath(node.name, 3600));
+  state.roots = build(node);
+  grid.show(state.roots, node.machine);
+  showCount();
+  showBlindSpots(node.missing);
+  keyed(
+    byId("missing-list"),
+    node.missing.map((fact) => ({ key: `${fact.what}\n${fact.why}`, ...fact })),
+    () => fromTemplate("blind-spot"),
+    (item, { what, why, remedy }) => {
+      const [whatShown, whyShown, remedyShown] = item.children;
+      text(whatShown, visible(what));
+      text(whyShown, visible(why));
+      text(remedyShown, visible(remedy));
+    },
+  );
+}
+
+function showNodes(node) {
+  hide(byId("nodes"), state.nodes.length < 2);
+  keyed(
+    byId("node"),
+    state.nodes.map(({ name }) => ({ key: name })),
+    () => document.createElement("option"),
+    (option, { key }) => {
+      text(option, visible(key));
+      option.value = key;
+    },
+  );
+  byId("node").value = node.name;
+}
+
+const since = (node) => node.age_s + (now() - state.answeredAt);
+
+function showFreshness(node) {
+  const element = byId("freshness");
+  if (!node) return text(element, state.problem ? "" : "waiting …");
+  const late = node.stale || state.problem != null;
+  attribute(element, "data-late", late);
+  return text(element, `${late ? "last seen " : ""}${span(since(node))} ago`);
+}
+
+function showBanner(node) {
+  const said = bannerText(node);
+  const banner = byId("banner");
+  hide(banner, said == null);
+  text(banner, said ?? "");
+  document.body.classList.toggle("late", said != null && node != null);
+}
+
+function bannerText(node) {
+  if (state.problem instanceof brain.SignedOutError) {
+    return "This session has ended. Run `nemutator link` for a new link, and open it here.";
+  }
+  if (state.problem) {
+    const kept = node ? "What you see is the last answer." : "";
+    return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
+  }
+  if (state.nodes?.length === 0) {
+    return "No agent has reported yet: the first report takes a few seconds after the start.";
+  }
+  if (node?.stale) {
+    return `No news from ${visible(node.name)}: its agent is down, or cannot reach the controller.`;
+  }
+  return null;
+}
+
+function showCount() {
+  const matches = parse(byId("filter").value);
+  const found = matches ? count(state.roots, matches) : null;
+  text(byId("shown"), matches ? `${found} of ${summary(state.roots)}` : summary(state.roots));
+  hide(byId("empty"), found !== 0);
+  text(
+    byId("empty"),
+    "Nothing matches. Words are looked for in names; runtime:go, kind:container, pid:1 and path:… ask for more.",
+  );
+}
+
+/** Resolves after *ms*, or at once when the page is shown again. Never while it is hidden. */
+function nextLook(ms) {
+  return new Promise((resolve) => {
+    const done = () => {
+      if (document.hidden) return;
+      clearTimeout(timer);
+      document.removeEventListener("visibilitychange", done);
+      resolve();
+    };
+    const timer = setTimeout(done, ms);
+    document.addEventListener("visibilitychange", done);
+  });
+}
+
+function listen() {
+  const filter = byId("filter");
+  filter.addEventListener("input", () => {
+    grid.filter(parse(filter.value));
+    showCount();
+  });
+  filter.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      grid.focusFirst();
+    }
+  });
+  document.addEventListener("keydown", (event) => {
+    const typing = event.target.matches("input, select, textarea");
+    if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
+      event.preventDefault();
+      filter.focus();
+      filter.select();
+    }
+    if (event.key === "Escape" && filter.value) {
+      filter.value = "";
+      filter.dispatchEvent(new Event("input"));
+    }
+  });
+  byId("expand").addEventListener("click", () => grid.foldAll(true));
+  byId("collapse").addEventListener("click", () => grid.foldAll(false));
+  byId("node").addEventListener("change", (event) => {
+    Object.assign(state, { chosen: event.target.value, points: [] });
+    grid.reset();
+    show();
+  });
+  followPointer(() => showHistory(state.points));
+  // Between two answers only the age grows.
+  setInterval(() => showFreshness(shownNode()), 1000);
+}
+
+listen();
+for (;;) {
+  try {
+    await refresh();
+    show();
+  } catch (error) {
+    // A defect of this page must neither freeze it unseen nor hide the next good answer.
+    console.error(error);
+    hide(byId("banner"), false);
+    text(byId("banner"), `This page has a defect: ${error.message}`);
+  }
+  await nextLook(Math.min(LONGEST_WAIT_MS, EVERY_MS * 2 ** Math.max(0, state.failures - 3)));
+}

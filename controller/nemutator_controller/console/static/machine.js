@@ -1,0 +1,117 @@
+// The upper part of the page: the machine, its readings and their last hour.
+
+import { attribute, byId, hide, text, width } from "./dom.js";
+import { UNKNOWN, bytes, cores, counted, percent, span, visible } from "./format.js";
+import { at, drawing, highest } from "./history.js";
+
+const PRESSURES = { cpu: "CPU", memory: "memory", io: "disk" };
+
+/** Up to here waiting is noise; from the second on, work suffers: when to look, not an alarm. */
+const NOTICE = 10;
+const SUFFER = 40;
+
+export function showMachine(node) {
+  const machine = node.machine;
+  text(byId("machine-name"), visible(node.name));
+  text(byId("system"), visible(machine.system));
+  text(byId("kernel"), `kernel ${visible(machine.kernel)}`);
+  text(byId("cpus"), counted(machine.cpus, "CPU"));
+  text(byId("load"), `load ${machine.load_1m.toFixed(2)}`);
+  attribute(byId("load"), "title", "tasks that run or wait to, averaged over one minute");
+
+  const part = machine.cpu_cores == null ? null : machine.cpu_cores / machine.cpus;
+  text(byId("cpu"), machine.cpu_cores == null ? UNKNOWN : machine.cpu_cores.toFixed(2));
+  const share = part == null ? "" : ` · ${percent(100 * part)}`;
+  text(byId("cpu-of"), `of ${counted(machine.cpus, "core")}${share}`);
+  attribute(byId("cpu"), "title", machine.cpu_cores == null ? FIRST_LOOK : null);
+  meter(byId("cpu-meter"), machine.cpu_cores, machine.cpus, `${cores(machine.cpu_cores)} cores`);
+
+  const used = machine.memory_used_bytes;
+  text(byId("memory"), bytes(used));
+  const swap = machine.swap_used_bytes > 0 ? ` · swap ${bytes(machine.swap_used_bytes)}` : "";
+  text(
+    byId("memory-of"),
+    `of ${bytes(machine.memory_bytes)} · ${percent((100 * used) / machine.memory_bytes)}${swap}`,
+  );
+  meter(byId("memory-meter"), used, machine.memory_bytes, bytes(used));
+
+  for (const [resource, name] of Object.entries(PRESSURES)) {
+    showPressure(byId(`pressure-${resource}`), name, machine.pressures[resource]);
+  }
+}
+
+export const FIRST_LOOK = "not known: a rate needs two looks, so the first report has none";
+
+function showPressure(value, name, pressure) {
+  const some = pressure?.some_10s ?? null;
+  text(value, percent(some));
+  const full =
+    pressure?.full_10s == null ? "" : `; ${percent(pressure.full_10s)} of it, all work at once`;
+  attribute(
+    value,
+    "title",
+    some == null
+      ? `not known: the kernel does not tell the ${name} pressure (PSI)`
+      : `some work waited for ${name} ${percent(some)} of the last 10 s${full}; ` +
+          `${percent(pressure.some_60s)} of the last minute`,
+  );
+  const bar = value.parentElement.querySelector(".meter");
+  meter(bar, some, 100, percent(some));
+  const grade = some >= SUFFER ? "suffer" : some >= NOTICE ? "notice" : "calm";
+  attribute(bar, "data-grade", grade);
+}
+
+function meter(element, value, most, said) {
+  width(element.firstElementChild, value == null ? 0 : value / most);
+  attribute(element, "aria-valuemax", most);
+  attribute(element, "aria-valuenow", value ?? 0);
+  attribute(element, "aria-valuetext", value == null ? "not known" : said);
+}
+
+const SPARKS = {
+  cpu: { field: "cpu_cores", say: (value) => `${cores(value)} cores` },
+  memory: { field: "memory_used_bytes", say: bytes },
+};
+
+/** Where the pointer is over a line, as a part of its width; null when it is elsewhere. */
+const pointed = { cpu: null, memory: null };
+
+export function showHistory(points) {
+  for (const [name, { field, say }] of Object.entries(SPARKS)) {
+    const svg = byId(`${name}-spark`);
+    const { line, area } = drawing(points, field, 300, 56);
+    attribute(svg.querySelector(".line"), "d", line);
+    attribute(svg.querySelector(".area"), "d", area);
+    const length = points.length > 1 ? points.at(-1).at - points[0].at : 0;
+    const said =
+      length > 0
+        ? `highest ${say(highest(points, field))} in the last ${span(length)}`
+        : "history begins now";
+    attribute(svg, "aria-label", `${name}: ${said}`);
+    const near = pointed[name] == null ? null : at(points, pointed[name]);
+    const ago = near && span(points.at(-1).at - near.at);
+    text(byId(`${name}-caption`), near ? `${say(near[field])}, ${ago} ago` : said);
+  }
+}
+
+export function followPointer(redraw) {
+  for (const name of Object.keys(SPARKS)) {
+    const svg = byId(`${name}-spark`);
+    svg.addEventListener("pointermove", (event) => {
+      const box = svg.getBoundingClientRect();
+      pointed[name] = (event.clientX - box.left) / box.width;
+      redraw();
+    });
+    svg.addEventListener("pointerleave", () => {
+      pointed[name] = null;
+      redraw();
+    });
+  }
+}
+
+export function showBlindSpots(missing) {
+  const link = byId("blind");
+  hide(link, missing.length === 0);
+  text(link, `${counted(missing.length, "fact")} cannot be seen`);
+  hide(byId("missing"), missing.length === 0);
+}

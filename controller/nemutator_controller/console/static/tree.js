@@ -1,0 +1,183 @@
+// From one node of the topology to the rows that are shown. Pure.
+//
+// An entry is a workload (a cgroup) or a process: {key, kind, name, path, pid, cpu, memory,
+// waiting, waits, count, runtimes, detail, open, children}. null means: not known.
+
+import { counted, runtime, visible } from "./format.js";
+
+const OPEN_AT_FIRST = new Set(["root", "slice"]);
+
+export const GROUP_LIMIT = 40;
+/** However much is unfolded, the document stays small enough to be redrawn in a few ms. */
+export const ROW_LIMIT = 1500;
+
+export function build(node) {
+  const groups = new Map(node.workloads.map((workload) => [workload.path, group(workload)]));
+  const roots = [];
+  for (const [path, entry] of groups) {
+    (nearest(groups, above(path))?.children ?? roots).push(entry);
+  }
+  for (const process of node.processes) {
+    (nearest(groups, process.workload)?.children ?? roots).push(leaf(process));
+  }
+  roots.forEach(sum);
+  return roots;
+}
+
+function group(workload) {
+  const [waiting, waits] = worst(workload.pressures);
+  return {
+    key: `w:${workload.path}`,
+    kind: workload.kind,
+    name: workload.kind === "root" ? "whole machine" : visible(workload.name),
+    path: visible(workload.path),
+    pid: null,
+    cpu: workload.cpu_cores,
+    memory: workload.memory_bytes,
+    waiting,
+    waits,
+    count: 0,
+    runtimes: [],
+    detail: workload.kind,
+    open: OPEN_AT_FIRST.has(workload.kind),
+    children: [],
+  };
+}
+
+function leaf(process) {
+  return {
+    key: `p:${process.pid}:${process.started_at}`,
+    kind: "process",
+    name: visible(process.command),
+    path: visible(process.workload),
+    pid: process.pid,
+    cpu: process.cpu_cores,
+    memory: process.memory_bytes,
+    waiting: null,
+    waits: "",
+    count: process.threads,
+    runtimes: process.runtime
+      ? [visible(runtime(process.runtime, process.runtime_version))]
+      : [],
+    detail: `pid ${process.pid}`,
+    open: false,
+    children: [],
+  };
+}
+
+function above(path) {
+  if (path === "/") return null;
+  return path.slice(0, path.lastIndexOf("/")) || "/";
+}
+
+/** The closest group at or above *path*: an agent may leave out some in between. */
+function nearest(groups, path) {
+  for (let at = path; at != null; at = above(at)) {
+    if (groups.has(at)) return groups.get(at);
+    if (!at.includes("/")) return undefined;
+  }
+  return undefined;
+}
+
+function worst(pressures) {
+  const known = ["cpu", "memory", "io"].filter((resource) => pressures[resource] != null);
+  if (known.length === 0) return [null, ""];
+  const highest = known.reduce((a, b) =>
+    pressures[b].some_10s > pressures[a].some_10s ? b : a,
+  );
+  return [pressures[highest].some_10s, highest === "io" ? "disk" : highest];
+}
+
+/** Give each group the number of its processes, all the way down, and its own runtimes. */
+function sum(entry) {
+  if (entry.kind === "process") return 1;
+  entry.count = entry.children.reduce((total, child) => total + sum(child), 0);
+  const own = entry.children.filter((child) => child.kind === "process");
+  entry.runtimes = [...new Set(own.flatMap((child) => child.runtimes))].sort();
+  return entry.count;
+}
+
+/**
+ * Only what *matches*, with all that is above it unfolded; what is below a match can be unfolded.
+ */
+export function narrow(entries, matches) {
+  return entries.flatMap((entry) => {
+    const below = narrow(entry.children, matches);
+    const hit = matches(entry);
+    if (!hit && below.length === 0) return [];
+    const open = below.length > 0;
+    if (!hit) return [{ ...entry, open, children: below }];
+    const narrowed = new Map(below.map((child) => [child.key, child]));
+    const children = entry.children.map((child) => narrowed.get(child.key) ?? folded(child));
+    return [{ ...entry, open, children }];
+  });
+}
+
+function folded(entry) {
+  return { ...entry, open: false, children: entry.children.map(folded) };
+}
+
+export function count(entries, matches = () => true) {
+  return entries.reduce(
+    (total, entry) => total + (matches(entry) ? 1 : 0) + count(entry.children, matches),
+    0,
+  );
+}
+
+/** The order of siblings: groups before processes, what is not known last, ties by name. */
+export function ordering(column, descending) {
+  const sign = descending ? -1 : 1;
+  return (a, b) =>
+    (a.kind === "process") - (b.kind === "process") ||
+    (column === "name" ? sign * byName(a, b) : byNumber(a[column], b[column], sign)) ||
+    byName(a, b) ||
+    (a.pid ?? 0) - (b.pid ?? 0);
+}
+
+function byNumber(a, b, sign) {
+  if (a == null || b == null) return (a == null) - (b == null);
+  return sign * (a - b);
+}
+
+const collator = new Intl.Collator("en", { numeric: true });
+
+function byName(a, b) {
+  return collator.compare(a.name, b.name);
+}
+
+/**
+ * What is unfolded, as a flat list of rows: {key, level, position, size, parent} with an `entry`
+ * and `expanded` (null when there is nothing below), or with `says`, where a limit holds some back.
+ * *isOpen* and *limitOf* answer for one entry, or the key of a parent, what a person has chosen.
+ */
+export function flatten(roots, { order, isOpen, limitOf }) {
+  const rows = [];
+  const visit = (entries, level, parent) => {
+    const shown = [...entries].sort(order).slice(0, limitOf(parent));
+    const size = entries.length;
+    for (const [index, entry] of shown.entries()) {
+      const expanded = entry.children.length > 0 ? isOpen(entry) : null;
+      rows.push({ key: entry.key, level, position: index + 1, size, parent, entry, expanded });
+      if (expanded) visit(entry.children, level + 1, entry.key);
+      if (rows.length >= ROW_LIMIT) return;
+    }
+    const hidden = size - shown.length;
+    if (hidden > 0) {
+      const says = `Show ${Math.min(hidden, GROUP_LIMIT)} more, ${hidden} are hidden`;
+      rows.push({ key: `more:${parent}`, level, position: shown.length + 1, size, parent, says });
+    }
+  };
+  visit(roots, 1, "");
+  if (rows.length < ROW_LIMIT) return rows;
+  const says = `Only ${ROW_LIMIT} rows are shown: fold some, or filter`;
+  return [
+    ...rows.slice(0, ROW_LIMIT),
+    { key: "limit", level: 1, position: 1, size: 1, parent: null, says },
+  ];
+}
+
+export function summary(entries) {
+  const processes = count(entries, (entry) => entry.kind === "process");
+  const groups = count(entries) - processes;
+  return `${counted(groups, "group")}, ${counted(processes, "process", "processes")}`;
+}

@@ -1,0 +1,224 @@
+// The table of what runs: rows of the tree, folded and unfolded, moved through by keyboard.
+
+import { attribute, byId, fromTemplate, keyed, text, width } from "./dom.js";
+import { UNKNOWN, bytes, cores, counted, percent } from "./format.js";
+import { FIRST_LOOK } from "./machine.js";
+import { GROUP_LIMIT, flatten, narrow, ordering } from "./tree.js";
+
+/** Numbers are looked at from the largest on, names from the first. */
+const DESCENDS_AT_FIRST = { name: false, cpu: true, memory: true, waiting: true, count: true };
+
+const WHY_UNKNOWN = {
+  cpu: `${FIRST_LOOK}, and a group needs the kernel's CPU accounting for it`,
+  memory: "not known: the kernel does not account memory for this group",
+  waiting: "not known: the kernel tells no pressure (PSI) for this row",
+};
+
+export class TreeGrid {
+  #body = byId("tree").tBodies[0];
+  #roots = [];
+  #rows = [];
+  #machine = { cpu_cores: null, memory_used_bytes: 0 };
+  #matches = null;
+  #sort = { column: "memory", descending: true };
+  /** What a person folded or unfolded, by key. A filter has its own, forgotten with it. */
+  #chosen = new Map();
+  #chosenInFilter = new Map();
+  #limits = new Map();
+  /** Key of the one row that Tab reaches. */
+  #current = null;
+
+  constructor() {
+    this.#body.addEventListener("keydown", (event) => this.#pressed(event));
+    this.#body.addEventListener("click", (event) => this.#clicked(event));
+    this.#body.addEventListener("focusin", (event) => {
+      const row = this.#rowOf(event.target);
+      if (row && row.key !== this.#current) {
+        this.#current = row.key;
+        this.#draw();
+      }
+    });
+    for (const button of document.querySelectorAll("[data-sort]")) {
+      button.addEventListener("click", () => this.#sortBy(button.dataset.sort));
+    }
+  }
+
+  show(roots, machine) {
+    this.#roots = roots;
+    this.#machine = machine;
+    this.#draw();
+  }
+
+  filter(matches) {
+    this.#matches = matches;
+    this.#chosenInFilter.clear();
+    this.#limits.clear();
+    this.#draw();
+  }
+
+  /** Forget every choice: another machine is looked at. */
+  reset() {
+    this.#chosen.clear();
+    this.#chosenInFilter.clear();
+    this.#limits.clear();
+    this.#current = null;
+  }
+
+  foldAll(open) {
+    const choose = (entry) => {
+      this.#choices.set(entry.key, open);
+      entry.children.forEach(choose);
+    };
+    this.#shown().forEach(choose);
+    this.#draw();
+  }
+
+  focusFirst() {
+    this.#focus(this.#rows[0]);
+  }
+
+  get #choices() {
+    return this.#matches ? this.#chosenInFilter : this.#chosen;
+  }
+
+  #shown() {
+    return this.#matches ? narrow(this.#roots, this.#matches) : this.#roots;
+  }
+
+  #draw() {
+    this.#rows = flatten(this.#shown(), {
+      order: ordering(this.#sort.column, this.#sort.descending),
+      isOpen: (entry) => this.#choices.get(entry.key) ?? entry.open,
+      limitOf: (parent) => this.#limits.get(parent) ?? GROUP_LIMIT,
+    });
+    if (!this.#rows.some((row) => row.key === this.#current)) {
+      this.#current = this.#rows[0]?.key ?? null;
+    }
+    keyed(
+      this.#body,
+      this.#rows,
+      (row) => fromTemplate(row.entry ? "row" : "more"),
+      (element, row) => this.#fill(element, row),
+    );
+    for (const button of document.querySelectorAll("[data-sort]")) {
+      const sorted = this.#sort.descending ? "descending" : "ascending";
+      const active = button.dataset.sort === this.#sort.column;
+      attribute(button.closest("th"), "aria-sort", active ? sorted : null);
+    }
+  }
+
+  #fill(element, row) {
+    attribute(element, "aria-level", row.level);
+    attribute(element, "aria-posinset", row.position);
+    attribute(element, "aria-setsize", row.size);
+    attribute(element, "tabindex", row.key === this.#current ? 0 : -1);
+    element.style.setProperty("--level", row.level - 1);
+    if (row.entry) this.#fillEntry(element, row);
+    else text(element.firstElementChild, row.says);
+  }
+
+  #fillEntry(element, { entry, expanded }) {
+    const [name, cpu, memory, waiting, count] = element.cells;
+    attribute(element, "aria-expanded", expanded);
+    attribute(element, "data-kind", entry.kind);
+    const [, label, badges, detail] = name.children;
+    text(label, entry.name);
+    text(detail, entry.detail);
+    keyed(
+      badges,
+      entry.runtimes.map((said) => ({ key: said, said })),
+      () => document.createElement("span"),
+      (badge, { said }) => text(badge, said),
+    );
+    attribute(name, "title", `${entry.name}\n${entry.path}`);
+    this.#fillNumber(cpu, entry.cpu, cores, this.#machine.cpu_cores, "cpu");
+    this.#fillNumber(memory, entry.memory, bytes, this.#machine.memory_used_bytes, "memory");
+    const waits = entry.waiting == null ? UNKNOWN : `${entry.waits} ${percent(entry.waiting)}`;
+    const quiet = entry.kind === "process" || entry.waiting === 0;
+    text(waiting.firstElementChild, entry.kind === "process" ? "" : quiet ? "0 %" : waits);
+    attribute(waiting, "class", quiet ? "extra waiting quiet" : "extra waiting");
+    attribute(waiting, "title", entry.waiting == null ? WHY_UNKNOWN.waiting : null);
+    text(count.firstElementChild, String(entry.count));
+    const unit = entry.kind === "process" ? ["thread"] : ["process", "processes"];
+    attribute(count, "title", counted(entry.count, ...unit));
+  }
+
+  #fillNumber(cell, value, say, whole, column) {
+    const part = value == null || !whole ? 0 : value / whole;
+    width(cell.firstElementChild, part);
+    text(cell.lastElementChild, say(value));
+    const share = `${percent(100 * part)} of what the machine uses`;
+    attribute(cell, "title", value == null ? WHY_UNKNOWN[column] : whole ? share : null);
+  }
+
+  #sortBy(column) {
+    const same = column === this.#sort.column;
+    const descending = same ? !this.#sort.descending : DESCENDS_AT_FIRST[column];
+    this.#sort = { column, descending };
+    this.#draw();
+  }
+
+  #rowOf(target) {
+    const key = target.closest("tr")?.dataset.key;
+    return this.#rows.find((row) => row.key === key);
+  }
+
+  #clicked(event) {
+    // Text that is being selected is not a wish to fold.
+    if (!document.getSelection().isCollapsed) return;
+    const row = this.#rowOf(event.target);
+    if (row && event.target.closest("td:first-child")) this.#activate(row);
+  }
+
+  #activate(row) {
+    if (row.entry) this.#fold(row, !row.expanded);
+    else if (row.parent != null) this.#showMore(row);
+  }
+
+  #fold(row, open) {
+    if (row.expanded == null) return;
+    this.#choices.set(row.key, open);
+    this.#draw();
+  }
+
+  #showMore(row) {
+    const before = this.#rows.indexOf(row);
+    this.#limits.set(row.parent, (this.#limits.get(row.parent) ?? GROUP_LIMIT) + GROUP_LIMIT);
+    this.#draw();
+    this.#focus(this.#rows[before]);
+  }
+
+  #pressed(event) {
+    const row = this.#rowOf(event.target);
+    const action = row && KEYS[event.key];
+    if (!action || event.ctrlKey || event.metaKey || event.altKey) return;
+    event.preventDefault();
+    const index = this.#rows.indexOf(row);
+    const { focus, fold, activate } = action({ row, rows: this.#rows, index });
+    if (focus) this.#focus(focus);
+    if (fold != null) this.#fold(row, fold);
+    if (activate) this.#activate(row);
+  }
+
+  #focus(row) {
+    if (!row) return;
+    this.#current = row.key;
+    this.#draw();
+    const element = this.#body.children[this.#rows.findIndex(({ key }) => key === row.key)];
+    element.focus();
+  }
+}
+
+/** The keys of a tree grid, as the ARIA practices describe them. */
+const KEYS = {
+  ArrowDown: ({ rows, index }) => ({ focus: rows[index + 1] }),
+  ArrowUp: ({ rows, index }) => ({ focus: rows[index - 1] }),
+  Home: ({ rows }) => ({ focus: rows[0] }),
+  End: ({ rows }) => ({ focus: rows.at(-1) }),
+  ArrowRight: ({ row, rows, index }) =>
+    row.expanded ? { focus: rows[index + 1] } : { fold: true },
+  ArrowLeft: ({ row, rows }) =>
+    row.expanded ? { fold: false } : { focus: rows.find(({ key }) => key === row.parent) },
+  Enter: () => ({ activate: true }),
+  " ": () => ({ activate: true }),
+};
