@@ -85,7 +85,9 @@ function worst(pressures) {
   const highest = known.reduce((a, b) =>
     pressures[b].some_10s > pressures[a].some_10s ? b : a,
   );
-  return [pressures[highest].some_10s, highest === "io" ? "disk" : highest];
+  const some = pressures[highest].some_10s;
+  // When nothing waits there is no worst one to name.
+  return [some, some === 0 ? "" : highest === "io" ? "disk" : highest];
 }
 
 /** Give each group the number of its processes, all the way down, and its own runtimes. */

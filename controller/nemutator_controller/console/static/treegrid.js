@@ -11,7 +11,7 @@ const DESCENDS_AT_FIRST = { name: false, cpu: true, memory: true, waiting: true,
 const WHY_UNKNOWN = {
   cpu: `${FIRST_LOOK}, and a group needs the kernel's CPU accounting for it`,
   memory: "not known: the kernel does not account memory for this group",
-  waiting: "not known: the kernel tells no pressure (PSI) for this row",
+  waiting: "not known: the kernel tells pressure (PSI) for groups only, and not for this one",
 };
 
 export class TreeGrid {
@@ -133,10 +133,9 @@ export class TreeGrid {
     attribute(name, "title", `${entry.name}\n${entry.path}`);
     this.#fillNumber(cpu, entry.cpu, cores, this.#machine.cpu_cores, "cpu");
     this.#fillNumber(memory, entry.memory, bytes, this.#machine.memory_used_bytes, "memory");
-    const waits = entry.waiting == null ? UNKNOWN : `${entry.waits} ${percent(entry.waiting)}`;
-    const quiet = entry.kind === "process" || entry.waiting === 0;
-    text(waiting.firstElementChild, entry.kind === "process" ? "" : quiet ? "0 %" : waits);
-    attribute(waiting, "class", quiet ? "extra waiting quiet" : "extra waiting");
+    const waits = entry.waiting == null ? UNKNOWN : `${entry.waits} ${percent(entry.waiting)}`.trim();
+    text(waiting.firstElementChild, waits);
+    attribute(waiting, "data-quiet", entry.waiting == null || entry.waiting < 1);
     attribute(waiting, "title", entry.waiting == null ? WHY_UNKNOWN.waiting : null);
     text(count.firstElementChild, String(entry.count));
     const unit = entry.kind === "process" ? ["thread"] : ["process", "processes"];

@@ -1,0 +1,37 @@
+"""What a page does besides what a test asks of it."""
+
+from urllib.parse import urlsplit
+
+from playwright.sync_api import ConsoleMessage, Dialog, Error, Page, Request
+
+
+class Watch:
+    """Collects the complaints of *page*, its dialogs, and the origins that it calls."""
+
+    def __init__(self, page: Page) -> None:
+        self.complaints: list[str] = []
+        self.origins: set[str] = set()
+        page.on("console", self._console)
+        page.on("pageerror", self._defect)
+        page.on("dialog", self._dialog)
+        page.context.on("request", self._request)
+
+    def _console(self, message: ConsoleMessage) -> None:
+        # The browser itself reports each request that failed. A lost brain is the page's business,
+        # which says so in its banner; a lost file of the page is a defect.
+        path = urlsplit(message.location["url"]).path
+        expected = message.text.startswith("Failed to load resource") and path.startswith("/api/")
+        if message.type in {"error", "warning"} and not expected:
+            self.complaints.append(f"{message.type}: {message.text}")
+
+    def _defect(self, error: Error) -> None:
+        self.complaints.append(f"uncaught: {error}")
+
+    def _dialog(self, dialog: Dialog) -> None:
+        self.complaints.append(f"dialog: {dialog.message}")
+        dialog.dismiss()
+
+    def _request(self, request: Request) -> None:
+        parts = urlsplit(request.url)
+        if parts.scheme != "data":
+            self.origins.add(f"{parts.scheme}://{parts.netloc}")

@@ -1,0 +1,322 @@
+"""The page's pure modules, asked one by one in the browser that runs them."""
+
+import json
+import unicodedata
+from collections.abc import Iterator
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from playwright.sync_api import Browser, Page
+
+from tests.fakes.console_brain import ORIGIN, FakeBrain, Json, node, points, process, workload
+
+
+class Modules:
+    """Calls exported functions by name: values in, values out."""
+
+    def __init__(self, page: Page) -> None:
+        self._page = page
+
+    def run(self, module: str, body: str, *arguments: Any) -> Any:
+        """Evaluate *body*, a JavaScript expression of the module's names and of `a`."""
+        return self._page.evaluate(
+            f"""async (a) => {{
+                const m = await import("/static/{module}.js");
+                return ((m, a) => {body})(m, a);
+            }}""",
+            list(arguments),
+        )
+
+
+@pytest.fixture(scope="module")
+def modules(chromium: Browser) -> Iterator[Modules]:
+    context = chromium.new_context()
+    FakeBrain().serve(context)
+    page = context.new_page()
+    page.goto(f"{ORIGIN}/static/icon.svg")
+    yield Modules(page)
+    context.close()
+
+
+@pytest.mark.parametrize(
+    ("function", "value", "said"),
+    [
+        ("bytes", None, "—"),
+        ("bytes", 0, "0 B"),
+        ("bytes", 1023, "1023 B"),
+        ("bytes", 1024, "1.0 KiB"),
+        ("bytes", (1 << 20) - 1, "1.0 MiB"),
+        ("bytes", 3 << 30, "3.0 GiB"),
+        ("bytes", 5 << 60, "5120.0 PiB"),
+        ("cores", None, "—"),
+        ("cores", 0, "0.000"),
+        ("cores", 0.0001, "<0.001"),
+        ("cores", 1.25, "1.250"),
+        ("percent", None, "—"),
+        ("percent", 0, "0 %"),
+        ("percent", 0.01, "<0.1 %"),
+        ("percent", 1.26, "1.3 %"),
+        ("percent", 12.6, "13 %"),
+        ("span", None, "—"),
+        ("span", -3, "0 s"),
+        ("span", 119.4, "119 s"),
+        ("span", 120, "2 min"),
+        ("span", 7200, "2 h"),
+        ("span", 172800, "2 d"),
+        ("visible", "sh\u202e\n", "sh\\u{202e}\\u{a}"),
+    ],
+)
+def test_a_value_is_said_in_few_letters_and_the_unknown_is_never_zero(
+    modules: Modules, function: str, value: object, said: str
+) -> None:
+    assert modules.run("format", f"m.{function}(a[0])", value) == said
+
+
+@pytest.mark.parametrize(
+    ("name", "version", "said"),
+    [
+        ("go", "go1.26.8", "Go 1.26.8"),
+        ("python", "3.11", "Python 3.11"),
+        ("node", None, "Node.js"),
+        ("constructor", None, "constructor"),
+    ],
+)
+def test_a_runtime_is_called_what_people_call_it(
+    modules: Modules, name: str, version: str | None, said: str
+) -> None:
+    assert modules.run("format", "m.runtime(a[0], a[1])", name, version) == said
+
+
+@given(st.text())
+def test_no_text_of_a_stranger_keeps_an_invisible_character(modules: Modules, text: str) -> None:
+    said = modules.run("format", "m.visible(a[0])", text)
+    assert not {"Cc", "Cf", "Cs", "Zl", "Zp"} & {unicodedata.category(one) for one in said}
+
+
+@pytest.mark.parametrize(
+    ("typed", "found"),
+    [
+        ("API", {"api.service", "api"}),
+        ("runtime:go", {"api.service", "api"}),
+        ("runtime:python3.11", {"3f2a90c1d2e4", "gunicorn"}),
+        ("kind:container", {"3f2a90c1d2e4"}),
+        ("kind:container runtime:go", set()),
+        ("kind:process -runtime:go -runtime:python", {"systemd", "sshd"}),
+        ("pid:200", {"sshd"}),
+        ("path:docker- kind:process", {"gunicorn"}),
+        ("nonsense:go", set()),
+        ("runtime:", set()),
+        ("constructor:x", set()),
+    ],
+)
+def test_a_filter_finds_what_all_its_words_ask_for(
+    modules: Modules, typed: str, found: set[str]
+) -> None:
+    assert names_found(modules, node(), typed) == found
+
+
+def names_found(modules: Modules, shown: Json, typed: str) -> set[str]:
+    matching = modules.run(
+        "tree",
+        """import("/static/filter.js").then(({parse}) => {
+            const found = [];
+            const walk = (entries) => entries.forEach((entry) => {
+                if (parse(a[1])(entry)) found.push(entry.name);
+                walk(entry.children);
+            });
+            walk(m.build(a[0]));
+            return found;
+        })""",
+        shown,
+        typed,
+    )
+    return set(matching)
+
+
+def test_an_empty_filter_asks_nothing(modules: Modules) -> None:
+    assert modules.run("filter", "m.parse(a[0])", "  ") is None
+
+
+@given(st.text())
+def test_no_filter_that_a_person_can_type_fails(modules: Modules, typed: str) -> None:
+    assert modules.run(
+        "filter",
+        """[m.parse(a[0])].every((matches) => matches === null ||
+            typeof matches({name: "x", path: "/x", kind: "unit", pid: 1, runtimes: []})
+                === "boolean")""",
+        typed,
+    )
+
+
+def test_what_hangs_below_what_follows_the_paths(modules: Modules) -> None:
+    shown = node(
+        workloads=[
+            workload("/", "root"),
+            workload("/a.slice", "slice"),
+            # /a.slice/b.slice is left out by the agent.
+            workload("/a.slice/b.slice/c.service", "unit"),
+        ],
+        processes=[
+            process(7, "c", "/a.slice/b.slice/c.service/worker"),
+            process(8, "lost", "/elsewhere"),
+            process(9, "nowhere", ""),
+        ],
+    )
+    assert outline(modules, shown) == [
+        "1 whole machine",
+        "2 a.slice",
+        "3 c.service",
+        "4 c",
+        "2 lost",
+        "1 nowhere",
+    ]
+
+
+def outline(modules: Modules, shown: Json, matching: str = "") -> list[str]:
+    said = modules.run(
+        "tree",
+        """import("/static/filter.js").then(({parse}) => {
+            const roots = m.build(a[0]);
+            const all = a[1] ? m.narrow(roots, parse(a[1])) : roots;
+            return m.flatten(all, {
+                order: m.ordering("name", false),
+                isOpen: (entry) => !a[1] || entry.open,
+                limitOf: () => Infinity,
+            }).map((row) => `${row.level} ${row.entry.name}`);
+        })""",
+        shown,
+        matching,
+    )
+    assert isinstance(said, list)
+    return said
+
+
+def test_a_match_is_shown_with_its_way_down_and_can_be_unfolded(modules: Modules) -> None:
+    assert outline(modules, node(), "gunicorn") == [
+        "1 whole machine",
+        "2 system.slice",
+        "3 3f2a90c1d2e4",
+        "4 gunicorn",
+    ]
+    assert outline(modules, node(), "kind:unit") == [
+        "1 whole machine",
+        "2 system.slice",
+        "3 api.service",
+        "3 ssh.service",
+    ]
+
+
+paths = st.lists(st.sampled_from("abc"), max_size=4).map(lambda parts: "/" + "/".join(parts))
+machines = st.builds(
+    lambda groups, leaves: node(
+        workloads=[workload(path, "root" if path == "/" else "unit") for path in sorted(groups)],
+        processes=[process(pid, f"p{pid}", path) for pid, path in enumerate(leaves)],
+    ),
+    st.sets(paths, max_size=12),
+    st.lists(paths, max_size=12),
+)
+
+
+@given(machines)
+def test_everything_is_shown_exactly_once(modules: Modules, shown: Json) -> None:
+    assert len(outline(modules, shown)) == len(shown["workloads"]) + len(shown["processes"])
+
+
+@given(machines, st.sampled_from(["a", "p1", "-a", "kind:process", "c p"]))
+def test_narrowing_keeps_every_match_and_nothing_that_leads_to_none(
+    modules: Modules, shown: Json, typed: str
+) -> None:
+    said = modules.run(
+        "tree",
+        """import("/static/filter.js").then(({parse}) => {
+            const matches = parse(a[1]);
+            const roots = m.build(a[0]);
+            const kept = m.narrow(roots, matches);
+            const leads = (entry) => matches(entry) || entry.children.some(leads);
+            return [m.count(roots, matches), m.count(kept, matches), kept.every(leads)];
+        })""",
+        shown,
+        typed,
+    )
+    before, after, all_lead = said
+    assert before == after
+    assert all_lead
+
+
+def test_siblings_are_in_order_with_the_unknown_last_either_way(modules: Modules) -> None:
+    for descending in (True, False):
+        said = modules.run(
+            "tree",
+            """[{cpu: 1, name: "b", kind: "unit"}, {cpu: null, name: "x", kind: "unit"},
+                {cpu: 9, name: "p", kind: "process"}, {cpu: 1, name: "a10", kind: "unit"},
+                {cpu: 2, name: "c", kind: "unit"}, {cpu: 1, name: "a9", kind: "unit"}]
+                .sort(m.ordering("cpu", a[0])).map((entry) => entry.name).join(" ")""",
+            descending,
+        )
+        assert said == ("c a9 a10 b x p" if descending else "a9 a10 b c x p")
+
+
+def test_the_document_stays_bounded_whatever_is_unfolded(modules: Modules) -> None:
+    crowd = node(
+        workloads=[workload("/", "root")]
+        + [workload(f"/g{group}", "unit") for group in range(100)],
+        processes=[process(pid, "p", f"/g{pid % 100}") for pid in range(5000)],
+    )
+    said = modules.run(
+        "tree",
+        """[40, Infinity].map((limit) => m.flatten(m.build(a[0]), {
+            order: m.ordering("name", false), isOpen: () => true, limitOf: () => limit,
+        }).map(({says}) => says ?? "")).map((rows) => [rows.length, rows.at(-1), rows[42]])""",
+        crowd,
+    )
+    limited, unlimited = said
+    assert limited[0] <= 1501
+    assert limited[2] == "Show 10 more, 10 are hidden"
+    assert unlimited[:2] == [1501, "Only 1500 rows are shown: fold some, or filter"]
+
+
+moments = st.lists(st.integers(0, 9000).map(float), max_size=30)
+
+
+@given(moments, moments)
+def test_history_has_each_moment_once_in_order_and_no_more_than_an_hour(
+    modules: Modules, known: list[float], fresh: list[float]
+) -> None:
+    merged = modules.run(
+        "history",
+        "m.merge(m.merge([], a[0].map((at) => ({at}))), a[1].map((at) => ({at}))).map((p) => p.at)",
+        known,
+        fresh,
+    )
+    newest = max(known + fresh, default=0)
+    assert merged == sorted({at for at in known + fresh if at >= newest - 3600})
+
+
+def test_a_line_stops_where_nobody_looked_or_nothing_is_known(modules: Modules) -> None:
+    shown = points(10)
+    shown[3]["cpu_cores"] = None
+    del shown[6:8]  # A report or two that were lost are no gap yet.
+    shown += points(5, until=shown[-1]["at"] + 600)
+    runs = modules.run("history", "m.runs(a[0], 'cpu_cores').map((run) => run.length)", shown)
+    assert runs == [3, 4, 5]
+
+
+@given(st.lists(st.none() | st.floats(0, 1e12), max_size=40))
+def test_a_drawing_stays_in_its_frame(modules: Modules, values: list[float | None]) -> None:
+    shown = [{"at": 3.0 * index, "v": value} for index, value in enumerate(values)]
+    drawn = modules.run("history", "m.drawing(a[0], 'v', 300, 56)", shown)
+    numbers = [
+        float(number)
+        for path in drawn.values()
+        for number in "".join(c if c in "0123456789.-" else " " for c in path).split()
+    ]
+    assert all(0 <= number <= 300 for number in numbers)
+    assert "NaN" not in json.dumps(drawn)
+
+
+def test_only_what_is_new_is_asked_for(modules: Modules) -> None:
+    assert modules.run("history", "m.lacking([], 5000)") == 3600
+    assert modules.run("history", "m.lacking([{at: 4990}], 5000)") == 15
+    assert modules.run("history", "m.lacking([{at: 10}], 50000)") == 3600

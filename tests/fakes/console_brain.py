@@ -1,0 +1,195 @@
+"""A brain as the console's page sees it: its files and its API, answered inside the browser.
+
+What it answers can be changed at any moment, also to nothing at all, so that a test of the page
+needs no process, no port and no waiting.
+"""
+
+import copy
+import json
+import mimetypes
+import posixpath
+from dataclasses import dataclass, field
+from importlib import resources
+from typing import Any
+from urllib.parse import urlsplit
+
+from playwright.sync_api import BrowserContext, Route
+
+ORIGIN = "http://console.test"
+
+POLICY = (
+    "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self' data:; "
+    "connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+)
+
+STATIC = resources.files("nemutator_controller") / "console" / "static"
+
+Json = dict[str, Any]
+
+
+def pressures(cpu: float = 0.0, memory: float = 0.0, io: float = 0.0) -> Json:
+    def one(some: float) -> Json:
+        return {"some_10s": some, "some_60s": some / 2, "full_10s": None, "full_60s": None}
+
+    return {"cpu": one(cpu), "memory": one(memory), "io": one(io)}
+
+
+UNTOLD: Json = {"cpu": None, "memory": None, "io": None}
+
+
+def workload(path: str, kind: str, **changed: Any) -> Json:
+    return {
+        "path": path,
+        "kind": kind,
+        "name": path.rpartition("/")[2] or "/",
+        "container_id": None,
+        "pod_uid": None,
+        "processes": 0,
+        "cpu_cores": 0.01,
+        "memory_bytes": 10 << 20,
+        "pressures": pressures(),
+        "namespace": path.split("/")[1] or "/",
+        "labels": {"kind": kind},
+        **changed,
+    }
+
+
+def process(pid: int, command: str, of: str, **changed: Any) -> Json:
+    return {
+        "pid": pid,
+        "started_at": 1_760_000_000.0 + pid,
+        "workload": of,
+        "command": command,
+        "runtime": None,
+        "runtime_version": None,
+        "threads": 1,
+        "cpu_cores": 0.001,
+        "memory_bytes": 1 << 20,
+        **changed,
+    }
+
+
+def node(**changed: Any) -> Json:
+    """A small server: one slice with two units, a container, and what they run."""
+    return {
+        "name": "edge-1",
+        "seen_at": 1_760_003_600.0,
+        "age_s": 1.2,
+        "stale": False,
+        "machine": {
+            "kernel": "6.12.30-amd64",
+            "system": "Debian GNU/Linux 13 (trixie)",
+            "cpus": 4,
+            "memory_bytes": 8 << 30,
+            "boot_id": "5f0c8a52-6b1c-4b1b-9d3c-0f2f1f6a2a11",
+            "cpu_cores": 0.84,
+            "memory_used_bytes": 3 << 30,
+            "swap_used_bytes": 0,
+            "load_1m": 0.71,
+            "pressures": pressures(1.4, 0.0, 12.5),
+        },
+        "workloads": [
+            workload("/", "root", cpu_cores=0.84, memory_bytes=3 << 30),
+            workload("/system.slice", "slice", cpu_cores=0.6, memory_bytes=2 << 30),
+            workload(
+                "/system.slice/api.service",
+                "unit",
+                cpu_cores=0.42,
+                memory_bytes=900 << 20,
+                pressures=pressures(2.0),
+            ),
+            workload("/system.slice/ssh.service", "unit", cpu_cores=0.0, memory_bytes=6 << 20),
+            workload(
+                "/system.slice/docker-3f2a.scope",
+                "container",
+                name="3f2a90c1d2e4",
+                cpu_cores=None,
+                memory_bytes=None,
+                pressures=UNTOLD,
+            ),
+        ],
+        "processes": [
+            process(1, "systemd", "/", memory_bytes=12 << 20),
+            process(
+                100,
+                "api",
+                "/system.slice/api.service",
+                runtime="go",
+                runtime_version="go1.26.8",
+                threads=14,
+                cpu_cores=0.4,
+                memory_bytes=850 << 20,
+            ),
+            process(200, "sshd", "/system.slice/ssh.service"),
+            process(
+                300,
+                "gunicorn",
+                "/system.slice/docker-3f2a.scope",
+                runtime="python",
+                runtime_version="3.11",
+                cpu_cores=None,
+            ),
+        ],
+        "missing": [
+            {
+                "what": "runtime of other users' processes",
+                "why": "this agent does not run as root",
+                "remedy": "start it with `sudo nemutator up`",
+            }
+        ],
+        **changed,
+    }
+
+
+def points(count: int, step_s: float = 3.0, until: float = 1_760_003_600.0) -> list[Json]:
+    return [
+        {
+            "at": until - step_s * (count - 1 - index),
+            "cpu_cores": 0.5 + (index % 20) / 40,
+            "memory_used_bytes": (2 << 30) + index * (1 << 20),
+            "cpu_pressure_10s": 0.0,
+        }
+        for index in range(count)
+    ]
+
+
+@dataclass
+class FakeBrain:
+    nodes: list[Json] = field(default_factory=lambda: [node()])
+    points: list[Json] = field(default_factory=lambda: points(200))
+    status: int | None = 200
+    """Of every answer of the API; None: it hangs up."""
+    asked: list[str] = field(default_factory=list)
+    """Paths of the API that were asked for, in their order."""
+
+    @property
+    def node(self) -> Json:
+        return self.nodes[0]
+
+    def serve(self, context: BrowserContext) -> None:
+        context.route(f"{ORIGIN}/**", self._answer)
+
+    def _answer(self, route: Route) -> None:
+        path = urlsplit(route.request.url).path
+        if path.startswith("/api/"):
+            self._answer_api(route, path)
+            return
+        name = "index.html" if path == "/" else path.removeprefix("/static/")
+        kind, _ = mimetypes.guess_type(name)
+        route.fulfill(
+            body=(STATIC / posixpath.basename(name)).read_bytes(),
+            headers={"content-type": kind or "text/plain", "content-security-policy": POLICY},
+        )
+
+    def _answer_api(self, route: Route, path: str) -> None:
+        self.asked.append(path)
+        if self.status is None:
+            route.abort("connectionrefused")
+        elif self.status != 200:
+            route.fulfill(status=self.status, json={"error": "no", "remedy": "none"})
+        elif path == "/api/v1/topology":
+            answer = {"apiVersion": "nemutator.io/v1", "kind": "Topology", "now": 1_760_003_601.2}
+            body = json.dumps({**answer, "nodes": copy.deepcopy(self.nodes)})
+            route.fulfill(body=body, content_type="application/json")
+        else:
+            route.fulfill(json={"node": self.node["name"], "points": self.points})
