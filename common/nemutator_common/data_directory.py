@@ -52,10 +52,17 @@ class DataDirectory:
             fresh.replace(self.link_token)
 
 
+def named(path: Path) -> DataDirectory:
+    """The directory that *path* names, `~` included; it need not exist."""
+    with _explained(path):
+        return DataDirectory(path.expanduser().absolute())
+
+
 def prepare(path: Path) -> DataDirectory:
     """Make the directory when missing, and prove that it can be written."""
+    directory = named(path)
     with _explained(path):
-        root = path.expanduser().absolute()
+        root = directory.root
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = root.stat()
         if status.st_uid != os.geteuid() and os.geteuid() != 0:
@@ -68,7 +75,7 @@ def prepare(path: Path) -> DataDirectory:
             probe.write_bytes(b"\0" * 8192)
         finally:
             probe.unlink(missing_ok=True)
-    return DataDirectory(root)
+    return directory
 
 
 @contextlib.contextmanager
