@@ -10,6 +10,9 @@ from typing import Literal, Self, TypeVar
 PREFIX = "nemutator"
 """The name itself: of the distribution, of environment variables, of metrics."""
 
+DOMAIN = f"{PREFIX}.io"
+"""In front of our labels, annotations and API groups in Kubernetes."""
+
 # --- roles: the processes that we start --------------------------------------------------------
 UP = "up"
 BRAIN = "brain"
@@ -42,13 +45,16 @@ DURATION_MS = Key("duration_ms", "how long it took, in milliseconds")
 EPOCH = Key("epoch", "one life of an agent process: numbers start again in the next")
 ERROR = Key("error", "what went wrong, shortened and without secrets")
 EXIT = Key("exit", "exit code of a process, or the signal that ended it")
+LISTENER = Key("listener", "name of what listens: a role can have several")
 METHOD = Key("method", "HTTP method")
 NODE = Key("node", "name of the machine that is spoken of")
+OBJECT = Key("object", "a Kubernetes object, as `namespace/name`")
 PATH = Key("path", "path of the HTTP request, or of a file")
 PEER = Key("peer", "who is at the other end of a connection")
 PID = Key("pid", "process id")
 PROCESS = Key("process", "name of a supervised process")
 REASON = Key("reason", "why: one of a few fixed words, the same as in the metric")
+RESOURCE = Key("resource", "a resource of the Kubernetes API, in the plural: `pods`")
 SEQ = Key("seq", "number of a report within its epoch")
 STATUS = Key("status", "HTTP status of the answer")
 TASK = Key("task", "name of a task inside a process")
@@ -101,6 +107,137 @@ TLS_RELOADS = Metric(
     "counter",
     "attempts to take over a changed certificate, by result",
     ("listener", "result"),
+)
+
+KUBE_REQUESTS = Metric(
+    "nemutator_kube_requests_total",
+    "counter",
+    "requests to the API server, by verb and result (an HTTP status, or why there was none)",
+    ("verb", "result"),
+)
+KUBE_OBJECTS = Metric(
+    "nemutator_kube_objects",
+    "gauge",
+    "objects that the informer of a resource holds",
+    ("resource",),
+)
+KUBE_EVENTS = Metric(
+    "nemutator_kube_events_total",
+    "counter",
+    "watch events taken in, bookmarks included",
+    ("resource",),
+)
+KUBE_LISTS = Metric(
+    "nemutator_kube_lists_total",
+    "counter",
+    "whole lists begun, by why: first, gone (the server forgot our version) or stuck",
+    ("resource", "reason"),
+)
+KUBE_UNDECODABLE = Metric(
+    "nemutator_kube_objects_undecodable_total",
+    "counter",
+    "objects that were skipped because they could not be read; the log names them",
+    ("resource",),
+)
+KUBE_RESYNCS = Metric(
+    "nemutator_kube_subscribers_resynced_total",
+    "counter",
+    "times that a subscriber was so slow that its queue was replaced by one look at everything",
+    ("resource", "subscriber"),
+)
+KUBE_EVENTS_DROPPED = Metric(
+    "nemutator_kube_own_events_dropped_total",
+    "counter",
+    "Kubernetes Events of ours that were not written, by reason",
+    ("reason",),
+)
+
+REPORTS_STORED = Metric(
+    "nemutator_reports_stored_total", "counter", "reports of agents that were new and are on disk"
+)
+REPORTS_REPEATED = Metric(
+    "nemutator_reports_repeated_total", "counter", "reports that were stored already, so ignored"
+)
+REPORTS_LOST = Metric(
+    "nemutator_reports_lost_total",
+    "counter",
+    "numbers that an agent skipped: it had to drop those reports before they could be sent",
+)
+BATCHES_REFUSED = Metric(
+    "nemutator_batches_refused_total",
+    "counter",
+    "batches of reports that were not taken, by reason",
+    ("reason",),
+)
+NODES = Metric(
+    "nemutator_nodes",
+    "gauge",
+    "nodes that the brain knows, by state: fresh or stale",
+    ("state",),
+)
+DATABASE_QUEUE = Metric(
+    "nemutator_database_queue", "gauge", "writes that wait for the database's one writer"
+)
+DATABASE_FAILURES = Metric(
+    "nemutator_database_failures_total",
+    "counter",
+    "operations that the database did not do, by operation (read, write) and reason",
+    ("operation", "reason"),
+)
+HISTORY_POINTS = Metric(
+    "nemutator_history_points", "gauge", "points of history in the database, of all nodes"
+)
+HISTORY_DROPPED = Metric(
+    "nemutator_history_dropped_total",
+    "counter",
+    "points of history that were removed, by reason: age, count, or full (to make room)",
+    ("reason",),
+)
+CONSOLE_REFUSED = Metric(
+    "nemutator_console_refused_total",
+    "counter",
+    "requests to the console that were not answered, by reason: host, origin, session or key",
+    ("reason",),
+)
+
+LOOKS = Metric(
+    "nemutator_looks_total",
+    "counter",
+    "looks at the machine, by result: done, failed",
+    ("result",),
+)
+LOOK_SECONDS = Metric(
+    "nemutator_look_seconds",
+    "histogram",
+    "time to look at the machine and to make a report of it",
+    (),
+    SECONDS,
+)
+INSPECTIONS = Metric(
+    "nemutator_inspections_total",
+    "counter",
+    "executables whose runtime was asked for, by result: done, died, hung or nonsense (the worker"
+    " was replaced), stuck (a file system does not answer), queue_full",
+    ("result",),
+)
+REPORTS_SENT = Metric(
+    "nemutator_reports_sent_total", "counter", "reports that the brain said it has stored"
+)
+REPORTS_DROPPED = Metric(
+    "nemutator_reports_dropped_total",
+    "counter",
+    "reports that the brain will never get, by reason: buffer_full, malformed, too_large",
+    ("reason",),
+)
+UPLINK_WAITING = Metric(
+    "nemutator_uplink_waiting", "gauge", "reports that wait for the brain"
+)
+UPLINK_FAILURES = Metric(
+    "nemutator_uplink_failures_total",
+    "counter",
+    "calls to the brain without the answer they were made for, by reason: connection, timeout,"
+    " token, unauthorised, busy, failed, nonsense",
+    ("reason",),
 )
 
 Declared = TypeVar("Declared", Key, Metric)

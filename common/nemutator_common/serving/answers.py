@@ -1,0 +1,77 @@
+"""Answers that every listener gives alike: errors as JSON, and the three operations."""
+
+import json
+from collections.abc import Callable, Mapping
+from typing import Literal, Protocol
+
+from aiohttp import web
+
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.meters import Meter
+from nemutator_common.serving.readiness import Readiness
+
+Operation = Literal["healthz", "readyz", "metrics"]
+
+_UNCACHED = {"Cache-Control": "no-store"}
+
+# The caller's mistake, as far as one request can make it; all others are ours to repair.
+_CALLERS_MISTAKES = frozenset({ExitCode.USAGE, ExitCode.SETTINGS})
+
+
+class ScrapedMeter(Meter, Protocol):
+    """A meter that can show what it counted."""
+
+    @property
+    def content_type(self) -> str: ...
+
+    def exposition(self) -> bytes: ...
+
+
+def error_answer(status: int, error: str, **more: str) -> web.Response:
+    return web.json_response({"error": error, **more}, status=status)
+
+
+def operator_error_answer(error: OperatorError) -> web.Response:
+    status = 400 if error.code in _CALLERS_MISTAKES else 503
+    return error_answer(status, error.what, remedy=error.remedy)
+
+
+def http_exception_answer(exception: web.HTTPException) -> web.Response:
+    """The same answer as a plain one; an error that is not JSON yet becomes JSON."""
+    headers = exception.headers.copy()
+    text = exception.text
+    if exception.status >= 400 and exception.content_type != "application/json":
+        headers.popall("Content-Type", None)
+        # aiohttp's default text repeats the number: `404: Not Found`.
+        plain = text is None or text == f"{exception.status}: {exception.reason}"
+        text = json.dumps({"error": exception.reason.lower() if plain else text})
+        headers["Content-Type"] = "application/json; charset=utf-8"
+    headers.popall("Content-Length", None)
+    body = text.encode() if text else None
+    return web.Response(status=exception.status, headers=headers, body=body)
+
+
+def operations(
+    served: frozenset[Operation], *, readiness: Readiness, meter: ScrapedMeter
+) -> Mapping[str, Callable[[web.BaseRequest], web.Response]]:
+    """The answer to each path that is an operation of this listener."""
+
+    def healthz(_: web.BaseRequest) -> web.Response:
+        return web.Response(text="ok\n", headers=_UNCACHED)
+
+    def readyz(request: web.BaseRequest) -> web.Response:
+        problems = readiness.problems()
+        status = 503 if problems else 200
+        if "application/json" in request.headers.get("Accept", ""):
+            content = {"ready": not problems, "problems": dict(problems)}
+            return web.json_response(content, status=status, headers=_UNCACHED)
+        lines = [f"{part}: {why}" for part, why in problems.items()] or ["ready"]
+        text = "".join(f"{line}\n" for line in lines)
+        return web.Response(text=text, status=status, headers=_UNCACHED)
+
+    def metrics(_: web.BaseRequest) -> web.Response:
+        headers = {**_UNCACHED, "Content-Type": meter.content_type}
+        return web.Response(body=meter.exposition(), headers=headers)
+
+    known = {"healthz": healthz, "readyz": readyz, "metrics": metrics}
+    return {f"/{name}": answer for name, answer in known.items() if name in served}

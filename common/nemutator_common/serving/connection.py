@@ -1,0 +1,203 @@
+"""One connection: aiohttp's HTTP protocol, with the caps and deadlines that it lacks."""
+
+import asyncio
+from collections.abc import Callable
+from typing import cast
+
+from aiohttp import web
+from aiohttp.http_exceptions import LineTooLong
+
+from nemutator_common.serving.answers import error_answer
+from nemutator_common.serving.conversation import Conversation, Drop
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.traffic import Exchange, Traffic
+
+_HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
+
+# Ours are shorter; aiohttp's own timer cannot be switched off.
+_NEVER_S = 1e7
+
+
+class Connection(web.RequestHandler):
+    """Ends itself when `Conversation` says so.
+
+    *gone* is called once it is closed *and* its last handler has ended, so that callers who come
+    and go cannot pile up handlers beyond the cap on connections.
+    """
+
+    __slots__ = (
+        "_busy",
+        "_conversation",
+        "_counted",
+        "_deadline",
+        "_gone",
+        "_limits",
+        "_lost",
+        "_timer",
+        "_traffic",
+        "_wire",
+        "draining",
+        "peer",
+    )
+
+    def __init__(
+        self,
+        server: web.Server,
+        *,
+        peer: str,
+        limits: Limits,
+        traffic: Traffic,
+        gone: Callable[["Connection"], None],
+    ) -> None:
+        super().__init__(
+            server,
+            loop=asyncio.get_running_loop(),
+            access_log=None,  # type: ignore[arg-type] # its way to say no
+            keepalive_timeout=_NEVER_S,
+            lingering_time=limits.ending_s,
+            max_field_size=limits.head_bytes,
+            max_headers=limits.headers,
+            max_line_size=limits.head_bytes,
+        )
+        self.draining = False
+        self.peer = peer
+        self._limits = limits
+        self._traffic = traffic
+        self._gone = gone
+        self._busy = False
+        self._conversation = Conversation(limits, self._loop.time())
+        self._counted = False
+        self._deadline: asyncio.Timeout | None = None
+        self._lost = False
+        self._timer: asyncio.TimerHandle | None = None
+        # aiohttp forgets its transport when it closes it; one that cannot be flushed would stay.
+        self._wire: asyncio.Transport | None = None
+
+    # --- from the door ---------------------------------------------------------------------------
+    def begin(self, deadline: asyncio.Timeout) -> None:
+        """A request starts; *deadline* is brought forward when its time is over."""
+        self._busy = True
+        self._deadline = deadline
+        self._conversation.begun(self._loop.time())
+        self._watch()
+
+    def end(self, *, keep: bool) -> None:
+        """Its answer is on the way; *keep* the connection for another one."""
+        self._busy = False
+        self._deadline = None
+        self._conversation.ended(self._loop.time(), keep=keep)
+        if self._lost:
+            self._gone(self)
+            return
+        self._watch()
+        if self.draining:
+            self.force_close()
+
+    # --- from the server -------------------------------------------------------------------------
+    @property
+    def made(self) -> bool:
+        """Whether it ever got as far as HTTP."""
+        return self._wire is not None or self._lost
+
+    def drain(self) -> None:
+        """End after the request under way, or at once when there is none."""
+        self.draining = True
+        if not self._busy:
+            self._count(Drop.DRAINED)
+            self.force_close()
+
+    def drop(self, reason: Drop) -> None:
+        """End it now, whatever is still to be sent."""
+        self._count(reason)
+        if self._wire is not None:
+            self._wire.abort()
+
+    # --- from the event loop ---------------------------------------------------------------------
+    def connection_made(self, transport: asyncio.BaseTransport) -> None:
+        self._wire = cast("asyncio.Transport", transport)
+        super().connection_made(transport)
+        self._conversation = Conversation(self._limits, self._loop.time())
+        self._watch()
+
+    def data_received(self, data: bytes) -> None:
+        match self._conversation.received(data, self._loop.time()):
+            case None:
+                self._watch()
+                super().data_received(data)
+            case Drop.HEAD_TOO_LARGE:
+                self._refuse_head()
+            case reason:
+                self.drop(reason)
+
+    def connection_lost(self, exc: BaseException | None) -> None:
+        self._lost = True
+        self._wire = None
+        if self._timer is not None:
+            self._timer.cancel()
+        super().connection_lost(exc)
+        if not self._busy:
+            self._gone(self)
+
+    # --- from aiohttp ----------------------------------------------------------------------------
+    def handle_error(
+        self,
+        request: web.BaseRequest,
+        status: int = 500,
+        exc: BaseException | None = None,
+        message: str | None = None,
+    ) -> web.StreamResponse:
+        """Answer what is no HTTP. Nothing else comes here: the door answers for all handlers."""
+        status = 431 if isinstance(exc, LineTooLong) else status
+        self._count(Drop.HEAD_TOO_LARGE if status == 431 else Drop.BAD_REQUEST)
+        self._refused(status, type(exc).__name__)
+        self.close()
+        answer = error_answer(status, "this is not a request that can be answered")
+        answer.force_close()
+        return answer
+
+    def _refuse_head(self) -> None:
+        self._count(Drop.HEAD_TOO_LARGE)
+        self._refused(431, None)
+        if self._wire is not None:
+            self._wire.write(_HEAD_TOO_LARGE)
+        self.force_close()
+
+    def _refused(self, status: int, error: str | None) -> None:
+        self._traffic.answered(
+            Exchange(
+                method="other",
+                path="",
+                status=status,
+                body_bytes=0,
+                seconds=0.0,
+                peer=self.peer,
+                error=error,
+            )
+        )
+        self._conversation.ended(self._loop.time(), keep=False)
+        self._watch()
+
+    def _count(self, reason: Drop) -> None:
+        if not self._counted:
+            self._counted = True
+            self._traffic.dropped(reason)
+
+    def _watch(self) -> None:
+        """Wake at the time that is due. A timer that is early is left alone: it looks again."""
+        due = self._conversation.due
+        if self._timer is not None:
+            if self._timer.when() <= due:
+                return
+            self._timer.cancel()
+        self._timer = self._loop.call_at(due, self._wake)
+
+    def _wake(self) -> None:
+        self._timer = None
+        reason = self._conversation.overdue(self._loop.time())
+        if reason is Drop.REQUEST_DEADLINE and self._deadline is not None:
+            self._deadline.reschedule(self._loop.time())
+            self._deadline = None
+        elif reason is not None:
+            self.drop(reason)
+            return
+        self._watch()

@@ -1,0 +1,147 @@
+"""What every request passes: an id, a deadline, errors as JSON, and one log line at the end."""
+
+import asyncio
+import logging
+import secrets
+import time
+from collections.abc import Awaitable, Callable, Mapping
+from dataclasses import dataclass
+
+from aiohttp import web
+
+from nemutator_common import logs, names
+from nemutator_common.errors import OperatorError
+from nemutator_common.serving.answers import (
+    error_answer,
+    http_exception_answer,
+    operator_error_answer,
+)
+from nemutator_common.serving.connection import Connection
+from nemutator_common.serving.conversation import Drop
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.traffic import CLIENT_GONE, Exchange, Traffic
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
+Operations = Mapping[str, Callable[[web.BaseRequest], web.Response]]
+
+
+@dataclass(slots=True)
+class _Outcome:
+    """What the log line will say; a caller who leaves changes nothing in it."""
+
+    status: int = CLIENT_GONE
+    body_bytes: int = 0
+    keep: bool = False
+    error: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Door:
+    """Answers requests, with *operations* first and *inner* for the rest.
+
+    It writes the answer itself instead of leaving that to aiohttp, so that a caller who reads
+    slowly is under the same deadline as a handler that works slowly.
+    """
+
+    inner: Handler
+    limits: Limits
+    operations: Operations
+    traffic: Traffic
+
+    async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
+        connection = request.protocol
+        assert isinstance(connection, Connection)
+        identity = secrets.token_hex(8)
+        outcome = _Outcome()
+        started = time.monotonic()
+        with logs.bound({names.REQUEST: identity}):
+            try:
+                return await self._within_deadline(request, connection, outcome, identity)
+            finally:
+                connection.end(keep=outcome.keep)
+                self.traffic.answered(
+                    Exchange(
+                        method=request.method,
+                        path=request.path,
+                        status=outcome.status,
+                        body_bytes=outcome.body_bytes,
+                        seconds=time.monotonic() - started,
+                        peer=connection.peer,
+                        error=outcome.error,
+                        routine=request.path in self.operations,
+                    )
+                )
+
+    async def _within_deadline(
+        self, request: web.BaseRequest, connection: Connection, outcome: _Outcome, identity: str
+    ) -> web.StreamResponse:
+        try:
+            async with asyncio.timeout(None) as deadline:
+                connection.begin(deadline)
+                answer = await self._answer(request, outcome, identity)
+                return await _send(request, answer, outcome)
+        except TimeoutError:
+            # Only the deadline: _answer() has turned every other one into an answer.
+            late = not request.content.is_eof()
+            outcome.error = "the request came too slowly" if late else "the answer took too long"
+            return await _send(
+                request, error_answer(408 if late else 503, outcome.error), outcome, close=True
+            )
+
+    async def _answer(
+        self, request: web.BaseRequest, outcome: _Outcome, identity: str
+    ) -> web.StreamResponse:
+        try:
+            operation = self.operations.get(request.path)
+            if operation is not None:
+                if request.method not in {"GET", "HEAD"}:
+                    raise web.HTTPMethodNotAllowed(request.method, ["GET", "HEAD"])
+                return operation(request)
+            if (request.content_length or 0) > self.limits.body_bytes:
+                raise web.HTTPRequestEntityTooLarge(self.limits.body_bytes)
+            answer = await self.inner(request)
+            if not isinstance(answer, web.StreamResponse):
+                raise TypeError(f"a handler returned {type(answer).__name__}")
+        except web.HTTPException as exception:
+            return http_exception_answer(exception)
+        except OperatorError as error:
+            outcome.error = error.what
+            return operator_error_answer(error)
+        except web.RequestPayloadError:
+            outcome.error = "the body is not what its headers say"
+            return error_answer(400, outcome.error)
+        except Exception as error:
+            if isinstance(error, ConnectionError) and request.transport is None:
+                raise
+            outcome.error = type(error).__name__
+            log.exception("request_failed", {names.ERROR: outcome.error})
+            return error_answer(500, "internal error", request=identity)
+        return answer
+
+
+async def _send(
+    request: web.BaseRequest,
+    answer: web.StreamResponse,
+    outcome: _Outcome,
+    *,
+    close: bool = False,
+) -> web.StreamResponse:
+    """Write *answer* to its last byte; raise `ConnectionError` when that is impossible."""
+    connection = request.protocol
+    assert isinstance(connection, Connection)
+    if not answer.prepared:
+        if request.writer.output_size:
+            # The handler had begun another answer. Only a broken one can say so now.
+            connection.drop(Drop.REQUEST_DEADLINE)
+            raise ConnectionAbortedError("an answer was begun and cannot be completed")
+        if close or connection.draining or not request.content.is_eof():
+            answer.force_close()
+        answer.headers.setdefault("Server", names.PREFIX)
+    outcome.status = answer.status
+    await answer.prepare(request)
+    await answer.write_eof()
+    outcome.body_bytes = answer.content_length or request.writer.output_size
+    outcome.keep = bool(answer.keep_alive) and request.content.is_eof()
+    return answer

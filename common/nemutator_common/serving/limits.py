@@ -1,0 +1,40 @@
+"""What one listener lets its callers take: bytes, connections and time."""
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Limits:
+    """Defaults for a listener whose callers are strangers with small requests."""
+
+    head_bytes: int = 16 << 10
+    """Request line and headers together. Browsers send 1-4 KiB; cookies of other services on the
+    same host can make it 8."""
+
+    headers: int = 64
+    """Each costs the parser a tuple and two strings, however short it is."""
+
+    body_bytes: int = 1 << 20
+    """One body, after decompression."""
+
+    connections: int = 1024
+    """At once, those in their TLS handshake included. One idle costs about 10 KiB."""
+
+    handshake_s: float = 5.0
+    """For TLS. Nothing else of the connection is bounded until it is done."""
+
+    head_s: float = 10.0
+    """From the connection, or the first byte of a later request, to the end of the head."""
+
+    request_s: float = 30.0
+    """From the end of the head to the last byte of the answer, whoever is slow."""
+
+    idle_s: float = 75.0
+    """Between two requests. Longer than the 60 s after which common proxies drop a connection, so
+    that the one who sends next is not the one who learns of the end."""
+
+    ending_s: float = 1.0
+    """For a caller to take an answer after which we close, and to stop sending a body."""
+
+    drain_s: float = 1.0
+    """For requests under way when the listener stops. Less than a supervisor grants a task."""

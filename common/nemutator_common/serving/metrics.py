@@ -1,0 +1,72 @@
+"""The metrics of this process, for Prometheus to scrape."""
+
+from typing import TypeVar
+
+from prometheus_client import (
+    CollectorRegistry,
+    Counter,
+    Gauge,
+    Histogram,
+    ProcessCollector,
+    disable_created_metrics,
+)
+from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4, generate_latest
+from prometheus_client.metrics import MetricWrapperBase
+
+from nemutator_common.names import Metric
+
+# A second series for each counter, which nobody asks for.
+disable_created_metrics()  # type: ignore[no-untyped-call]
+
+Collector = TypeVar("Collector", bound=MetricWrapperBase)
+
+
+class Metrics:
+    """A `Meter` with a registry of its own, and the usual `process_…` metrics beside ours.
+
+    What a label may be called is checked by the client library: all of them, no other.
+    """
+
+    content_type = CONTENT_TYPE_PLAIN_0_0_4
+
+    def __init__(self) -> None:
+        self._registry = CollectorRegistry()
+        self._collectors: dict[Metric, MetricWrapperBase] = {}
+        ProcessCollector(registry=self._registry)
+
+    def count(self, metric: Metric, amount: float = 1, /, **labels: str) -> None:
+        self._child(metric, Counter, labels).inc(amount)
+
+    def gauge(self, metric: Metric, value: float, /, **labels: str) -> None:
+        self._child(metric, Gauge, labels).set(value)
+
+    def observe(self, metric: Metric, value: float, /, **labels: str) -> None:
+        self._child(metric, Histogram, labels).observe(value)
+
+    def exposition(self) -> bytes:
+        return generate_latest(self._registry)
+
+    def _child(self, metric: Metric, kind: type[Collector], labels: dict[str, str]) -> Collector:
+        collector = self._collectors.get(metric)
+        if collector is None:
+            collector = self._collectors[metric] = self._made(metric)
+        if not isinstance(collector, kind):
+            raise TypeError(f"{metric.name} is a {metric.kind}")
+        if tuple(sorted(labels)) != tuple(sorted(metric.labels)):
+            raise ValueError(f"{metric.name} has the labels {metric.labels}, not {tuple(labels)}")
+        return collector.labels(**labels) if labels else collector
+
+    def _made(self, metric: Metric) -> MetricWrapperBase:
+        match metric.kind:
+            case "counter":
+                return Counter(metric.name, metric.meaning, metric.labels, registry=self._registry)
+            case "gauge":
+                return Gauge(metric.name, metric.meaning, metric.labels, registry=self._registry)
+            case "histogram":
+                return Histogram(
+                    metric.name,
+                    metric.meaning,
+                    metric.labels,
+                    buckets=metric.buckets,
+                    registry=self._registry,
+                )

@@ -1,0 +1,21 @@
+"""Why a process is not ready: `/readyz` shows it."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+
+
+class Readiness:
+    """Ready when no part has a problem. A part that never said anything has none."""
+
+    def __init__(self) -> None:
+        self._problems: dict[str, str] = {}
+
+    def fail(self, part: str, why: str) -> None:
+        self._problems[part] = why
+
+    def pass_(self, part: str) -> None:
+        self._problems.pop(part, None)
+
+    def problems(self) -> Mapping[str, str]:
+        """Part to reason; empty when ready."""
+        return MappingProxyType(self._problems)

@@ -1,0 +1,162 @@
+"""Listening sockets: bound carefully, refused with a remedy, removed only when they are ours."""
+
+import contextlib
+import errno
+import fcntl
+import os
+import socket
+import stat
+import struct
+from collections.abc import Iterator
+from pathlib import Path
+
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.serving.addresses import Address, TcpAddress, UnixAddress
+
+LONGEST_PATH = 107
+"""Bytes of a unix socket's path: `sun_path` has 108, the last is a zero."""
+
+BACKLOG = 1024
+"""Connections that the kernel keeps for us until we accept them."""
+
+_UCRED = struct.Struct("3i")
+
+
+class ListeningSocket:
+    """A bound, listening, non-blocking socket, and the file that belongs to it."""
+
+    def __init__(self, address: Address, *, mode: int) -> None:
+        if isinstance(address, UnixAddress):
+            self.socket = _listen_unix(address, mode)
+            self.address: Address = address
+            self._inode = _inode(address.path)
+        else:
+            self.socket = _listen_tcp(address)
+            self.address = TcpAddress(*self.socket.getsockname()[:2])
+
+    def close(self) -> None:
+        """Stop listening. A file that another process has put in our place since is left alone."""
+        self.socket.close()
+        if isinstance(self.address, UnixAddress) and _inode(self.address.path) == self._inode:
+            self.address.path.unlink(missing_ok=True)
+
+
+def peer_of(connection: socket.socket) -> str:
+    """Who is at the other end, for a log line."""
+    try:
+        if connection.family != socket.AF_UNIX:
+            return str(TcpAddress(*connection.getpeername()[:2]))
+        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+        pid, uid, _ = _UCRED.unpack(credentials)
+    except OSError:
+        return "gone"
+    return f"pid {pid} uid {uid}"
+
+
+def _listen_tcp(address: TcpAddress) -> socket.socket:
+    family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
+    with _explained(address), _closed_on_failure(socket.socket(family)) as listening:
+        # Without it, connections of the process before us keep the port for a minute.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+        if family == socket.AF_INET6:
+            listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        listening.bind((address.host, address.port))
+        listening.listen(BACKLOG)
+    return listening
+
+
+def _listen_unix(address: UnixAddress, mode: int) -> socket.socket:
+    path = address.path
+    length = len(os.fsencode(path))
+    if length > LONGEST_PATH:
+        raise OperatorError(
+            f"cannot listen on {address}: the path has {length} bytes, {LONGEST_PATH} are possible",
+            remedy="use a shorter directory",
+            code=ExitCode.ADDRESS_IN_USE,
+        )
+    with (
+        _explained(address),
+        _alone_in(path.parent),
+        _closed_on_failure(socket.socket(socket.AF_UNIX)) as listening,
+    ):
+        _remove_stale(path)
+        # The mode must hold before anybody can connect, so a chmod afterwards is too late.
+        before = os.umask(0o777 & ~mode)
+        try:
+            listening.bind(os.fspath(path))
+        finally:
+            os.umask(before)
+        listening.listen(BACKLOG)
+    return listening
+
+
+def _remove_stale(path: Path) -> None:
+    """Remove the socket that a killed process left behind; raise when somebody listens on it."""
+    try:
+        status = path.lstat()
+    except FileNotFoundError:
+        return
+    if not stat.S_ISSOCK(status.st_mode):
+        raise FileExistsError(errno.EEXIST, "there is a file, and it is not a socket")
+    with socket.socket(socket.AF_UNIX) as probe:
+        probe.setblocking(False)
+        # EAGAIN: somebody listens, whose backlog is full.
+        if probe.connect_ex(os.fspath(path)) != errno.ECONNREFUSED:
+            raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
+    path.unlink()
+
+
+@contextlib.contextmanager
+def _alone_in(directory: Path) -> Iterator[None]:
+    """Keep others of us from binding there: between its bind and its listen, a socket looks stale."""
+    fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        yield
+    finally:
+        os.close(fd)
+
+
+@contextlib.contextmanager
+def _closed_on_failure(listening: socket.socket) -> Iterator[socket.socket]:
+    try:
+        listening.setblocking(False)
+        yield listening
+    except BaseException:
+        listening.close()
+        raise
+
+
+@contextlib.contextmanager
+def _explained(address: Address) -> Iterator[None]:
+    try:
+        yield
+    except OSError as error:
+        raise OperatorError(
+            f"cannot listen on {address}: {error.strerror}",
+            remedy=_remedy(address, error.errno),
+            code=ExitCode.ADDRESS_IN_USE,
+        ) from error
+
+
+def _remedy(address: Address, number: int | None) -> str:
+    match number:
+        case errno.EADDRINUSE | errno.EAGAIN:
+            return "stop the process that listens there, or choose another address"
+        case errno.EACCES | errno.EPERM if isinstance(address, TcpAddress):
+            return "choose a port from 1024 on, or grant CAP_NET_BIND_SERVICE"
+        case errno.EADDRNOTAVAIL:
+            return "choose an address that this machine has (`ip address` lists them)"
+        case errno.EAFNOSUPPORT:
+            return "choose an IPv4 address: this machine has no IPv6"
+    if isinstance(address, UnixAddress):
+        return f"make {address.path.parent} a directory that this user can write, or choose another"
+    return "choose another address"
+
+
+def _inode(path: Path) -> tuple[int, int] | None:
+    try:
+        status = path.lstat()
+    except OSError:
+        return None
+    return status.st_dev, status.st_ino

@@ -1,0 +1,70 @@
+"""What one listener counts and logs about its connections and requests."""
+
+import logging
+from dataclasses import dataclass
+
+from nemutator_common import names
+from nemutator_common.meters import Meter
+from nemutator_common.serving.conversation import Drop
+
+log = logging.getLogger(__name__)
+
+CLIENT_GONE = 499
+"""Not a status of HTTP: nginx's word for a caller who did not wait for the answer."""
+
+_METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Exchange:
+    """A request and how it was answered."""
+
+    method: str
+    path: str
+    """Without the query: queries carry one-time keys."""
+    status: int
+    body_bytes: int
+    """Of the answer."""
+    seconds: float
+    peer: str
+    error: str | None = None
+    routine: bool = False
+    """Probes and scrapes: they come every few seconds and are worth a line only when debugging."""
+
+
+class Traffic:
+    """The metrics and the canonical log line of one *listener*."""
+
+    def __init__(self, listener: str, meter: Meter) -> None:
+        self._listener = listener
+        self._meter = meter
+
+    def open(self, connections: int) -> None:
+        self._meter.gauge(names.HTTP_CONNECTIONS, connections, listener=self._listener)
+
+    def dropped(self, reason: Drop) -> None:
+        self._meter.count(
+            names.HTTP_CONNECTIONS_DROPPED, listener=self._listener, reason=reason.value
+        )
+
+    def answered(self, exchange: Exchange) -> None:
+        self._meter.count(
+            names.HTTP_REQUESTS,
+            listener=self._listener,
+            # A label that strangers choose would be a metric for each of their ideas.
+            method=exchange.method if exchange.method in _METHODS else "other",
+            status=str(exchange.status),
+        )
+        self._meter.observe(names.HTTP_REQUEST_SECONDS, exchange.seconds, listener=self._listener)
+        line: dict[names.Key, object] = {
+            names.LISTENER: self._listener,
+            names.METHOD: exchange.method,
+            names.PATH: exchange.path,
+            names.STATUS: exchange.status,
+            names.BYTES: exchange.body_bytes,
+            names.DURATION_MS: round(exchange.seconds * 1000, 3),
+            names.PEER: exchange.peer,
+        }
+        if exchange.error is not None:
+            line[names.ERROR] = exchange.error
+        log.log(logging.DEBUG if exchange.routine else logging.INFO, "http_request", line)
