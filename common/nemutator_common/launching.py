@@ -17,7 +17,7 @@ import tomllib
 from collections.abc import Awaitable, Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Generic, TypeVar
+from typing import Any, Generic, TypeVar
 
 from nemutator_common import __version__, logs, names
 from nemutator_common.errors import ExitCode, OperatorError
@@ -47,7 +47,7 @@ class Role(Generic[S]):
     summary: str
 
 
-def main(program: str, roles: Sequence[Role[Shared]], argv: Sequence[str] | None = None) -> int:
+def main(program: str, roles: Sequence[Role[Any]], argv: Sequence[str] | None = None) -> int:
     """Become one of *roles*, and return the exit code of the process."""
     parser = argparse.ArgumentParser(prog=program, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=__version__)

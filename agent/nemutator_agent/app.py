@@ -1,0 +1,101 @@
+"""Wires the processes of the agent: the only file that knows everybody."""
+
+import asyncio
+import os
+import random
+import resource
+import secrets
+from collections.abc import Callable
+
+from nemutator_common import data_directory, names
+from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.serving.metrics import Metrics
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+
+from nemutator_agent.inspection.executables import Executables
+from nemutator_agent.inspection.proc_exe import ProcExecutables
+from nemutator_agent.inspection.worker_process import WorkerProcess
+from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.uplink.brain_http import BrainOverHttp
+from nemutator_agent.uplink.buffer import Buffer
+from nemutator_agent.uplink.shipping import Uplink
+from nemutator_agent.usage.kept_files import KeptFiles
+from nemutator_agent.usage.procfs import MachineEyes
+from nemutator_agent.usage.sampling import Sampler
+
+_OTHER_FILES = 256
+"""Left to sockets, executables on their way to the worker, and libraries."""
+
+_BUFFERED_BYTES = 8 << 20
+"""Of reports that wait: a third of an hour of a machine with a hundred processes."""
+
+
+async def observe(settings: ObserveSettings, stop: asyncio.Event) -> None:
+    """`nemutator-agent observe`: look, report, and say how that goes, until *stop*."""
+    directory = data_directory.prepare(settings.data_dir)
+    clock = SystemClock()
+    meter = Metrics()
+    readiness = Readiness()
+    roll: Callable[[], float] = random.SystemRandom().random
+    files = KeptFiles(most=min(settings.descriptors, _files_left()))
+    eyes = MachineEyes(files, most_processes=settings.processes, most_groups=settings.groups)
+    worker = WorkerProcess()
+    executables = Executables(
+        ProcExecutables(eyes.started_ticks), worker, clock=clock, meter=meter, roll=roll
+    )
+    address = (
+        parse_address(settings.brain)
+        if settings.brain
+        else UnixAddress(directory.socket(names.BRAIN))
+    )
+    server = HttpServer(
+        name=names.OBSERVE,
+        address=UnixAddress(directory.socket(names.OBSERVE)),
+        routes=(),
+        meter=meter,
+        readiness=readiness,
+        operations=frozenset({"healthz", "readyz", "metrics"}),
+        clock=clock,
+        # The directory is private; and we may be root on behalf of an ordinary user.
+        socket_mode=0o666,
+    )
+    async with BrainOverHttp(address, token=directory.read_link_token) as brain:
+        uplink = Uplink(
+            brain,
+            Buffer(most=settings.buffered_reports, most_bytes=_BUFFERED_BYTES),
+            node=settings.node or os.uname().nodename,
+            epoch=secrets.token_hex(16),
+            call_s=settings.call_s,
+            clock=clock,
+            meter=meter,
+            readiness=readiness,
+            roll=roll,
+        )
+        sampler = Sampler(
+            eyes,
+            executables,
+            uplink,
+            interval_s=settings.interval_s,
+            clock=clock,
+            meter=meter,
+            readiness=readiness,
+        )
+        await server.bind()
+        supervisor = Supervisor()
+        supervisor.add("serve", server.run)
+        supervisor.add("ship reports", uplink.run)
+        supervisor.add("inspect executables", executables.run)
+        supervisor.add("sample", sampler.run)
+        try:
+            await supervisor.run(stop)
+        finally:
+            worker.stop()
+            files.close()
+
+
+def _files_left() -> int:
+    soft, _ = resource.getrlimit(resource.RLIMIT_NOFILE)
+    return max(soft - _OTHER_FILES, soft // 2)

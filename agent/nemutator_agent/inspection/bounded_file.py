@@ -1,0 +1,32 @@
+"""Reading a stranger's file: where it says, but never more than was set aside for it."""
+
+from collections.abc import Callable
+
+ReadAt = Callable[[int, int], bytes]
+"""Bytes from an offset, fewer at the end of the file: `os.pread` with the file filled in."""
+
+_LARGEST_OFFSET = (1 << 63) - 1
+"""The kernel's off_t."""
+
+
+class TooMuchError(Exception):
+    """The file leads us from place to place until the budget is spent."""
+
+
+class BoundedFile:
+    """Counts every byte and every read against a budget."""
+
+    def __init__(self, read_at: ReadAt, *, budget_bytes: int, budget_reads: int) -> None:
+        self._read_at = read_at
+        self._bytes_left = budget_bytes
+        self._reads_left = budget_reads
+
+    def read(self, offset: int, size: int) -> bytes:
+        """At most *size* bytes; empty when *offset* is no place in a file."""
+        if not 0 <= offset <= _LARGEST_OFFSET - size or size <= 0:
+            return b""
+        self._reads_left -= 1
+        self._bytes_left -= size
+        if self._reads_left < 0 or self._bytes_left < 0:
+            raise TooMuchError
+        return self._read_at(offset, size)

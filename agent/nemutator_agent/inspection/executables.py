@@ -1,0 +1,201 @@
+"""Which runtime each process is: asked once per executable, remembered, never waited for.
+
+A look at the machine says which processes there are (`follow`); a task of its own works through
+those whose executable is not known yet (`run`). What is known is in `verdicts` for the next report.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_agent.inspection.identities import FileId, ProcessId
+from nemutator_agent.inspection.runtimes import by_name, together
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
+
+log = logging.getLogger(__name__)
+
+MOST_CACHED = 4096
+"""Executables. An entry is some 300 bytes, and a node seldom runs more than a few hundred."""
+
+MOST_WAITING = 4096
+
+_YOUNG_LOOKS = 3
+_LOOKS_UNTIL_AGAIN = 20
+"""A process starts as a copy of its parent and becomes another program a moment later: it is looked
+at more than once while young, when its command changes, and now and then."""
+
+_BACKOFF = Backoff(first_s=0.5, longest_s=60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Program:
+    """The executable of a process as its name says it, and as an open file where we may open it."""
+
+    name: str
+    file: int | None
+    id: FileId | None
+
+
+class Gone(Exception):  # noqa: N818 - no error: processes end
+    """The process has ended, or is not the one that was meant."""
+
+
+class DeniedError(Exception):
+    """The kernel does not let us see another user's executable."""
+
+
+class StuckError(Exception):
+    """A file system does not answer."""
+
+
+class WorkerFailedError(Exception):
+    """The worker did not answer a question; the next one finds a new worker."""
+
+    def __init__(self, reason: Literal["died", "hung", "nonsense"]) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Programs(Protocol):
+    async def open(self, process: ProcessId) -> Program:
+        """The program of *process*; the caller closes its file. Gone, DeniedError, StuckError."""
+        ...
+
+    def close(self, program: Program) -> None: ...
+
+
+class Worker(Protocol):
+    async def examine(self, file: int) -> Verdict:
+        """What the bytes of an open *file* say; WorkerFailedError when it could not be asked."""
+        ...
+
+
+@dataclass(slots=True)
+class _Followed:
+    command: bytes
+    looks: int = 0
+    verdict: Verdict = UNKNOWN
+    denied: bool = False
+
+
+class Executables:
+    """Answers from memory; the work happens in `run`, a task of its own."""
+
+    def __init__(
+        self,
+        programs: Programs,
+        worker: Worker,
+        *,
+        clock: Clock,
+        meter: Meter,
+        roll: Callable[[], float],
+    ) -> None:
+        self._programs = programs
+        self._worker = worker
+        self._clock = clock
+        self._meter = meter
+        self._roll = roll
+        self._followed: dict[ProcessId, _Followed] = {}
+        self._cache: OrderedDict[FileId, Verdict] = OrderedDict()
+        self._waiting: OrderedDict[ProcessId, None] = OrderedDict()
+        self._work = asyncio.Event()
+        self._failures = 0
+
+    def follow(self, commands: Mapping[ProcessId, bytes]) -> None:
+        """Take over which processes there are now, each with its command; forget the others."""
+        self._followed = {
+            process: self._followed.get(process) or _Followed(command)
+            for process, command in commands.items()
+        }
+        for process, followed in self._followed.items():
+            changed = followed.command != commands[process]
+            followed.command = commands[process]
+            followed.looks = 1 if changed else followed.looks + 1
+            if followed.looks <= _YOUNG_LOOKS or followed.looks % _LOOKS_UNTIL_AGAIN == 0:
+                self._wait_for(process)
+
+    @property
+    def verdicts(self) -> Mapping[ProcessId, Verdict]:
+        return {process: followed.verdict for process, followed in self._followed.items()}
+
+    @property
+    def denied(self) -> int:
+        """Processes whose executable the kernel does not let us see."""
+        return sum(followed.denied for followed in self._followed.values())
+
+    async def run(self) -> None:
+        while True:
+            await self._work.wait()
+            process, _ = self._waiting.popitem(last=False)
+            if not self._waiting:
+                self._work.clear()
+            followed = self._followed.get(process)
+            if followed is not None:
+                await self._identify(process, followed)
+
+    def _wait_for(self, process: ProcessId) -> None:
+        if len(self._waiting) < MOST_WAITING:
+            self._waiting[process] = None
+            self._work.set()
+        else:
+            # It is asked for again at its next looks.
+            self._meter.count(names.INSPECTIONS, result="queue_full")
+
+    async def _identify(self, process: ProcessId, followed: _Followed) -> None:
+        try:
+            program = await self._programs.open(process)
+        except Gone:
+            return
+        except DeniedError:
+            # The command is what the process calls itself: no proof, and better than nothing.
+            followed.denied = True
+            followed.verdict = by_name(followed.command.decode("utf-8", "replace"))
+            return
+        except StuckError:
+            self._meter.count(names.INSPECTIONS, result="stuck")
+            return
+        try:
+            content = await self._content(program)
+        finally:
+            self._programs.close(program)
+        followed.denied = False
+        followed.verdict = together(name=by_name(program.name), content=content)
+
+    async def _content(self, program: Program) -> Verdict:
+        if program.file is None or program.id is None:
+            return UNKNOWN
+        if program.id in self._cache:
+            self._cache.move_to_end(program.id)
+            return self._cache[program.id]
+        try:
+            verdict = await self._worker.examine(program.file)
+        except WorkerFailedError as failure:
+            self._meter.count(names.INSPECTIONS, result=failure.reason)
+            self._failures += 1
+            delay_s = _BACKOFF.delay_s(self._failures, roll=self._roll())
+            log.warning(
+                "inspection_failed",
+                {
+                    names.REASON: failure.reason,
+                    names.PATH: program.name,
+                    names.DELAY_S: round(delay_s, 1),
+                },
+            )
+            await self._clock.sleep(delay_s)
+            # Whatever it holds made the worker fail: once is enough.
+            verdict = UNKNOWN
+        else:
+            self._failures = 0
+            self._meter.count(names.INSPECTIONS, result="done")
+        self._cache[program.id] = verdict
+        if len(self._cache) > MOST_CACHED:
+            self._cache.popitem(last=False)
+        return verdict

@@ -1,0 +1,72 @@
+"""Which language runtime a program is, by what it is called and what it is linked to."""
+
+import re
+from collections.abc import Iterable
+
+from nemutator_common.wire import Runtime
+
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, is_version
+
+_NUMBER = r"([0-9]+(?:\.[0-9]+){0,3})"
+
+_NAMES: tuple[tuple[Runtime, re.Pattern[str]], ...] = (
+    ("python", re.compile(rf"(?:python|pypy){_NUMBER}?[a-z]{{0,3}}")),
+    ("java", re.compile(r"java|javaw")),
+    ("node", re.compile(rf"(?:node|nodejs){_NUMBER}?")),
+    ("ruby", re.compile(rf"ruby{_NUMBER}?")),
+    ("php", re.compile(rf"php(?:-fpm|-cgi)?-?{_NUMBER}?")),
+    ("dotnet", re.compile(r"dotnet")),
+    ("perl", re.compile(rf"perl{_NUMBER}?")),
+    ("shell", re.compile(r"(?:ba|da|z|k|mk|a|fi|tc|c)?sh|r?bash|zsh-[0-9.]+")),
+)
+
+# Libraries that hold a whole runtime: a program with another name that is linked to one embeds it.
+_LIBRARIES: tuple[tuple[Runtime, re.Pattern[str]], ...] = (
+    ("python", re.compile(rf"libpython{_NUMBER}[a-z]*\.so.*")),
+    ("java", re.compile(r"libjvm\.so.*|libjli\.so.*")),
+    ("node", re.compile(r"libnode\.so.*")),
+    ("ruby", re.compile(rf"libruby-?{_NUMBER}?\.so.*")),
+    ("perl", re.compile(rf"libperl\.so\.?{_NUMBER}?")),
+)
+
+# Where several versions live side by side, the directory says which: …/versions/node/v18.19.0/bin,
+# /usr/lib/jvm/java-17-openjdk-amd64/bin, ~/.rbenv/versions/3.3.1/bin, …/jdk-21.0.2/bin.
+_DIRECTORY = re.compile(
+    rf"/(?:(?:v|jdk-?|java-|jre-?|ruby-|node-v|cpython-|php-?)?{_NUMBER}(?:[-+_][^/]*)?)/bin/[^/]+"
+)
+
+_DELETED = " (deleted)"
+"""What the kernel appends when the file is gone, as after an upgrade."""
+
+
+def by_name(executable: str) -> Verdict:
+    """What the path or name of an executable says."""
+    path = executable.removesuffix(_DELETED)
+    name = path.rpartition("/")[2]
+    for runtime, shape in _NAMES:
+        if found := shape.fullmatch(name):
+            number = found[1] if shape.groups else None
+            if number is None and runtime != "shell" and (directory := _DIRECTORY.search(path)):
+                number = directory[1]
+            return Verdict(runtime, number if number and is_version(number) else None)
+    return UNKNOWN
+
+
+def by_libraries(libraries: Iterable[bytes]) -> Verdict:
+    """What the libraries say, when they speak of one runtime only: an editor may embed several."""
+    found = [
+        Verdict(runtime, match[1] if shape.groups else None)
+        for library in libraries
+        for runtime, shape in _LIBRARIES
+        if (match := shape.fullmatch(library.decode("ascii", "replace")))
+    ]
+    return found[0] if len({verdict.runtime for verdict in found}) == 1 else UNKNOWN
+
+
+def together(*, name: Verdict, content: Verdict) -> Verdict:
+    """The content knows what the name hides; the name may know the version that is in no file."""
+    if content.runtime is None or (content.runtime == name.runtime and content.version is None):
+        return name
+    if name.runtime == content.runtime and name.version and content.runtime != "go":
+        return name
+    return content

@@ -1,0 +1,65 @@
+"""Settings of the agent's processes."""
+
+import re
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nemutator_common import names
+from nemutator_common.serving.addresses import parse_address
+from nemutator_common.settings import Shared, between, setting
+
+_NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
+
+
+def _node(value: str) -> str | None:
+    if not value or _NODE.fullmatch(value):
+        return None
+    return "expected a host name: letters, digits, dots and dashes, at most 253"
+
+
+def _address(value: str) -> str | None:
+    try:
+        parse_address(value) if value else None
+    except ValueError as wrong:
+        return str(wrong)
+    return None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ObserveSettings(Shared):
+    """`nemutator-agent observe`."""
+
+    role: ClassVar[str] = names.OBSERVE
+
+    node: str = setting(
+        "", "Name under which this machine is reported; empty: its host name.", check=_node
+    )
+    interval_s: float = setting(
+        3.0, "Seconds between two looks at the machine.", check=between(0.5, 60)
+    )
+    brain: str = setting(
+        "",
+        "Where the brain takes reports: `unix:/path` or `127.0.0.1:8420`; empty: its socket in "
+        "the data directory.",
+        check=_address,
+    )
+    processes: int = setting(
+        4096, "Most processes in a report; the others are counted.", check=between(1, 20_000)
+    )
+    groups: int = setting(
+        2048, "Most control groups whose counters are read.", check=between(1, 4_000)
+    )
+    descriptors: int = setting(
+        16_384,
+        "Most files of /proc and of control groups that are kept open, six or less per group and "
+        "one per process; never more than the open file limit leaves.",
+        check=between(16, 1_000_000),
+    )
+    buffered_reports: int = setting(
+        1_000,
+        "Most reports that wait for the brain; then the oldest go.",
+        check=between(1, 100_000),
+    )
+    call_s: float = setting(
+        10.0, "Deadline of one call to the brain, in seconds.", check=between(0.1, 60)
+    )

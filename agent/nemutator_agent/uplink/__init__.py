@@ -1,0 +1,1 @@
+"""To the brain: bounded, retried, resumable; it never makes a feature wait."""

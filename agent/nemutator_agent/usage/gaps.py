@@ -1,0 +1,125 @@
+"""What an agent could not see, said so that nobody takes its absence for zero."""
+
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from nemutator_common.wire import Missing
+
+from nemutator_agent.usage.hierarchies import Hierarchy
+
+_AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Gaps:
+    """Counts from one look; a gap that is not there is 0, False or empty."""
+
+    denied_executables: int = 0
+    hidden_processes: bool = False
+    unplaced_processes: int = 0
+    """Those whose group lies outside of what is mounted here."""
+    processes_over_cap: int = 0
+    groups_over_cap: int = 0
+    reads_over_cap: int = 0
+    machine_pressure: bool = True
+    groups: int = 0
+    groups_without_cpu: int = 0
+    groups_without_memory: int = 0
+    groups_without_pressure: int = 0
+    hierarchies: tuple[Hierarchy, ...] = ()
+
+
+def name_gaps(gaps: Gaps) -> tuple[Missing, ...]:
+    return (*_rights(gaps), *_caps(gaps), *_kernel(gaps))
+
+
+def _rights(gaps: Gaps) -> Iterator[Missing]:
+    if gaps.denied_executables:
+        yield Missing(
+            f"executables of {_many(gaps.denied_executables, 'process', 'processes')}",
+            "they belong to other users; their runtime is guessed from what they call themselves",
+            _AS_ROOT,
+        )
+    if gaps.hidden_processes:
+        yield Missing(
+            "processes of other users",
+            "/proc is mounted with hidepid",
+            f"{_AS_ROOT}, or mount /proc with gid= of a group that it is in",
+        )
+    if gaps.unplaced_processes:
+        yield Missing(
+            f"control groups of {_many(gaps.unplaced_processes, 'process', 'processes')}",
+            "they lie outside of this container's cgroup namespace",
+            "run observe in the host's cgroup namespace",
+        )
+
+
+def _caps(gaps: Gaps) -> Iterator[Missing]:
+    for over, what, setting in (
+        (gaps.processes_over_cap, "processes", "processes"),
+        (gaps.groups_over_cap, "control groups", "groups"),
+        (gaps.reads_over_cap, "counters", "descriptors"),
+    ):
+        if over:
+            yield Missing(
+                f"{over} {what}",
+                f"there are more than the setting observe.{setting} allows",
+                f"raise observe.{setting}"
+                + (", and the open file limit (ulimit -n)" if setting == "descriptors" else ""),
+            )
+
+
+def _kernel(gaps: Gaps) -> Iterator[Missing]:
+    if not gaps.machine_pressure:
+        yield Missing(
+            "pressure (PSI)",
+            "/proc/pressure is not there: the kernel was built or booted without it",
+            "boot with psi=1, on a kernel with CONFIG_PSI",
+        )
+    if not gaps.hierarchies:
+        yield Missing("control groups", "none are mounted here", "mount cgroup2 at /sys/fs/cgroup")
+    unified = any(hierarchy.version == 2 for hierarchy in gaps.hierarchies)
+    legacy = any(hierarchy.version == 1 for hierarchy in gaps.hierarchies)
+    for without, what, remedy in (
+        (gaps.groups_without_cpu, "CPU", "CPUAccounting=yes"),
+        (gaps.groups_without_memory, "memory", "MemoryAccounting=yes"),
+    ):
+        if without:
+            yield Missing(
+                f"{what} of {_of(without, gaps.groups)}",
+                "no controller counts it for them"
+                + (" (control groups of version 1 differ per controller)" if legacy else ""),
+                f"boot with systemd.unified_cgroup_hierarchy=1; under systemd set {remedy}"
+                if legacy
+                else f"under systemd set {remedy}; some kernels need cgroup_enable={what.lower()}",
+            )
+    if gaps.groups_without_pressure and gaps.machine_pressure:
+        yield Missing(
+            f"pressure of {_of(gaps.groups_without_pressure, gaps.groups)}",
+            "it is turned off for them (cgroup.pressure)"
+            if unified and not legacy
+            else "control groups of version 1 do not have it",
+            "write 1 to their cgroup.pressure"
+            if unified and not legacy
+            else "boot with systemd.unified_cgroup_hierarchy=1",
+        )
+
+
+def _many(number: int, one: str, several: str) -> str:
+    return f"{number} {one if number == 1 else several}"
+
+
+def _of(some: int, all_: int) -> str:
+    return "all control groups" if some == all_ else f"{some} of {all_} control groups"
+
+
+def hides_processes(mountinfo: bytes) -> bool:
+    """Whether /proc shows an ordinary user only his own processes (proc(5), hidepid)."""
+    return any(_hides(line) for line in mountinfo.splitlines() if b" - proc " in line)
+
+
+def _hides(line: bytes) -> bool:
+    options: Iterable[bytes] = line.rpartition(b" ")[2].split(b",")
+    return not {b"hidepid=2", b"hidepid=invisible", b"hidepid=4", b"hidepid=ptraceable"}.isdisjoint(
+        options
+    )

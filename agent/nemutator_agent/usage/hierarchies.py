@@ -1,0 +1,110 @@
+"""Where control groups are mounted, and which directory a process's group has there.
+
+Version 2 has one hierarchy. Version 1 has one per controller (or few together), and a process may
+be in a different group of each. A hybrid machine has both, version 2 without controllers.
+"""
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Literal
+
+from nemutator_agent.usage.cgroup_files import Membership
+from nemutator_agent.usage.malformed import MalformedError
+
+USEFUL = frozenset({"cpuacct", "memory", "pids", "name=systemd"})
+"""Controllers of version 1 that count what we report, or tell what a process belongs to."""
+
+_OCTAL = re.compile(rb"\\([0-7]{3})")
+_OUTSIDE = ".."
+
+
+@dataclass(frozen=True)
+class Hierarchy:
+    version: Literal[1, 2]
+    controllers: frozenset[str]
+    """Of version 1. Empty for version 2, whose groups say themselves what they count."""
+    mount: str
+    root: str
+    """The group that is mounted there; `/` but in a container."""
+
+    def has(self, membership: Membership) -> bool:
+        if self.version == 2:
+            return not membership.controllers
+        return not self.controllers.isdisjoint(membership.controllers)
+
+    def directory(self, path: str) -> str | None:
+        """The directory of the group at *path*; None when it lies outside of what is mounted."""
+        if path == self.root:
+            return self.mount
+        if not path.startswith(self._below) or _OUTSIDE in path.split("/"):
+            return None
+        return f"{self.mount}/{path[len(self._below) :]}"
+
+    @cached_property
+    def _below(self) -> str:
+        return self.root if self.root.endswith("/") else f"{self.root}/"
+
+
+@dataclass(frozen=True, slots=True)
+class Placement:
+    """Where a process is: *path* is what its workload is called by."""
+
+    path: str
+    groups: tuple[tuple[Hierarchy, str], ...]
+    """Its group in each hierarchy that we know."""
+
+
+def parse_mountinfo(content: bytes) -> tuple[Hierarchy, ...]:
+    """The useful hierarchies that are mounted, each once, version 2 first."""
+    found: dict[frozenset[str], Hierarchy] = {}
+    for line in content.splitlines():
+        fields, dash, source = line.partition(b" - ")
+        values, mounted = fields.split(b" "), source.split(b" ")
+        if not dash or len(values) < 6 or len(mounted) < 3:
+            raise MalformedError("/proc/self/mountinfo: expected ten fields")
+        if mounted[0] not in (b"cgroup", b"cgroup2"):
+            continue
+        version: Literal[1, 2] = 2 if mounted[0] == b"cgroup2" else 1
+        options = frozenset(mounted[2].decode("ascii", "replace").split(","))
+        controllers = options & USEFUL if version == 1 else frozenset[str]()
+        if version == 1 and not controllers:
+            continue
+        hierarchy = Hierarchy(version, controllers, _path(values[4]), _path(values[3]))
+        # Bind mounts show parts of a hierarchy: the one that shows all of it wins.
+        if controllers not in found or (hierarchy.root == "/" != found[controllers].root):
+            found[controllers] = hierarchy
+    return tuple(sorted(found.values(), key=lambda one: (-one.version, sorted(one.controllers))))
+
+
+def place(memberships: Iterable[Membership], hierarchies: Iterable[Hierarchy]) -> Placement:
+    """Find the process's groups, and call its workload by the deepest: it says most.
+
+    On version 1 a runtime may limit only memory, say, and leave the process in the root elsewhere.
+    """
+    known = tuple(memberships)
+    groups = tuple(
+        (hierarchy, membership.path.decode("utf-8", "surrogateescape"))
+        for hierarchy in hierarchies
+        for membership in known
+        if hierarchy.has(membership)
+    )
+    # max() keeps the first of equals, and the hierarchy of version 2 stands first.
+    return Placement(max((path for _, path in groups), key=_depth, default="/"), groups)
+
+
+def with_ancestors(path: str) -> tuple[str, ...]:
+    """*path* and all groups above it, from the root down."""
+    parts = path.strip("/").split("/") if path.strip("/") else []
+    return ("/", *("/" + "/".join(parts[: depth + 1]) for depth in range(len(parts))))
+
+
+def _depth(path: str) -> int:
+    return path.rstrip("/").count("/")
+
+
+def _path(raw: bytes) -> str:
+    """mountinfo writes blanks and backslashes as octal numbers."""
+    plain = _OCTAL.sub(lambda code: bytes([int(code[1], 8) & 0xFF]), raw)
+    return plain.decode("utf-8", "surrogateescape")

@@ -1,0 +1,91 @@
+"""The files that speak of the whole machine: /proc/stat, meminfo, loadavg and os-release."""
+
+import re
+from dataclasses import dataclass
+
+from nemutator_agent.usage.malformed import MalformedError, whole
+
+# /proc/stat: user nice system idle iowait irq softirq steal; guest time is already in user time.
+# Idle and iowait are not use, and steal is another machine's.
+_BUSY = (0, 1, 2, 5, 6)
+
+_KIB = 1024
+
+
+@dataclass(frozen=True, slots=True)
+class CpuTimes:
+    busy_ticks: int
+    cpus: int
+    """Those online now."""
+    booted_at: int
+    """Seconds since the epoch. The kernel derives it from the clock, so it moves when that is set."""
+
+
+@dataclass(frozen=True, slots=True)
+class MemoryUse:
+    total_bytes: int
+    available_bytes: int
+    """What could be had without swapping, as the kernel estimates it."""
+    swap_used_bytes: int
+
+
+def parse_cpu_times(content: bytes) -> CpuTimes:
+    busy_ticks = booted_at = None
+    cpus = 0
+    for line in content.splitlines():
+        name, _, rest = line.partition(b" ")
+        if name == b"cpu":
+            values = rest.split()
+            if len(values) <= max(_BUSY):
+                raise MalformedError("/proc/stat: expected 7 numbers after cpu")
+            busy_ticks = sum(whole(values[position], "/proc/stat") for position in _BUSY)
+        elif name.startswith(b"cpu"):
+            cpus += 1
+        elif name == b"btime":
+            booted_at = whole(rest.strip(), "/proc/stat")
+    if busy_ticks is None or booted_at is None or cpus == 0:
+        raise MalformedError("/proc/stat: expected lines cpu, cpu0 and btime")
+    return CpuTimes(busy_ticks, cpus, booted_at)
+
+
+def parse_memory_use(content: bytes) -> MemoryUse:
+    values = {
+        name: value.split()[0]
+        for name, _, value in (line.partition(b":") for line in content.splitlines())
+        if value.strip()
+    }
+    try:
+        total, available, swap_total, swap_free = (
+            whole(values[name], "/proc/meminfo") * _KIB
+            for name in (b"MemTotal", b"MemAvailable", b"SwapTotal", b"SwapFree")
+        )
+    except KeyError as missing:
+        raise MalformedError(f"/proc/meminfo: expected a line {missing}") from None
+    return MemoryUse(total, min(available, total), max(swap_total - swap_free, 0))
+
+
+def parse_load_1m(content: bytes) -> float:
+    first = content.split(maxsplit=1)[:1]
+    if not first or not re.fullmatch(rb"[0-9]{1,9}\.[0-9]{1,9}", first[0]):
+        raise MalformedError("/proc/loadavg: expected a number")
+    return float(first[0])
+
+
+def parse_system_name(content: bytes) -> bytes | None:
+    """The system's name from os-release(5), for people; None when the file does not say."""
+    values = {
+        name.strip(): value.strip()
+        for name, _, value in (line.partition(b"=") for line in content.splitlines())
+    }
+    for name in (b"PRETTY_NAME", b"NAME"):
+        if value := _unquoted(values.get(name, b"")):
+            return value
+    return None
+
+
+def _unquoted(value: bytes) -> bytes:
+    """As a shell would read it, which is what os-release(5) promises."""
+    if len(value) >= 2 and value[:1] == value[-1:] and value[:1] in (b'"', b"'"):
+        quote, value = value[:1], value[1:-1]
+        return value if quote == b"'" else re.sub(rb'\\(["$`\\])', rb"\1", value)
+    return value

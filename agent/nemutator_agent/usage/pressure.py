@@ -1,0 +1,23 @@
+"""PSI files (Documentation/accounting/psi.rst): `some avg10=0.12 avg60=… avg300=… total=…`."""
+
+import re
+
+from nemutator_common.wire import Pressure
+
+from nemutator_agent.usage.malformed import MalformedError
+
+# Percentages with two decimals; the kernel's fixed point can show a little more than 100.
+_LINE = re.compile(rb"(some|full) avg10=([0-9]{1,3}\.[0-9]{2}) avg60=([0-9]{1,3}\.[0-9]{2}) ")
+
+
+def parse_pressure(content: bytes) -> Pressure:
+    """Before Linux 5.13 the CPU's file has no `full`: no task can keep all others from waiting."""
+    averages = {
+        kind: (min(float(ten), 100.0), min(float(sixty), 100.0))
+        for kind, ten, sixty in _LINE.findall(content)
+    }
+    if b"some" not in averages:
+        raise MalformedError("pressure: expected a line that begins with: some avg10=")
+    some_10s, some_60s = averages[b"some"]
+    full_10s, full_60s = averages.get(b"full", (None, None))
+    return Pressure(some_10s, some_60s, full_10s, full_60s)

@@ -1,0 +1,247 @@
+"""One look at the machine through /proc and /sys/fs/cgroup: one walk of /proc, then kept files.
+
+Control groups are not searched for: those that matter hold processes, and each process names its
+own. *root* is for tests, which bring trees of their own.
+"""
+
+import functools
+import os
+import resource
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import TypeVar
+
+from nemutator_common.wire import Pressure, Pressures
+
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.cgroup_files import parse_memberships
+from nemutator_agent.usage.cgroupfs import ControlGroups
+from nemutator_agent.usage.gaps import Gaps, hides_processes
+from nemutator_agent.usage.hierarchies import (
+    Hierarchy,
+    Placement,
+    parse_mountinfo,
+    place,
+    with_ancestors,
+)
+from nemutator_agent.usage.kept_files import KeptFiles, read_once
+from nemutator_agent.usage.looks import GroupCounters, Look, MachineFacts, ProcessCounters
+from nemutator_agent.usage.machine_files import (
+    parse_cpu_times,
+    parse_load_1m,
+    parse_memory_use,
+    parse_system_name,
+)
+from nemutator_agent.usage.malformed import MalformedError
+from nemutator_agent.usage.pressure import parse_pressure
+from nemutator_agent.usage.process_stat import ProcessStat, parse_process_stat
+from nemutator_agent.usage.text import clean
+
+T = TypeVar("T")
+
+_YOUNG_LOOKS = 3
+_LOOKS_UNTIL_AGAIN = 10
+"""A process is moved into its group just after it started; later moves are rare, so they may be
+seen half a minute late. The same goes for a process that got the number of a kernel thread."""
+
+_DEAD_STATES = frozenset("ZXx")
+"""A zombie uses nothing and waits only for its parent."""
+
+_LONGEST_FACT = 200
+
+
+@dataclass(slots=True)
+class _Known:
+    looks: int
+    memberships: bytes
+
+
+class MachineEyes:
+    """Not to be called from two threads; nothing here waits for a device."""
+
+    def __init__(
+        self, files: KeptFiles, *, most_processes: int, most_groups: int, root: str = ""
+    ) -> None:
+        self._files = files
+        self._most_processes = most_processes
+        self._most_groups = most_groups
+        self._proc = f"{root}/proc"
+        self._root = root
+        mountinfo = read_once(f"{self._proc}/self/mountinfo") or b""
+        self._hierarchies = parse_mountinfo(mountinfo)
+        self._hidden = hides_processes(mountinfo) and os.geteuid() != 0
+        self._groups = ControlGroups(files, root=root)
+        self._known: dict[ProcessId, _Known] = {}
+        self._kernel_threads: dict[int, int] = {}
+        self._page_bytes = resource.getpagesize()
+        # Processes of one group say the same, word for word.
+        self._place = functools.lru_cache(maxsize=4096)(self._placed)
+
+    def facts(self) -> MachineFacts:
+        boot_id = read_once(f"{self._proc}/sys/kernel/random/boot_id") or b""
+        kernel = read_once(f"{self._proc}/sys/kernel/osrelease") or b""
+        release = read_once(f"{self._root}/etc/os-release") or read_once(
+            f"{self._root}/usr/lib/os-release"
+        )
+        system = parse_system_name(release or b"") or b"Linux"
+        return MachineFacts(
+            kernel=clean(kernel.strip(), longest=_LONGEST_FACT),
+            system=clean(system, longest=_LONGEST_FACT),
+            boot_id=clean(boot_id.strip(), longest=_LONGEST_FACT),
+            booted_at=parse_cpu_times(self._machine_file("stat")).booted_at,
+            ticks_per_s=os.sysconf("SC_CLK_TCK"),
+        )
+
+    def look(self, *, at: float, monotonic: float) -> Look:
+        """Raises MalformedError when even the machine's own counters cannot be read."""
+        processes, over = self._processes()
+        memberships = {self._known[process].memberships for process in processes}
+        placements = [self._place(content) for content in memberships]
+        groups, groups_over = self._look_at_groups(placements)
+        pressures = Pressures(
+            cpu=self._pressure("cpu"), memory=self._pressure("memory"), io=self._pressure("io")
+        )
+        look = Look(
+            at=at,
+            monotonic=monotonic,
+            cpu=parse_cpu_times(self._machine_file("stat")),
+            memory=parse_memory_use(self._machine_file("meminfo")),
+            load_1m=parse_load_1m(self._machine_file("loadavg")),
+            pressures=pressures,
+            groups=groups,
+            processes=processes,
+            gaps=Gaps(
+                hidden_processes=self._hidden,
+                unplaced_processes=sum(
+                    ".." in process.path.split("/") for process in processes.values()
+                ),
+                processes_over_cap=over,
+                groups_over_cap=groups_over,
+                reads_over_cap=self._files.refused,
+                machine_pressure=pressures.cpu is not None,
+                hierarchies=self._hierarchies,
+                **({} if self._files.refused else _without(groups.values())),
+            ),
+        )
+        self._files.sweep()
+        return look
+
+    def started_ticks(self, pid: int) -> int | None:
+        """When the process that has this number now was started."""
+        stat = self._parsed(read_once(f"{self._proc}/{pid}/stat"), parse_process_stat)
+        return None if stat is None else stat.started_ticks
+
+    def _processes(self) -> tuple[dict[ProcessId, ProcessCounters], int]:
+        pids = sorted(int(name) for name in os.listdir(self._proc) if name.isdecimal())
+        threads = self._kernel_threads
+        self._kernel_threads = {pid: threads[pid] for pid in pids if pid in threads}
+        found: dict[ProcessId, ProcessCounters] = {}
+        known: dict[ProcessId, _Known] = {}
+        over = 0
+        for pid in pids:
+            if not self._may_be_process(pid):
+                continue
+            if len(found) >= self._most_processes:
+                over += 1
+                continue
+            stat = self._stat(pid)
+            if stat is None:
+                continue
+            process = ProcessId(pid, stat.started_ticks)
+            entry = self._membership(process)
+            if entry is None:
+                continue
+            known[process] = entry
+            found[process] = ProcessCounters(
+                path=self._place(entry.memberships).path,
+                command=stat.command,
+                threads=stat.threads,
+                cpu_ticks=stat.cpu_ticks,
+                memory_bytes=stat.resident_pages * self._page_bytes,
+            )
+        self._known = known
+        return found, over
+
+    def _may_be_process(self, pid: int) -> bool:
+        looks = self._kernel_threads.get(pid)
+        if looks is None:
+            return True
+        self._kernel_threads[pid] = looks + 1
+        return (looks + pid) % _LOOKS_UNTIL_AGAIN == 0
+
+    def _stat(self, pid: int) -> ProcessStat | None:
+        stat = self._parsed(self._files.read(f"{self._proc}/{pid}/stat"), parse_process_stat)
+        if stat is None or stat.state in _DEAD_STATES:
+            return None
+        if stat.kernel_thread:
+            self._kernel_threads.setdefault(pid, 0)
+            return None
+        self._kernel_threads.pop(pid, None)
+        return stat
+
+    def _membership(self, process: ProcessId) -> _Known | None:
+        entry = self._known.get(process)
+        looks = 0 if entry is None else entry.looks + 1
+        if (
+            entry is not None
+            and looks >= _YOUNG_LOOKS
+            and (looks + process.pid) % _LOOKS_UNTIL_AGAIN
+        ):
+            entry.looks = looks
+            return entry
+        content = read_once(f"{self._proc}/{process.pid}/cgroup")
+        # By path, the answer may be of another process with this number: unless ours still lives.
+        stat = self._stat(process.pid)
+        if content is None or stat is None or stat.started_ticks != process.started_ticks:
+            return None
+        return _Known(looks, content)
+
+    def _placed(self, content: bytes) -> Placement:
+        return place(self._parsed(content, parse_memberships) or (), self._hierarchies)
+
+    def _look_at_groups(
+        self, placements: Iterable[Placement]
+    ) -> tuple[dict[str, GroupCounters], int]:
+        there: dict[str, set[Hierarchy]] = {}
+        wanted: set[str] = set()
+        for placement in placements:
+            wanted.update(with_ancestors(placement.path))
+            for hierarchy, path in placement.groups:
+                for above in with_ancestors(path):
+                    there.setdefault(above, set()).add(hierarchy)
+        paths = sorted(wanted - {"/"})
+        groups = {
+            path: self._groups.look(path, self._ordered(there.get(path, ())))
+            for path in paths[: self._most_groups]
+        }
+        return groups, len(paths) - len(groups)
+
+    def _ordered(self, hierarchies: Iterable[Hierarchy]) -> Iterator[Hierarchy]:
+        return (hierarchy for hierarchy in self._hierarchies if hierarchy in hierarchies)
+
+    def _pressure(self, resource_name: str) -> Pressure | None:
+        return self._parsed(
+            self._files.read(f"{self._proc}/pressure/{resource_name}"), parse_pressure
+        )
+
+    def _machine_file(self, name: str) -> bytes:
+        content = self._files.read(f"{self._proc}/{name}")
+        if content is None:
+            raise MalformedError(f"/proc/{name}: cannot be read")
+        return content
+
+    def _parsed(self, content: bytes | None, parse: Callable[[bytes], T]) -> T | None:
+        try:
+            return None if content is None else parse(content)
+        except MalformedError:
+            return None
+
+
+def _without(groups: Iterable[GroupCounters]) -> Mapping[str, int]:
+    counted = tuple(groups)
+    return {
+        "groups": len(counted),
+        "groups_without_cpu": sum(group.cpu_us is None for group in counted),
+        "groups_without_memory": sum(group.memory_bytes is None for group in counted),
+        "groups_without_pressure": sum(group.pressures.cpu is None for group in counted),
+    }

@@ -1,0 +1,99 @@
+"""Looks at the machine every few seconds, and makes a report of each look."""
+
+import logging
+from typing import Protocol
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.wire import Report
+
+from nemutator_agent.inspection.executables import Executables
+from nemutator_agent.usage.folding import fold
+from nemutator_agent.usage.looks import Look, MachineFacts
+from nemutator_agent.usage.malformed import MalformedError
+
+log = logging.getLogger(__name__)
+
+PART = "usage"
+"""Its name in /readyz."""
+
+
+class Eyes(Protocol):
+    """The machine as its kernel shows it. Both raise MalformedError when it shows nothing."""
+
+    def facts(self) -> MachineFacts: ...
+
+    def look(self, *, at: float, monotonic: float) -> Look:
+        """Takes milliseconds and waits for no device: /proc is memory."""
+        ...
+
+
+class Reports(Protocol):
+    """Who wants to know; never makes the sampler wait."""
+
+    def put(self, report: Report) -> None: ...
+
+
+class Sampler:
+    def __init__(
+        self,
+        eyes: Eyes,
+        executables: Executables,
+        reports: Reports,
+        *,
+        interval_s: float,
+        clock: Clock,
+        meter: Meter,
+        readiness: Readiness,
+    ) -> None:
+        self._eyes = eyes
+        self._executables = executables
+        self._reports = reports
+        self._interval_s = interval_s
+        self._clock = clock
+        self._meter = meter
+        self._readiness = readiness
+        self._facts: MachineFacts | None = None
+        self._before: Look | None = None
+        readiness.fail(PART, "no look at this machine yet")
+
+    async def run(self) -> None:
+        """Look at once, then on a fixed beat; a beat that was missed is left out, not caught up."""
+        due = self._clock.monotonic()
+        while True:
+            self._sample()
+            now = self._clock.monotonic()
+            missed = max(0, int((now - due) / self._interval_s))
+            due += (missed + 1) * self._interval_s
+            await self._clock.sleep(due - now)
+
+    def _sample(self) -> None:
+        begun = self._clock.monotonic()
+        try:
+            # Once: when the clock is set, the kernel moves the time of boot, and with it the start
+            # of every process, which is half of its identity.
+            self._facts = self._facts or self._eyes.facts()
+            look = self._eyes.look(at=self._clock.now(), monotonic=begun)
+        except MalformedError as error:
+            self._meter.count(names.LOOKS, result="failed")
+            self._readiness.fail(PART, str(error))
+            log.warning("look_failed", {names.ERROR: error})
+            return
+        self._executables.follow(
+            {process: counters.command for process, counters in look.processes.items()}
+        )
+        self._reports.put(
+            fold(
+                self._before,
+                look,
+                facts=self._facts,
+                verdicts=self._executables.verdicts,
+                denied=self._executables.denied,
+            )
+        )
+        self._before = look
+        self._readiness.pass_(PART)
+        self._meter.count(names.LOOKS, result="done")
+        self._meter.observe(names.LOOK_SECONDS, self._clock.monotonic() - begun)
