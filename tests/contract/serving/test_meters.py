@@ -1,0 +1,65 @@
+"""What every meter keeps, the real one and the fake."""
+
+import re
+
+import pytest
+from nemutator_common.names import Metric
+from nemutator_common.serving.answers import ScrapedMeter
+from nemutator_common.serving.metrics import Metrics
+
+from tests.fakes.meters import MemoryMeter
+
+SEEN = Metric("nemutator_seen_total", "counter", "things seen", ("kind",))
+LEVEL = Metric("nemutator_level", "gauge", "how high")
+WAIT = Metric("nemutator_wait_seconds", "histogram", "how long", (), (0.1, 1.0))
+
+
+@pytest.fixture(params=[Metrics, MemoryMeter])
+def meter(request: pytest.FixtureRequest) -> ScrapedMeter:
+    made: ScrapedMeter = request.param()
+    return made
+
+
+def test_what_was_counted_is_shown(meter: ScrapedMeter) -> None:
+    meter.count(SEEN, kind="cat")
+    meter.count(SEEN, 2, kind="cat")
+    meter.gauge(LEVEL, 7)
+    meter.gauge(LEVEL, 4)
+    shown = meter.exposition().decode()
+    assert re.search(r'^nemutator_seen_total(\{kind="cat"\})? 3\.0$', shown, re.MULTILINE)
+    assert re.search(r"^nemutator_level 4(\.0)?$", shown, re.MULTILINE)
+
+
+@pytest.mark.parametrize("labels", [{}, {"colour": "red"}, {"kind": "cat", "colour": "red"}])
+def test_labels_are_those_declared(meter: ScrapedMeter, labels: dict[str, str]) -> None:
+    with pytest.raises(ValueError, match="nemutator_seen_total"):
+        meter.count(SEEN, **labels)
+
+
+def test_a_metric_keeps_to_its_kind(meter: ScrapedMeter) -> None:
+    with pytest.raises(TypeError):
+        meter.count(LEVEL)
+    with pytest.raises(TypeError):
+        meter.gauge(WAIT, 1)
+    with pytest.raises(TypeError):
+        meter.observe(SEEN, 1, kind="cat")
+
+
+def test_counters_only_go_up(meter: ScrapedMeter) -> None:
+    with pytest.raises(ValueError, match="."):
+        meter.count(SEEN, -1, kind="cat")
+
+
+def test_observations_fall_into_the_declared_buckets() -> None:
+    metrics = Metrics()
+    metrics.observe(WAIT, 0.5)
+    shown = metrics.exposition().decode()
+    assert 'nemutator_wait_seconds_bucket{le="0.1"} 0.0' in shown
+    assert 'nemutator_wait_seconds_bucket{le="1.0"} 1.0' in shown
+    assert "nemutator_wait_seconds_created" not in shown
+
+
+def test_the_process_itself_is_measured_too() -> None:
+    shown = Metrics().exposition().decode()
+    for name in ("process_resident_memory_bytes", "process_cpu_seconds_total", "process_open_fds"):
+        assert f"\n{name} " in shown
