@@ -1,0 +1,61 @@
+"""Every pure and engine module has its test where a reader looks for it.
+
+Edges are proven by contract suites and end to end. A module of nothing but Protocols has nothing to
+run: what fulfils it is tested.
+"""
+
+import ast
+from collections.abc import Iterator
+from pathlib import Path
+
+from tests.house.tree import Module, Problem, Tree, broken, planted
+
+FOLDERS = {
+    "nemutator_agent": "agent",
+    "nemutator_common": "common",
+    "nemutator_controller": "controller",
+    "nemutator_ctl": "ctl",
+    "nemutator_init": "init",
+}
+
+
+def mirror(module: Module) -> Path:
+    _, package, *folders, file = module.path.parts
+    return Path("tests", FOLDERS[package], *folders, f"test_{file}")
+
+
+def problems(tree: Tree) -> Iterator[Problem]:
+    edges = tree.project["tool"]["nemutator"]["edges"]
+    for module in tree.modules:
+        if module.name in edges or module.path.name == "__main__.py" or _only_declares(module):
+            continue
+        if not (tree.root / mirror(module)).is_file():
+            yield Problem(module.path, 1, f"its test is missing: {mirror(module)}")
+
+
+def _only_declares(module: Module) -> bool:
+    return all(
+        isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
+        or (isinstance(node, ast.ClassDef) and _is_protocol(node))
+        for node in module.syntax.body
+    )
+
+
+def _is_protocol(node: ast.ClassDef) -> bool:
+    return any(ast.unparse(base).split("[")[0] == "Protocol" for base in node.bases)
+
+
+def test_every_pure_and_engine_module_has_its_test() -> None:
+    assert broken(problems) == []
+
+
+def test_a_module_without_its_test_is_named(tmp_path: Path) -> None:
+    files = {
+        "agent/nemutator_agent/usage/sums.py": "x = 1\n",
+        "agent/nemutator_agent/usage/ports.py": "class A(Protocol):\n    x: int\n",
+        "agent/nemutator_agent/usage/tested.py": "x = 1\n",
+        "tests/agent/usage/test_tested.py": "",
+    }
+    missing = "tests/agent/usage/test_sums.py"
+    found = broken(problems, planted(tmp_path, files))
+    assert found == [f"agent/nemutator_agent/usage/sums.py:1: its test is missing: {missing}"]
