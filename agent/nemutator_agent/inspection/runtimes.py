@@ -10,7 +10,7 @@ from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, is_version
 _NUMBER = r"([0-9]+(?:\.[0-9]+){0,3})"
 
 _NAMES: tuple[tuple[Runtime, re.Pattern[str]], ...] = (
-    ("python", re.compile(rf"(?:python|pypy){_NUMBER}?[a-z]{{0,3}}")),
+    ("python", re.compile(rf"(?:python|pypy){_NUMBER}?(?:-dbg|[dmtw])?")),
     ("java", re.compile(r"java|javaw")),
     ("node", re.compile(rf"(?:node|nodejs){_NUMBER}?")),
     ("ruby", re.compile(rf"ruby{_NUMBER}?")),
@@ -65,8 +65,6 @@ def by_libraries(libraries: Iterable[bytes]) -> Verdict:
 
 def together(*, name: Verdict, content: Verdict) -> Verdict:
     """The content knows what the name hides; the name may know the version that is in no file."""
-    if content.runtime is None or (content.runtime == name.runtime and content.version is None):
+    if content.runtime is None:
         return name
-    if name.runtime == content.runtime and name.version and content.runtime != "go":
-        return name
-    return content
+    return name if name.runtime == content.runtime and name.version else content

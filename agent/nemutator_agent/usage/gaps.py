@@ -14,6 +14,7 @@ _AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
 class Gaps:
     """Counts from one look; a gap that is not there is 0, False or empty."""
 
+    as_root: bool = False
     denied_executables: int = 0
     hidden_processes: bool = False
     unplaced_processes: int = 0
@@ -37,8 +38,11 @@ def _rights(gaps: Gaps) -> Iterator[Missing]:
     if gaps.denied_executables:
         yield Missing(
             f"executables of {_many(gaps.denied_executables, 'process', 'processes')}",
-            "they belong to other users; their runtime is guessed from what they call themselves",
-            _AS_ROOT,
+            ("not even root may see them here" if gaps.as_root else "they belong to other users")
+            + "; their runtime is guessed from what they call themselves",
+            "give observe CAP_SYS_PTRACE in the user namespace of the machine"
+            if gaps.as_root
+            else _AS_ROOT,
         )
     if gaps.hidden_processes:
         yield Missing(

@@ -15,8 +15,8 @@ from nemutator_common.wire import Pressure, Pressures
 
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.cgroup_files import parse_memberships
-from nemutator_agent.usage.cgroupfs import ControlGroups
 from nemutator_agent.usage.gaps import Gaps, hides_processes
+from nemutator_agent.usage.group_counters import ControlGroups
 from nemutator_agent.usage.hierarchies import (
     Hierarchy,
     Placement,
@@ -111,6 +111,7 @@ class MachineEyes:
             groups=groups,
             processes=processes,
             gaps=Gaps(
+                as_root=os.geteuid() == 0,
                 hidden_processes=self._hidden,
                 unplaced_processes=sum(
                     ".." in process.path.split("/") for process in processes.values()

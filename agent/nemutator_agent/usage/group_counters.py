@@ -1,13 +1,12 @@
 """Counters of control groups, from whichever mounted hierarchy has them."""
 
 from collections.abc import Callable, Iterable
-from typing import TypeVar
+from typing import Protocol, TypeVar
 
 from nemutator_common.wire import Pressures
 
 from nemutator_agent.usage.cgroup_files import parse_keyed, parse_single
 from nemutator_agent.usage.hierarchies import Hierarchy
-from nemutator_agent.usage.kept_files import KeptFiles
 from nemutator_agent.usage.looks import GroupCounters
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.pressure import parse_pressure
@@ -17,8 +16,16 @@ T = TypeVar("T")
 _NS_PER_US = 1000
 
 
+class Files(Protocol):
+    """Who reads them; the real one is `kept_files.py`."""
+
+    def read(self, path: str) -> bytes | None: ...
+
+    def inode(self, path: str) -> int | None: ...
+
+
 class ControlGroups:
-    def __init__(self, files: KeptFiles, *, root: str = "") -> None:
+    def __init__(self, files: Files, *, root: str = "") -> None:
         self._files = files
         self._root = root
 

@@ -1,0 +1,37 @@
+import pytest
+from nemutator_agent.settings import ObserveSettings
+from nemutator_common.errors import OperatorError
+from nemutator_common.settings import resolve
+
+
+def resolved(**flags: str) -> ObserveSettings:
+    return resolve(ObserveSettings, file={}, environment={}, flags=flags).values
+
+
+def test_the_defaults_need_nothing() -> None:
+    settings = resolved()
+    assert (settings.node, settings.brain, settings.interval_s) == ("", "", 3.0)
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("node", "two words"),
+        ("node", "x" * 254),
+        ("node", "-a"),
+        ("interval_s", "0.4"),
+        ("interval_s", "61"),
+        ("brain", "localhost"),
+        ("brain", "unix:relative"),
+        ("processes", "0"),
+        ("descriptors", "1"),
+    ],
+)
+def test_a_bad_value_is_named(name: str, value: str) -> None:
+    with pytest.raises(OperatorError, match=value):
+        resolved(**{name: value})
+
+
+@pytest.mark.parametrize("address", ["unix:/run/brain.sock", "127.0.0.1:8420", "[::1]:8420"])
+def test_the_brain_may_be_anywhere(address: str) -> None:
+    assert resolved(brain=address).brain == address

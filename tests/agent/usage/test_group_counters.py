@@ -1,0 +1,69 @@
+from collections.abc import Mapping
+
+from nemutator_agent.usage.group_counters import ControlGroups
+from nemutator_agent.usage.hierarchies import Hierarchy
+from nemutator_common.wire import Pressure, Pressures
+
+V2 = Hierarchy(2, frozenset(), "/u", "/")
+CPU = Hierarchy(1, frozenset({"cpuacct"}), "/c", "/")
+MEMORY = Hierarchy(1, frozenset({"memory"}), "/m", "/")
+PSI = b"some avg10=1.00 avg60=2.00 avg300=0.00 total=0\n"
+
+
+class FileTexts:
+    def __init__(self, texts: Mapping[str, bytes]) -> None:
+        self._texts = texts
+
+    def read(self, path: str) -> bytes | None:
+        return self._texts.get(path)
+
+    def inode(self, path: str) -> int | None:
+        return hash(path) if path in self._texts else None
+
+
+def test_version_2_has_everything_in_one_place() -> None:
+    files = FileTexts(
+        {
+            "/u/a/cpu.stat": b"usage_usec 1500\nuser_usec 1\n",
+            "/u/a/memory.current": b"9000\n",
+            "/u/a/memory.stat": b"anon 1\ninactive_file 4000\n",
+            "/u/a/cpu.pressure": PSI,
+        }
+    )
+    found = ControlGroups(files).look("/a", [V2])
+    assert (found.cpu_us, found.memory_bytes) == (1500, 5000)
+    assert found.pressures == Pressures(cpu=Pressure(1.0, 2.0, None, None))
+    assert found.inode is not None
+
+
+def test_version_1_has_a_place_for_each_controller() -> None:
+    files = FileTexts(
+        {
+            "/c/a/cpuacct.usage": b"1500999\n",
+            "/m/a/memory.usage_in_bytes": b"9000\n",
+            "/m/a/memory.stat": b"inactive_file 1\ntotal_inactive_file 10000\n",
+        }
+    )
+    found = ControlGroups(files).look("/a", [CPU, MEMORY])
+    assert (found.cpu_us, found.memory_bytes) == (1500, 0)
+    assert found.pressures == Pressures()
+
+
+def test_a_hybrid_machine_counts_cpu_in_version_2_and_memory_in_version_1() -> None:
+    files = FileTexts(
+        {
+            "/u/a/cpu.stat": b"usage_usec 7\n",
+            "/c/a/cpuacct.usage": b"1\n",
+            "/m/a/memory.usage_in_bytes": b"9\n",
+            "/m/a/memory.stat": b"total_inactive_file 0\n",
+        }
+    )
+    found = ControlGroups(files).look("/a", [V2, CPU, MEMORY])
+    assert (found.cpu_us, found.memory_bytes) == (7, 9)
+
+
+def test_what_cannot_be_read_or_understood_is_none_and_never_zero() -> None:
+    files = FileTexts({"/u/a/cpu.stat": b"garbage", "/u/a/memory.current": b"5\n"})
+    found = ControlGroups(files).look("/a", [V2])
+    assert (found.cpu_us, found.memory_bytes) == (None, None)
+    assert ControlGroups(files).look("/../a", [V2]).inode is None

@@ -1,0 +1,8 @@
+from nemutator_agent.inspection.identities import ProcessId
+
+from tests.fakes.machines import look, process
+
+
+def test_a_number_that_is_used_again_is_another_process() -> None:
+    seen = look(1.0, processes={ProcessId(7, 100): process(), ProcessId(7, 200): process()})
+    assert len(seen.processes) == 2

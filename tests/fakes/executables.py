@@ -1,0 +1,45 @@
+"""Programs of processes, and a worker, without processes."""
+
+from nemutator_agent.inspection.executables import Gone, Program
+from nemutator_agent.inspection.identities import FileId, ProcessId
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
+
+
+class ScriptedPrograms:
+    """Each process has the program, or the failure, that a test gave it; others are gone."""
+
+    def __init__(self) -> None:
+        self.of: dict[ProcessId, Program | Exception] = {}
+        self.opened: list[ProcessId] = []
+        self.open_files = 0
+
+    async def open(self, process: ProcessId) -> Program:
+        self.opened.append(process)
+        program = self.of.get(process, Gone())
+        if isinstance(program, Exception):
+            raise program
+        self.open_files += 1
+        return program
+
+    def close(self, program: Program) -> None:
+        self.open_files -= 1
+
+
+class ScriptedWorker:
+    """Answers by file number; an exception is raised."""
+
+    def __init__(self) -> None:
+        self.answers: dict[int, Verdict | Exception] = {}
+        self.asked: list[int] = []
+
+    async def examine(self, file: int) -> Verdict:
+        self.asked.append(file)
+        answer = self.answers.get(file, UNKNOWN)
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+
+def program(name: str, file: int) -> Program:
+    """A file is known by its number here."""
+    return Program(name, file, FileId(1, file, 1, 1))

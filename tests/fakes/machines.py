@@ -1,0 +1,42 @@
+"""Looks at machines that do not exist."""
+
+from collections.abc import Mapping
+
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.gaps import Gaps
+from nemutator_agent.usage.looks import GroupCounters, Look, MachineFacts, ProcessCounters
+from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
+from nemutator_common.wire import Pressures
+
+FACTS = MachineFacts(
+    kernel="6.1.0", system="Debian", boot_id="b", booted_at=1_700_000_000.0, ticks_per_s=100
+)
+
+
+def process(path: str = "/", *, cpu_ticks: int = 0, command: bytes = b"app") -> ProcessCounters:
+    return ProcessCounters(path, command, 1, cpu_ticks, 4096)
+
+
+def group(cpu_us: int | None, *, inode: int | None = 7) -> GroupCounters:
+    return GroupCounters(inode, cpu_us, 1000, Pressures())
+
+
+def look(
+    monotonic: float,
+    *,
+    busy_ticks: int = 0,
+    groups: Mapping[str, GroupCounters] | None = None,
+    processes: Mapping[ProcessId, ProcessCounters] | None = None,
+    gaps: Gaps | None = None,
+) -> Look:
+    return Look(
+        at=1_700_000_100.0 + monotonic,
+        monotonic=monotonic,
+        cpu=CpuTimes(busy_ticks, 2, 1_700_000_000),
+        memory=MemoryUse(1000, 400, 0),
+        load_1m=0.5,
+        pressures=Pressures(),
+        groups=groups or {},
+        processes=processes or {},
+        gaps=gaps or Gaps(),
+    )
