@@ -1,0 +1,116 @@
+"""The brain, put together: the only file that knows all of its parts."""
+
+import asyncio
+import secrets
+
+from nemutator_common import data_directory, names
+from nemutator_common.secret import Secret
+from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.metrics import Metrics
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+from nemutator_common.wire import LARGEST_BATCH_BYTES
+
+from nemutator_controller.cluster.keeping import Keeper
+from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.cluster.sql import SqlLatest
+from nemutator_controller.console.admitting import Doorkeeper
+from nemutator_controller.console.api import LinksApi, TopologyApi
+from nemutator_controller.console.gates import BrowserGate, LocalGate
+from nemutator_controller.console.pages import Pages
+from nemutator_controller.console.sessions import Sessions
+from nemutator_controller.console.sql import SqlSessions
+from nemutator_controller.database.access import Database
+from nemutator_controller.ingest.endpoint import Uplink
+from nemutator_controller.ingest.link_token import LinkToken
+from nemutator_controller.ingest.receiving import Receiver
+from nemutator_controller.ingest.sql import SqlReports
+from nemutator_controller.settings import BrainSettings
+from nemutator_controller.usage.endpoint import HistoryApi
+from nemutator_controller.usage.retention import Keep, Retention
+from nemutator_controller.usage.sql import SqlHistory, make_room, record
+
+LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
+CONSOLE_LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
+"""Nothing on the page posts. The drains together stay below the second that a stop may take."""
+
+
+async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
+    """Be the brain until *stop*."""
+    directory = data_directory.prepare(settings.data_dir)
+    clock, meter, readiness = SystemClock(), Metrics(), Readiness()
+    database = Database(
+        directory.database,
+        largest_bytes=settings.database_bytes,
+        make_room=make_room,
+        meter=meter,
+        readiness=readiness,
+    )
+    try:
+        nodes = Nodes(most=settings.most_nodes)
+        keeper = Keeper(nodes, SqlLatest(database), forget_after_s=settings.history_s, clock=clock)
+        history = SqlHistory(database)
+        keep = Keep(seconds=settings.history_s, points=settings.history_points)
+        sessions = Sessions(session_s=settings.session_s)
+        doorkeeper = Doorkeeper(sessions, SqlSessions(database), fresh=fresh_secret, clock=clock)
+        receiver = Receiver(SqlReports(database, record), nodes, meter=meter, clock=clock)
+
+        def console_address() -> TcpAddress:
+            assert isinstance(console.address, TcpAddress)
+            return console.address
+
+        api = [
+            *TopologyApi(nodes, stale_after_s=settings.stale_after_s, clock=clock).routes(),
+            *HistoryApi(history, clock=clock).routes(),
+        ]
+        pages = Pages(doorkeeper, console_address, session_s=settings.session_s, meter=meter)
+        console = HttpServer(
+            name="console",
+            address=parse_address(settings.console),
+            routes=[*api, *pages.routes()],
+            middlewares=[BrowserGate(doorkeeper, console_address, meter=meter).admit],
+            operations=frozenset({"healthz"}),
+            limits=CONSOLE_LIMITS,
+            meter=meter,
+            readiness=readiness,
+            clock=clock,
+        )
+        local = HttpServer(
+            name="local",
+            address=UnixAddress(directory.socket(names.BRAIN)),
+            routes=[
+                *api,
+                *LinksApi(doorkeeper, console_address).routes(),
+                *Uplink(receiver, meter=meter).routes(),
+            ],
+            middlewares=[LocalGate(LinkToken(directory)).admit],
+            operations=frozenset({"healthz", "readyz", "metrics"}),
+            limits=LOCAL_LIMITS,
+            meter=meter,
+            readiness=readiness,
+            clock=clock,
+        )
+        await keeper.restore()
+        await doorkeeper.restore()
+        supervisor = Supervisor()
+        supervisor.add("keeper", keeper.run)
+        supervisor.add("retention", Retention(history, keep, meter=meter, clock=clock).run)
+        supervisor.add("http local", local.run)
+        supervisor.add("http console", console.run)
+        try:
+            await local.bind()
+            await console.bind()
+            await supervisor.run(stop)
+        finally:
+            local.close()
+            console.close()
+    finally:
+        database.close()
+
+
+def fresh_secret() -> Secret:
+    """256 bits that nobody can guess."""
+    return Secret(secrets.token_urlsafe(32))

@@ -1,0 +1,1 @@
+"""What people see: the page, the API under it, and who may open them."""

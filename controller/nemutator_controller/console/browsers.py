@@ -1,0 +1,48 @@
+"""What a browser's headers say about who really asks, and what it may do with our answers."""
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Literal
+
+from nemutator_common.serving.addresses import TcpAddress
+
+Distrust = Literal["host", "origin"]
+
+HEADERS: Mapping[str, str] = MappingProxyType(
+    {
+        "Content-Security-Policy": "default-src 'none'; script-src 'self'; style-src 'self'; "
+        "img-src 'self' data:; connect-src 'self'; base-uri 'none'; form-action 'none'; "
+        "frame-ancestors 'none'",
+        "X-Content-Type-Options": "nosniff",
+        "Referrer-Policy": "no-referrer",
+        "Cross-Origin-Opener-Policy": "same-origin",
+        "Cross-Origin-Resource-Policy": "same-origin",
+    }
+)
+"""On every answer: names of strangers' processes are on the page, so nothing inline may run."""
+
+
+def hosts_of(address: TcpAddress) -> frozenset[str]:
+    """What `Host` may say. Any other name that leads here is a stranger's DNS (rebinding)."""
+    own = str(address)
+    names = {f"{host}:{address.port}" for host in ("localhost", "127.0.0.1", "[::1]")}
+    return frozenset({own} | names)
+
+
+def distrust(method: str, headers: Mapping[str, str], hosts: frozenset[str]) -> Distrust | None:
+    """Why this request must not be answered, whoever's cookie it carries; None: it may be."""
+    host = headers.get("Host", "").lower()
+    if host not in hosts:
+        return "host"
+    if method in {"GET", "HEAD"}:
+        return None
+    origin = headers.get("Origin")
+    site = headers.get("Sec-Fetch-Site")
+    if origin not in {None, f"http://{host}"} or site not in {None, "same-origin", "none"}:
+        return "origin"
+    return None
+
+
+def is_prefetch(headers: Mapping[str, str]) -> bool:
+    """Nobody clicked yet: a one-time key must not be used up by a browser's guess."""
+    return "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))

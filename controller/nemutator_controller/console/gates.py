@@ -1,0 +1,97 @@
+"""Who gets past each of the two listeners."""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.meters import Meter
+from nemutator_common.serving.addresses import TcpAddress
+
+from nemutator_controller.answers import refusal
+from nemutator_controller.console.admitting import Doorkeeper
+from nemutator_controller.console.browsers import HEADERS, distrust, hosts_of
+from nemutator_controller.ingest.callers import CALLER, Callers
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+Where = Callable[[], TcpAddress]
+"""The console's address: with port 0 it is not known before the listener is bound."""
+
+OPEN_PATH = "/open"
+
+SIGNED_OUT = """\
+<!doctype html>
+<html lang="en">
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width">
+<title>nemutator: a link is needed</title>
+<h1>This page needs a link</h1>
+<p>{why}</p>
+<p>On the machine where nemutator runs, type <code>nemutator link</code> and open what it prints.
+Each link works once.</p>
+"""
+
+NO_SESSION = "This browser has no session, or it has ended."
+
+
+class LocalGate:
+    """For the unix socket: a bearer token, on every path."""
+
+    def __init__(self, callers: Callers) -> None:
+        self._callers = callers
+
+    @web.middleware
+    async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        caller = self._callers.recognise(request.headers.get("Authorization"))
+        if caller is None:
+            what = "this caller is not known"
+            response = refusal(401, what, "send the link token that lies in the data directory")
+            response.headers["WWW-Authenticate"] = "Bearer"
+            return response
+        request[CALLER] = caller
+        return await handler(request)
+
+
+class BrowserGate:
+    """For the console: the right host and origin, and a session on all but the opening path."""
+
+    def __init__(self, doorkeeper: Doorkeeper, where: Where, *, meter: Meter) -> None:
+        self._doorkeeper = doorkeeper
+        self._where = where
+        self._meter = meter
+
+    @web.middleware
+    async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            response = await self._judge(request, handler)
+        except web.HTTPException as answer:
+            answer.headers.update(HEADERS)
+            raise
+        response.headers.update(HEADERS)
+        return response
+
+    async def _judge(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if (why := distrust(request.method, request.headers, hosts_of(self._where()))) is not None:
+            self._meter.count(names.CONSOLE_REFUSED, reason=why)
+            return refusal(403, f"wrong {why}", "open the link that `nemutator link` prints")
+        is_opening = request.path == OPEN_PATH and request.method == "GET"
+        if is_opening or self._doorkeeper.admits(request.cookies.get(cookie_name(self._where()))):
+            return await handler(request)
+        self._meter.count(names.CONSOLE_REFUSED, reason="session")
+        if request.path.startswith("/api/"):
+            return refusal(401, NO_SESSION, "open the link that `nemutator link` prints")
+        return signed_out(401, NO_SESSION)
+
+
+def cookie_name(address: TcpAddress) -> str:
+    """Cookies ignore the port, so the name has it: two instances must not sign each other out."""
+    return f"nemutator-{address.port}"
+
+
+def signed_out(status: int, why: str) -> web.Response:
+    return web.Response(
+        text=SIGNED_OUT.format(why=why),
+        status=status,
+        content_type="text/html",
+        headers={"Cache-Control": "no-store"},
+    )

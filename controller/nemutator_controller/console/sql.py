@@ -1,0 +1,38 @@
+"""Sessions of the console in the database."""
+
+from collections.abc import Sequence
+
+from sqlalchemy import Connection, delete, insert, select
+
+from nemutator_controller.console.sessions import MOST_SESSIONS, Session
+from nemutator_controller.database.access import Database
+from nemutator_controller.database.schema import sessions
+
+
+class SqlSessions:
+    """A `SessionStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self, *, now: float) -> Sequence[Session]:
+        newest = (
+            select(sessions)
+            .where(sessions.c.expires_at > now)
+            .order_by(sessions.c.expires_at.desc())
+            .limit(MOST_SESSIONS)
+        )
+
+        def job(connection: Connection) -> list[Session]:
+            return [Session(digest, expires) for digest, expires in connection.execute(newest)]
+
+        return await self._database.read(job)
+
+    async def save(self, session: Session, *, now: float) -> None:
+        def job(connection: Connection) -> None:
+            connection.execute(delete(sessions).where(sessions.c.expires_at <= now))
+            connection.execute(
+                insert(sessions).values(digest=session.digest, expires_at=session.expires_at)
+            )
+
+        await self._database.write(job)

@@ -1,0 +1,125 @@
+"""How the brain's coroutines use the database: each job is one transaction, each has a deadline."""
+
+import asyncio
+import logging
+import queue
+from collections.abc import Callable
+from pathlib import Path
+from typing import TypeVar
+
+from nemutator_common import names
+from nemutator_common.meters import Meter
+from nemutator_common.serving.readiness import Readiness
+from sqlalchemy import Connection
+from sqlalchemy.exc import DBAPIError
+
+from nemutator_controller.database.failures import (
+    EXPLANATIONS,
+    StoreUnavailableError,
+    reason_of,
+)
+from nemutator_controller.database.sqlite import READERS, open_sqlite
+from nemutator_controller.database.threads import JobThreads
+
+log = logging.getLogger(__name__)
+
+T = TypeVar("T")
+Job = Callable[[Connection], T]
+
+LONGEST_QUEUE = 64
+"""Jobs that wait for a thread. Each may hold a batch of reports, so this bounds memory too."""
+
+JOB_S = 5.0
+CLOSE_S = 0.5
+
+READINESS = "database"
+
+
+class Database:
+    """Writes go through one thread, in order; reads see the last commit and never wait for it.
+
+    When the disk or the file's own limit is full, *make_room* runs and the write is tried once
+    more: what is new is worth more than what is old.
+    """
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        largest_bytes: int,
+        make_room: Job[int],
+        meter: Meter,
+        readiness: Readiness,
+    ) -> None:
+        self._engines = open_sqlite(path, largest_bytes=largest_bytes)
+        self._make_room = make_room
+        self._meter = meter
+        self._readiness = readiness
+        self._writer = JobThreads("database writer", count=1, length=LONGEST_QUEUE)
+        self._readers = JobThreads("database reader", count=READERS, length=LONGEST_QUEUE)
+
+    async def write(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
+        """Run *job* in a transaction of its own, and return once it is on disk.
+
+        Raises `StoreUnavailableError` when that did not happen, or nobody knows in time.
+        """
+        try:
+            result, given_up = await self._outcome(
+                self._writer, lambda: self._write(job), deadline_s
+            )
+        except StoreUnavailableError as failure:
+            self._meter.count(names.DATABASE_FAILURES, operation="write", reason=failure.reason)
+            self._readiness.fail(READINESS, EXPLANATIONS[failure.reason])
+            raise
+        self._readiness.pass_(READINESS)
+        if given_up:
+            self._meter.count(names.HISTORY_DROPPED, given_up, reason="full")
+        return result
+
+    async def read(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
+        """Run *job* on a snapshot; raises `StoreUnavailableError`."""
+        try:
+            return await self._outcome(self._readers, lambda: self._read(job), deadline_s)
+        except StoreUnavailableError as failure:
+            self._meter.count(names.DATABASE_FAILURES, operation="read", reason=failure.reason)
+            raise
+
+    def close(self) -> None:
+        """Finish what was asked, within `CLOSE_S`, and fold the journal into the file."""
+        self._writer.close(CLOSE_S)
+        self._readers.close(CLOSE_S)
+        self._engines.close()
+
+    async def _outcome(self, threads: JobThreads, run: Callable[[], T], deadline_s: float) -> T:
+        try:
+            future = threads.submit(run)
+        except queue.Full:
+            raise StoreUnavailableError("queue_full") from None
+        self._meter.gauge(names.DATABASE_QUEUE, self._writer.waiting())
+        try:
+            async with asyncio.timeout(deadline_s):
+                return await asyncio.wrap_future(future)
+        except TimeoutError:
+            raise StoreUnavailableError("deadline") from None
+        except DBAPIError as error:
+            reason = reason_of(error.orig)
+            log.warning("database_failed", {names.REASON: reason, names.ERROR: error.orig})
+            raise StoreUnavailableError(reason) from error
+
+    def _write(self, job: Job[T]) -> tuple[T, int]:
+        """What *job* returned, and how many points of history it took to make room for it."""
+        try:
+            return self._transaction(job), 0
+        except DBAPIError as error:
+            if reason_of(error.orig) != "full":
+                raise
+        given_up = self._transaction(self._make_room)
+        return self._transaction(job), given_up
+
+    def _transaction(self, job: Job[T]) -> T:
+        with self._engines.writing.begin() as connection:
+            return job(connection)
+
+    def _read(self, job: Job[T]) -> T:
+        with self._engines.reading.begin() as connection:
+            return job(connection)

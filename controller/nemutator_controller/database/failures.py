@@ -1,0 +1,43 @@
+"""Why the database did not do what it was asked, in few words that a metric can carry."""
+
+from typing import Literal
+
+Reason = Literal["full", "busy", "read_only", "io", "damaged", "queue_full", "deadline", "other"]
+
+EXPLANATIONS: dict[Reason, str] = {
+    "full": "no space left: reports are not stored until there is",
+    "busy": "another program holds a lock on it",
+    "read_only": "it cannot be written any more",
+    "io": "reading or writing it failed",
+    "damaged": "it is damaged: stop nemutator, move it away, start again",
+    "queue_full": "it is too slow for what arrives",
+    "deadline": "it did not answer in time",
+    "other": "it refused an operation; the log says which",
+}
+
+# By SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
+_REASONS: dict[str, Reason] = {
+    "FULL": "full",
+    "BUSY": "busy",
+    "LOCKED": "busy",
+    "READONLY": "read_only",
+    "PERM": "read_only",
+    "IOERR": "io",
+    "CANTOPEN": "io",
+    "CORRUPT": "damaged",
+    "NOTADB": "damaged",
+}
+
+
+class StoreUnavailableError(Exception):
+    """Nothing was stored, or nobody knows whether: ask again later, storing twice is harmless."""
+
+    def __init__(self, reason: Reason) -> None:
+        super().__init__(EXPLANATIONS[reason])
+        self.reason = reason
+
+
+def reason_of(error: BaseException | None) -> Reason:
+    """The reason in a `sqlite3.Error`, by the name of its result code."""
+    name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
+    return _REASONS.get(name.split("_")[0], "other")

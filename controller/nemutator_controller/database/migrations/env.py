@@ -1,0 +1,11 @@
+"""What Alembic runs: always with the connection and in the transaction that the brain gives it."""
+
+from alembic import context
+from nemutator_controller.database.schema import metadata
+
+context.configure(
+    connection=context.config.attributes["connection"],
+    target_metadata=metadata,
+    transactional_ddl=True,
+)
+context.run_migrations()

@@ -1,0 +1,153 @@
+"""Opening the SQLite file: private, whole, in our shape, or a sentence that says what to do."""
+
+import contextlib
+import os
+import sqlite3
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+from nemutator_common.errors import ExitCode, OperatorError
+from sqlalchemy import Connection, Engine, create_engine, event, text
+from sqlalchemy.exc import DBAPIError
+from sqlalchemy.pool import QueuePool
+
+from nemutator_controller.database.failures import reason_of
+from nemutator_controller.database.migrating import migrate
+from nemutator_controller.database.schema import HEAD
+
+READERS = 2
+PAGE_BYTES = 4096
+
+BUSY_MS = 1_000
+"""How long SQLite waits for another program's lock: less than a caller of ours waits for us."""
+
+
+@dataclass(frozen=True, slots=True)
+class Engines:
+    """Two ways to the same file: one connection that may write, a few that cannot."""
+
+    writing: Engine
+    reading: Engine
+
+    def close(self) -> None:
+        self.reading.dispose()
+        # The last connection to close moves the write-ahead log into the file and removes it.
+        self.writing.dispose()
+
+
+def open_sqlite(path: Path, *, largest_bytes: int) -> Engines:
+    """Make or migrate the database at *path*, and prove that it is usable.
+
+    Raises `OperatorError` when it is not; then nothing in it has been changed.
+    """
+    _own(path)
+    writing = _engine(path, begin="BEGIN IMMEDIATE", connections=1, largest_bytes=largest_bytes)
+    try:
+        with _explained(path), writing.begin() as connection:
+            _bring_up_to_date(path, connection)
+        reading = _engine(path, begin="BEGIN", connections=READERS, largest_bytes=largest_bytes)
+    except BaseException:
+        writing.dispose()
+        raise
+    return Engines(writing, reading)
+
+
+def _own(path: Path) -> None:
+    """Create the file before SQLite does: its journals take over the mode they find."""
+    try:
+        fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+        try:
+            if os.fstat(fd).st_mode & 0o077:
+                os.fchmod(fd, 0o600)
+        finally:
+            os.close(fd)
+    except OSError as error:
+        raise OperatorError(
+            f"database: {path}: {error.strerror}",
+            remedy="give this user the right to read and write this file and its directory, "
+            "or name another directory with --data-dir",
+            code=ExitCode.DATA_DIRECTORY,
+        ) from error
+
+
+def _engine(path: Path, *, begin: str, connections: int, largest_bytes: int) -> Engine:
+    def connect() -> sqlite3.Connection:
+        # No isolation level: the driver's own idea of transactions leaves DDL outside of them.
+        connection = sqlite3.connect(
+            path, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
+        )
+        try:
+            for pragma in (
+                "journal_mode = WAL",
+                # An acknowledged report survives a power cut, not only a crash of ours.
+                "synchronous = FULL",
+                f"max_page_count = {largest_bytes // PAGE_BYTES}",
+                "journal_size_limit = 4194304",
+                "trusted_schema = OFF",
+            ):
+                connection.execute(f"PRAGMA {pragma}")
+        except BaseException:
+            connection.close()
+            raise
+        return connection
+
+    engine = create_engine(
+        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=connections, max_overflow=0
+    )
+
+    @event.listens_for(engine, "begin")
+    def _begin(connection: Connection) -> None:
+        connection.exec_driver_sql(begin)
+
+    return engine
+
+
+def _bring_up_to_date(path: Path, connection: Connection) -> None:
+    tables = set(connection.scalars(text("SELECT name FROM sqlite_schema WHERE type = 'table'")))
+    revision = None
+    if tables:
+        if "alembic_version" not in tables:
+            raise _unusable(path, "it holds another program's tables")
+        revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        if (problem := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
+            raise _unusable(path, f"it is damaged: {problem}")
+    if revision is not None and revision > HEAD:
+        raise OperatorError(
+            f"database: {path}: a newer nemutator has written it (its form is {revision}, "
+            f"this version knows {HEAD})",
+            remedy="start that newer version again, or move the file away to begin without history",
+            code=ExitCode.DATABASE,
+        )
+    if revision != HEAD:
+        migrate(connection)
+
+
+def _unusable(path: Path, why: str) -> OperatorError:
+    return OperatorError(
+        f"database: {path}: {why}",
+        remedy="move the file away (nemutator then begins a new one without history), "
+        "or put a good copy in its place",
+        code=ExitCode.DATABASE,
+    )
+
+
+@contextlib.contextmanager
+def _explained(path: Path) -> Iterator[None]:
+    try:
+        yield
+    except (DBAPIError, sqlite3.Error) as error:
+        cause = error.orig if isinstance(error, DBAPIError) else error
+        match reason_of(cause):
+            case "damaged":
+                raise _unusable(path, f"it is damaged, or no database: {cause}") from error
+            case "busy":
+                what, code = "another program holds a lock on it", ExitCode.DATABASE
+                remedy = "end that program (an open sqlite3 shell?), then start again"
+            case "full" | "read_only" | "io":
+                what, code = str(cause), ExitCode.DATA_DIRECTORY
+                remedy = "make space on its disk and let this user write it, or name another "
+                remedy += "directory with --data-dir"
+            case _:
+                raise
+        raise OperatorError(f"database: {path}: {what}", remedy=remedy, code=code) from error

@@ -1,0 +1,1 @@
+"""The other end of the agents' uplink: who speaks, is it sane, is it new, is it stored."""

@@ -1,0 +1,31 @@
+"""Local callers: whoever can read the link token may enter the data directory anyway."""
+
+import logging
+
+from nemutator_common import names
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import OperatorError
+from nemutator_common.secret import Secret
+
+from nemutator_controller.ingest.callers import Caller
+
+log = logging.getLogger(__name__)
+
+
+class LinkToken:
+    """A `Callers` that reads the token anew each time, because each `nemutator up` renews it."""
+
+    def __init__(self, directory: DataDirectory) -> None:
+        self._directory = directory
+
+    def recognise(self, authorization: str | None) -> Caller | None:
+        scheme, _, credentials = (authorization or "").partition(" ")
+        if scheme.lower() != "bearer":
+            return None
+        try:
+            token = self._directory.read_link_token()
+        except OperatorError as error:
+            log.error("link_token_unreadable", {names.ERROR: error.what})
+            return None
+        # An empty file may not admit an empty token.
+        return Caller(node=None) if token and Secret(credentials.strip()) == token else None

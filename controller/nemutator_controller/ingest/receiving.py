@@ -1,0 +1,53 @@
+"""What happens to a batch: refused with a reason, or seen, stored and acknowledged."""
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.wire import Ack, Batch
+
+from nemutator_controller.ingest.batches import check
+from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.ingest.ports import NodesView, ReportStore
+
+
+class ForbiddenNodeError(Exception):
+    """The caller may not speak for this node."""
+
+
+class TooManyNodesError(Exception):
+    """No further node fits."""
+
+
+class Receiver:
+    def __init__(self, store: ReportStore, view: NodesView, *, meter: Meter, clock: Clock) -> None:
+        self._store = store
+        self._view = view
+        self._meter = meter
+        self._clock = clock
+
+    async def receive(self, batch: Batch, caller: Caller) -> Ack:
+        """Acknowledge *batch* once all of it is stored; sending it again changes nothing.
+
+        What is shown does not wait for the disk: with a full one the picture goes on, only the
+        history has a gap, and the agent keeps what was not acknowledged.
+        """
+        _admit(caller, batch.node)
+        now = self._clock.now()
+        check(batch, now=now)
+        if not self._view.see(batch.node, batch.epoch, batch.envelopes[-1], now=now):
+            raise TooManyNodesError
+        stored = await self._store.store(batch, now=now)
+        self._meter.count(names.REPORTS_STORED, len(stored.fresh))
+        self._meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
+        self._meter.count(names.REPORTS_LOST, stored.lost)
+        return Ack(batch.epoch, stored.seq)
+
+    async def acknowledged(self, node: str, epoch: str, caller: Caller) -> Ack:
+        """How far *epoch* is stored, for an agent that wonders what to send."""
+        _admit(caller, node)
+        return Ack(epoch, await self._store.stored_up_to(node, epoch))
+
+
+def _admit(caller: Caller, node: str) -> None:
+    if not caller.may_speak_for(node):
+        raise ForbiddenNodeError

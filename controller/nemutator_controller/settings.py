@@ -1,0 +1,58 @@
+"""The settings of the brain."""
+
+import ipaddress
+from dataclasses import dataclass
+from typing import ClassVar
+
+from nemutator_common import names
+from nemutator_common.serving.addresses import TcpAddress, parse_address
+from nemutator_common.settings import Shared, between, setting
+
+
+def loopback(text: str) -> str | None:
+    """A check: the console speaks plain HTTP, so its cookie may not leave this machine."""
+    expected = "expected an address of this machine itself, like 127.0.0.1:8420"
+    try:
+        address = parse_address(text)
+    except ValueError:
+        return expected
+    if isinstance(address, TcpAddress) and ipaddress.ip_address(address.host).is_loopback:
+        return None
+    return expected
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrainSettings(Shared):
+    role: ClassVar[str] = names.BRAIN
+
+    console: str = setting(
+        "127.0.0.1:8420",
+        "Address of the console; port 0 is any free one. It is plain HTTP, so only loopback.",
+        check=loopback,
+    )
+    stale_after_s: float = setting(
+        15.0,
+        "Seconds without a report after which a node is shown as stale.",
+        check=between(1, 86_400),
+    )
+    most_nodes: int = setting(
+        1_000, "Nodes that may report; the reports of more are refused.", check=between(1, 10_000)
+    )
+    history_s: float = setting(
+        86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)
+    )
+    history_points: int = setting(
+        500_000,
+        "Points of history that are kept, of all nodes together.",
+        check=between(1_000, 100_000_000),
+    )
+    database_bytes: int = setting(
+        256 << 20,
+        "Largest size of the database file; when it is reached the oldest history makes room.",
+        check=between(1 << 20, 1 << 40),
+    )
+    session_s: float = setting(
+        43_200.0,
+        "Seconds that a browser may use the console after it opened a link.",
+        check=between(60, 30 * 86_400),
+    )

@@ -1,0 +1,1 @@
+"""What the machines used, over time."""

@@ -1,0 +1,47 @@
+"""`/api/v1/history`: a machine's use over time."""
+
+import math
+
+from aiohttp import web
+from nemutator_common.clocks import Clock
+
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.usage.ports import HistoryStore
+
+DEFAULT_S = 3600.0
+LONGEST_S = 366 * 86_400.0
+
+
+class HistoryApi:
+    def __init__(self, store: HistoryStore, *, clock: Clock) -> None:
+        self._store = store
+        self._clock = clock
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.get("/api/v1/history", self._history)]
+
+    async def _history(self, request: web.Request) -> web.Response:
+        node, since_s = request.query.get("node"), _seconds(request.query.get("since_s"))
+        if not node:
+            return refusal(400, "node: missing", "name one that /api/v1/topology lists")
+        if since_s is None:
+            what = f"since_s: expected a number above 0, up to {LONGEST_S:.0f}"
+            return refusal(400, what, "ask for the last hour with since_s=3600")
+        # Not until now: an agent's clock may be ahead of ours, and its last points are points too.
+        since = self._clock.now() - since_s
+        try:
+            series = await self._store.series(node, since=since)
+        except StoreUnavailableError as failure:
+            return refusal(503, f"no history: {failure}", "ask again later")
+        if series is None:
+            return refusal(404, "no such node", "name one that /api/v1/topology lists")
+        return answer(series)
+
+
+def _seconds(text: str | None) -> float | None:
+    try:
+        value = DEFAULT_S if text is None else float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and 0 < value <= LONGEST_S else None
