@@ -1,6 +1,7 @@
 """A meter whose numbers a test reads."""
 
 from collections import defaultdict
+from collections.abc import Callable
 
 from nemutator_common.names import Metric
 
@@ -12,20 +13,24 @@ class MemoryMeter:
 
     content_type = "text/plain"
 
-    def __init__(self) -> None:
+    def __init__(self, changed: Callable[[], None] = lambda: None) -> None:
+        self._changed = changed
         self._values: dict[Series, float] = defaultdict(float)
         self._observed: dict[Series, list[float]] = defaultdict(list)
 
     def count(self, metric: Metric, amount: float = 1, /, **labels: str) -> None:
         if amount < 0:
-            raise ValueError("a counter only counts up")
+            raise ValueError(f"{metric.name}: a counter only counts up")
         self._values[_series(metric, "counter", labels)] += amount
+        self._changed()
 
     def gauge(self, metric: Metric, value: float, /, **labels: str) -> None:
         self._values[_series(metric, "gauge", labels)] = value
+        self._changed()
 
     def observe(self, metric: Metric, value: float, /, **labels: str) -> None:
         self._observed[_series(metric, "histogram", labels)].append(value)
+        self._changed()
 
     def exposition(self) -> bytes:
         lines = (f"{metric.name} {value}\n" for (metric, _), value in self._values.items())

@@ -7,6 +7,7 @@ from typing import cast
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
+from nemutator_common import names
 from nemutator_common.serving.answers import error_answer
 from nemutator_common.serving.conversation import Conversation, Drop
 from nemutator_common.serving.limits import Limits
@@ -152,6 +153,7 @@ class Connection(web.RequestHandler):
         self._refused(status, type(exc).__name__)
         self.close()
         answer = error_answer(status, "this is not a request that can be answered")
+        answer.headers["Server"] = names.PREFIX
         answer.force_close()
         return answer
 

@@ -1,9 +1,11 @@
+import inspect
+
 from nemutator_common.serving.limits import Limits
 from nemutator_common.supervising import Supervisor
 
 
 def test_a_listener_has_drained_before_its_supervisor_loses_patience() -> None:
-    stop_s = Supervisor.__init__.__kwdefaults__["stop_s"]
+    stop_s = inspect.signature(Supervisor).parameters["stop_s"].default
     assert Limits().drain_s < stop_s
 
 

@@ -1,0 +1,291 @@
+"""What an owner of a listener relies on: addresses, answers, TLS, and an orderly end."""
+
+import asyncio
+import datetime
+import json
+import os
+import socket
+import ssl
+import stat
+from pathlib import Path
+
+import pytest
+from aiohttp import web
+from cryptography import x509
+from cryptography.hazmat.primitives import hashes, serialization
+from cryptography.hazmat.primitives.asymmetric import ec
+from cryptography.x509.oid import NameOID
+from nemutator_common import names
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
+from nemutator_common.serving.server import RELOAD_S, TlsFiles
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.listeners import (
+    GET,
+    PATIENT,
+    Listener,
+    closing,
+    everything,
+    listening,
+    one_answer,
+)
+
+
+def request(path: str, *, method: str = "GET", more: str = "") -> bytes:
+    return f"{method} {path} HTTP/1.1\r\nHost: x\r\nConnection: close\r\n{more}\r\n".encode()
+
+
+async def answer(
+    listener: Listener, path: str, *, method: str = "GET", more: str = ""
+) -> tuple[int, bytes, bytes]:
+    head, _, body = (await listener.ask(request(path, method=method, more=more))).partition(
+        b"\r\n\r\n"
+    )
+    return int(head.split(b" ")[1]), head, body
+
+
+# --- answers ------------------------------------------------------------------------------------
+async def test_operations_are_answered_before_anybody_authenticates() -> None:
+    @web.middleware
+    async def nobody_enters(request: web.Request, handler: object) -> web.StreamResponse:
+        raise web.HTTPUnauthorized
+
+    async with listening(Listener(middlewares=[nobody_enters])) as listener:
+        assert (await answer(listener, "/echo"))[0] == 401
+        assert (await answer(listener, "/healthz"))[::2] == (200, b"ok\n")
+        assert (await answer(listener, "/readyz"))[::2] == (200, b"ready\n")
+        assert (await answer(listener, "/metrics"))[0] == 200
+        assert (await answer(listener, "/metrics", method="POST"))[0] == 405
+
+
+async def test_readiness_says_why_not() -> None:
+    async with listening(Listener()) as listener:
+        listener.readiness.fail("uplink", "no answer yet")
+        assert (await answer(listener, "/readyz"))[::2] == (503, b"uplink: no answer yet\n")
+        status, _, body = await answer(listener, "/readyz", more="Accept: application/json\r\n")
+        assert status == 503
+        assert json.loads(body) == {"ready": False, "problems": {"uplink": "no answer yet"}}
+
+
+async def test_errors_are_json_without_details() -> None:
+    async with listening(Listener()) as listener:
+        status, _, body = await answer(listener, "/nowhere")
+        assert (status, json.loads(body)) == (404, {"error": "not found"})
+        status, head, body = await answer(listener, "/echo", method="DELETE")
+        assert (status, json.loads(body)) == (405, {"error": "method not allowed"})
+        assert b"Allow: " in head
+        status, _, body = await answer(listener, "/operator")
+        assert status == 503
+        assert json.loads(body) == {"error": "the disk is full", "remedy": "make room"}
+
+
+async def test_a_defect_is_logged_once_and_told_by_its_request(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    async with listening(Listener()) as listener:
+        status, _, body = await answer(listener, "/defect")
+    told = json.loads(body)
+    assert status == 500
+    assert told["error"] == "internal error"
+    assert set(told) == {"error", "request"}
+    (record,) = [record for record in caplog.records if record.exc_info]
+    assert record.message == "request_failed"
+
+
+async def test_an_answer_that_breaks_halfway_is_not_completed() -> None:
+    async with listening(Listener()) as listener:
+        received = await listener.ask(GET.replace(b"/echo", b"/half"))
+        assert not received.endswith(b"0\r\n\r\n")
+
+
+async def test_the_log_has_the_path_and_never_the_query(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level("DEBUG")
+    async with listening(Listener()) as listener:
+        await answer(listener, "/echo?key=one-time")
+    assert "one-time" not in "".join(str((r.msg, r.args)) for r in caplog.records)
+
+
+# --- addresses ----------------------------------------------------------------------------------
+async def test_a_unix_socket_is_private_and_gone_afterwards(tmp_path: Path) -> None:
+    path = tmp_path / "s.sock"
+    async with listening(Listener(UnixAddress(path))) as listener:
+        assert stat.S_IMODE(path.stat().st_mode) == 0o600
+        assert (await answer(listener, "/healthz"))[0] == 200
+    assert not path.exists()
+
+
+async def test_a_stale_socket_is_replaced_and_a_live_one_is_not(tmp_path: Path) -> None:
+    path = tmp_path / "s.sock"
+    with socket.socket(socket.AF_UNIX) as killed:
+        killed.bind(os.fspath(path))
+    async with listening(Listener(UnixAddress(path))) as listener:
+        with pytest.raises(OperatorError, match="in use") as raised:
+            await Listener(UnixAddress(path)).server.bind()
+        assert raised.value.code is ExitCode.ADDRESS_IN_USE
+        assert (await answer(listener, "/healthz"))[0] == 200
+
+
+async def test_a_socket_that_took_our_place_is_left_alone(tmp_path: Path) -> None:
+    path = tmp_path / "s.sock"
+    async with listening(Listener(UnixAddress(path))):
+        path.rename(tmp_path / "moved")
+        path.write_text("somebody else's")
+    assert path.exists()
+
+
+@pytest.mark.parametrize(
+    ("name", "what"),
+    [("a" * 120, "107 are possible"), ("missing/s.sock", "No such file"), ("file", "not a socket")],
+)
+async def test_an_impossible_path_is_refused_with_a_remedy(
+    tmp_path: Path, name: str, what: str
+) -> None:
+    (tmp_path / "file").write_text("precious")
+    with pytest.raises(OperatorError, match=what) as raised:
+        await Listener(UnixAddress(tmp_path / name)).server.bind()
+    assert raised.value.remedy
+    assert (tmp_path / "file").read_text() == "precious"
+
+
+async def test_a_taken_port_and_a_strange_address_are_refused_with_a_remedy() -> None:
+    async with listening(Listener()) as listener:
+        with pytest.raises(OperatorError, match=str(listener.server.address)) as raised:
+            await Listener(listener.server.address).server.bind()
+        assert "stop the process" in raised.value.remedy
+    with pytest.raises(OperatorError, match=r"192\.0\.2\.1") as raised:
+        await Listener(parse_address("192.0.2.1:0")).server.bind()
+    assert "ip address" in raised.value.remedy
+
+
+async def test_any_free_port_is_told() -> None:
+    async with listening(Listener()) as listener:
+        assert isinstance(listener.server.address, TcpAddress)
+        assert listener.server.address.port > 0
+
+
+# --- the end ------------------------------------------------------------------------------------
+async def test_a_request_under_way_is_finished_and_idle_callers_are_sent_away() -> None:
+    listener = Listener(limits=PATIENT)
+    await listener.server.bind()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(listener.server.run())
+        idle, idle_writer = await listener.call(GET)
+        assert (await one_answer(idle))[0] == 200
+        busy, busy_writer = await listener.call(GET.replace(b"/echo", b"/slow"))
+        await listener.entered.wait()
+        running.cancel()
+        async with closing(idle_writer), closing(busy_writer):
+            assert await everything(idle) == b""
+            with pytest.raises(OSError, match=r"refused|Connect call failed"):
+                await listener.call()
+            listener.release.set()
+            received = await everything(busy)
+    assert received.endswith(b"at last")
+    assert b"Connection: close" in received
+    assert listener.dropped("drained") == 1
+
+
+async def test_a_request_that_takes_too_long_does_not_hold_the_end() -> None:
+    async with listening(Listener(limits=PATIENT)) as listener:
+        _, writer = await listener.call(GET.replace(b"/echo", b"/slow"))
+        await listener.entered.wait()
+    async with closing(writer):
+        assert listener.cancelled.is_set()
+        assert listener.dropped("drain_deadline") == 1
+
+
+# --- TLS ----------------------------------------------------------------------------------------
+def write_pair(directory: Path, name: str) -> TlsFiles:
+    """A fresh self-signed certificate for *name* over the pair in *directory*."""
+    key = ec.generate_private_key(ec.SECP256R1())
+    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
+    now = datetime.datetime.now(datetime.UTC)
+    certificate = (
+        x509.CertificateBuilder()
+        .subject_name(subject)
+        .issuer_name(subject)
+        .public_key(key.public_key())
+        .serial_number(x509.random_serial_number())
+        .not_valid_before(now - datetime.timedelta(days=1))
+        .not_valid_after(now + datetime.timedelta(days=1))
+        .sign(key, hashes.SHA256())
+    )
+    files = TlsFiles(directory / "tls.crt", directory / "tls.key")
+    files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
+    files.key.write_bytes(
+        key.private_bytes(
+            serialization.Encoding.PEM,
+            serialization.PrivateFormat.PKCS8,
+            serialization.NoEncryption(),
+        )
+    )
+    return files
+
+
+def trusting() -> ssl.SSLContext:
+    context = ssl.create_default_context()
+    context.check_hostname = False
+    context.verify_mode = ssl.CERT_NONE
+    return context
+
+
+def name_of(writer: asyncio.StreamWriter) -> str:
+    certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
+    subject = x509.load_der_x509_certificate(certificate).subject
+    return str(subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value)
+
+
+async def test_a_new_certificate_is_taken_over_while_a_connection_stays_open(
+    tmp_path: Path,
+) -> None:
+    clock = ManualClock()
+    files = write_pair(tmp_path, "old")
+    async with listening(Listener(limits=PATIENT, tls=files, clock=clock)) as listener:
+        reader, writer = await listener.call(GET, tls=trusting())
+        async with closing(writer):
+            assert (name_of(writer), (await one_answer(reader))[0]) == ("old", 200)
+
+            await clock.until_sleeping()
+            files.key.write_text("half of a pair")
+            await clock.advance(RELOAD_S)
+            assert reloads(listener) == {"taken": 0, "refused": 1}
+            assert await name_for_a_newcomer(listener) == "old"
+
+            write_pair(tmp_path, "new")
+            await clock.advance(RELOAD_S)
+            await clock.advance(RELOAD_S)
+            assert reloads(listener) == {"taken": 1, "refused": 1}
+            assert await name_for_a_newcomer(listener) == "new"
+
+            writer.write(GET)
+            assert (await one_answer(reader))[0] == 200
+
+
+async def name_for_a_newcomer(listener: Listener) -> str:
+    _, writer = await listener.call(tls=trusting())
+    async with closing(writer):
+        return name_of(writer)
+
+
+def reloads(listener: Listener) -> dict[str, float]:
+    return {
+        result: listener.meter.total(names.TLS_RELOADS, result=result)
+        for result in ("taken", "refused")
+    }
+
+
+@pytest.mark.parametrize("sent", [GET, b"\x16\x03\x01", b""], ids=["plain", "half", "silent"])
+async def test_what_is_no_handshake_ends(tmp_path: Path, sent: bytes) -> None:
+    async with listening(Listener(tls=write_pair(tmp_path, "x"))) as listener:
+        await listener.ask(sent)
+        await listener.quiet()
+        assert listener.dropped("handshake") == 1
+        assert await name_for_a_newcomer(listener) == "x"
+
+
+async def test_files_that_are_no_pair_are_refused_at_the_start(tmp_path: Path) -> None:
+    files = write_pair(tmp_path, "x")
+    files.key.write_text("nothing")
+    with pytest.raises(OperatorError, match=r"tls\.key"):
+        await Listener(tls=files).server.bind()

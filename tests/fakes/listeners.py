@@ -1,0 +1,189 @@
+"""A real listener with small limits, and callers who speak bytes to it."""
+
+import asyncio
+import contextlib
+import dataclasses
+import ssl
+from collections.abc import AsyncIterator, Callable, Iterable
+from typing import Any
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.serving.addresses import Address, TcpAddress
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer, TlsFiles
+from nemutator_common.system_clock import SystemClock
+
+from tests.fakes.meters import MemoryMeter
+
+PATIENCE_S = 10.0
+"""A test that waits longer has failed; on a good day nothing waits a hundredth of it."""
+
+LIMITS = Limits(
+    head_bytes=2048,
+    headers=20,
+    body_bytes=4096,
+    connections=50,
+    handshake_s=0.3,
+    head_s=0.3,
+    request_s=0.4,
+    idle_s=0.3,
+    ending_s=0.1,
+    drain_s=0.3,
+)
+PATIENT = dataclasses.replace(LIMITS, head_s=30, request_s=30, idle_s=30)
+
+GET = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+class Listener:
+    """A server under test, what it counted, and a handler that waits until it is told."""
+
+    def __init__(
+        self,
+        address: Address = TcpAddress("127.0.0.1", 0),  # noqa: B008 - frozen
+        *,
+        limits: Limits = LIMITS,
+        tls: TlsFiles | None = None,
+        clock: Clock | None = None,
+        middlewares: Iterable[Any] = (),
+    ) -> None:
+        self._counted = asyncio.Event()
+        self.meter = MemoryMeter(changed=self._counted.set)
+        self.readiness = Readiness()
+        self.entered = asyncio.Event()
+        self.release = asyncio.Event()
+        self.cancelled = asyncio.Event()
+        self.server = HttpServer(
+            name="test",
+            address=address,
+            routes=[
+                web.get("/echo", self._echo),
+                web.post("/echo", self._echo),
+                web.post("/ignore", self._ignore),
+                web.get("/slow", self._slow),
+                web.get("/large", self._large),
+                web.get("/operator", self._operator),
+                web.get("/defect", self._defect),
+                web.get("/half", self._half),
+            ],
+            middlewares=middlewares,
+            meter=self.meter,
+            readiness=self.readiness,
+            operations=frozenset({"healthz", "readyz", "metrics"}),
+            limits=limits,
+            tls=tls,
+            clock=clock or SystemClock(),
+        )
+
+    def dropped(self, reason: str) -> float:
+        return self.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason=reason)
+
+    async def call(
+        self, data: bytes = b"", *, tls: ssl.SSLContext | None = None
+    ) -> tuple[asyncio.StreamReader, asyncio.StreamWriter]:
+        address = self.server.address
+        if isinstance(address, TcpAddress):
+            reader, writer = await asyncio.open_connection(address.host, address.port, ssl=tls)
+        else:
+            reader, writer = await asyncio.open_unix_connection(address.path)
+        writer.write(data)
+        return reader, writer
+
+    async def ask(self, data: bytes) -> bytes:
+        """All that is answered to *data* until the listener closes."""
+        reader, writer = await self.call(data)
+        async with closing(writer):
+            return await everything(reader)
+
+    async def quiet(self) -> None:
+        """Wait until no connection is left."""
+        await self.until(lambda: self.server.connections == 0)
+
+    async def until(self, true: Callable[[], bool]) -> None:
+        """Wait until something that this listener counts has made it *true*."""
+        async with asyncio.timeout(PATIENCE_S):
+            while not true():
+                self._counted.clear()
+                await self._counted.wait()
+
+    async def _echo(self, request: web.Request) -> web.Response:
+        return web.Response(text=f"{request.method} {await request.text()}")
+
+    async def _ignore(self, _: web.Request) -> web.Response:
+        return web.Response(text="whatever")
+
+    async def _slow(self, _: web.Request) -> web.Response:
+        self.entered.set()
+        try:
+            await self.release.wait()
+        except asyncio.CancelledError:
+            self.cancelled.set()
+            raise
+        return web.Response(text="at last")
+
+    async def _large(self, _: web.Request) -> web.Response:
+        return web.Response(body=b"x" * (32 << 20))
+
+    async def _operator(self, _: web.Request) -> web.Response:
+        raise OperatorError("the disk is full", remedy="make room", code=ExitCode.DATABASE)
+
+    async def _defect(self, _: web.Request) -> web.Response:
+        raise KeyError("a detail for nobody")
+
+    async def _half(self, request: web.Request) -> web.StreamResponse:
+        answer = web.StreamResponse()
+        await answer.prepare(request)
+        await answer.write(b"half")
+        raise KeyError("too late")
+
+
+@contextlib.asynccontextmanager
+async def listening(listener: Listener) -> AsyncIterator[Listener]:
+    """Runs *listener*; afterwards nothing may be left of it."""
+    await listener.server.bind()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(listener.server.run())
+        try:
+            yield listener
+        finally:
+            running.cancel()
+    # For a test so short that run() never began.
+    listener.server.close()
+    assert listener.server.connections == 0
+    assert listener.meter.value(names.HTTP_CONNECTIONS, listener="test") == 0
+
+
+@contextlib.asynccontextmanager
+async def closing(writer: asyncio.StreamWriter) -> AsyncIterator[None]:
+    try:
+        yield
+    finally:
+        writer.close()
+        with contextlib.suppress(OSError):
+            await writer.wait_closed()
+
+
+async def everything(reader: asyncio.StreamReader) -> bytes:
+    """What comes until the other end closes; a reset is an end like any other."""
+    received = bytearray()
+    async with asyncio.timeout(PATIENCE_S):
+        with contextlib.suppress(ConnectionError):
+            while chunk := await reader.read(1 << 16):
+                received += chunk
+    return bytes(received)
+
+
+async def one_answer(reader: asyncio.StreamReader) -> tuple[int, bytes]:
+    """Status and body of one answer with a Content-Length."""
+    async with asyncio.timeout(PATIENCE_S):
+        head = await reader.readuntil(b"\r\n\r\n")
+        length = next(
+            int(line.partition(b":")[2])
+            for line in head.lower().split(b"\r\n")
+            if line.startswith(b"content-length:")
+        )
+        return int(head.split(b" ", 2)[1]), await reader.readexactly(length)
