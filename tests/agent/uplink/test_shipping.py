@@ -1,0 +1,156 @@
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from nemutator_agent.uplink.buffer import Buffer
+from nemutator_agent.uplink.link import BatchRefusedError, LinkUnavailableError
+from nemutator_agent.uplink.shipping import PART, Uplink
+from nemutator_common import names
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.wire import Ack
+
+from tests.fakes.brain_link import BrainLink
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.reports import report
+
+EPOCH = "e1"
+
+
+class Bench:
+    def __init__(self, *, most: int = 100, call_s: float = 5.0) -> None:
+        self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
+        self.brain = BrainLink()
+        self.buffer = Buffer(most=most, most_bytes=1 << 20)
+        self.uplink = Uplink(
+            self.brain,
+            self.buffer,
+            node="n",
+            epoch=EPOCH,
+            call_s=call_s,
+            clock=self.clock,
+            meter=self.meter,
+            readiness=self.readiness,
+            roll=lambda: 0.0,
+        )
+
+    def put(self, count: int) -> None:
+        for _ in range(count):
+            self.uplink.put(report())
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(self.uplink.run())
+            yield
+            task.cancel()
+
+
+def unavailable(reason: str = "connection", *, retry_after_s: float = 0) -> LinkUnavailableError:
+    return LinkUnavailableError(reason, f"{reason} it is", retry_after_s=retry_after_s)
+
+
+async def test_reports_arrive_in_order_and_each_once() -> None:
+    bench = Bench()
+    assert bench.readiness.problems()[PART] == "no report accepted by the brain yet"
+    async with bench.running():
+        bench.put(3)
+        await bench.brain.until_stored(1, 2, 3)
+        bench.put(1)
+        await bench.brain.until_stored(1, 2, 3, 4)
+    assert PART not in bench.readiness.problems()
+    assert bench.meter.value(names.REPORTS_SENT) == 4
+
+
+async def test_while_the_brain_is_away_reports_wait_and_then_all_arrive() -> None:
+    bench = Bench()
+    bench.brain.failures.extend([unavailable()] * 3)
+    bench.put(2)
+    async with bench.running():
+        for delay_s in (0.125, 0.25, 0.5):
+            await bench.clock.until_sleeping()
+            assert bench.readiness.problems()[PART] == "connection it is"
+            bench.put(1)
+            await bench.clock.advance(delay_s)
+        await bench.brain.until_stored(1, 2, 3, 4, 5)
+    assert bench.meter.value(names.UPLINK_FAILURES, reason="connection") == 3
+
+
+async def test_an_answer_that_was_lost_makes_nothing_arrive_twice() -> None:
+    bench = Bench()
+    bench.brain.loses_answers = True
+    bench.put(2)
+    async with bench.running():
+        await bench.clock.until_sleeping()
+        bench.put(1)
+        await bench.clock.advance(1)
+        await bench.brain.until_stored(1, 2, 3)
+    assert [[one.seq for one in batch.envelopes] for batch in bench.brain.batches] == [[1, 2], [3]]
+
+
+async def test_what_the_buffer_dropped_is_a_gap_and_not_a_lie() -> None:
+    bench = Bench(most=2)
+    bench.put(5)
+    async with bench.running():
+        await bench.brain.until_stored(4, 5)
+    assert bench.meter.value(names.REPORTS_DROPPED, reason="buffer_full") == 3
+
+
+async def test_of_a_refused_batch_only_the_wrong_report_is_lost() -> None:
+    bench = Bench()
+    refused = BatchRefusedError("malformed", "not a batch")
+    truth = Ack(EPOCH, 0)
+    bench.brain.failures.extend([truth, refused, refused])
+    bench.put(3)
+    async with bench.running():
+        await bench.brain.until_stored(2, 3)
+        bench.put(2)
+        await bench.brain.until_stored(2, 3, 4, 5)
+    assert bench.meter.value(names.REPORTS_DROPPED, reason="malformed") == 1
+    assert [len(batch.envelopes) for batch in bench.brain.batches] == [1, 1, 2]
+
+
+async def test_a_brain_that_says_when_is_believed_up_to_a_minute() -> None:
+    bench = Bench()
+    bench.brain.failures.extend([unavailable("busy", retry_after_s=86_400)])
+    bench.put(1)
+    async with bench.running():
+        await bench.clock.until_sleeping()
+        await bench.clock.advance(59)
+        assert bench.brain.stored == {}
+        await bench.clock.advance(1)
+        await bench.brain.until_stored(1)
+
+
+async def test_a_brain_that_never_answers_has_a_deadline() -> None:
+    bench = Bench(call_s=0.01)
+    bench.brain.silent = True
+    bench.put(1)
+    async with bench.running():
+        await bench.clock.until_sleeping()
+        assert "did not answer" in bench.readiness.problems()[PART]
+        bench.brain.silent = False
+        await bench.clock.advance(1)
+        await bench.brain.until_stored(1)
+    assert bench.meter.value(names.UPLINK_FAILURES, reason="timeout") == 1
+
+
+async def test_an_answer_that_cannot_be_true_is_none() -> None:
+    for lie in (Ack("other", 0), Ack(EPOCH, 99), Ack(EPOCH, -1)):
+        bench = Bench()
+        bench.brain.failures.append(lie)
+        bench.put(1)
+        async with bench.running():
+            await bench.clock.until_sleeping()
+            await bench.clock.advance(1)
+            await bench.brain.until_stored(1)
+        assert bench.meter.value(names.UPLINK_FAILURES, reason="nonsense") == 1
+
+
+async def test_a_brain_that_stores_nothing_is_not_asked_without_pause() -> None:
+    bench = Bench()
+    bench.brain.failures.extend([Ack(EPOCH, 0), Ack(EPOCH, 0)])
+    bench.put(1)
+    async with bench.running():
+        await bench.clock.until_sleeping()
+        assert len(bench.buffer) == 1
