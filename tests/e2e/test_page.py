@@ -61,8 +61,9 @@ def test_the_printed_link_opens_the_page_once(
     expect(page.locator("#machine-name")).not_to_be_empty()
 
     stranger = chromium.new_context()
-    answer = stranger.request.get(up.link)
-    assert answer.status == 401
+    second = stranger.request.get(up.link)
+    assert second.status == 403
+    assert "nemutator link" in second.text()
     assert stranger.request.get(page.url).status == 401
     stranger.close()
 

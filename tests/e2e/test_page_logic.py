@@ -23,7 +23,7 @@ class Modules:
         """Evaluate *body*, a JavaScript expression of the module's names and of `a`."""
         return self._page.evaluate(
             f"""async (a) => {{
-                const m = await import("/static/{module}.js");
+                const m = await import("/{module}.js");
                 return ((m, a) => {body})(m, a);
             }}""",
             list(arguments),
@@ -35,7 +35,7 @@ def modules(chromium: Browser) -> Iterator[Modules]:
     context = chromium.new_context()
     FakeBrain().serve(context)
     page = context.new_page()
-    page.goto(f"{ORIGIN}/static/icon.svg")
+    page.goto(f"{ORIGIN}/icon.svg")
     yield Modules(page)
     context.close()
 
@@ -120,7 +120,7 @@ def test_a_filter_finds_what_all_its_words_ask_for(
 def names_found(modules: Modules, shown: Json, typed: str) -> set[str]:
     matching = modules.run(
         "tree",
-        """import("/static/filter.js").then(({parse}) => {
+        """import("/filter.js").then(({parse}) => {
             const found = [];
             const walk = (entries) => entries.forEach((entry) => {
                 if (parse(a[1])(entry)) found.push(entry.name);
@@ -174,10 +174,23 @@ def test_what_hangs_below_what_follows_the_paths(modules: Modules) -> None:
     ]
 
 
+def test_a_folded_group_says_what_runs_in_it_and_one_of_groups_only_is_open(
+    modules: Modules,
+) -> None:
+    shown = node(
+        workloads=[workload("/outer", "group"), workload("/outer/inner", "group")],
+        processes=[process(pid, f"p{pid % 5}", "/outer/inner") for pid in range(9)],
+    )
+    outer = modules.run("tree", "m.build(a[0])[0]", shown)
+    (inner,) = outer["children"]
+    assert (outer["detail"], outer["open"], outer["count"]) == ("group", True, 9)
+    assert (inner["detail"], inner["open"]) == ("group · p0, p1, p2, …", False)
+
+
 def outline(modules: Modules, shown: Json, matching: str = "") -> list[str]:
     said = modules.run(
         "tree",
-        """import("/static/filter.js").then(({parse}) => {
+        """import("/filter.js").then(({parse}) => {
             const roots = m.build(a[0]);
             const all = a[1] ? m.narrow(roots, parse(a[1])) : roots;
             return m.flatten(all, {
@@ -230,7 +243,7 @@ def test_narrowing_keeps_every_match_and_nothing_that_leads_to_none(
 ) -> None:
     said = modules.run(
         "tree",
-        """import("/static/filter.js").then(({parse}) => {
+        """import("/filter.js").then(({parse}) => {
             const matches = parse(a[1]);
             const roots = m.build(a[0]);
             const kept = m.narrow(roots, matches);

@@ -174,7 +174,7 @@ class FakeBrain:
         if path.startswith("/api/"):
             self._answer_api(route, path)
             return
-        name = "index.html" if path == "/" else path.removeprefix("/static/")
+        name = "index.html" if path == "/" else path.removeprefix("/")
         kind, _ = mimetypes.guess_type(name)
         route.fulfill(
             body=(STATIC / posixpath.basename(name)).read_bytes(),

@@ -7,6 +7,8 @@ import { counted, runtime, visible } from "./format.js";
 
 const OPEN_AT_FIRST = new Set(["root", "slice"]);
 
+const NAMED_PROGRAMS = 3;
+
 export const GROUP_LIMIT = 40;
 /** However much is unfolded, the document stays small enough to be redrawn in a few ms. */
 export const ROW_LIMIT = 1500;
@@ -90,12 +92,18 @@ function worst(pressures) {
   return [some, some === 0 ? "" : highest === "io" ? "disk" : highest];
 }
 
-/** Give each group the number of its processes, all the way down, and its own runtimes. */
+/** Give each group what it owes to those below: their number, and its own runtimes and programs. */
 function sum(entry) {
   if (entry.kind === "process") return 1;
   entry.count = entry.children.reduce((total, child) => total + sum(child), 0);
   const own = entry.children.filter((child) => child.kind === "process");
   entry.runtimes = [...new Set(own.flatMap((child) => child.runtimes))].sort();
+  // A container is named by digits only: what runs in it says more, also while it is folded.
+  const programs = [...new Set(own.map((child) => child.name))].sort();
+  const named = [...programs.slice(0, NAMED_PROGRAMS), ...(programs[NAMED_PROGRAMS] ? ["…"] : [])];
+  if (entry.kind !== "root" && named.length > 0) entry.detail += ` · ${named.join(", ")}`;
+  // A group that only holds other groups is a way down, like a slice.
+  entry.open ||= entry.kind === "group" && own.length < entry.children.length;
   return entry.count;
 }
 
