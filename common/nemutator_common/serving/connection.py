@@ -197,6 +197,7 @@ class Connection(web.RequestHandler):
         self._timer = None
         reason = self._conversation.overdue(self._loop.time())
         if reason is Drop.REQUEST_DEADLINE and self._deadline is not None:
+            self._count(reason)
             self._deadline.reschedule(self._loop.time())
             self._deadline = None
         elif reason is not None:

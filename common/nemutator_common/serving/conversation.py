@@ -14,6 +14,7 @@ class Drop(enum.StrEnum):
 
     ACCEPT_FAILED = "accept_failed"
     BAD_REQUEST = "bad_request"
+    BROKEN_ANSWER = "broken_answer"
     DRAIN_DEADLINE = "drain_deadline"
     DRAINED = "drained"
     FLOOD = "flood"

@@ -134,7 +134,7 @@ async def _send(
     if not answer.prepared:
         if request.writer.output_size:
             # The handler had begun another answer. Only a broken one can say so now.
-            connection.drop(Drop.REQUEST_DEADLINE)
+            connection.drop(Drop.BROKEN_ANSWER)
             raise ConnectionAbortedError("an answer was begun and cannot be completed")
         if close or connection.draining or not request.content.is_eof():
             answer.force_close()

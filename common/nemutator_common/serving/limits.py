@@ -18,7 +18,7 @@ class Limits:
     """One body, after decompression."""
 
     connections: int = 1024
-    """At once, those in their TLS handshake included. One idle costs about 10 KiB."""
+    """At once, those in their TLS handshake included. One idle costs about 6 KiB."""
 
     handshake_s: float = 5.0
     """For TLS. Nothing else of the connection is bounded until it is done."""

@@ -97,6 +97,7 @@ async def test_an_answer_that_breaks_halfway_is_not_completed() -> None:
     async with listening(Listener()) as listener:
         received = await listener.ask(GET.replace(b"/echo", b"/half"))
         assert not received.endswith(b"0\r\n\r\n")
+        assert listener.dropped("broken_answer") == 1
 
 
 async def test_the_log_has_the_path_and_never_the_query(caplog: pytest.LogCaptureFixture) -> None:

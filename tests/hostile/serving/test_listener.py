@@ -96,6 +96,7 @@ async def test_a_body_that_comes_too_slowly_is_answered_so() -> None:
         head = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc"
         assert (await listener.ask(head)).startswith(b"HTTP/1.1 408 ")
         assert listener.meter.total(names.HTTP_REQUESTS, status="408") == 1
+        assert listener.dropped("request_deadline") == 1
 
 
 async def test_a_handler_that_takes_too_long_is_cancelled() -> None:
