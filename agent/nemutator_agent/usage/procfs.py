@@ -94,19 +94,22 @@ class MachineEyes:
 
     def look(self, *, at: float, monotonic: float) -> Look:
         """Raises MalformedError when even the machine's own counters cannot be read."""
-        processes, over = self._processes()
-        memberships = {self._known[process].memberships for process in processes}
-        placements = [self._place(content) for content in memberships]
-        groups, groups_over = self._look_at_groups(placements)
+        # The machine first: it must not go without because others used up the descriptors.
+        cpu = parse_cpu_times(self._machine_file("stat"))
+        memory = parse_memory_use(self._machine_file("meminfo"))
+        load_1m = parse_load_1m(self._machine_file("loadavg"))
         pressures = Pressures(
             cpu=self._pressure("cpu"), memory=self._pressure("memory"), io=self._pressure("io")
         )
+        processes, over = self._processes()
+        memberships = {self._known[process].memberships for process in processes}
+        groups, groups_over = self._look_at_groups(map(self._place, memberships))
         look = Look(
             at=at,
             monotonic=monotonic,
-            cpu=parse_cpu_times(self._machine_file("stat")),
-            memory=parse_memory_use(self._machine_file("meminfo")),
-            load_1m=parse_load_1m(self._machine_file("loadavg")),
+            cpu=cpu,
+            memory=memory,
+            load_1m=load_1m,
             pressures=pressures,
             groups=groups,
             processes=processes,

@@ -1,0 +1,186 @@
+"""The eyes on machines of every kind, as trees of files, and on this one."""
+
+import os
+from pathlib import Path
+
+import pytest
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.folding import fold
+from nemutator_agent.usage.kept_files import KeptFiles
+from nemutator_agent.usage.malformed import MalformedError
+from nemutator_agent.usage.procfs import MachineEyes
+from nemutator_common.wire import Report
+
+from tests.contract.usage.trees import (
+    HYBRID_MOUNTS,
+    ID,
+    UID,
+    V1_MOUNTS,
+    V2_MOUNTS,
+    plant,
+    stat,
+    v2_group,
+)
+
+SSH = "/system.slice/ssh.service"
+POD = f"/kubepods.slice/kubepods-pod{UID.replace('-', '_')}.slice"
+CONTAINER = f"{POD}/cri-containerd-{ID}.scope"
+
+
+def eyes_on(
+    root: str, *, descriptors: int = 100, processes: int = 99, groups: int = 99
+) -> MachineEyes:
+    files = KeptFiles(most=descriptors)
+    return MachineEyes(files, most_processes=processes, most_groups=groups, root=root)
+
+
+def reported(eyes: MachineEyes) -> Report:
+    look = eyes.look(at=1.0, monotonic=1.0)
+    return fold(None, look, facts=eyes.facts(), verdicts={})
+
+
+def test_a_node_of_version_2(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        mounts=V2_MOUNTS,
+        processes={7: ("sshd", f"0::{SSH}\n"), 8: ("app) R", f"0::{CONTAINER}\n")},
+        groups={path: v2_group() for path in ("/system.slice", SSH, POD, CONTAINER)}
+        | {"/kubepods.slice": v2_group(memory=1)},
+    )
+    report = reported(eyes_on(root))
+    assert report.missing == ()
+    assert (report.machine.system, report.machine.kernel) == (
+        "Ubuntu 24.04 LTS",
+        "6.8.0-31-generic",
+    )
+    found = {workload.path: workload for workload in report.workloads}
+    assert list(found) == ["/", "/kubepods.slice", POD, CONTAINER, "/system.slice", SSH]
+    assert found[SSH].memory_bytes == 5000
+    assert found["/kubepods.slice"].memory_bytes == 0
+    assert found[SSH].pressures.io is not None
+    assert (found[CONTAINER].kind, found[CONTAINER].pod_uid) == ("container", UID)
+    assert [(one.pid, one.command, one.workload) for one in report.processes] == [
+        (7, "sshd", SSH),
+        (8, "app) R", CONTAINER),
+    ]
+
+
+def test_docker_on_version_1(tmp_path: Path) -> None:
+    group = f"/docker/{ID}"
+    cgroup = f"4:memory:{group}\n3:cpu,cpuacct:{group}\n1:name=systemd:{group}\n"
+    root = plant(
+        tmp_path,
+        mounts=V1_MOUNTS,
+        processes={7: ("app", cgroup)},
+        groups={
+            f"/cpu,cpuacct{group}": {"cpuacct.usage": "5000\n"},
+            f"/memory{group}": {
+                "memory.usage_in_bytes": "9000\n",
+                "memory.stat": "inactive_file 1\ntotal_inactive_file 2000\n",
+            },
+        },
+        pressure=False,
+    )
+    report = reported(eyes_on(root))
+    container = next(one for one in report.workloads if one.path == group)
+    assert (container.container_id, container.memory_bytes) == (ID, 7000)
+    assert {missing.what.split(" of ")[0] for missing in report.missing} == {
+        "pressure (PSI)",
+        "CPU",
+        "memory",
+    }  # /docker itself has no files in this tree
+
+
+def test_a_hybrid_machine_where_only_memory_is_limited(tmp_path: Path) -> None:
+    cgroup = "9:name=systemd:/\n4:memory:/jobs/1\n2:cpuacct:/\n0::/\n"
+    memory = {"memory.usage_in_bytes": "9000\n", "memory.stat": "total_inactive_file 0\n"}
+    root = plant(
+        tmp_path,
+        mounts=HYBRID_MOUNTS,
+        processes={7: ("app", cgroup)},
+        groups={"/memory/jobs": memory, "/memory/jobs/1": memory},
+    )
+    report = reported(eyes_on(root))
+    assert [(one.path, one.memory_bytes) for one in report.workloads[1:]] == [
+        ("/jobs", 9000),
+        ("/jobs/1", 9000),
+    ]
+    assert [one.cpu_cores for one in report.workloads[1:]] == [None, None]
+    assert any(missing.what == "CPU of all control groups" for missing in report.missing)
+
+
+def test_kernel_threads_and_zombies_are_nobodys_workload(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path, mounts=V2_MOUNTS, processes=dict.fromkeys((2, 3, 4), ("x", "0::/\n")), groups={}
+    )
+    (tmp_path / "proc/2/stat").write_text(stat(2, "kthreadd", flags=0x208040))
+    (tmp_path / "proc/3/stat").write_text(stat(3, "gone", state="Z"))
+    eyes = eyes_on(root)
+    assert [one.pid for one in reported(eyes).processes] == [4]
+    # The number of a kernel thread is used again by a process: found within ten looks.
+    (tmp_path / "proc/2/stat").write_text(stat(2, "app"))
+    assert any(len(reported(eyes).processes) == 2 for _ in range(10))
+
+
+def test_a_process_that_moves_is_followed_while_young_and_now_and_then(tmp_path: Path) -> None:
+    root = plant(tmp_path, mounts=V2_MOUNTS, processes={7: ("x", "0::/\n")}, groups={})
+    eyes = eyes_on(root)
+    assert reported(eyes).processes[0].workload == "/"
+    (tmp_path / "proc/7/cgroup").write_text("0::/a\n")
+    assert reported(eyes).processes[0].workload == "/a"
+    for _ in range(3):
+        reported(eyes)
+    (tmp_path / "proc/7/cgroup").write_text("0::/b\n")
+    assert any(reported(eyes).processes[0].workload == "/b" for _ in range(10))
+
+
+def test_what_is_over_a_cap_is_counted(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        mounts=V2_MOUNTS,
+        processes={n: ("x", f"0::/g{n}\n") for n in range(10, 15)},
+        groups={f"/g{n}": v2_group() for n in range(10, 15)},
+    )
+    gaps = eyes_on(root, processes=3).look(at=1, monotonic=1).gaps
+    assert gaps.processes_over_cap == 2
+    gaps = eyes_on(root, groups=3).look(at=1, monotonic=1).gaps
+    assert gaps.groups_over_cap == 2
+    eyes = eyes_on(root, descriptors=12)
+    for _ in range(2):
+        assert eyes.look(at=1, monotonic=1).gaps.reads_over_cap > 0
+
+
+def test_a_process_outside_of_our_cgroup_namespace_is_named(tmp_path: Path) -> None:
+    root = plant(tmp_path, mounts=V2_MOUNTS, processes={7: ("x", "0::/../b\n")}, groups={})
+    assert eyes_on(root).look(at=1, monotonic=1).gaps.unplaced_processes == 1
+
+
+def test_a_machine_without_its_files_says_which(tmp_path: Path) -> None:
+    root = plant(tmp_path, mounts="", processes={}, groups={})
+    (tmp_path / "proc/meminfo").unlink()
+    with pytest.raises(MalformedError, match="/proc/meminfo"):
+        eyes_on(root).look(at=1, monotonic=1)
+
+
+def test_descriptors_are_kept_and_given_back(tmp_path: Path) -> None:
+    path = tmp_path / "a"
+    path.write_text("1")
+    files = KeptFiles(most=1)
+    open_files = len(os.listdir("/proc/self/fd"))
+    assert [files.read(str(path)), files.read(str(tmp_path / "b"))] == [b"1", None]
+    assert files.refused == 1
+    path.write_text("2")
+    assert files.read(str(path)) == b"2"
+    files.sweep()
+    assert len(files) == 1
+    files.sweep()
+    assert len(files) == 0
+    assert len(os.listdir("/proc/self/fd")) == open_files
+
+
+def test_this_machine_and_this_process() -> None:
+    eyes = eyes_on("", descriptors=4000, processes=4000, groups=1000)
+    look = eyes.look(at=1.0, monotonic=1.0)
+    own = ProcessId(os.getpid(), eyes.started_ticks(os.getpid()) or 0)
+    assert look.processes[own].memory_bytes > 1 << 20
+    assert look.memory.total_bytes > look.memory.available_bytes > 0
