@@ -1,0 +1,76 @@
+"""The README's first command, as a newcomer types it: in a clone, by whoever they are.
+
+The other one, `make test`, is what `.ci/run` runs in a clone of its own: not run twice here.
+"""
+
+import os
+import re
+import shutil
+import signal
+import subprocess
+import time
+import urllib.request
+from pathlib import Path
+
+import pytest
+
+from tests.house.tree import REPOSITORY
+
+START_S = 90.0
+"""The first start installs everything; the law is under a minute on a quiet machine."""
+
+NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
+
+
+@pytest.mark.timeout(240)
+@pytest.mark.parametrize("user", ["as I am", "ordinary"])
+def test_make_run_in_a_clone_shows_the_page(
+    tmp_path_factory: pytest.TempPathFactory, user: str
+) -> None:
+    if user == "ordinary" and os.geteuid() != 0:
+        pytest.skip("already an ordinary user: the other case is this one")
+    clone, home = _clone(tmp_path_factory.mktemp("readme"), ordinary=user == "ordinary")
+    prefix = NOBODY if user == "ordinary" else []
+    log = home / "log"
+    with log.open("w") as output:
+        process = subprocess.Popen(
+            [*prefix, "make", "run", f"ARGS=--data-dir {home}/data --console 127.0.0.1:0"],
+            cwd=clone,
+            env={**os.environ, "HOME": str(home)},
+            stdout=output,
+            stderr=subprocess.STDOUT,
+            stdin=subprocess.DEVNULL,
+            start_new_session=True,
+        )
+    try:
+        url = _printed_link(log, process)
+        with urllib.request.urlopen(url, timeout=10) as page:
+            assert page.status == 200
+    finally:
+        os.killpg(process.pid, signal.SIGINT)
+        process.wait(timeout=20)
+
+
+def _clone(root: Path, *, ordinary: bool) -> tuple[Path, Path]:
+    clone, home = root / "clone", root / "home"
+    subprocess.run(["git", "clone", "-q", str(REPOSITORY), str(clone)], check=True)
+    home.mkdir()
+    if ordinary:
+        for path in (clone, home, *clone.rglob("*")):
+            shutil.chown(path, 65534, 65534)
+        for parent in (root, root.parent, root.parent.parent):
+            parent.chmod(parent.stat().st_mode | 0o011)
+    return clone, home
+
+
+def _printed_link(log: Path, process: subprocess.Popen[bytes]) -> str:
+    deadline = time.monotonic() + START_S
+    while time.monotonic() < deadline:
+        if match := re.search(r"http://127\.0\.0\.1:\d+/open\?key=\S+", log.read_text()):
+            return match[0]
+        try:
+            process.wait(timeout=0.1)
+        except subprocess.TimeoutExpired:
+            continue
+        break
+    raise AssertionError(f"no link was printed:\n{log.read_text()}")
