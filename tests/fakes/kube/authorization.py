@@ -1,0 +1,142 @@
+"""Who is calling, and what they may do: one table behind requests and reviews alike."""
+
+import uuid
+from dataclasses import dataclass
+from typing import Any
+
+from tests.fakes.kube.kinds import Kind
+from tests.fakes.kube.statuses import ApiError, forbidden, unauthorized
+
+Json = dict[str, Any]
+
+MASTERS = "system:masters"
+AUTHENTICATED = "system:authenticated"
+
+
+@dataclass(frozen=True, slots=True)
+class User:
+    name: str
+    groups: tuple[str, ...] = (AUTHENTICATED,)
+    uid: str = ""
+
+
+ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Attributes:
+    """What somebody wants to do. *resource* has its subresource: `pods/eviction`."""
+
+    verb: str
+    group: str
+    resource: str
+    namespace: str = ""
+    name: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Rule:
+    """`*` in verbs, groups and resources means any; an empty namespace means all of them."""
+
+    user: str
+    verbs: frozenset[str]
+    groups: frozenset[str]
+    resources: frozenset[str]
+    namespace: str
+
+    def covers(self, user: User, wanted: Attributes) -> bool:
+        return (
+            self.user == user.name
+            and not {"*", wanted.verb}.isdisjoint(self.verbs)
+            and not {"*", wanted.group}.isdisjoint(self.groups)
+            and not {"*", wanted.resource}.isdisjoint(self.resources)
+            and self.namespace in ("", wanted.namespace)
+        )
+
+
+class Access:
+    """Tokens and rules; members of `system:masters` may do everything."""
+
+    def __init__(self) -> None:
+        self._tokens: dict[str, User] = {}
+        self._rules: list[Rule] = []
+
+    def add_token(self, user: str, *groups: str, token: str = "") -> str:
+        """Make *token*, or a new one, prove to be *user*."""
+        token = token or f"token-{uuid.uuid4().hex}"
+        uid = str(uuid.uuid5(uuid.NAMESPACE_URL, user))
+        self._tokens[token] = User(user, (*groups, AUTHENTICATED), uid)
+        return token
+
+    def remove_token(self, token: str) -> None:
+        del self._tokens[token]
+
+    def allow(
+        self, user: str, verbs: str, resources: str, *, group: str = "", namespace: str = ""
+    ) -> None:
+        """Let *user* do *verbs* (words) to *resources* (words, `pods/status` for a subresource)."""
+        rule = Rule(
+            user=user,
+            verbs=frozenset(verbs.split()),
+            groups=frozenset({group}),
+            resources=frozenset(resources.split()),
+            namespace=namespace,
+        )
+        self._rules.append(rule)
+
+    def revoke(self, user: str) -> None:
+        self._rules = [rule for rule in self._rules if rule.user != user]
+
+    def authenticate(self, authorization: str, certificate: User | None) -> User:
+        """The caller; without any credentials it is nobody in particular, as by default there."""
+        scheme, _, token = authorization.partition(" ")
+        if scheme.lower() == "bearer":
+            user = self._tokens.get(token.strip())
+            if user is None:
+                raise unauthorized()
+            return user
+        return certificate or ANONYMOUS
+
+    def may(self, user: User, wanted: Attributes) -> bool:
+        return MASTERS in user.groups or any(rule.covers(user, wanted) for rule in self._rules)
+
+    def authorize(self, user: User, kind: Kind, wanted: Attributes) -> None:
+        if not self.may(user, wanted):
+            raise refused(user, kind, wanted)
+
+    def review_token(self, body: Json) -> Json:
+        spec = body.get("spec") or {}
+        user = self._tokens.get(spec.get("token", ""))
+        if user is None:
+            status: Json = {"user": {}, "error": "invalid bearer token"}
+        else:
+            known = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+            status = {"authenticated": True, "user": known}
+            if spec.get("audiences"):
+                status["audiences"] = spec["audiences"]
+        return {**body, "status": status}
+
+    def review_access(self, body: Json) -> Json:
+        spec = body.get("spec") or {}
+        asked = spec.get("resourceAttributes") or {}
+        below = f"/{asked['subresource']}" if asked.get("subresource") else ""
+        wanted = Attributes(
+            verb=asked.get("verb", ""),
+            group=asked.get("group", ""),
+            resource=asked.get("resource", "") + below,
+            namespace=asked.get("namespace", ""),
+            name=asked.get("name", ""),
+        )
+        user = User(spec.get("user", ""), tuple(spec.get("groups") or ()))
+        allowed = self.may(user, wanted)
+        reason = {"reason": "RBAC: allowed"} if allowed else {}
+        return {**body, "status": {"allowed": allowed, **reason}}
+
+
+def refused(user: User, kind: Kind, wanted: Attributes) -> ApiError:
+    where = f'in the namespace "{wanted.namespace}"' if wanted.namespace else "at the cluster scope"
+    why = (
+        f'User "{user.name}" cannot {wanted.verb} resource "{wanted.resource}" in API group'
+        f' "{wanted.group}" {where}'
+    )
+    return forbidden(kind, wanted.name, why)

@@ -1,0 +1,104 @@
+"""JSON Patch (RFC 6902) and JSON Merge Patch (RFC 7386), on copies."""
+
+import copy
+from typing import Any
+
+Json = Any
+
+
+class PatchError(Exception):
+    """The patch does not apply."""
+
+
+def merge_patch(document: Json, patch: Json) -> Json:
+    if not isinstance(patch, dict):
+        return copy.deepcopy(patch)
+    merged = dict(document) if isinstance(document, dict) else {}
+    for name, value in patch.items():
+        if value is None:
+            merged.pop(name, None)
+        else:
+            merged[name] = merge_patch(merged.get(name), value)
+    return merged
+
+
+def json_patch(document: Json, operations: Json) -> Json:
+    if not isinstance(operations, list):
+        raise PatchError("a JSON patch is a list of operations")
+    holder = {"": copy.deepcopy(document)}
+    for operation in operations:
+        try:
+            _apply(holder, operation)
+        except (KeyError, IndexError, TypeError, ValueError, AttributeError) as error:
+            raise PatchError(f"{operation!r}: {error}") from error
+    return holder[""]
+
+
+def _apply(holder: Json, operation: Json) -> None:
+    where = _steps(operation["path"])
+    match operation["op"]:
+        case "add":
+            _add(holder, where, copy.deepcopy(operation["value"]))
+        case "remove":
+            _remove(holder, where)
+        case "replace":
+            _remove(holder, where)
+            _add(holder, where, copy.deepcopy(operation["value"]))
+        case "move":
+            _add(holder, where, _remove(holder, _steps(operation["from"])))
+        case "copy":
+            _add(holder, where, copy.deepcopy(_get(holder, _steps(operation["from"]))))
+        case "test":
+            if not _same(_get(holder, where), operation.get("value")):
+                raise PatchError(f"testing value {operation['path']} failed: test failed")
+        case unknown:
+            raise PatchError(f"unexpected kind: {unknown}")
+
+
+def _steps(pointer: str) -> list[str]:
+    if pointer and not pointer.startswith("/"):
+        raise ValueError(f"{pointer!r} is no JSON pointer")
+    steps = pointer.split("/")
+    return [step.replace("~1", "/").replace("~0", "~") for step in steps]
+
+
+def _get(node: Json, steps: list[str]) -> Json:
+    for step in steps:
+        node = node[_index(node, step)]
+    return node
+
+
+def _add(holder: Json, steps: list[str], value: Json) -> None:
+    parent, last = _get(holder, steps[:-1]), steps[-1]
+    if not isinstance(parent, list):
+        parent[last] = value
+    elif last == "-":
+        parent.append(value)
+    elif int(last) <= len(parent):
+        parent.insert(int(last), value)
+    else:
+        raise IndexError(f"index {last} is beyond the list")
+
+
+def _remove(holder: Json, steps: list[str]) -> Json:
+    parent = _get(holder, steps[:-1])
+    return parent.pop(_index(parent, steps[-1]))
+
+
+def _index(node: Json, step: str) -> str | int:
+    if not isinstance(node, list):
+        return step
+    if not step.isdigit():
+        raise ValueError(f"{step!r} is no index")
+    return int(step)
+
+
+def _same(left: Json, right: Json) -> bool:
+    """Python thinks that True == 1; JSON does not."""
+    if isinstance(left, bool) or isinstance(right, bool):
+        return left is right
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(_same(left[k], right[k]) for k in left)
+    if isinstance(left, list) and isinstance(right, list):
+        return len(left) == len(right) and all(map(_same, left, right))
+    return bool(left == right)

@@ -1,0 +1,121 @@
+"""Which objects a request is about, and how much of each it wants to see."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nemutator_common.label_selectors import Selector, SelectorError, parse_selector
+
+from tests.fakes.kube.kinds import EVENTS, PODS, Kind
+from tests.fakes.kube.statuses import ApiError, bad_request, not_acceptable
+
+Json = dict[str, Any]
+
+_FIELDS = {
+    PODS: ("spec.nodeName", "spec.serviceAccountName", "status.phase", "status.podIP"),
+    EVENTS: ("involvedObject.kind", "involvedObject.name", "involvedObject.uid", "reason", "type"),
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """The namespace ("" for all) and selectors of a list or watch."""
+
+    namespace: str
+    labels: Selector
+    fields: tuple[tuple[str, bool, str], ...]
+
+    def takes(self, thing: Json) -> bool:
+        metadata = thing["metadata"]
+        return (
+            self.namespace in ("", metadata.get("namespace", ""))
+            and self.labels.matches(metadata.get("labels") or {})
+            and all((_field(thing, path) == value) is same for path, same, value in self.fields)
+        )
+
+    @property
+    def selective(self) -> bool:
+        return bool(self.labels.requirements or self.fields)
+
+
+def selection(kind: Kind, namespace: str, query: Mapping[str, str]) -> Selection:
+    try:
+        labels = parse_selector(query.get("labelSelector", ""))
+    except SelectorError as error:
+        raise bad_request(f"unable to parse requirement: {error}") from error
+    return Selection(namespace, labels, _fields(kind, query.get("fieldSelector", "")))
+
+
+def _fields(kind: Kind, text: str) -> tuple[tuple[str, bool, str], ...]:
+    parsed = []
+    for term in filter(None, text.split(",")):
+        path, operator, value = term.partition("=")
+        if not operator:
+            raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
+        same = not path.endswith("!")
+        path = path.removesuffix("!")
+        known = ("metadata.name", "metadata.namespace", *_FIELDS.get(kind, ()))
+        if path not in known:
+            raise bad_request(
+                f'Unable to find "{kind.group}/{kind.version}, Resource={kind.plural}" that match'
+                f' label selector "", field selector "{text}": field label not supported: {path}'
+            )
+        parsed.append((path, same, value.removeprefix("=")))
+    return tuple(parsed)
+
+
+def _field(thing: Json, path: str) -> str:
+    value: Any = thing
+    for step in path.split("."):
+        value = (value or {}).get(step)
+    return value if isinstance(value, str) else ""
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """How objects are answered: whole, or only their metadata."""
+
+    metadata_only: bool = False
+
+    def of(self, kind: Kind, thing: Json) -> Json:
+        if not self.metadata_only:
+            return {**thing, "apiVersion": kind.api_version, "kind": kind.kind}
+        return {
+            "kind": "PartialObjectMetadata",
+            "apiVersion": "meta.k8s.io/v1",
+            "metadata": thing["metadata"],
+        }
+
+    def list_of(self, kind: Kind, metadata: Json, things: list[Json]) -> Json:
+        if self.metadata_only:
+            head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
+            items = [self.of(kind, thing) for thing in things]
+        else:
+            # In a list the server leaves kind and apiVersion of built-in kinds out of the items.
+            head = {"kind": kind.list_kind, "apiVersion": kind.api_version}
+            items = [self.of(kind, thing) if kind.custom else _bare(thing) for thing in things]
+        return {**head, "metadata": metadata, "items": items}
+
+
+def _bare(thing: Json) -> Json:
+    return {key: value for key, value in thing.items() if key not in ("kind", "apiVersion")}
+
+
+def view(accept: str) -> View:
+    """The first of the accepted types that this server can give, as the real one chooses."""
+    for offer in accept.split(","):
+        media, *parameters = (part.strip() for part in offer.split(";"))
+        given = dict(part.partition("=")[::2] for part in parameters)
+        if media not in ("", "*/*", "application/*", "application/json"):
+            continue
+        if "as" not in given:
+            return View()
+        if given["as"].startswith("PartialObjectMetadata") and given.get("g") == "meta.k8s.io":
+            return View(metadata_only=given.get("v") == "v1")
+    raise not_acceptable()
+
+
+def version_of(text: str) -> int:
+    if not text.isascii() or not text.isdigit():
+        raise ApiError(400, "BadRequest", f'Invalid value: "{text}": strconv.ParseUint: invalid')
+    return int(text)

@@ -1,0 +1,405 @@
+"""What becomes of a write: defaults, checks, admission, one conditional commit.
+
+The store and the tables are read and written between two awaits only: a write that waited for a
+webhook finds out whether somebody else was faster, as the real one finds out from etcd.
+"""
+
+import copy
+import re
+import uuid
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+from typing import Any, Literal, Protocol
+
+from tests.fakes.kube import kinds
+from tests.fakes.kube.kinds import Kind
+from tests.fakes.kube.ownership import note_write
+from tests.fakes.kube.statuses import (
+    ApiError,
+    already_exists,
+    bad_request,
+    conflict,
+    internal,
+    invalid,
+    not_found,
+)
+from tests.fakes.kube.store import Store
+
+Json = dict[str, Any]
+Operation = Literal["CREATE", "UPDATE", "DELETE"]
+
+_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
+_NAME_RULE = (
+    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
+    " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used"
+    r" for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
+)
+_TRIES = 5
+"""The real one also gives a patch without resourceVersion five tries."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Write:
+    """A write request, as far as its head tells."""
+
+    kind: Kind
+    namespace: str
+    name: str = ""
+    subresource: str = ""
+    user: str = "system:admin"
+    groups: tuple[str, ...] = ("system:masters",)
+    manager: str = "unknown"
+    dry_run: bool = False
+    applied: bool = False
+    """By server-side apply, which keeps managedFields itself."""
+    warnings: list[str] = field(default_factory=list)
+    """What webhooks want the caller to read: `Warning` headers of the answer."""
+
+
+class Admission(Protocol):
+    async def admit(
+        self, write: Write, operation: Operation, new: Json | None, old: Json | None
+    ) -> Json | None:
+        """The object as the webhooks leave it; raises `ApiError` when one denies it."""
+        ...
+
+
+class Writer:
+    def __init__(self, store: Store, admission: Admission) -> None:
+        self._store = store
+        self._admission = admission
+
+    async def create(self, write: Write, body: Json) -> Json:
+        kind, new = write.kind, copy.deepcopy(body)
+        metadata = self._checked(write, new)
+        self._named(kind, metadata)
+        if metadata.get("resourceVersion"):
+            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
+        if kind.namespaced and not self._store.get(kinds.NAMESPACES, "", write.namespace):
+            raise not_found(kinds.NAMESPACES, write.namespace)
+        for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
+            metadata.pop(name, None)
+        metadata["uid"], metadata["creationTimestamp"] = str(uuid.uuid4()), timestamp()
+        if kind.generation:
+            metadata["generation"] = 1
+        if kind.status:
+            new.pop("status", None)
+        _default(kind, new)
+        admitted = await self._admission.admit(write, "CREATE", new, None)
+        new = admitted or new
+        name = new["metadata"]["name"]
+        if self._store.get(kind, write.namespace, name):
+            raise already_exists(kind, name)
+        if not write.applied:
+            note_write(write.manager, "", None, new)
+        return new if write.dry_run else self._store.put(kind, new)
+
+    async def update(self, write: Write, body: Json) -> Json:
+        old = self._found(write)
+        new = copy.deepcopy(body)
+        self._checked(write, new)
+        if new["metadata"].get("name") != write.name:
+            raise bad_request(
+                f"the name of the object ({new['metadata'].get('name', '')}) does not match the"
+                f" name on the URL ({write.name})"
+            )
+        return await self.commit(write, old, new)
+
+    async def change(self, write: Write, changed: Callable[[Json], Json]) -> Json:
+        """Read, change and commit; again when somebody was faster and the change names no version."""
+        for tries_left in reversed(range(_TRIES)):
+            old = self._found(write)
+            new = changed(copy.deepcopy(old))
+            self._checked(write, new)
+            try:
+                return await self.commit(write, old, new)
+            except ApiError as error:
+                faster = self._store.get(write.kind, write.namespace, write.name) is not old
+                named = new["metadata"].get("resourceVersion") != old["metadata"]["resourceVersion"]
+                if error.code != 409 or not faster or named or not tries_left:
+                    raise
+        raise AssertionError("unreachable: the last try returns or raises")
+
+    async def commit(self, write: Write, old: Json, new: Json) -> Json:
+        kind, name = write.kind, write.name
+        _check_preconditions(kind, name, old["metadata"], new["metadata"])
+        new = _combined(write, old, new)
+        admitted = await self._admission.admit(write, "UPDATE", new, old)
+        new = _combined(write, old, admitted or new)
+        if self._store.get(kind, write.namespace, name) is not old:
+            raise conflict(kind, name)
+        if kind.generation and _specified(new) != _specified(old):
+            new["metadata"]["generation"] = old["metadata"].get("generation", 0) + 1
+        if not write.applied:
+            note_write(write.manager, write.subresource, old, new)
+        if _unchanged(old, new):
+            return old
+        if write.dry_run:
+            return new
+        stored = self._store.put(kind, new)
+        metadata = stored["metadata"]
+        if metadata.get("deletionTimestamp") and not metadata.get("finalizers"):
+            return self._store.remove(kind, write.namespace, name)
+        return stored
+
+    async def delete(self, write: Write, options: Json) -> Json:
+        """The object when it goes on existing or is a pod, else a `Status` of success."""
+        kind = write.kind
+        old = self._found(write)
+        _check_delete_preconditions(kind, write.name, old, options.get("preconditions") or {})
+        await self._admission.admit(write, "DELETE", None, old)
+        if self._store.get(kind, write.namespace, write.name) is not old:
+            raise conflict(kind, write.name)
+        metadata = old["metadata"]
+        grace = _grace(kind, old, options)
+        if not grace and not metadata.get("finalizers"):
+            if not write.dry_run:
+                self._gone(kind, write.namespace, write.name)
+            return old if kind == kinds.PODS else success(kind, old)
+        if metadata.get("deletionTimestamp"):
+            return old
+        going = {
+            **metadata,
+            "deletionTimestamp": timestamp(grace),
+            "deletionGracePeriodSeconds": grace,
+        }
+        new = {**old, "metadata": going}
+        return new if write.dry_run else self._store.put(kind, new)
+
+    async def evict(self, write: Write, body: Json, delete: Callable[[], Awaitable[Json]]) -> Json:
+        """Delete a pod when its disruption budget has room for it."""
+        pod = self._found(write)
+        await self._admission.admit(write, "CREATE", body, None)
+        if (pod.get("status") or {}).get("phase") not in ("Pending", "Succeeded", "Failed"):
+            budget = budget_for(self._store, pod)
+            if budget and not pod["metadata"].get("deletionTimestamp"):
+                spent = spend(budget)
+                if not write.dry_run:
+                    self._store.put(kinds.DISRUPTION_BUDGETS, spent)
+        await delete()
+        return {
+            "kind": "Status",
+            "apiVersion": "v1",
+            "metadata": {},
+            "status": "Success",
+            "code": 201,
+        }
+
+    def _found(self, write: Write) -> Json:
+        old = self._store.get(write.kind, write.namespace, write.name)
+        if old is None:
+            raise not_found(write.kind, write.name)
+        return old
+
+    def _gone(self, kind: Kind, namespace: str, name: str) -> None:
+        if kind == kinds.NAMESPACES:
+            # No namespace controller runs here: what it would do over time happens at once.
+            for other in kinds.BUILT_IN:
+                for thing in self._store.all(other):
+                    if thing["metadata"].get("namespace") == name:
+                        self._store.remove(other, name, thing["metadata"]["name"])
+        self._store.remove(kind, namespace, name)
+
+    def _checked(self, write: Write, new: Json) -> Json:
+        kind = write.kind
+        if new.get("kind", kind.kind) != kind.kind:
+            raise bad_request(
+                f'{new["kind"]} in version "{new.get("apiVersion", "")}" cannot be handled as a'
+                f" {kind.kind}: converting is not possible"
+            )
+        if new.get("apiVersion", kind.api_version) != kind.api_version:
+            raise bad_request(
+                f"the API version in the data ({new['apiVersion']}) does not match the expected"
+                f" API version ({kind.api_version})"
+            )
+        new["kind"], new["apiVersion"] = kind.kind, kind.api_version
+        metadata: Json = new.setdefault("metadata", {})
+        if kind.namespaced:
+            if metadata.setdefault("namespace", write.namespace) != write.namespace:
+                raise bad_request(
+                    "the namespace of the provided object does not match the namespace sent on"
+                    " the request"
+                )
+        else:
+            metadata.pop("namespace", None)
+        return metadata
+
+    def _named(self, kind: Kind, metadata: Json) -> None:
+        if not metadata.get("name"):
+            if not metadata.get("generateName"):
+                why = "Required value: name or generateName is required"
+                raise invalid(kind, "", ("FieldValueRequired", "metadata.name", why))
+            metadata["name"] = f"{metadata['generateName']}{uuid.uuid4().hex[:5]}"
+        name = metadata["name"]
+        if len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
+            why = f'Invalid value: "{name}": {_NAME_RULE}'
+            raise invalid(kind, name, ("FieldValueInvalid", "metadata.name", why))
+
+
+def success(kind: Kind, gone: Json) -> Json:
+    metadata = gone["metadata"]
+    group = {"group": kind.group} if kind.group else {}
+    return {
+        "kind": "Status",
+        "apiVersion": "v1",
+        "metadata": {},
+        "status": "Success",
+        "details": {
+            "name": metadata["name"],
+            **group,
+            "kind": kind.plural,
+            "uid": metadata.get("uid", ""),
+        },
+    }
+
+
+def timestamp(later_s: float = 0) -> str:
+    moment = datetime.fromtimestamp(datetime.now(UTC).timestamp() + later_s, UTC)
+    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
+
+
+def budget_for(store: Store, pod: Json) -> Json | None:
+    labels = pod["metadata"].get("labels") or {}
+    budgets = [
+        budget
+        for budget in store.all(kinds.DISRUPTION_BUDGETS)
+        if budget["metadata"]["namespace"] == pod["metadata"]["namespace"]
+        and (budget["spec"].get("selector") or {}).get("matchLabels", {}).items() <= labels.items()
+    ]
+    if len(budgets) > 1:
+        raise internal(
+            "This pod has more than one PodDisruptionBudget, which the eviction subresource does"
+            " not support."
+        )
+    return budgets[0] if budgets else None
+
+
+def spend(budget: Json) -> Json:
+    """*budget* with one disruption less, or 429."""
+    status, name = budget.get("status") or {}, budget["metadata"]["name"]
+    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
+        why = f"The disruption budget {name} is still being processed by the server."
+        raise _over_budget(why, retry_after_s=10)
+    if status.get("disruptionsAllowed", 0) <= 0:
+        raise _over_budget(
+            f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods"
+            f" and has {status.get('currentHealthy', 0)} currently"
+        )
+    return {**budget, "status": {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1}}
+
+
+def _over_budget(why: str, retry_after_s: int = 0) -> ApiError:
+    details: Json = {"causes": [{"reason": "DisruptionBudget", "message": why}]}
+    if retry_after_s:
+        details["retryAfterSeconds"] = retry_after_s
+    message = "Cannot evict pod as it would violate the pod's disruption budget."
+    return ApiError(429, "TooManyRequests", message, details=details)
+
+
+def _combined(write: Write, old: Json, new: Json) -> Json:
+    """What the request may change, laid over what it may not."""
+    if write.subresource == "status":
+        kept = {"managedFields": new["metadata"].get("managedFields", [])}
+        metadata = {**old["metadata"], **kept} if kept["managedFields"] else old["metadata"]
+        return {**old, "status": new.get("status", {}), "metadata": dict(metadata)}
+    metadata = dict(new["metadata"])
+    for name in (
+        "uid",
+        "creationTimestamp",
+        "deletionTimestamp",
+        "deletionGracePeriodSeconds",
+        "generation",
+        "resourceVersion",
+        "namespace",
+    ):
+        metadata.pop(name, None)
+        if name in old["metadata"]:
+            metadata[name] = old["metadata"][name]
+    combined = {**new, "metadata": metadata}
+    if write.kind.status:
+        combined.pop("status", None)
+        if "status" in old:
+            combined["status"] = old["status"]
+    return combined
+
+
+def _check_preconditions(kind: Kind, name: str, old: Json, new: Json) -> None:
+    if new.get("uid", old.get("uid")) != old.get("uid"):
+        raise conflict(
+            kind,
+            name,
+            f"StorageError: invalid object, Code: 4, Key: /registry/{kind.plural}/{name},"
+            f" ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition:"
+            f" {new['uid']}, UID in object meta: {old.get('uid', '')}",
+        )
+    if new.get("resourceVersion") not in (None, "", old["resourceVersion"]):
+        raise conflict(kind, name)
+
+
+def _check_delete_preconditions(kind: Kind, name: str, old: Json, wanted: Json) -> None:
+    metadata = old["metadata"]
+    if wanted.get("uid", metadata.get("uid")) != metadata.get("uid"):
+        raise conflict(
+            kind,
+            name,
+            f"the UID in the precondition ({wanted['uid']}) does not match the UID in record"
+            f" ({metadata.get('uid', '')}). The object might have been deleted and then recreated",
+        )
+    version = metadata["resourceVersion"]
+    if wanted.get("resourceVersion", version) != version:
+        raise conflict(
+            kind,
+            name,
+            f"the ResourceVersion in the precondition ({wanted['resourceVersion']}) does not match"
+            f" the ResourceVersion in record ({version}). The object might have been modified",
+        )
+
+
+def _grace(kind: Kind, old: Json, options: Json) -> int:
+    """Only pods that a kubelet may be running get time to end."""
+    if kind != kinds.PODS:
+        return 0
+    spec, status = old.get("spec") or {}, old.get("status") or {}
+    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
+        return 0
+    grace = options.get("gracePeriodSeconds")
+    return int(spec.get("terminationGracePeriodSeconds", 30) if grace is None else grace)
+
+
+def _default(kind: Kind, new: Json) -> None:
+    """The few defaults that somebody who reads the object relies on."""
+    if kind == kinds.PODS:
+        new.setdefault("spec", {}).setdefault("terminationGracePeriodSeconds", 30)
+        new["status"] = {"phase": "Pending"}
+    elif kind == kinds.NAMESPACES:
+        new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"][
+            "name"
+        ]
+        new.setdefault("spec", {})["finalizers"] = ["kubernetes"]
+        new["status"] = {"phase": "Active"}
+    elif kind == kinds.DEFINITIONS:
+        conditions = [
+            {"type": type_, "status": "True", "lastTransitionTime": timestamp(), "reason": reason}
+            for type_, reason in (
+                ("NamesAccepted", "NoConflicts"),
+                ("Established", "InitialNamesAccepted"),
+            )
+        ]
+        names, versions = new["spec"]["names"], [new["spec"]["versions"][0]["name"]]
+        new["status"] = {
+            "conditions": conditions,
+            "acceptedNames": names,
+            "storedVersions": versions,
+        }
+
+
+def _specified(thing: Json) -> Json:
+    return {key: thing[key] for key in thing if key not in ("metadata", "status")}
+
+
+def _unchanged(old: Json, new: Json) -> bool:
+    def essence(thing: Json) -> Json:
+        return {**thing, "metadata": {**thing["metadata"], "managedFields": None}}
+
+    return essence(old) == essence(new)
