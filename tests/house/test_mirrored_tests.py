@@ -1,7 +1,7 @@
 """Every pure and engine module has its test where a reader looks for it.
 
 Edges are proven by contract suites and end to end. A module of nothing but Protocols has nothing to
-run: what fulfils it is tested.
+run: what fulfils it is tested. Nor has an `__init__.py` that only names constants.
 """
 
 import ast
@@ -34,8 +34,9 @@ def problems(tree: Tree) -> Iterator[Problem]:
 
 
 def _only_declares(module: Module) -> bool:
+    constants = (ast.Assign, ast.AnnAssign) if module.path.name == "__init__.py" else ()
     return all(
-        isinstance(node, ast.Import | ast.ImportFrom | ast.Expr)
+        isinstance(node, (ast.Import, ast.ImportFrom, ast.Expr, *constants))
         or (isinstance(node, ast.ClassDef) and _is_protocol(node))
         for node in module.syntax.body
     )
