@@ -1,8 +1,9 @@
 """What an agent and the brain say to each other: shapes only, standard library only.
 
 The agent posts a batch of `Envelope`s and gets an `Ack`. An epoch is one life of an agent process;
-numbers start at 1 in each epoch and have no gaps, so the brain can tell a report that was sent
-twice from a new one, and an agent that asks for its `Ack` knows what need not be sent again.
+numbers start at 1 in each epoch and only rise, so the brain can tell a report that was sent twice
+from a new one, and an agent that asks for its `Ack` knows what need not be sent again. A gap is a
+report that the agent had to drop.
 
 Rates are averages since the report before. What is not known is None, and `missing` says why.
 """
