@@ -292,15 +292,22 @@ def _number(raw: object) -> tuple[object, str | None]:
 
 
 def _text(raw: object) -> tuple[object, str | None]:
-    return raw, None if isinstance(raw, str) else "expected text"
+    if not isinstance(raw, str):
+        return raw, "expected text"
+    return raw, None if _is_unicode(raw) else "expected text in UTF-8"
 
 
 def _path(raw: object) -> tuple[object, str | None]:
     if isinstance(raw, Path):
         return raw, None
-    if not isinstance(raw, str) or not raw or "\0" in raw:
+    if not isinstance(raw, str) or not raw or "\0" in raw or not _is_unicode(raw):
         return None, "expected a path"
     return Path(raw), None
+
+
+def _is_unicode(text: str) -> bool:
+    """No lone surrogate, as other bytes become in arguments and environment: TOML has none."""
+    return not any("\ud800" <= char <= "\udfff" for char in text)
 
 
 _CONVERTERS: Mapping[Any, Callable[[object], tuple[object, str | None]]] = {
@@ -319,7 +326,7 @@ def _toml(value: object) -> str:
         return repr(value)
     text = "" if value is None else str(value)
     escaped = "".join(
-        f"\\{char}" if char in '"\\' else char if char.isprintable() else f"\\u{ord(char):04X}"
+        f"\\{char}" if char in '"\\' else char if char.isprintable() else f"\\U{ord(char):08X}"
         for char in text
     )
     return f'"{escaped}"'
