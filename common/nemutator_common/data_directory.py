@@ -38,13 +38,13 @@ class DataDirectory:
         return self.root / f"{role}.sock"
 
     def read_link_token(self) -> Secret:
-        with _explained(self.link_token):
+        with explained(self.link_token):
             return Secret(self.link_token.read_text().strip())
 
     def renew_link_token(self) -> None:
         """Replace the token at once, never leaving a half-written or readable one."""
         fresh = self.link_token.with_suffix(".new")
-        with _explained(self.link_token):
+        with explained(self.link_token):
             fresh.unlink(missing_ok=True)
             fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
             with os.fdopen(fd, "w") as file:
@@ -54,14 +54,14 @@ class DataDirectory:
 
 def named(path: Path) -> DataDirectory:
     """The directory that *path* names, `~` included; it need not exist."""
-    with _explained(path):
+    with explained(path):
         return DataDirectory(path.expanduser().absolute())
 
 
 def prepare(path: Path) -> DataDirectory:
     """Make the directory when missing, and prove that it can be written."""
     directory = named(path)
-    with _explained(path):
+    with explained(path):
         root = directory.root
         root.mkdir(mode=0o700, parents=True, exist_ok=True)
         status = root.stat()
@@ -79,7 +79,8 @@ def prepare(path: Path) -> DataDirectory:
 
 
 @contextlib.contextmanager
-def _explained(path: Path) -> Iterator[None]:
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the system says about *path* into an error that a person can act on."""
     try:
         yield
     except (OSError, RuntimeError) as error:

@@ -1,0 +1,92 @@
+"""`nemutator`: finds the command and imports only what that one needs.
+
+Answering `version` and `--help` in a moment is a promise (tests/bench/cli_start.py holds it), so
+everything heavier than the vocabulary of errors is imported by the command that uses it.
+"""
+
+import os
+import signal
+import sys
+from collections.abc import Sequence
+from importlib import import_module
+
+from nemutator_common import __version__
+from nemutator_common.errors import ExitCode, OperatorError
+
+COMMANDS = {
+    "up": ("nemutator_ctl.up.command", "run everything that nemutator needs on this machine"),
+    "topology": ("nemutator_ctl.topology.command", "show what runs here, and what it uses"),
+    "link": ("nemutator_ctl.link", "print a link that opens the console once"),
+}
+"""Name → where its `main(argv)` lives, and what it is for."""
+
+LISTED = {name: summary for name, (_, summary) in COMMANDS.items()} | {
+    "version": "print the version",
+}
+
+
+def main(argv: Sequence[str] | None = None) -> int:
+    """Run one command, and return the exit code of the process."""
+    try:
+        code = _dispatch(sys.argv[1:] if argv is None else argv)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever read our output has seen enough. Python would complain once more at its exit.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+        return ExitCode.OK
+    except OperatorError as error:
+        sys.stderr.write(f"nemutator: {error}\n")
+        return error.code
+    except KeyboardInterrupt:
+        # Die of it like every other program, so that a shell's loop around us ends as well.
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
+        os.kill(os.getpid(), signal.SIGINT)
+        return ExitCode.INTERNAL
+    except Exception:  # noqa: BLE001 - a defect has an exit code of its own
+        sys.excepthook(*sys.exc_info())
+        return ExitCode.INTERNAL
+    return code
+
+
+def _dispatch(argv: Sequence[str]) -> int:
+    word = argv[0] if argv else "help"
+    if word in COMMANDS:
+        module, _ = COMMANDS[word]
+        code: int = import_module(module).main(argv[1:])
+        return code
+    if word in ("version", "--version"):
+        sys.stdout.write(f"nemutator {__version__}\n")
+    elif word in ("help", "--help", "-h"):
+        sys.stdout.write(_help())
+    else:
+        raise _unknown(word)
+    return ExitCode.OK
+
+
+def _help() -> str:
+    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in LISTED.items())
+    codes = "\n".join(f"  {code.value:<4}{code.meaning}" for code in ExitCode)
+    return (
+        "nemutator: credentials, profiles, mutation and placement for the nodes of a cluster.\n\n"
+        "usage: nemutator COMMAND [OPTIONS]\n\n"
+        f"commands:\n{commands}\n\n"
+        "`nemutator COMMAND --help` lists the options of one.\n\n"
+        f"exit codes:\n{codes}\n"
+    )
+
+
+def _unknown(word: str) -> OperatorError:
+    import difflib
+
+    near = difflib.get_close_matches(word, LISTED, n=1)
+    hint = f"; did you mean {near[0]!r}?" if near else ""
+    kind = "option" if word.startswith("-") else "command"
+    return OperatorError(
+        f"there is no {kind} {word!r} here{hint}",
+        remedy="a command comes first, its options after it; `nemutator --help` lists the commands",
+        code=ExitCode.USAGE,
+    )
+
+
+if __name__ == "__main__":
+    sys.exit(main())

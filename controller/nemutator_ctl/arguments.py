@@ -1,0 +1,41 @@
+"""The options that the commands share, spelled as kubectl spells them."""
+
+import argparse
+
+from nemutator_common import data_directory
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.launching import settings_from
+
+from nemutator_ctl.documents import Output
+from nemutator_ctl.settings import UpSettings
+
+
+def parser(command: str, summary: str, *, output: bool) -> argparse.ArgumentParser:
+    """A parser for one command, with `-o` when it has a document to show."""
+    made = argparse.ArgumentParser(
+        prog=f"nemutator {command}", description=summary, allow_abbrev=False
+    )
+    # The same destinations as launching.add_settings, so that settings_from finds them.
+    made.add_argument("--config", metavar="FILE", help="settings file (TOML)")
+    made.add_argument(
+        "--data-dir",
+        metavar="DIR",
+        dest="setting:data_dir",
+        help="the directory of the `nemutator up` that is meant [NEMUTATOR_DATA_DIR]",
+    )
+    if output:
+        made.add_argument(
+            "-o",
+            "--output",
+            metavar="|".join(Output),
+            choices=tuple(Output),
+            default=Output.TABLE,
+            help="table for people (the default), json or yaml for programs",
+        )
+    return made
+
+
+def directory(arguments: argparse.Namespace) -> DataDirectory:
+    """The data directory that *arguments*, the environment and the settings file name."""
+    path = settings_from(UpSettings, arguments).values.data_dir
+    return data_directory.named(path)

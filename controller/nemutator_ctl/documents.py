@@ -1,0 +1,23 @@
+"""A document for programs: JSON, or YAML. The only file that imports PyYAML, and only when asked.
+
+Both escape everything beyond ASCII, so that a stranger's text cannot draw on a terminal.
+"""
+
+import enum
+import json
+from typing import Literal
+
+
+class Output(enum.StrEnum):
+    TABLE = "table"
+    JSON = "json"
+    YAML = "yaml"
+
+
+def rendered(document: object, output: Literal[Output.JSON, Output.YAML]) -> str:
+    """*document*, made of what JSON has, as text that ends with a newline."""
+    if output is Output.JSON:
+        return json.dumps(document, indent=2) + "\n"
+    import yaml
+
+    return yaml.safe_dump(document, sort_keys=False, allow_unicode=False)

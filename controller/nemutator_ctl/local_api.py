@@ -1,0 +1,127 @@
+"""Speaks HTTP to the processes of one data directory, over their unix sockets.
+
+On the standard library's client, because a command asks once and should answer at once: importing
+an asynchronous one takes longer than the rest of the command.
+"""
+
+import http.client
+import json
+import socket
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from urllib.parse import urlencode
+
+from nemutator_common import names
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import ExitCode, OperatorError
+
+from nemutator_ctl.terminal_text import visible
+
+LARGEST_ANSWER = 64 << 20
+"""Thousands of nodes with all of their processes; more is not ours."""
+
+_NOT_RUNNING = "start it with `nemutator up`, or name its directory with --data-dir"
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+
+
+class LocalApi:
+    """The brain of *directory*, asked with the link token that lies there.
+
+    Every failure is an `OperatorError` for whoever typed the command.
+    """
+
+    def __init__(self, directory: DataDirectory, *, timeout_s: float = 10.0) -> None:
+        self._directory = directory
+        self._timeout_s = timeout_s
+
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> object:
+        return self._json("GET", f"{path}?{urlencode(query)}" if query else path)
+
+    def post(self, path: str) -> object:
+        return self._json("POST", path)
+
+    def _json(self, method: str, target: str) -> object:
+        where = self._directory.socket(names.BRAIN)
+        try:
+            answer = ask(where, method, target, timeout_s=self._timeout_s, of=self._directory)
+            document = json.loads(answer.body)
+        except (OSError, http.client.HTTPException) as error:
+            why = getattr(error, "strerror", None) or str(error) or type(error).__name__
+            raise OperatorError(
+                f"no controller answers on {where}: {why}",
+                remedy=_NOT_RUNNING,
+                code=ExitCode.UNREACHABLE,
+            ) from error
+        except (ValueError, RecursionError) as error:
+            raise not_understood("it is not JSON") from error
+        if answer.status != http.client.OK:
+            raise _refusal(answer.status, document)
+        return document
+
+
+def ask(
+    where: Path, method: str, target: str, *, timeout_s: float, of: DataDirectory | None = None
+) -> Answer:
+    """One request; with the link token of a data directory when it is *of* one."""
+    connection = _UnixConnection(where, timeout_s)
+    try:
+        # The token is read once somebody listens: without a controller there may be none.
+        connection.connect()
+        headers = {"Connection": "close"}
+        if of is not None:
+            headers["Authorization"] = f"Bearer {of.read_link_token().reveal()}"
+        connection.request(method, target, headers=headers)
+        response = connection.getresponse()
+        body = response.read(LARGEST_ANSWER + 1)
+    finally:
+        connection.close()
+    if len(body) > LARGEST_ANSWER:
+        raise http.client.HTTPException(f"an answer larger than {LARGEST_ANSWER} bytes")
+    return Answer(response.status, body)
+
+
+def not_ready(where: Path) -> str | None:
+    """Why the process that listens on *where* is not ready; None when it is."""
+    try:
+        answer = ask(where, "GET", "/readyz", timeout_s=0.5)
+    except (OSError, http.client.HTTPException):
+        return "it does not answer yet"
+    if answer.status == http.client.OK:
+        return None
+    return visible("; ".join(answer.body.decode(errors="replace").splitlines()), limit=200)
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, where: Path, timeout_s: float) -> None:
+        super().__init__("localhost", timeout=timeout_s)
+        self._where = where
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._where))
+
+
+def not_understood(why: str) -> OperatorError:
+    return OperatorError(
+        f"the controller's answer is not understood: {why}",
+        remedy="run the same version of nemutator on both sides; `nemutator version` prints it",
+        code=ExitCode.UNREACHABLE,
+    )
+
+
+def _refusal(status: int, document: object) -> OperatorError:
+    said = document if isinstance(document, Mapping) else {}
+    what = visible(str(said.get("error", "no reason given")), limit=300)
+    remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
+    if status == http.client.BAD_REQUEST:
+        return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
+    return OperatorError(
+        f"the controller answers {status}: {what}", remedy=remedy, code=ExitCode.UNREACHABLE
+    )

@@ -1,0 +1,126 @@
+"""The brain's topology as typed values: raw JSON goes no further than this file."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_ctl.local_api import not_understood
+
+TOPOLOGY_PATH = "/api/v1/topology"
+
+
+@dataclass(frozen=True, slots=True)
+class Fact:
+    """Something that the agent of a node cannot see."""
+
+    what: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A workload, or a process in it."""
+
+    path: str
+    name: str
+    kind: str
+    cpu_cores: float | None
+    memory_bytes: int | None
+    pressures: tuple[float | None, ...]
+    """CPU, memory, I/O: percent of the last 10 s that some task waited."""
+    runtime: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Node:
+    name: str
+    stale: bool
+    age_s: float
+    kernel: str
+    rows: tuple[Row, ...]
+    missing: tuple[Fact, ...]
+
+
+def decode(document: object) -> tuple[Node, ...]:
+    """The nodes in *document*, or an `OperatorError` when it is not a topology."""
+    try:
+        return tuple(_node(node) for node in _list(_mapping(document)["nodes"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise not_understood(f"not a topology ({type(error).__name__})") from error
+
+
+def _node(raw: object) -> Node:
+    node = _mapping(raw)
+    processes: dict[str, list[Row]] = {}
+    for each in map(_mapping, _list(node["processes"])):
+        processes.setdefault(str(each["workload"]), []).append(_process(each))
+    workloads = sorted(
+        map(_workload, map(_mapping, _list(node["workloads"]))), key=lambda row: row.path.split("/")
+    )
+    rows = [row for w in workloads for row in (w, *processes.pop(w.path, ()))]
+    rows += [row for left in processes.values() for row in left]
+    return Node(
+        name=str(node["name"]),
+        stale=bool(node["stale"]),
+        age_s=_number(node["age_s"]) or 0.0,
+        kernel=str(_mapping(node["machine"])["kernel"]),
+        rows=tuple(rows),
+        missing=tuple(
+            Fact(str(fact["what"]), str(fact["why"]), str(fact["remedy"]))
+            for fact in map(_mapping, _list(node["missing"]))
+        ),
+    )
+
+
+def _workload(raw: Mapping[str, object]) -> Row:
+    pressures = _mapping(raw["pressures"])
+    return Row(
+        path=str(raw["path"]),
+        name=str(raw["name"]),
+        kind=str(raw["kind"]),
+        cpu_cores=_number(raw["cpu_cores"]),
+        memory_bytes=_whole(raw["memory_bytes"]),
+        pressures=tuple(_some_10s(pressures.get(what)) for what in ("cpu", "memory", "io")),
+    )
+
+
+def _process(raw: Mapping[str, object]) -> Row:
+    known = (raw["runtime"], raw["runtime_version"])
+    return Row(
+        path=str(raw["workload"]),
+        name=f"{raw['pid']} {raw['command']}",
+        kind="process",
+        cpu_cores=_number(raw["cpu_cores"]),
+        memory_bytes=_whole(raw["memory_bytes"]),
+        pressures=(None, None, None),
+        runtime=" ".join(str(part) for part in known if part is not None),
+    )
+
+
+def _some_10s(raw: object) -> float | None:
+    return None if raw is None else _number(_mapping(raw)["some_10s"])
+
+
+def _mapping(raw: object) -> Mapping[str, object]:
+    if not isinstance(raw, dict):
+        raise TypeError(raw)
+    return raw
+
+
+def _list(raw: object) -> list[object]:
+    if not isinstance(raw, list):
+        raise TypeError(raw)
+    return raw
+
+
+def _number(raw: object) -> float | None:
+    if raw is None:
+        return None
+    if isinstance(raw, bool) or not isinstance(raw, int | float) or not abs(raw) < 1e18:
+        raise TypeError(raw)
+    return float(raw)
+
+
+def _whole(raw: object) -> int | None:
+    number = _number(raw)
+    return None if number is None else int(number)

@@ -1,0 +1,53 @@
+"""The command lines of the children."""
+
+from collections.abc import Iterable, Mapping
+from pathlib import Path
+
+from nemutator_common.names import BRAIN, OBSERVE, PREFIX
+
+from nemutator_ctl.settings import UpSettings
+from nemutator_ctl.up.processes import Command
+
+MODULES = {BRAIN: "nemutator_controller", OBSERVE: "nemutator_agent"}
+
+
+def program(python: str, role: str) -> tuple[str, ...]:
+    """The program of *role*, run by our own *python*.
+
+    -P: without it the current directory could replace any module of a process that may be root.
+    """
+    return (python, "-P", "-m", MODULES[role])
+
+
+def child(
+    python: str, role: str, settings: UpSettings, *, data_dir: Path, config: Path | None
+) -> Command:
+    """How *role* is started; what it is not told here it reads from the same environment."""
+    options = {
+        "lifeline": "true",
+        "data-dir": str(data_dir),
+        "log-level": settings.children_log_level.value,
+        "log-format": settings.log_format.value,
+    }
+    if role == BRAIN and settings.console is not None:
+        options["console"] = settings.console
+    if config is not None:
+        options["config"] = str(config)
+    # In one word each, so that no value can be taken for an option.
+    return Command((*program(python, role), role, *(f"--{k}={v}" for k, v in options.items())))
+
+
+def raised(command: Command, sudo: str, *, role: str, environment: Mapping[str, str]) -> Command:
+    """*command* as root. sudo drops the environment, so the role's part of it becomes options.
+
+    -n: whoever may answer has been asked before, in the foreground.
+    """
+    told = tuple(_options(role, environment))
+    return Command((sudo, "-n", "--", *command.argv, *told), raised=True)
+
+
+def _options(role: str, environment: Mapping[str, str]) -> Iterable[str]:
+    own = f"{PREFIX}_{role}_".upper()
+    for name, value in sorted(environment.items()):
+        if name.startswith(own):
+            yield f"--{name.removeprefix(own).lower().replace('_', '-')}={value}"

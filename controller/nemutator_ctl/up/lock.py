@@ -1,0 +1,84 @@
+"""The lock of a data directory: one `up` at a time.
+
+It is a flock, so a process that is killed leaves none behind. The children inherit it, so a new
+`up` waits for the last of a killed one's children instead of fighting them for their addresses.
+"""
+
+import contextlib
+import fcntl
+import os
+import time
+from collections.abc import Iterator
+
+from nemutator_common import data_directory
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import ExitCode, OperatorError
+
+LEFTOVERS_S = 4.0
+"""Longer than the children of a killed `up` take to notice, and to drain."""
+
+
+@contextlib.contextmanager
+def held(directory: DataDirectory) -> Iterator[int]:
+    """Hold the lock of *directory*, whose descriptor this is; its file is gone afterwards."""
+    deadline = time.monotonic() + LEFTOVERS_S
+    while (fd := _locked(directory)) is None:
+        owner = _owner(directory)
+        if _alive(owner) or time.monotonic() >= deadline:
+            raise _refusal(directory, owner)
+        time.sleep(0.05)
+    try:
+        os.ftruncate(fd, 0)
+        os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
+        yield fd
+    finally:
+        # While it is still ours: whoever waits for it finds that its file is no longer the one.
+        directory.lock.unlink(missing_ok=True)
+        os.close(fd)
+
+
+def _locked(directory: DataDirectory) -> int | None:
+    with data_directory.explained(directory.lock):
+        fd = os.open(directory.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
+    with contextlib.suppress(BlockingIOError, FileNotFoundError):
+        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        # Its last owner may have taken the file away between our open and our flock.
+        if os.path.samestat(os.fstat(fd), directory.lock.stat()):
+            return fd
+    os.close(fd)
+    return None
+
+
+def _owner(directory: DataDirectory) -> int | None:
+    """The pid in the lock file; None when it holds no pid (yet)."""
+    try:
+        return int(directory.lock.read_bytes()[:20])
+    except (OSError, ValueError):
+        return None
+
+
+def _alive(pid: int | None) -> bool:
+    if pid is None or pid <= 0:
+        return False
+    try:
+        os.kill(pid, 0)
+    except ProcessLookupError:
+        return False
+    except PermissionError:
+        return True
+    return True
+
+
+def _refusal(directory: DataDirectory, owner: int | None) -> OperatorError:
+    if _alive(owner):
+        return OperatorError(
+            f"nemutator already runs on {directory.root}, as process {owner}",
+            remedy="use that one (`nemutator link` prints a link to it), stop it, or name another"
+            " directory with --data-dir",
+            code=ExitCode.ALREADY_RUNNING,
+        )
+    return OperatorError(
+        f"processes of a nemutator that died still run on {directory.root}",
+        remedy=f"end them: `fuser {directory.lock}` names them",
+        code=ExitCode.ALREADY_RUNNING,
+    )

@@ -1,0 +1,47 @@
+"""What to do about a child that ended: start it again, after how long, or give up."""
+
+from dataclasses import dataclass
+
+from nemutator_common.backoff import Backoff
+from nemutator_common.errors import PERMANENT, ExitCode, OperatorError
+
+from nemutator_ctl.up.processes import Ended
+
+SETTLED_S = 1.0
+"""A child that was ready for so long had started well: its end is the first of a new row."""
+
+MOST_DEATHS = 5
+"""Deaths in a row, none of them settled, after which starting it again is no help."""
+
+BACKOFF = Backoff(first_s=0.3, longest_s=5.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Restart:
+    """Start it again after *delay_s*; it has now died *deaths* times in a row."""
+
+    delay_s: float
+    deaths: int
+
+
+def after(name: str, ended: Ended, *, deaths: int, ready_s: float, roll: float) -> Restart:
+    """What follows when the child *name*, ready for *ready_s* seconds, *ended* by itself.
+
+    *deaths* is how many times in a row it had died before. Raises the `OperatorError` that ends
+    `up`, with the child's own exit code where that says that nothing but a person can help.
+    """
+    code = ended.exit_code
+    if code in PERMANENT:
+        raise OperatorError(
+            f"{name} cannot run: {code.meaning}",
+            remedy=f"see the message of {name} above",
+            code=code,
+        )
+    deaths = 1 if ready_s >= SETTLED_S else deaths + 1
+    if deaths >= MOST_DEATHS:
+        raise OperatorError(
+            f"{name} died {deaths} times in a row, the last time with {ended}",
+            remedy=f"see the messages of {name} above; `--children-log-level debug` shows more",
+            code=ExitCode.CHILD_DIED,
+        )
+    return Restart(BACKOFF.delay_s(deaths, roll=roll), deaths)
