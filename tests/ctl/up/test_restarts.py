@@ -1,0 +1,27 @@
+import pytest
+from nemutator_common.errors import PERMANENT, ExitCode, OperatorError
+from nemutator_ctl.up.processes import Ended
+from nemutator_ctl.up.restarts import MOST_DEATHS, SETTLED_S, after
+
+
+@pytest.mark.parametrize("code", sorted(PERMANENT))
+def test_a_permanent_code_ends_everything_with_that_code(code: ExitCode) -> None:
+    with pytest.raises(OperatorError, match="brain cannot run") as caught:
+        after("brain", Ended(code), deaths=0, ready_s=9.0, roll=0.0)
+    assert caught.value.code is code
+
+
+def test_a_row_of_quick_deaths_waits_longer_each_time_and_then_gives_up() -> None:
+    deaths, waits = 0, []
+    for _ in range(MOST_DEATHS - 1):
+        verdict = after("brain", Ended(-9), deaths=deaths, ready_s=0.0, roll=0.0)
+        deaths = verdict.deaths
+        waits.append(verdict.delay_s)
+    assert waits == sorted(set(waits))
+    with pytest.raises(OperatorError, match="SIGKILL") as caught:
+        after("brain", Ended(-9), deaths=deaths, ready_s=0.0, roll=0.0)
+    assert caught.value.code is ExitCode.CHILD_DIED
+
+
+def test_a_child_that_had_settled_begins_a_new_row() -> None:
+    assert after("brain", Ended(1), deaths=4, ready_s=SETTLED_S, roll=0.5).deaths == 1
