@@ -10,7 +10,8 @@ from nemutator_common.serving.addresses import TcpAddress
 from nemutator_controller.answers import refusal
 from nemutator_controller.console.admitting import Doorkeeper
 from nemutator_controller.console.browsers import HEADERS, distrust, hosts_of
-from nemutator_controller.ingest.callers import CALLER, Callers
+from nemutator_controller.ingest.callers import Callers
+from nemutator_controller.ingest.endpoint import CALLER
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 

@@ -42,11 +42,11 @@ def open_sqlite(path: Path, *, largest_bytes: int) -> Engines:
     Raises `OperatorError` when it is not; then nothing in it has been changed.
     """
     _own(path)
-    writing = _engine(path, begin="BEGIN IMMEDIATE", connections=1, largest_bytes=largest_bytes)
+    writing = _engine(path, largest_bytes=largest_bytes)
     try:
         with _explained(path), writing.begin() as connection:
             _bring_up_to_date(path, connection)
-        reading = _engine(path, begin="BEGIN", connections=READERS, largest_bytes=largest_bytes)
+        reading = _engine(path, largest_bytes=largest_bytes, readers=READERS)
     except BaseException:
         writing.dispose()
         raise
@@ -71,7 +71,7 @@ def _own(path: Path) -> None:
         ) from error
 
 
-def _engine(path: Path, *, begin: str, connections: int, largest_bytes: int) -> Engine:
+def _engine(path: Path, *, largest_bytes: int, readers: int = 0) -> Engine:
     def connect() -> sqlite3.Connection:
         # No isolation level: the driver's own idea of transactions leaves DDL outside of them.
         connection = sqlite3.connect(
@@ -85,6 +85,7 @@ def _engine(path: Path, *, begin: str, connections: int, largest_bytes: int) -> 
                 f"max_page_count = {largest_bytes // PAGE_BYTES}",
                 "journal_size_limit = 4194304",
                 "trusted_schema = OFF",
+                f"query_only = {'ON' if readers else 'OFF'}",
             ):
                 connection.execute(f"PRAGMA {pragma}")
         except BaseException:
@@ -93,12 +94,13 @@ def _engine(path: Path, *, begin: str, connections: int, largest_bytes: int) -> 
         return connection
 
     engine = create_engine(
-        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=connections, max_overflow=0
+        "sqlite://", creator=connect, poolclass=QueuePool, pool_size=readers or 1, max_overflow=0
     )
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
+        # Taking the lock late would let a transaction fail half way, with nobody to wait for.
+        connection.exec_driver_sql("BEGIN" if readers else "BEGIN IMMEDIATE")
 
     return engine
 

@@ -19,7 +19,3 @@ class Callers(Protocol):
     def recognise(self, authorization: str | None) -> Caller | None:
         """Who sent this `Authorization` header; None when it proves nothing."""
         ...
-
-
-CALLER = "caller"
-"""Where the listener's authentication leaves the `Caller` on a request."""

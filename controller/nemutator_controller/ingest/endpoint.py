@@ -10,8 +10,11 @@ from nemutator_common.wire import REPORTS_PATH, Ack
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
-from nemutator_controller.ingest.callers import CALLER
+from nemutator_controller.ingest.callers import Caller
 from nemutator_controller.ingest.receiving import ForbiddenNodeError, Receiver, TooManyNodesError
+
+CALLER = web.RequestKey("caller", Caller)
+"""Where the listener's gate leaves who asks."""
 
 RETRY_AFTER_S = 5
 

@@ -8,7 +8,7 @@ from sqlalchemy import Connection, delete, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import cursors
-from nemutator_controller.ingest.ports import Stored, fresh_of
+from nemutator_controller.ingest.progress import Stored, fresh_of
 
 KEPT_EPOCHS = 8
 """Cursors kept for a node: its agent's last lives. An older one has nothing left to send."""

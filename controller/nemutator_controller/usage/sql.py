@@ -15,7 +15,10 @@ MOST_POINTS = 1_500
 """In one answer: more than a screen has pixels, and an hour of reports every 3 s as they are."""
 
 ROOM = 20
-"""One part in so many of the history makes room when the disk is full."""
+"""One part in so many of the history makes room when the disk is full,"""
+
+LEAST_ROOM = 200
+"""but so much that whole pages of the file become free."""
 
 columns = (history.c.cpu_cores, history.c.memory_used_bytes, history.c.cpu_pressure_10s)
 
@@ -51,7 +54,7 @@ def record(connection: Connection, node: str, envelopes: Sequence[Envelope]) -> 
 
 def make_room(connection: Connection) -> int:
     """Give up the oldest part of the history; how many points that was."""
-    return _drop(connection, before=None, most=_count(connection) // ROOM + 1)
+    return _drop(connection, before=None, most=max(_count(connection) // ROOM, LEAST_ROOM))
 
 
 def _series(connection: Connection, *, node: str, since: float) -> Series | None:

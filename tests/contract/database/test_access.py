@@ -1,0 +1,118 @@
+"""The database under a running brain."""
+
+import sqlite3
+import threading
+from functools import partial
+from pathlib import Path
+
+import pytest
+from nemutator_common import names
+from nemutator_common.serving.readiness import Readiness
+from nemutator_controller.database.access import LONGEST_QUEUE
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.database.schema import history, sessions
+from nemutator_controller.database.threads import JobThreads
+from sqlalchemy import Connection, func, insert, select
+
+from tests.fakes.databases import opened
+from tests.fakes.meters import MemoryMeter
+
+
+def point(connection: Connection, at: float, *, node: str = "n" * 250) -> None:
+    connection.execute(insert(history).values(node=node, at=at, memory_used_bytes=1))
+
+
+def count(connection: Connection) -> int:
+    return connection.scalar(select(func.count()).select_from(history)) or 0
+
+
+async def test_a_job_that_fails_leaves_nothing_behind(tmp_path: Path) -> None:
+    def half(connection: Connection) -> None:
+        point(connection, 1)
+        raise LookupError
+
+    with opened(tmp_path / "x.db") as database:
+        with pytest.raises(LookupError):
+            await database.write(half)
+        assert await database.read(count) == 0
+
+
+async def test_what_was_written_is_read_after_opening_again(tmp_path: Path) -> None:
+    with opened(tmp_path / "x.db") as database:
+        await database.write(partial(point, at=1))
+    with opened(tmp_path / "x.db") as database:
+        assert await database.read(count) == 1
+
+
+async def test_a_full_database_gives_up_its_oldest_points_for_new_ones(tmp_path: Path) -> None:
+    meter, readiness = MemoryMeter(), Readiness()
+    limits = {"largest_bytes": 30 * 4096, "meter": meter, "readiness": readiness}
+    with opened(tmp_path / "x.db", **limits) as database:  # type: ignore[arg-type]
+        for at in range(600):
+            await database.write(partial(point, at=at))
+        newest = await database.read(lambda c: c.scalar(select(func.max(history.c.at))))
+        oldest = await database.read(lambda c: c.scalar(select(func.min(history.c.at))))
+    assert newest == 599
+    assert oldest > 0
+    assert meter.value(names.HISTORY_DROPPED, reason="full") > 0
+    assert not readiness.problems()
+
+
+async def test_a_full_one_without_anything_old_says_so_and_recovers(tmp_path: Path) -> None:
+    meter, readiness = MemoryMeter(), Readiness()
+
+    def much(connection: Connection) -> None:
+        rows = [{"digest": bytes([number]) * 4000, "expires_at": 1.0} for number in range(200)]
+        connection.execute(insert(sessions), rows)
+
+    limits = {"largest_bytes": 30 * 4096, "meter": meter, "readiness": readiness}
+    with opened(tmp_path / "x.db", **limits) as database:  # type: ignore[arg-type]
+        with pytest.raises(StoreUnavailableError) as failure:
+            await database.write(much)
+        assert failure.value.reason == "full"
+        assert meter.value(names.DATABASE_FAILURES, operation="write", reason="full") == 1
+        assert "space" in readiness.problems()["database"]
+        await database.write(partial(point, at=1))
+        assert not readiness.problems()
+
+
+@pytest.mark.slow
+async def test_a_lock_of_another_program_is_busy_and_passes(tmp_path: Path) -> None:
+    with opened(tmp_path / "x.db") as database:
+        other = sqlite3.connect(tmp_path / "x.db", isolation_level=None)
+        other.execute("BEGIN IMMEDIATE")
+        with pytest.raises(StoreUnavailableError) as failure:
+            await database.write(partial(point, at=1))
+        assert failure.value.reason == "busy"
+        assert await database.read(count) == 0
+        other.close()
+        await database.write(partial(point, at=1))
+
+
+async def test_a_stuck_writer_fails_by_deadline_then_by_a_full_queue(tmp_path: Path) -> None:
+    release = threading.Event()
+    ran: list[int] = []
+
+    def note(number: int, _: Connection) -> None:
+        ran.append(number)
+
+    with opened(tmp_path / "x.db") as database:
+        with pytest.raises(StoreUnavailableError) as failure:
+            await database.write(lambda _: release.wait(10), deadline_s=0.01)
+        assert failure.value.reason == "deadline"
+        for number in range(LONGEST_QUEUE):
+            with pytest.raises(StoreUnavailableError):
+                await database.write(partial(note, number), deadline_s=0.001)
+        with pytest.raises(StoreUnavailableError) as failure:
+            await database.write(lambda _: None, deadline_s=0.001)
+        assert failure.value.reason == "queue_full"
+        release.set()
+    # Whoever gave up is not worked for.
+    assert not ran
+
+
+def test_closing_finishes_what_was_submitted() -> None:
+    threads = JobThreads("test", count=1, length=5)
+    futures = [threads.submit(partial(abs, number)) for number in range(5)]
+    threads.close(5)
+    assert [future.result(0) for future in futures] == [0, 1, 2, 3, 4]

@@ -1,0 +1,133 @@
+"""Opening a database: made, migrated, or refused with a sentence."""
+
+import sqlite3
+import stat
+from pathlib import Path
+
+import pytest
+from alembic.autogenerate import compare_metadata
+from alembic.config import Config
+from alembic.migration import MigrationContext
+from alembic.script import ScriptDirectory
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_controller.database.migrating import MIGRATIONS, migrate
+from nemutator_controller.database.schema import HEAD, metadata
+from nemutator_controller.database.sqlite import Engines, open_sqlite
+from sqlalchemy import create_engine
+
+from tests.fakes.databases import LARGEST
+
+
+def opened(path: Path) -> Engines:
+    return open_sqlite(path, largest_bytes=LARGEST)
+
+
+def refused(path: Path) -> OperatorError:
+    with pytest.raises(OperatorError) as refusal:
+        opened(path)
+    assert str(path) in refusal.value.what
+    return refusal.value
+
+
+def revisions() -> list[str]:
+    config = Config()
+    config.set_main_option("script_location", str(MIGRATIONS).replace("%", "%%"))
+    script = ScriptDirectory.from_config(config)
+    return [revision.revision for revision in script.walk_revisions()]
+
+
+def test_the_newest_revision_is_the_one_written_down() -> None:
+    assert revisions()[0] == HEAD
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("revision", revisions())
+def test_every_older_form_becomes_todays(tmp_path: Path, revision: str) -> None:
+    path = tmp_path / "x.db"
+    engine = create_engine(f"sqlite:///{path}")
+    with engine.begin() as connection:
+        migrate(connection, revision)
+    engine.dispose()
+    engines = opened(path)
+    with engines.reading.begin() as connection:
+        assert compare_metadata(MigrationContext.configure(connection), metadata) == []
+    engines.close()
+
+
+def test_a_new_file_and_its_journal_are_private(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    engines = opened(path)
+    for file in tmp_path.iterdir():
+        assert stat.S_IMODE(file.stat().st_mode) == 0o600
+    engines.close()
+    assert [file.name for file in tmp_path.iterdir()] == ["x.db"]
+
+
+def test_a_file_that_others_could_read_is_closed_to_them(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    path.touch(mode=0o644)
+    opened(path).close()
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_readers_cannot_write(tmp_path: Path) -> None:
+    engines = opened(tmp_path / "x.db")
+    with engines.reading.begin() as connection, pytest.raises(Exception, match="readonly"):
+        connection.exec_driver_sql("DELETE FROM history")
+    engines.close()
+
+
+@pytest.mark.parametrize("content", [b"not a database at all" * 100, b"SQLite format 3\0" * 300])
+def test_what_is_no_database_is_refused_and_left_alone(tmp_path: Path, content: bytes) -> None:
+    path = tmp_path / "x.db"
+    path.write_bytes(content)
+    assert refused(path).code == ExitCode.DATABASE
+    assert path.read_bytes() == content
+
+
+def test_a_damaged_one_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    opened(path).close()
+    content = bytearray(path.read_bytes())
+    content[4096:8192] = b"\xa5" * 4096
+    path.write_bytes(content)
+    error = refused(path)
+    assert error.code == ExitCode.DATABASE
+    assert "damaged" in error.what
+
+
+def test_another_programs_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE theirs (x)")
+    connection.close()
+    assert "another program" in refused(path).what
+
+
+def test_a_newer_one_is_refused_and_both_forms_are_named(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    opened(path).close()
+    with sqlite3.connect(path) as connection:
+        connection.execute("UPDATE alembic_version SET version_num = '9999'")
+    connection.close()
+    error = refused(path)
+    assert error.code == ExitCode.DATABASE
+    assert "9999" in error.what
+    assert HEAD in error.what
+
+
+@pytest.mark.slow
+def test_one_that_another_program_holds_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    opened(path).close()
+    other = sqlite3.connect(path, isolation_level=None)
+    other.execute("BEGIN IMMEDIATE")
+    error = refused(path)
+    other.close()
+    assert "lock" in error.what
+
+
+def test_a_directory_in_its_place_is_refused(tmp_path: Path) -> None:
+    path = tmp_path / "x.db"
+    path.mkdir()
+    assert refused(path).code == ExitCode.DATA_DIRECTORY

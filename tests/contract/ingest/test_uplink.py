@@ -1,0 +1,98 @@
+"""The uplink's other end over a real socket: what wire.py promises to agents."""
+
+import gzip
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from nemutator_common.wire import REPORTS_PATH, Batch
+
+from tests.fakes.batches import batch
+from tests.fakes.brains import StandingBrain, standing_brain
+
+
+async def post(brain: StandingBrain, given: Batch) -> Any:
+    async with brain.local.post(REPORTS_PATH, data=msgspec.json.encode(given)) as answer:
+        assert answer.status == 200, await answer.text()
+        return await answer.json()
+
+
+async def get(brain: StandingBrain, path: str) -> Any:
+    async with brain.local.get(path) as answer:
+        assert answer.status == 200, await answer.text()
+        return await answer.json()
+
+
+async def test_reports_are_acknowledged_shown_and_kept(tmp_path: Path) -> None:
+    now = time.time()
+    async with standing_brain(tmp_path / "data") as brain:
+        assert await post(brain, batch((1, 2), at=now - 10)) == {"epoch": "e1", "seq": 2}
+        assert await get(brain, f"{REPORTS_PATH}?node=n1&epoch=e1") == {"epoch": "e1", "seq": 2}
+        topology = await get(brain, "/api/v1/topology")
+        assert [node["stale"] for node in topology["nodes"]] == [False]
+        history = await get(brain, "/api/v1/history?node=n1&since_s=60")
+        assert [round(point["at"] - now) for point in history["points"]] == [-10, -9]
+
+
+async def test_a_compressed_batch_is_taken(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        body = gzip.compress(msgspec.json.encode(batch((1,))))
+        headers = {"Content-Encoding": "gzip"}
+        async with brain.local.post(REPORTS_PATH, data=body, headers=headers) as answer:
+            assert await answer.json() == {"epoch": "e1", "seq": 1}
+
+
+async def test_nothing_acknowledged_is_lost_or_doubled_by_a_restart(tmp_path: Path) -> None:
+    now = time.time()
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, batch((1, 2), at=now - 10))
+    async with standing_brain(tmp_path / "data") as brain:
+        restored = await get(brain, "/api/v1/topology")
+        assert [node["stale"] for node in restored["nodes"]] == [True]
+        assert await post(brain, batch((1, 2, 3), at=now - 10)) == {"epoch": "e1", "seq": 3}
+        fresh = await get(brain, "/api/v1/topology")
+        assert [node["stale"] for node in fresh["nodes"]] == [False]
+        history = await get(brain, "/api/v1/history?node=n1")
+        assert [round(point["at"] - now) for point in history["points"]] == [-10, -9, -8]
+
+
+async def test_a_renewed_token_counts_at_once_and_the_old_one_no_more(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        brain.directory.renew_link_token()
+        async with brain.local.get("/api/v1/topology") as answer:
+            assert answer.status == 401
+        token = brain.directory.read_link_token().reveal()
+        headers = {"Authorization": f"Bearer {token}"}
+        async with brain.stranger.get("/api/v1/topology", headers=headers) as answer:
+            assert answer.status == 200
+
+
+async def test_a_selector_and_a_namespace_filter_and_a_bad_one_is_explained(
+    tmp_path: Path,
+) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, batch((1,)))
+        path = "/api/v1/topology?labelSelector=kind%3Dunit,name%3Dunit-1.service"
+        [node] = (await get(brain, path))["nodes"]
+        assert [workload["name"] for workload in node["workloads"]] == ["unit-1.service"]
+        [node] = (await get(brain, "/api/v1/topology?namespace=user.slice"))["nodes"]
+        assert node["workloads"] == node["processes"] == []
+        async with brain.local.get("/api/v1/topology?labelSelector=a%3D%3D%3D") as answer:
+            assert answer.status == 400
+            assert "labelSelector" in (await answer.json())["error"]
+
+
+async def test_questions_about_history_that_make_no_sense_are_explained(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        for query, status in {
+            "": 400,
+            "node=unknown": 404,
+            "node=n1&since_s=0": 400,
+            "node=n1&since_s=nan": 400,
+            "node=n1&since_s=1e99": 400,
+            "node=n1&since_s=x": 400,
+        }.items():
+            async with brain.local.get(f"/api/v1/history?{query}") as answer:
+                assert answer.status == status, query
+                assert (await answer.json())["remedy"]

@@ -1,0 +1,78 @@
+import asyncio
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from nemutator_controller.cluster.keeping import EVERY_S, Keeper
+from nemutator_controller.cluster.nodes import Nodes
+
+from tests.fakes.batches import NOW, batch
+from tests.fakes.brain_stores import MemoryLatest
+from tests.fakes.clocks import ManualClock
+
+
+class Standing:
+    def __init__(self, store: MemoryLatest | None = None) -> None:
+        self.clock = ManualClock(NOW)
+        self.nodes = Nodes(most=4)
+        self.store = store or MemoryLatest()
+        self.keeper = Keeper(self.nodes, self.store, forget_after_s=1000, clock=self.clock)
+
+    def see(self, node: str, seq: int) -> None:
+        self.nodes.see(node, "e1", batch((seq,)).envelopes[0], now=self.clock.now())
+
+    @asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            task = group.create_task(self.keeper.run())
+            await self.clock.until_sleeping()
+            yield
+            task.cancel()
+
+
+async def test_what_changed_is_saved_at_each_step_and_nothing_else() -> None:
+    brain = Standing()
+    async with brain.running():
+        brain.see("n1", 1)
+        brain.see("n2", 1)
+        await brain.clock.advance(EVERY_S)
+        brain.see("n2", 2)
+        await brain.clock.advance(EVERY_S)
+    assert brain.store.saved == ["n1", "n2", "n2"]
+
+
+async def test_the_last_picture_is_saved_while_stopping() -> None:
+    brain = Standing()
+    async with brain.running():
+        brain.see("n1", 1)
+    assert brain.store.saved == ["n1"]
+
+
+async def test_a_restart_shows_what_was_kept_and_does_not_save_it_again() -> None:
+    before = Standing()
+    before.see("n1", 7)
+    await before.keeper.keep()
+    after = Standing(before.store)
+    await after.keeper.restore()
+    assert [(node.name, node.seq, node.restored) for node in after.nodes.all()] == [("n1", 7, True)]
+    await after.keeper.keep()
+    assert after.store.saved == ["n1"]
+
+
+async def test_what_could_not_be_saved_is_saved_the_next_time() -> None:
+    brain = Standing()
+    brain.see("n1", 1)
+    brain.store.broken = "full"
+    await brain.keeper.keep()
+    brain.store.broken = None
+    await brain.keeper.keep()
+    assert brain.store.saved == ["n1"]
+
+
+async def test_a_node_that_is_long_gone_is_forgotten_everywhere() -> None:
+    brain = Standing()
+    brain.see("n1", 1)
+    await brain.keeper.keep()
+    await brain.clock.advance(1001)
+    await brain.keeper.keep()
+    assert not brain.nodes.all()
+    assert not brain.store.nodes

@@ -1,0 +1,75 @@
+from dataclasses import replace
+
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.cluster.nodes import Node, Nodes
+
+from tests.fakes.batches import NOW, batch, busy_report
+
+
+def see(nodes: Nodes, seq: int, *, node: str = "n1", epoch: str = "e1", now: float = NOW) -> bool:
+    return nodes.see(node, epoch, batch((seq,)).envelopes[0], now=now)
+
+
+def kept(name: str, *, seen_at: float) -> Node:
+    return Node(name, "old", 9, seen_at, busy_report(), restored=True)
+
+
+@given(st.permutations(range(1, 7)))
+def test_the_highest_number_wins_in_whatever_order_they_come(order: list[int]) -> None:
+    nodes = Nodes(most=1)
+    for seq in order:
+        see(nodes, seq)
+    assert nodes.all()[0].seq == 6
+
+
+def test_seeing_a_report_again_does_not_make_it_fresh() -> None:
+    nodes = Nodes(most=1)
+    see(nodes, 1, now=NOW)
+    see(nodes, 1, now=NOW + 60)
+    assert nodes.all()[0].seen_at == NOW
+
+
+def test_another_life_of_the_agent_replaces_the_one_before() -> None:
+    nodes = Nodes(most=1)
+    see(nodes, 50, epoch="e1")
+    see(nodes, 1, epoch="e2")
+    assert (nodes.all()[0].epoch, nodes.all()[0].seq) == ("e2", 1)
+
+
+@given(st.lists(st.sampled_from("abcdef"), max_size=20), st.integers(1, 4))
+def test_there_are_never_more_nodes_than_allowed(names: list[str], most: int) -> None:
+    nodes = Nodes(most=most)
+    for name in names:
+        accepted = see(nodes, 1, node=name)
+        assert accepted == (name in {node.name for node in nodes.all()})
+    assert len(nodes.all()) == min(most, len(set(names)))
+    assert [node.name for node in nodes.all()] == sorted(node.name for node in nodes.all())
+
+
+def test_a_restored_node_is_stale_until_it_is_heard_of() -> None:
+    nodes = Nodes(most=3)
+    nodes.restore([kept("n1", seen_at=NOW)])
+    assert nodes.all()[0].stale(NOW, after_s=15)
+    see(nodes, 1)
+    assert not nodes.all()[0].stale(NOW, after_s=15)
+    assert nodes.all()[0].stale(NOW + 16, after_s=15)
+
+
+def test_restoring_never_hides_what_is_fresh_and_prefers_the_last_seen() -> None:
+    nodes = Nodes(most=2)
+    see(nodes, 1, node="n1")
+    nodes.restore([kept("n1", seen_at=NOW), kept("n2", seen_at=5), kept("n3", seen_at=6)])
+    assert [(node.name, node.restored) for node in nodes.all()] == [("n1", False), ("n3", True)]
+
+
+def test_nodes_that_are_long_gone_are_forgotten() -> None:
+    nodes = Nodes(most=2)
+    see(nodes, 1, node="old", now=NOW - 100)
+    see(nodes, 1, node="new", now=NOW)
+    assert nodes.forget(unseen_since=NOW - 50) == ("old",)
+    assert [node.name for node in nodes.all()] == ["new"]
+
+
+def test_a_node_is_a_value() -> None:
+    assert kept("a", seen_at=1) == replace(kept("b", seen_at=1), name="a")

@@ -1,0 +1,38 @@
+import sqlite3
+
+import pytest
+from nemutator_controller.database.failures import (
+    EXPLANATIONS,
+    Reason,
+    StoreUnavailableError,
+    reason_of,
+)
+
+
+@pytest.mark.parametrize(
+    ("code", "reason"),
+    [
+        ("SQLITE_FULL", "full"),
+        ("SQLITE_IOERR_WRITE", "io"),
+        ("SQLITE_BUSY_SNAPSHOT", "busy"),
+        ("SQLITE_READONLY_DBMOVED", "read_only"),
+        ("SQLITE_NOTADB", "damaged"),
+        ("SQLITE_CORRUPT_INDEX", "damaged"),
+        ("SQLITE_CANTOPEN", "io"),
+        ("SQLITE_CONSTRAINT_PRIMARYKEY", "other"),
+    ],
+)
+def test_a_result_code_has_a_reason(code: str, reason: Reason) -> None:
+    error = sqlite3.OperationalError("…")
+    error.sqlite_errorname = code
+    assert reason_of(error) == reason
+
+
+def test_an_error_of_another_kind_is_other() -> None:
+    assert reason_of(ValueError()) == "other"
+    assert reason_of(None) == "other"
+
+
+def test_every_reason_can_be_explained() -> None:
+    for reason, explanation in EXPLANATIONS.items():
+        assert str(StoreUnavailableError(reason)) == explanation

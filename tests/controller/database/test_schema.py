@@ -1,0 +1,11 @@
+from nemutator_controller.database.schema import HEAD, metadata
+
+
+def test_the_tables_are_known_by_name() -> None:
+    assert set(metadata.tables) == {"cursors", "latest", "history", "sessions"}
+
+
+def test_revisions_sort_as_text() -> None:
+    # How a newer database is recognised.
+    assert len(HEAD) == 4
+    assert HEAD.isdigit()

@@ -1,0 +1,91 @@
+import pytest
+from nemutator_common import names
+from nemutator_common.wire import Ack
+from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.ingest.batches import RefusedBatchError
+from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.ingest.receiving import (
+    ForbiddenNodeError,
+    Receiver,
+    TooManyNodesError,
+)
+
+from tests.fakes.batches import NOW, batch
+from tests.fakes.brain_stores import MemoryReports
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+
+ANYBODY = Caller(None)
+
+
+class Brain:
+    def __init__(self, *, most: int = 2) -> None:
+        self.store = MemoryReports()
+        self.nodes = Nodes(most=most)
+        self.meter = MemoryMeter()
+        self.receiver = Receiver(self.store, self.nodes, meter=self.meter, clock=ManualClock(NOW))
+
+
+async def test_a_batch_is_acknowledged_counted_and_shown() -> None:
+    brain = Brain()
+    assert await brain.receiver.receive(batch((1, 2)), ANYBODY) == Ack("e1", 2)
+    assert brain.meter.value(names.REPORTS_STORED) == 2
+    assert [node.seq for node in brain.nodes.all()] == [2]
+
+
+async def test_what_is_sent_again_is_acknowledged_and_counted_but_not_stored_twice() -> None:
+    brain = Brain()
+    await brain.receiver.receive(batch((1, 2)), ANYBODY)
+    assert await brain.receiver.receive(batch((1, 2, 3)), ANYBODY) == Ack("e1", 3)
+    assert len(brain.store.points["n1"]) == 3
+    assert brain.meter.value(names.REPORTS_REPEATED) == 2
+
+
+async def test_numbers_that_never_come_are_counted_as_lost() -> None:
+    brain = Brain()
+    await brain.receiver.receive(batch((1,)), ANYBODY)
+    await brain.receiver.receive(batch((5, 7)), ANYBODY)
+    assert brain.meter.value(names.REPORTS_LOST) == 4
+
+
+async def test_what_is_refused_is_neither_shown_nor_stored() -> None:
+    brain = Brain()
+    with pytest.raises(RefusedBatchError):
+        await brain.receiver.receive(batch((2, 1)), ANYBODY)
+    assert not brain.nodes.all()
+    assert not brain.store.points
+
+
+async def test_a_full_disk_stops_the_acks_and_not_the_picture() -> None:
+    brain = Brain()
+    brain.store.broken = "full"
+    with pytest.raises(StoreUnavailableError):
+        await brain.receiver.receive(batch((1,)), ANYBODY)
+    assert [node.seq for node in brain.nodes.all()] == [1]
+    brain.store.broken = None
+    assert await brain.receiver.receive(batch((1,)), ANYBODY) == Ack("e1", 1)
+
+
+async def test_a_caller_speaks_for_its_own_node_only() -> None:
+    brain = Brain()
+    with pytest.raises(ForbiddenNodeError):
+        await brain.receiver.receive(batch(node="n1"), Caller("n2"))
+    with pytest.raises(ForbiddenNodeError):
+        await brain.receiver.acknowledged("n1", "e1", Caller("n2"))
+
+
+async def test_more_nodes_than_fit_are_refused_and_known_ones_go_on() -> None:
+    brain = Brain(most=1)
+    await brain.receiver.receive(batch((1,), node="n1"), ANYBODY)
+    with pytest.raises(TooManyNodesError):
+        await brain.receiver.receive(batch((1,), node="n2"), ANYBODY)
+    assert await brain.receiver.receive(batch((2,), node="n1"), ANYBODY) == Ack("e1", 2)
+
+
+async def test_an_agent_that_asks_learns_what_is_stored() -> None:
+    brain = Brain()
+    assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 0)
+    await brain.receiver.receive(batch((1, 2)), ANYBODY)
+    assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 2)
+    assert await brain.receiver.acknowledged("n1", "e2", ANYBODY) == Ack("e2", 0)

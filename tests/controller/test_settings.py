@@ -1,0 +1,24 @@
+import pytest
+from nemutator_common.errors import OperatorError
+from nemutator_common.settings import resolve
+from nemutator_controller.settings import BrainSettings, loopback
+
+
+@pytest.mark.parametrize("address", ["127.0.0.1:8420", "127.1.2.3:0", "[::1]:8420"])
+def test_the_console_may_listen_on_loopback(address: str) -> None:
+    assert loopback(address) is None
+
+
+@pytest.mark.parametrize(
+    "address", ["0.0.0.0:8420", "[::]:8420", "10.0.0.1:80", "localhost:1", "unix:/x", "", "8420"]
+)
+def test_the_console_may_not_listen_elsewhere(address: str) -> None:
+    assert loopback(address) is not None
+
+
+def test_every_problem_is_reported_at_once() -> None:
+    flags = {"console": "0.0.0.0:1", "most_nodes": "0", "history_s": "1"}
+    with pytest.raises(OperatorError) as refused:
+        resolve(BrainSettings, file={}, environment={}, flags=flags)
+    for flag in ("--console", "--most-nodes", "--history-s"):
+        assert flag in refused.value.what

@@ -1,0 +1,109 @@
+"""The brain's stores in memory. tests/contract/database runs one suite on these and on SQLite."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nemutator_common.wire import Batch
+from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.console.sessions import Session
+from nemutator_controller.database.failures import Reason, StoreUnavailableError
+from nemutator_controller.ingest.progress import Stored, fresh_of
+from nemutator_controller.usage.history import Point, Series, point_of
+
+
+class Failing:
+    """Fails with *broken* while a test sets it."""
+
+    broken: Reason | None = None
+
+    def _work(self) -> None:
+        if self.broken is not None:
+            raise StoreUnavailableError(self.broken)
+
+
+class MemoryReports(Failing):
+    def __init__(self) -> None:
+        self.points: dict[str, dict[float, Point]] = {}
+        self._cursors: dict[tuple[str, str], int] = {}
+
+    async def stored_up_to(self, node: str, epoch: str) -> int:
+        self._work()
+        return self._cursors.get((node, epoch), 0)
+
+    async def store(self, batch: Batch, *, now: float) -> Stored:
+        self._work()
+        before = self._cursors.get((batch.node, batch.epoch), 0)
+        stored = Stored(before, fresh_of(batch.envelopes, after=before))
+        self._cursors[batch.node, batch.epoch] = stored.seq
+        for envelope in stored.fresh:
+            point = point_of(envelope)
+            self.points.setdefault(batch.node, {}).setdefault(point.at, point)
+        return stored
+
+
+class MemoryHistory(Failing):
+    def __init__(self, points: dict[str, dict[float, Point]]) -> None:
+        self._points = points
+
+    async def series(self, node: str, *, since: float) -> Series | None:
+        self._work()
+        if node not in self._points:
+            return None
+        found = (point for at, point in sorted(self._points[node].items()) if at >= since)
+        return Series(node, None, tuple(found))
+
+    async def drop_before(self, moment: float, *, most: int) -> int:
+        self._work()
+        return self._drop([at for at in self._moments() if at < moment][:most])
+
+    async def drop_oldest(self, *, most: int) -> int:
+        self._work()
+        return self._drop(self._moments()[:most])
+
+    async def count(self) -> int:
+        self._work()
+        return len(self._moments())
+
+    def _moments(self) -> list[float]:
+        return sorted(at for points in self._points.values() for at in points)
+
+    def _drop(self, moments: list[float]) -> int:
+        before = len(self._moments())
+        for node, points in list(self._points.items()):
+            self._points[node] = {at: p for at, p in points.items() if at not in moments}
+            if not self._points[node]:
+                del self._points[node]
+        return before - len(self._moments())
+
+
+class MemoryLatest(Failing):
+    def __init__(self) -> None:
+        self.nodes: dict[str, Node] = {}
+        self.saved: list[str] = []
+
+    async def load(self) -> Sequence[Node]:
+        self._work()
+        return list(self.nodes.values())
+
+    async def save(self, nodes: Sequence[Node]) -> None:
+        self._work()
+        self.nodes |= {node.name: replace(node, restored=True) for node in nodes}
+        self.saved += [node.name for node in nodes]
+
+    async def forget(self, gone: Sequence[str]) -> None:
+        self._work()
+        for name in gone:
+            self.nodes.pop(name, None)
+
+
+class MemorySessions(Failing):
+    def __init__(self) -> None:
+        self.sessions: list[Session] = []
+
+    async def load(self, *, now: float) -> Sequence[Session]:
+        self._work()
+        return [session for session in self.sessions if session.expires_at > now]
+
+    async def save(self, session: Session, *, now: float) -> None:
+        self._work()
+        self.sessions = [old for old in self.sessions if old.expires_at > now] + [session]
