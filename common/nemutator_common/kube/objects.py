@@ -6,26 +6,30 @@ without being built, which is why 150 000 pods fit into memory. Shapes are froze
 """
 
 import functools
-from collections.abc import Mapping
+from collections.abc import Callable, Hashable, Mapping
+from typing import cast
 
 import msgspec
 
 from nemutator_common import names
 
 
+# Not `sys.intern`: on Python 3.12 that keeps each string for ever.
 @functools.lru_cache(maxsize=1 << 16)
-def shared(text: str) -> str:
-    """The one copy of *text*. Not `sys.intern`: on Python 3.12 that keeps each string for ever."""
-    return text
+def _one(thing: Hashable) -> Hashable:
+    """The one copy of *thing*: a string, or a tuple of shapes that many objects have alike."""
+    return thing
+
+
+_set = msgspec.structs.force_setattr
+# Only used while an object is made, before anybody else has seen it.
+
+
+OURS = f"{names.DOMAIN}/"
 
 
 class Shape(msgspec.Struct, frozen=True, gc=False, rename="camel"):
     """Part of a Kubernetes object; unknown fields are ignored."""
-
-    def _share(self, *fields: str) -> None:
-        # Only called while an object is made, before anybody else has seen it.
-        for field in fields:
-            msgspec.structs.force_setattr(self, field, shared(getattr(self, field)))
 
 
 class Owner(Shape, frozen=True, gc=False):
@@ -33,9 +37,6 @@ class Owner(Shape, frozen=True, gc=False):
     name: str
     uid: str
     controller: bool = False
-
-    def __post_init__(self) -> None:
-        self._share("kind", "name", "uid")
 
 
 class Metadata(Shape, frozen=True, gc=False):
@@ -52,13 +53,13 @@ class Metadata(Shape, frozen=True, gc=False):
     owner_references: tuple[Owner, ...] = ()
 
     def __post_init__(self) -> None:
-        self._share("namespace")
-        set_field = msgspec.structs.force_setattr
+        _set(self, "namespace", _one(self.namespace))
         if self.labels:
-            labels = {shared(key): shared(value) for key, value in self.labels.items()}
-            set_field(self, "labels", labels)
+            _set(self, "labels", _shared_texts(self.labels))
         if self.annotations:
-            set_field(self, "annotations", _ours(self.annotations))
+            _set(self, "annotations", _ours(self.annotations))
+        if self.owner_references:
+            _set(self, "owner_references", _one(self.owner_references))
 
     @property
     def key(self) -> str:
@@ -82,20 +83,16 @@ class Condition(Shape, frozen=True, gc=False):
     status: str
     reason: str = ""
 
-    def __post_init__(self) -> None:
-        self._share("type", "status", "reason")
-
 
 class Resources(Shape, frozen=True, gc=False):
     requests: dict[str, str] = {}
     limits: dict[str, str] = {}
 
     def __post_init__(self) -> None:
-        for field in ("requests", "limits"):
-            quantities: Mapping[str, str] = getattr(self, field)
-            if quantities:
-                few = {shared(key): shared(value) for key, value in quantities.items()}
-                msgspec.structs.force_setattr(self, field, few)
+        if self.requests:
+            _set(self, "requests", _shared_texts(self.requests))
+        if self.limits:
+            _set(self, "limits", _shared_texts(self.limits))
 
 
 class Container(Shape, frozen=True, gc=False):
@@ -106,7 +103,8 @@ class Container(Shape, frozen=True, gc=False):
     """`Always` on an init container makes it a sidecar."""
 
     def __post_init__(self) -> None:
-        self._share("name", "image", "restart_policy")
+        _set(self, "name", _one(self.name))
+        _set(self, "image", _one(self.image))
 
 
 class PodSpec(Shape, frozen=True, gc=False):
@@ -116,7 +114,8 @@ class PodSpec(Shape, frozen=True, gc=False):
     service_account_name: str = ""
 
     def __post_init__(self) -> None:
-        self._share("node_name", "service_account_name")
+        _set(self, "node_name", _one(self.node_name))
+        _set(self, "service_account_name", _one(self.service_account_name))
 
 
 class ContainerStatus(Shape, frozen=True, gc=False):
@@ -126,7 +125,7 @@ class ContainerStatus(Shape, frozen=True, gc=False):
     restart_count: int = 0
 
     def __post_init__(self) -> None:
-        self._share("name")
+        _set(self, "name", _one(self.name))
 
 
 class PodStatus(Shape, frozen=True, gc=False):
@@ -137,7 +136,10 @@ class PodStatus(Shape, frozen=True, gc=False):
     container_statuses: tuple[ContainerStatus, ...] = ()
 
     def __post_init__(self) -> None:
-        self._share("phase", "qos_class")
+        _set(self, "phase", _one(self.phase))
+        _set(self, "qos_class", _one(self.qos_class))
+        # Thousands of pods are in the very same condition.
+        _set(self, "conditions", _one(self.conditions))
 
 
 class Pod(Object, frozen=True, gc=False):
@@ -184,9 +186,11 @@ class Workload(Object, frozen=True, gc=False):
     spec: WorkloadSpec
 
 
+def _shared_texts(texts: Mapping[str, str]) -> dict[str, str]:
+    # msgspec gives equal short keys as one string already; values come each as a new one.
+    one = cast("Callable[[str], str]", _one)
+    return {key: one(value) for key, value in texts.items()}
+
+
 def _ours(annotations: Mapping[str, str]) -> dict[str, str]:
-    return {
-        shared(key): value
-        for key, value in annotations.items()
-        if key.startswith(f"{names.DOMAIN}/")
-    }
+    return {key: value for key, value in annotations.items() if key.startswith(OURS)}

@@ -9,12 +9,12 @@ from nemutator_common.kube.failures import KubeError, UnavailableError, from_ans
 
 from tests.fakes.kube.kinds import PODS
 from tests.fakes.kube.listing import list_objects
-from tests.fakes.kube.selection import Selection, View
+from tests.fakes.kube.selection import View, selection
 from tests.fakes.kube.statuses import ApiError
 from tests.fakes.kube.store import Store
 from tests.fakes.kube.watching import Watch, open_watch
 
-EVERYTHING, WHOLE = Selection(), View()
+EVERYTHING, WHOLE = selection(PODS, "", {}), View()
 
 
 class InProcess:
