@@ -18,7 +18,7 @@ SHAPES = [shape for shape in vars(wire).values() if dataclasses.is_dataclass(sha
 def values(of: Any) -> st.SearchStrategy[Any]:
     """Anything of a wire type: numbers as JSON carries them, a few members in each tuple."""
     arguments = typing.get_args(of)
-    if dataclasses.is_dataclass(of):
+    if isinstance(of, type) and dataclasses.is_dataclass(of):
         hints = typing.get_type_hints(of)
         return st.builds(of, **{name: values(hint) for name, hint in hints.items()})
     if isinstance(of, types.UnionType):

@@ -83,7 +83,8 @@ def apply(
         _set_paths(entry, _paths(entry) - {path for owner, path in disputed if owner is entry})
         dropped -= _paths(entry)
     merged: Json = _merged(base, wanted, "")
-    for path in dropped:
+    # The field by which an item is found goes last.
+    for path in sorted(dropped, key=_names_its_item):
         _cut(merged, path)
     _set_paths(own, set(wants))
     _store_entries(merged, entries)
@@ -110,7 +111,7 @@ def _leaves(node: Any, path: Path = (), name: str = "") -> Iterator[tuple[Path, 
 
 def _list_key(node: Any, name: str) -> str | None:
     key = _LIST_KEYS.get(name)
-    if key is None or not isinstance(node, list) or not node:
+    if key is None or not isinstance(node, list):
         return None
     return key if all(isinstance(item, dict) and key in item for item in node) else None
 
@@ -138,13 +139,13 @@ def _cut(thing: Json, path: Path) -> None:
         node = node[index]
     for parent, index in reversed(parents):
         del parent[index]
-        # A container of which only the key is left was wanted by nobody any more.
-        if parent and not (isinstance(parent, dict) and _only_key(parent)):
+        if parent:
             break
 
 
-def _only_key(node: Json) -> bool:
-    return len(node) == 1 and next(iter(node)) in set(_LIST_KEYS.values())
+def _names_its_item(path: Path) -> bool:
+    item, last = ("", *path)[-2:]
+    return item.startswith("k:") and last[2:] in json.loads(item[2:])
 
 
 def _find(node: Any, step: Step) -> Any:

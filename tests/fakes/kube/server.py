@@ -130,6 +130,7 @@ class FakeKube:
             pass
         finally:
             self.controls.watches.remove(watch)
+            self.store.wake()
         return response
 
 

@@ -399,7 +399,11 @@ def _specified(thing: Json) -> Json:
 
 
 def _unchanged(old: Json, new: Json) -> bool:
+    """A write that changes nothing makes no version; when an owner last wrote is nothing."""
+
     def essence(thing: Json) -> Json:
-        return {**thing, "metadata": {**thing["metadata"], "managedFields": None}}
+        entries = thing["metadata"].get("managedFields") or []
+        timeless = [{**entry, "time": None} for entry in entries]
+        return {**thing, "metadata": {**thing["metadata"], "managedFields": timeless}}
 
     return essence(old) == essence(new)
