@@ -169,12 +169,6 @@ BATCHES_REFUSED = Metric(
     "batches of reports that were not taken, by reason",
     ("reason",),
 )
-NODES = Metric(
-    "nemutator_nodes",
-    "gauge",
-    "nodes that the brain knows, by state: fresh or stale",
-    ("state",),
-)
 DATABASE_QUEUE = Metric(
     "nemutator_database_queue", "gauge", "writes that wait for the database's one writer"
 )
