@@ -66,7 +66,7 @@ async def observe(settings: ObserveSettings, stop: asyncio.Event) -> None:
         uplink = Uplink(
             brain,
             Buffer(most=settings.buffered_reports, most_bytes=_BUFFERED_BYTES),
-            node=settings.node or os.uname().nodename,
+            node=settings.name_of(os.uname().nodename),
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
             clock=clock,

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from nemutator_common import names
+from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.serving.addresses import parse_address
 from nemutator_common.settings import Shared, between, setting
 
@@ -63,3 +64,13 @@ class ObserveSettings(Shared):
     call_s: float = setting(
         10.0, "Deadline of one call to the brain, in seconds.", check=between(0.1, 60)
     )
+
+    def name_of(self, host: str) -> str:
+        """What the machine called *host* is reported as; a brain refuses what is no host name."""
+        if not self.node and (wrong := _node(host)):
+            raise OperatorError(
+                f"this machine's host name cannot be reported: {host[:253]!r}: {wrong}",
+                remedy="name it for us with --node, or give the machine another host name",
+                code=ExitCode.SETTINGS,
+            )
+        return self.node or host

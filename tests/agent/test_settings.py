@@ -35,3 +35,15 @@ def test_a_bad_value_is_named(name: str, value: str) -> None:
 @pytest.mark.parametrize("address", ["unix:/run/brain.sock", "127.0.0.1:8420", "[::1]:8420"])
 def test_the_brain_may_be_anywhere(address: str) -> None:
     assert resolved(brain=address).brain == address
+
+
+def test_a_node_is_called_as_its_host_unless_it_was_named() -> None:
+    assert resolved().name_of("web-1.example") == "web-1.example"
+    assert resolved(node="shown").name_of("under_score-") == "shown"
+
+
+@pytest.mark.parametrize("host", ["", "under_score-", "two words", "x\n", "(none)"])
+def test_a_host_name_that_no_brain_takes_is_said_at_the_start(host: str) -> None:
+    with pytest.raises(OperatorError, match="host name cannot be reported") as raised:
+        resolved().name_of(host)
+    assert "--node" in raised.value.remedy
