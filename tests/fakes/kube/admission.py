@@ -53,7 +53,7 @@ class Webhooks:
             return new
         new = await self._mutate(write, operation, new, old)
         for hook in self._matching(kinds.VALIDATING_WEBHOOKS, write, operation, new, old):
-            await self._call(hook, write, operation, new, old)
+            await self._call(hook, write, operation, new, old, validating=True)
         return new
 
     async def _mutate(
@@ -102,7 +102,14 @@ class Webhooks:
         return _selector(wanted).matches(_labels(namespace or {}))
 
     async def _call(
-        self, hook: Json, write: Write, operation: Operation, new: Json | None, old: Json | None
+        self,
+        hook: Json,
+        write: Write,
+        operation: Operation,
+        new: Json | None,
+        old: Json | None,
+        *,
+        validating: bool = False,
     ) -> Json | None:
         """*new* as *hook* leaves it, or an `ApiError` when it or its absence denies the request."""
         name = hook["name"]
@@ -113,20 +120,26 @@ class Webhooks:
         review = _review(write, operation, new, old)
         try:
             answer = _answer(await self._post(hook, review), review["request"]["uid"])
+            patch = _patch(answer)
+            if validating and patch:
+                raise _invalid_response("validating webhook may not return response.patch")
         except CallFailedError as error:
             if hook.get("failurePolicy", "Fail") == "Ignore":
                 return new
-            text = f'failed calling webhook "{name}": failed to call webhook: {error}'
-            raise internal(text) from error
+            raise internal(f'failed calling webhook "{name}": {error}') from error
         write.warnings.extend(answer.get("warnings") or [])
         if not answer.get("allowed"):
             raise _denied(name, answer.get("status") or {})
-        if not answer.get("patch") or new is None:
+        if not patch:
             return new
+        if new is None:
+            raise internal(
+                f'admission webhook "{name}" attempted to modify the object, which is not'
+                " supported for this operation"
+            )
         try:
-            patch = json.loads(base64.b64decode(answer["patch"]))
             patched: Json = json_patch(new, patch)
-        except (ValueError, PatchError) as error:
+        except PatchError as error:
             # Not a failed call: an Ignore policy does not save a patch that does not apply.
             raise internal(str(error)) from error
         return patched
@@ -149,9 +162,11 @@ class Webhooks:
             ):
                 body = await response.read()
         except TimeoutError as error:
-            raise CallFailedError(f'Post "{url}": context deadline exceeded') from error
+            raise CallFailedError(
+                f'failed to call webhook: Post "{url}": context deadline exceeded'
+            ) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise CallFailedError(f'Post "{url}": {error}') from error
+            raise CallFailedError(f'failed to call webhook: Post "{url}": {error}') from error
         if response.status != 200:
             raise CallFailedError(
                 f"an error on the server ({body[:200]!r}) has prevented the request"
@@ -170,7 +185,7 @@ class Webhooks:
         namespace, name = service["namespace"], service["name"]
         known = self.services.get((namespace, name))
         if known is None:
-            raise CallFailedError(f'service "{name}" not found')
+            raise CallFailedError(f'failed to call webhook: service "{name}" not found')
         return f"https://{known[0]}:{known[1]}{service.get('path', '/')}", f"{name}.{namespace}.svc"
 
 
@@ -237,20 +252,35 @@ def _review(write: Write, operation: Operation, new: Json | None, old: Json | No
 
 def _answer(review: Any, uid: str) -> Json:
     if not isinstance(review, dict) or not isinstance(review.get("response"), dict):
-        raise CallFailedError("webhook response was absent")
-    version = f"{review.get('apiVersion')}, Kind={review.get('kind')}"
-    if version != "admission.k8s.io/v1, Kind=AdmissionReview":
-        raise CallFailedError(
-            f"expected webhook response of admission.k8s.io/v1, Kind=AdmissionReview, got {version}"
-        )
+        raise _invalid_response("webhook response was absent")
+    got = f"{review.get('apiVersion')}, Kind={review.get('kind')}"
+    expected = "admission.k8s.io/v1, Kind=AdmissionReview"
+    if got != expected:
+        raise _invalid_response(f"expected webhook response of {expected}, got {got}")
     answer: Json = review["response"]
     if answer.get("uid") != uid:
-        raise CallFailedError(f'expected response.uid="{uid}", got "{answer.get("uid", "")}"')
-    if answer.get("patch") and answer.get("patchType") != "JSONPatch":
-        raise CallFailedError(
-            "webhook returned response.patch but not response.patchType, or not JSONPatch"
-        )
+        raise _invalid_response(f'expected response.uid="{uid}", got "{answer.get("uid", "")}"')
     return answer
+
+
+def _patch(answer: Json) -> Any:
+    """The operations that *answer* asks for, None without any."""
+    if not answer.get("patch"):
+        return None
+    if "patchType" not in answer:
+        raise _invalid_response("webhook returned response.patch but not response.patchType")
+    if answer["patchType"] != "JSONPatch":
+        raise _invalid_response(
+            f'webhook returned invalid response.patchType of "{answer["patchType"]}"'
+        )
+    try:
+        return json.loads(base64.b64decode(answer["patch"]))
+    except ValueError as error:
+        raise CallFailedError(f"received undecodable patch in webhook response: {error}") from error
+
+
+def _invalid_response(why: str) -> CallFailedError:
+    return CallFailedError(f"received invalid webhook response: {why}")
 
 
 def _denied(name: str, result: Json) -> ApiError:

@@ -178,8 +178,8 @@ class Api:
             try:
                 new = change(old, patch)
             except PatchError as error:
-                # The server words this so for a failed `test` and for a missing path alike.
-                why = f"the server rejected our request due to an error in our request: {error}"
+                # The server says no more about a failed `test` or a missing path, either.
+                why = "the server rejected our request due to an error in our request"
                 raise ApiError(422, "Invalid", why) from error
             if not isinstance(new, dict) or not isinstance(new.get("metadata"), dict):
                 raise bad_request("the patch leaves no object")
