@@ -37,16 +37,17 @@ class Template:
 
 def template(thing: dict[str, Any], size: int) -> Template:
     """*thing* brought to *size* by managedFields, as real objects are; holes are i, v, n, r."""
-    thing["metadata"]["managedFields"] = managed = [
+    managed: list[dict[str, Any]] = [
         {"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
          "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:metadata": {"f:labels": {}}}}
         for manager in ("kube-controller-manager", "kubelet")
     ]  # fmt: skip
+    thing["metadata"]["managedFields"] = managed
     number = 0
     while len(json.dumps(thing, separators=(",", ":"))) < size - 100:
         # As the server writes them: an object for each field that somebody owns.
         key = f'k:{{"name":"item-{number}"}}'
-        managed[number % 2]["fieldsV1"][key] = {".": {}, "f:name": {}, "f:value": {"f:ref": {}}}  # type: ignore[index]
+        managed[number % 2]["fieldsV1"][key] = {".": {}, "f:name": {}, "f:value": {"f:ref": {}}}
         number += 1
     text = json.dumps(thing, separators=(",", ":")).encode()
     pieces = []

@@ -9,6 +9,7 @@ import gc
 import json
 import random
 import resource
+import statistics
 import subprocess
 import sys
 import time
@@ -43,21 +44,26 @@ def bench() -> Result:
         with uvloop_runner() as runner:
             ours = runner.run(sync(url))
         peer = official(url)
-    per_pod = ours["pods_cpu_s"] / COUNTS["pods"]
-    times = peer["cpu_s"] / SAMPLE / per_pod
+    list_for_list = peer["cpu_s"] / ours["list_of_5000_cpu_s"]
+    sync_for_list = peer["cpu_s"] / SAMPLE / (ours["pods_cpu_s"] / COUNTS["pods"])
     return Result(
         measured=ours,
         peers={
             "kubernetes (official), a list of 5 000 pods": {
                 **peer,
-                "times_our_sync_per_pod": round(times, 1),
-                "times_our_list": round(peer["cpu_s"] / ours["list_of_5000_cpu_s"], 1),
+                "times_our_sync_per_pod": round(sync_for_list, 1),
+                "times_our_list": round(list_for_list, 1),
             }
         },
         aims=(
             aim("CPU seconds of the whole sync", ours["sync_cpu_s"], "<=", 15.0),
             aim("GB of RssAnon after it", ours["rss_anon_gb"], "<=", 1.5),
-            aim("times less CPU per pod than the official client", round(times, 1), ">=", 30.0),
+            aim(
+                "times less CPU per pod than the official client, both for one list of 5 000",
+                round(list_for_list, 1),
+                ">=",
+                30.0,
+            ),
             aim("events per second sustained", ours["events_per_s"], ">=", 3_000.0),
         ),
     )
@@ -107,12 +113,14 @@ async def sync(url: str) -> Figures:
 
 
 async def one_list(transport: HttpTransport) -> float:
-    """What the official client is asked for, read by ours in the same way: one list, one answer."""
-    cpu = time.process_time()
-    async for page in Reader(transport).pages(PODS, limit=SAMPLE):
+    """What the official client is asked for, read by ours in the same way; the median of three."""
+    took = []
+    for _ in range(3):
+        cpu = time.process_time()
+        page = await anext(Reader(transport).pages(PODS, limit=SAMPLE))
+        took.append(time.process_time() - cpu)
         assert len(page.items) == SAMPLE
-        break
-    return round(time.process_time() - cpu, 3)
+    return round(statistics.median(took), 3)
 
 
 async def churn(url: str, pods: Informer[Pod]) -> Figures:
@@ -160,13 +168,16 @@ from kubernetes import client
 configuration = client.Configuration()
 configuration.host = sys.argv[1]
 api = client.CoreV1Api(client.ApiClient(configuration))
-cpu, wall = time.process_time(), time.monotonic()
-found = api.list_pod_for_all_namespaces(limit=int(sys.argv[2]))
-assert len(found.items) == int(sys.argv[2])
+took, wall = [], time.monotonic()
+for _ in range(3):
+    found, cpu = None, time.process_time()
+    found = api.list_pod_for_all_namespaces(limit=int(sys.argv[2]))
+    took.append(time.process_time() - cpu)
+    assert len(found.items) == int(sys.argv[2])
 rss = next(line for line in open("/proc/self/status") if line.startswith("RssAnon"))
 print(json.dumps({
-    "cpu_s": round(time.process_time() - cpu, 2),
-    "wall_s": round(time.monotonic() - wall, 2),
+    "cpu_s": round(sorted(took)[1], 2),
+    "wall_s": round((time.monotonic() - wall) / 3, 2),
     "rss_anon_gb": round(int(rss.split()[1]) * 1024 / 1e9, 3),
 }))
 """

@@ -159,8 +159,11 @@ def _read(path: str, context: str) -> _Found:
         load: Any = KubeConfigLoader
         loader = load(config_dict=merged, active_context=context or None)
         loader.load_and_set(configuration)
-    except (ConfigException, OSError, ValueError, KeyError, TypeError) as error:
+    except (ConfigException, OSError) as error:
         return _Found(problem=str(error)[:500])
+    except Exception as error:
+        # Whatever it trips over is in the file, and its message may quote a secret from there.
+        return _Found(problem=f"it is no kubeconfig ({type(error).__name__})")
     if complaints.said:
         return _Found(problem="; ".join(complaints.said)[:500])
     keys = configuration.api_key

@@ -97,6 +97,19 @@ def test_what_a_replacement_keeps_is_not_gone() -> None:
     assert picture.snapshot().get("team", "a") == thing("a")
 
 
+def test_what_went_while_the_list_was_on_its_way_is_gone() -> None:
+    picture = store()
+    picture.put(thing("a"))
+    picture.resource_version = "2"
+    replacement = picture.replacing()
+    replacement.offer(thing("a", 5))
+    replacement.offer(thing("b", 6))
+    for name in "ab":
+        replacement.withdraw(f"team/{name}")
+    assert [change.after for change in replacement.commit("9")] == [None]
+    assert len(picture) == 0
+
+
 def test_owners_find_their_objects() -> None:
     picture = store()
     picture.put(thing("a", owner="rs-1"))
