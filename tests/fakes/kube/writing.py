@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from tests.fakes.kube import kinds
+from tests.fakes.kube.disruptions import budget_for, spend
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.ownership import note_write
 from tests.fakes.kube.statuses import (
@@ -20,7 +21,6 @@ from tests.fakes.kube.statuses import (
     already_exists,
     bad_request,
     conflict,
-    internal,
     invalid,
     not_found,
 )
@@ -257,44 +257,6 @@ def success(kind: Kind, gone: Json) -> Json:
 def timestamp(later_s: float = 0) -> str:
     moment = datetime.fromtimestamp(datetime.now(UTC).timestamp() + later_s, UTC)
     return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
-def budget_for(store: Store, pod: Json) -> Json | None:
-    labels = pod["metadata"].get("labels") or {}
-    budgets = [
-        budget
-        for budget in store.all(kinds.DISRUPTION_BUDGETS)
-        if budget["metadata"]["namespace"] == pod["metadata"]["namespace"]
-        and (budget["spec"].get("selector") or {}).get("matchLabels", {}).items() <= labels.items()
-    ]
-    if len(budgets) > 1:
-        raise internal(
-            "This pod has more than one PodDisruptionBudget, which the eviction subresource does"
-            " not support."
-        )
-    return budgets[0] if budgets else None
-
-
-def spend(budget: Json) -> Json:
-    """*budget* with one disruption less, or 429."""
-    status, name = budget.get("status") or {}, budget["metadata"]["name"]
-    if status.get("observedGeneration", 0) < budget["metadata"].get("generation", 0):
-        why = f"The disruption budget {name} is still being processed by the server."
-        raise _over_budget(why, retry_after_s=10)
-    if status.get("disruptionsAllowed", 0) <= 0:
-        raise _over_budget(
-            f"The disruption budget {name} needs {status.get('desiredHealthy', 0)} healthy pods"
-            f" and has {status.get('currentHealthy', 0)} currently"
-        )
-    return {**budget, "status": {**status, "disruptionsAllowed": status["disruptionsAllowed"] - 1}}
-
-
-def _over_budget(why: str, retry_after_s: int = 0) -> ApiError:
-    details: Json = {"causes": [{"reason": "DisruptionBudget", "message": why}]}
-    if retry_after_s:
-        details["retryAfterSeconds"] = retry_after_s
-    message = "Cannot evict pod as it would violate the pod's disruption budget."
-    return ApiError(429, "TooManyRequests", message, details=details)
 
 
 def _combined(write: Write, old: Json, new: Json) -> Json:
