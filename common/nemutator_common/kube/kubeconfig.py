@@ -161,7 +161,7 @@ def _read(path: str, context: str) -> _Found:
         loader.load_and_set(configuration)
     except (ConfigException, OSError) as error:
         return _Found(problem=str(error)[:500])
-    except Exception as error:
+    except Exception as error:  # noqa: BLE001 - see below
         # Whatever it trips over is in the file, and its message may quote a secret from there.
         return _Found(problem=f"it is no kubeconfig ({type(error).__name__})")
     if complaints.said:

@@ -124,9 +124,6 @@ class ContainerStatus(Shape, frozen=True, gc=False):
     ready: bool = False
     restart_count: int = 0
 
-    def __post_init__(self) -> None:
-        _set(self, "name", _one(self.name))
-
 
 class PodStatus(Shape, frozen=True, gc=False):
     phase: str = ""
