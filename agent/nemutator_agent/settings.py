@@ -67,9 +67,9 @@ class ObserveSettings(Shared):
 
     def name_of(self, host: str) -> str:
         """What the machine called *host* is reported as; a brain refuses what is no host name."""
-        if not self.node and (wrong := _node(host)):
+        if not self.node and not _NODE.fullmatch(host):
             raise OperatorError(
-                f"this machine's host name cannot be reported: {host[:253]!r}: {wrong}",
+                f"this machine's host name cannot be reported: {host[:253]!r}",
                 remedy="name it for us with --node, or give the machine another host name",
                 code=ExitCode.SETTINGS,
             )
