@@ -15,13 +15,13 @@ from urllib.parse import urlencode
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.secret import Secret
 
+from nemutator_ctl.answers import not_understood
 from nemutator_ctl.terminal_text import visible
 
 LARGEST_ANSWER = 64 << 20
 """Thousands of nodes with all of their processes; more is not ours."""
-
-_NOT_RUNNING = "start it with `nemutator up`, or name its directory with --data-dir"
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,11 +51,15 @@ class LocalApi:
         try:
             answer = ask(where, method, target, timeout_s=self._timeout_s, of=self._directory)
             document = json.loads(answer.body)
+        except (FileNotFoundError, ConnectionRefusedError) as error:
+            # No socket, one that nobody serves, or no token: `up` has made none of them.
+            raise _not_running(self._directory, error) from error
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise OperatorError(
-                f"no controller answers on {where}: {why}",
-                remedy=_NOT_RUNNING,
+                f"the controller does not answer on {where}: {why}",
+                remedy="look at the messages of `nemutator up`, and whether this user may enter"
+                " its directory",
                 code=ExitCode.UNREACHABLE,
             ) from error
         except (ValueError, RecursionError) as error:
@@ -75,7 +79,8 @@ def ask(
         connection.connect()
         headers = {"Connection": "close"}
         if of is not None:
-            headers["Authorization"] = f"Bearer {of.read_link_token().reveal()}"
+            token = Secret(of.link_token.read_text("ascii", errors="ignore").strip())
+            headers["Authorization"] = f"Bearer {token.reveal()}"
         connection.request(method, target, headers=headers)
         response = connection.getresponse()
         body = response.read(LARGEST_ANSWER + 1)
@@ -108,10 +113,11 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(str(self._where))
 
 
-def not_understood(why: str) -> OperatorError:
+def _not_running(directory: DataDirectory, error: OSError) -> OperatorError:
+    missing = Path(str(error.filename)).name if error.filename else f"{names.BRAIN}.sock"
     return OperatorError(
-        f"the controller's answer is not understood: {why}",
-        remedy="run the same version of nemutator on both sides; `nemutator version` prints it",
+        f"no nemutator runs on {directory.root}: {missing}: {error.strerror}",
+        remedy="start it with `nemutator up`, or name its directory with --data-dir",
         code=ExitCode.UNREACHABLE,
     )
 

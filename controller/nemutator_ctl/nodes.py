@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nemutator_ctl.local_api import not_understood
+from nemutator_ctl.answers import not_understood
 
 TOPOLOGY_PATH = "/api/v1/topology"
 
@@ -32,11 +32,22 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
+class Machine:
+    kernel: str
+    cpus: int | None
+    cpu_cores: float | None
+    memory_bytes: int | None
+    memory_used_bytes: int | None
+    pressures: tuple[float | None, ...]
+    """As in a `Row`."""
+
+
+@dataclass(frozen=True, slots=True)
 class Node:
     name: str
     stale: bool
     age_s: float
-    kernel: str
+    machine: Machine
     rows: tuple[Row, ...]
     missing: tuple[Fact, ...]
 
@@ -63,7 +74,7 @@ def _node(raw: object) -> Node:
         name=str(node["name"]),
         stale=bool(node["stale"]),
         age_s=_number(node["age_s"]) or 0.0,
-        kernel=str(_mapping(node["machine"])["kernel"]),
+        machine=_machine(_mapping(node["machine"])),
         rows=tuple(rows),
         missing=tuple(
             Fact(str(fact["what"]), str(fact["why"]), str(fact["remedy"]))
@@ -72,20 +83,32 @@ def _node(raw: object) -> Node:
     )
 
 
+def _machine(raw: Mapping[str, object]) -> Machine:
+    return Machine(
+        kernel=str(raw["kernel"]),
+        cpus=_whole(raw["cpus"]),
+        cpu_cores=_number(raw["cpu_cores"]),
+        memory_bytes=_whole(raw["memory_bytes"]),
+        memory_used_bytes=_whole(raw["memory_used_bytes"]),
+        pressures=_pressures(raw["pressures"]),
+    )
+
+
 def _workload(raw: Mapping[str, object]) -> Row:
-    pressures = _mapping(raw["pressures"])
     return Row(
         path=str(raw["path"]),
         name=str(raw["name"]),
         kind=str(raw["kind"]),
         cpu_cores=_number(raw["cpu_cores"]),
         memory_bytes=_whole(raw["memory_bytes"]),
-        pressures=tuple(_some_10s(pressures.get(what)) for what in ("cpu", "memory", "io")),
+        pressures=_pressures(raw["pressures"]),
     )
 
 
 def _process(raw: Mapping[str, object]) -> Row:
-    known = (raw["runtime"], raw["runtime_version"])
+    version = raw["runtime_version"]
+    # Go calls its versions go1.26.8, which beside the runtime's own name says it twice.
+    known = (raw["runtime"], version.removeprefix("go") if isinstance(version, str) else version)
     return Row(
         path=str(raw["workload"]),
         name=f"{raw['pid']} {raw['command']}",
@@ -95,6 +118,11 @@ def _process(raw: Mapping[str, object]) -> Row:
         pressures=(None, None, None),
         runtime=" ".join(str(part) for part in known if part is not None),
     )
+
+
+def _pressures(raw: object) -> tuple[float | None, ...]:
+    resources = _mapping(raw)
+    return tuple(_some_10s(resources.get(what)) for what in ("cpu", "memory", "io"))
 
 
 def _some_10s(raw: object) -> float | None:

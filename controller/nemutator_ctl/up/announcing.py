@@ -1,25 +1,28 @@
-"""Waits until everything stands, or has had time to, and tells the person so once."""
+"""Waits until everything stands, or has had time to, and tells the person so."""
 
 import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+import math
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from nemutator_common.clocks import Clock
 
 from nemutator_ctl.up.announcement import Standing, Unseen
-from nemutator_ctl.up.keeping import STEP_S, Keeper
+from nemutator_ctl.up.keeping import PATIENCE_S, STEP_S, Keeper
 
-PATIENCE_S = 20.0
-"""For a slow machine to start two interpreters; then what stands so far is told."""
+LATER_STEP_S = 1.0
+"""Between two looks at what takes longer than it should."""
 
 
 @dataclass(frozen=True, slots=True)
 class Announcer:
-    """Tells about *keepers* once *begun* is set: before that, a person is being asked."""
+    """Tells about *keepers* once *answered* is set: before that, a person is being asked.
+
+    What does not stand in time is told, too, and everything once more when it does.
+    """
 
     keepers: Sequence[Keeper]
-    notes: Mapping[str, str]
-    begun: asyncio.Event
+    answered: asyncio.Event
     clock: Clock
     link: Callable[[], Awaitable[str | None]]
     unseen: Callable[[], Awaitable[Sequence[Unseen] | None]]
@@ -27,20 +30,27 @@ class Announcer:
     say: Callable[[Sequence[Standing], Sequence[Unseen], str | None], None]
 
     async def run(self) -> None:
-        await self.begun.wait()
-        deadline = self.clock.monotonic() + PATIENCE_S
-        unseen = None
+        await self.answered.wait()
+        unseen = await self._standing(within_s=PATIENCE_S, step_s=STEP_S)
+        if unseen is None:
+            await self._tell(())
+            unseen = await self._standing(within_s=math.inf, step_s=LATER_STEP_S)
+        await self._tell(unseen or ())
+        # A body that ends would end them all.
+        await asyncio.Event().wait()
+
+    async def _standing(self, *, within_s: float, step_s: float) -> Sequence[Unseen] | None:
+        """Wait until all are ready and one report is there, for what that cannot contain."""
+        deadline = self.clock.monotonic() + within_s
         while self.clock.monotonic() < deadline:
             if all(keeper.problem is None for keeper in self.keepers):
                 unseen = await self.unseen()
                 if unseen is not None:
-                    break
-            await self.clock.sleep(STEP_S)
-        link = await self.link()
-        self.say([self._standing(keeper) for keeper in self.keepers], unseen or (), link)
-        # A body that ends would end them all.
-        await asyncio.Event().wait()
+                    return unseen
+            await self.clock.sleep(step_s)
+        return None
 
-    def _standing(self, keeper: Keeper) -> Standing:
-        note = self.notes.get(keeper.name, "")
-        return Standing(keeper.name, keeper.pid, note, keeper.problem)
+    async def _tell(self, unseen: Sequence[Unseen]) -> None:
+        link = await self.link()
+        standing = [Standing(k.name, k.pid, k.note, k.problem) for k in self.keepers]
+        self.say(standing, unseen, link)

@@ -10,19 +10,20 @@ from pathlib import Path
 
 from nemutator_common import __version__, data_directory, names
 from nemutator_common.data_directory import DataDirectory
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import OperatorError
 from nemutator_common.names import BRAIN, OBSERVE
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
-from nemutator_ctl import link, local_api, nodes
+from nemutator_ctl import answers, local_api, nodes
+from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.settings import UpSettings
-from nemutator_ctl.up import commands, lock, person
+from nemutator_ctl.up import commands, lock, person, raising
 from nemutator_ctl.up.announcement import Standing, Unseen, announcement
 from nemutator_ctl.up.announcing import Announcer
 from nemutator_ctl.up.keeping import Keeper, Probe
 from nemutator_ctl.up.local_processes import LocalProcesses
-from nemutator_ctl.up.privileges import Raising, agrees, decide
+from nemutator_ctl.up.observing import Observing
 from nemutator_ctl.up.processes import Command
 
 log = logging.getLogger(__name__)
@@ -30,18 +31,17 @@ log = logging.getLogger(__name__)
 DRAIN_S = {BRAIN: 1.0, OBSERVE: 0.5}
 """Together with what the kernel needs for those that must be killed: 2 s, the promise of Ctrl-C."""
 
-QUESTION = (
-    "As an ordinary user, nemutator sees less of other users' processes.\n"
-    "May the process that observes this machine, and nothing else, run as root with sudo? [y/N] "
-)
+ANSWER_S = 1.0
+"""For an answer of the brain: `up` has other things to do, and asks again."""
 
 
 async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) -> None:
     """Keep everything running until *stop*."""
     directory = data_directory.prepare(settings.data_dir)
-    with lock.held(directory) as lock_fd:
-        directory.renew_link_token()
-        await _Household(settings, directory, config, lock_fd).run(stop)
+    async with lock.held(directory, stop=stop, clock=SystemClock()) as lock_fd:
+        if lock_fd is not None:
+            directory.renew_link_token()
+            await _Household(settings, directory, config, lock_fd).run(stop)
 
 
 class _Household:
@@ -53,15 +53,28 @@ class _Household:
         self._config = Path(config).absolute() if config else None
         self._processes = LocalProcesses(held_fds=[lock_fd])
         self._clock = SystemClock()
-        self._begun = asyncio.Event()
-        self._notes: dict[str, str] = {}
+        self._brain = LocalApi(directory, timeout_s=ANSWER_S)
 
     async def run(self, stop: asyncio.Event) -> None:
         brain, observe = self._keeper(BRAIN), self._keeper(OBSERVE)
+        plain, answered = self._command(OBSERVE), asyncio.Event()
+        observing = Observing(
+            keeper=observe,
+            brain=brain,
+            plain=plain,
+            raised=lambda sudo: commands.raised(plain, sudo, role=OBSERVE, environment=os.environ),
+            outcome=lambda: raising.outcome(
+                self._settings.privileges,
+                root=os.geteuid() == 0,
+                supervised=self._settings.lifeline,
+                program=commands.program(sys.executable, OBSERVE),
+                person=person,
+            ),
+            answered=answered,
+        )
         announcer = Announcer(
             keepers=(brain, observe),
-            notes=self._notes,
-            begun=self._begun,
+            answered=answered,
             clock=self._clock,
             link=lambda: asyncio.to_thread(self._link),
             unseen=lambda: asyncio.to_thread(self._unseen),
@@ -70,7 +83,7 @@ class _Household:
         supervisor = Supervisor()
         # The last is stopped first: observe still delivers what it has while the brain is there.
         supervisor.add(BRAIN, lambda: brain.keep(self._command(BRAIN)))
-        supervisor.add(OBSERVE, lambda: self._observe(observe))
+        supervisor.add(OBSERVE, observing.run)
         supervisor.add("announcement", announcer.run)
         await supervisor.run(stop)
 
@@ -97,52 +110,17 @@ class _Household:
             config=self._config,
         )
 
-    async def _observe(self, keeper: Keeper) -> None:
-        plain = self._command(OBSERVE)
-        raised = await self._raised(plain)
-        self._begun.set()
-        if raised is not None:
-            try:
-                await keeper.keep(raised)
-            except OperatorError as error:
-                if error.code is not ExitCode.CHILD_DIED:
-                    raise
-                log.warning("observe_not_raised", {names.REASON: error.what})
-                self._notes[OBSERVE] = "as an ordinary user: it could not be kept running as root"
-        await keeper.keep(plain)
-
-    async def _raised(self, plain: Command) -> Command | None:
-        """*plain* as root, if somebody who may decide that wants it."""
-        sudo = person.sudo()
-        raising = decide(
-            self._settings.privileges,
-            root=os.geteuid() == 0,
-            terminal=person.at_terminal() and not self._settings.lifeline,
-            sudo=sudo is not None,
-        )
-        reason = raising.value
-        if raising is Raising.ASK and agrees(await person.asked(QUESTION)):
-            raising, reason = Raising.WANTED, Raising.WANTED.value
-        if raising is Raising.WANTED and sudo is not None:
-            program = commands.program(sys.executable, OBSERVE)
-            if await person.sudo_grants(sudo, program):
-                self._notes[OBSERVE] = "as root"
-                return commands.raised(plain, sudo, role=OBSERVE, environment=os.environ)
-        if reason:
-            self._notes[OBSERVE] = f"as an ordinary user: {reason}"
-        return None
-
     def _link(self) -> str | None:
         try:
-            return link.fresh_link(self._directory)
+            return answers.link(self._brain.post(answers.LINKS_PATH))
         except OperatorError as error:
-            log.warning("no_link", {names.ERROR: error.what})
+            log.info("no_link", {names.ERROR: error.what})
             return None
 
     def _unseen(self) -> Sequence[Unseen] | None:
         """What our own `observe` says that it cannot get; None before its first report."""
         try:
-            known = nodes.decode(local_api.LocalApi(self._directory).get(nodes.TOPOLOGY_PATH))
+            known = nodes.decode(self._brain.get(nodes.TOPOLOGY_PATH))
         except OperatorError:
             return None
         fresh = [node for node in known if not node.stale]

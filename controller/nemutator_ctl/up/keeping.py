@@ -1,5 +1,6 @@
 """Keeps one child running until it is cancelled, then drains it."""
 
+import asyncio
 import logging
 import math
 from collections.abc import Awaitable, Callable
@@ -14,6 +15,9 @@ log = logging.getLogger(__name__)
 
 STEP_S = 0.05
 """Between two looks at a child that starts or drains: neither takes long."""
+
+PATIENCE_S = 20.0
+"""For a slow machine to start an interpreter: whoever waits for a child goes on then."""
 
 KILLED_S = 0.2
 """For the kernel to take away what was killed."""
@@ -39,6 +43,8 @@ class Keeper:
         self.pid: int | None = None
         self.problem: str | None = "not started yet"
         """Why it is not ready; None once it is."""
+        self.note = ""
+        """What a person should know about how it runs; set by whoever decided that."""
         self._processes = processes
         self._probe = probe
         self._clock = clock
@@ -71,6 +77,14 @@ class Keeper:
             )
             await self._clock.sleep(verdict.delay_s)
 
+    async def wait_ready(self, *, within_s: float) -> bool:
+        """Wait until the child is ready, and say whether it is."""
+        deadline = self._clock.monotonic() + within_s
+        while self.problem is not None:
+            if not await self._step(deadline):
+                return False
+        return True
+
     async def _live(self, command: Command) -> Ended:
         """One life of the child. Whatever ends the wait for its end, the child is not left behind."""
         child = self._processes.start(command)
@@ -93,8 +107,13 @@ class Keeper:
     async def _drain(self, child: Child) -> None:
         asked_at = self._clock.monotonic()
         child.ask_to_stop()
-        if await self._gone(child, self._drain_s):
-            return
+        try:
+            if await self._gone(child, self._drain_s):
+                return
+        except asyncio.CancelledError:
+            # Whoever cancels a second time has no time left, and the child may not stay.
+            child.kill()
+            raise
         keys = {
             names.PROCESS: self.name,
             names.PID: child.pid,
@@ -109,7 +128,14 @@ class Keeper:
     async def _gone(self, child: Child, within_s: float) -> bool:
         deadline = self._clock.monotonic() + within_s
         while child.poll() is None:
-            if self._clock.monotonic() >= deadline:
+            if not await self._step(deadline):
                 return False
-            await self._clock.sleep(STEP_S)
+        return True
+
+    async def _step(self, deadline: float) -> bool:
+        """Wait for the next look, but not beyond *deadline*; False when that has passed."""
+        left_s = deadline - self._clock.monotonic()
+        if left_s <= 0:
+            return False
+        await self._clock.sleep(min(STEP_S, left_s))
         return True

@@ -4,29 +4,41 @@ It is a flock, so a process that is killed leaves none behind. The children inhe
 `up` waits for the last of a killed one's children instead of fighting them for their addresses.
 """
 
+import asyncio
 import contextlib
 import fcntl
 import os
-import time
-from collections.abc import Iterator
+from collections.abc import AsyncIterator
 
 from nemutator_common import data_directory
+from nemutator_common.clocks import Clock
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
 
 LEFTOVERS_S = 4.0
 """Longer than the children of a killed `up` take to notice, and to drain."""
 
+STEP_S = 0.05
+"""Between two tries: how late Ctrl-C is noticed, too."""
 
-@contextlib.contextmanager
-def held(directory: DataDirectory) -> Iterator[int]:
-    """Hold the lock of *directory*, whose descriptor this is; its file is gone afterwards."""
-    deadline = time.monotonic() + LEFTOVERS_S
-    while (fd := _locked(directory)) is None:
+
+@contextlib.asynccontextmanager
+async def held(
+    directory: DataDirectory, *, stop: asyncio.Event, clock: Clock
+) -> AsyncIterator[int | None]:
+    """Hold the lock of *directory*, whose descriptor this is; its file is gone afterwards.
+
+    None when *stop* came while the children of a killed `up` still held it.
+    """
+    deadline = clock.monotonic() + LEFTOVERS_S
+    while (fd := _locked(directory)) is None and not stop.is_set():
         owner = _owner(directory)
-        if _alive(owner) or time.monotonic() >= deadline:
+        if _alive(owner) or clock.monotonic() >= deadline:
             raise _refusal(directory, owner)
-        time.sleep(0.05)
+        await clock.sleep(STEP_S)
+    if fd is None:
+        yield None
+        return
     try:
         os.ftruncate(fd, 0)
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)

@@ -1,4 +1,4 @@
-"""The person at the terminal, and sudo, who asks them for a password."""
+"""The person at the terminal, and sudo, who asks them for a password: a `raising.Person`."""
 
 import asyncio
 import contextlib
@@ -35,25 +35,18 @@ async def asked(question: str) -> str:
     return os.read(fd, 4096).decode(errors="replace")
 
 
-async def sudo_grants(path: str, program: Sequence[str]) -> bool:
-    """Whether sudo lets this user run *program*; in the foreground, so that it can ask.
-
-    It is asked a second time without a terminal: that is how the program will be started, and
-    where sudo is set to forget passwords at once it would be refused.
-    """
-    return await _runs((path, "--", *program, "--version")) and await _runs(
-        (path, "-n", "--", *program, "--version")
-    )
-
-
-async def _runs(argv: Sequence[str]) -> bool:
-    # Starting is a moment; the wait for its end does not block.
-    with subprocess.Popen(argv, stdout=subprocess.DEVNULL) as process:  # noqa: ASYNC220, S603
-        try:
+async def runs(argv: Sequence[str], *, deadline_s: float | None) -> bool:
+    """Whether *argv* ends well; without a deadline where somebody may be typing a password."""
+    # Starting is a moment, and the wait for its end does not block.
+    process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
+    try:
+        async with asyncio.timeout(deadline_s):
             await readable_at_end(process.pid)
-        except asyncio.CancelledError:
-            # Ctrl-C has reached it already, and a signal of ours may not.
-            with contextlib.suppress(PermissionError):
-                process.terminate()
-            raise
-    return process.returncode == 0
+    except TimeoutError:
+        return False
+    finally:
+        # Ctrl-C has reached it already; a signal of ours may not where it is root's.
+        with contextlib.suppress(PermissionError):
+            process.terminate()
+        code = process.poll()
+    return code == 0

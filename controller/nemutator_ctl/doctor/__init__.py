@@ -1,0 +1,1 @@
+"""`nemutator doctor`: what this machine gives, what is lost without the rest, and the remedy."""
