@@ -2,15 +2,18 @@
 
 import os
 import re
+import shutil
 import signal
 import socket
 import subprocess
 import sys
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
+
+from tests.e2e.talking import Answer, ask
 
 COMMAND = (sys.executable, "-m", "nemutator_ctl")
 
@@ -19,7 +22,55 @@ START_S = 30.0
 
 STOP_S = 10.0
 
+DRAIN_S = 4.0
+"""The promise of Ctrl-C is 2 s; the rest is for a machine that does much else."""
+
 LINK = re.compile(r"http://\S+/open\?key=\S+")
+
+NOBODY = 65534
+
+
+@dataclass(frozen=True, slots=True)
+class Person:
+    """Who types the commands: with which program, as whom, in which environment."""
+
+    command: Sequence[str | Path] = COMMAND
+    uid: int | None = None
+    environment: Mapping[str, str] | None = None
+
+    def start(self, *arguments: str | Path, stdout: int, stderr: int) -> "subprocess.Popen[bytes]":
+        own = {name: value for name, value in os.environ.items() if "NEMUTATOR" not in name}
+        return subprocess.Popen(
+            [*self.command, *arguments],
+            stdin=subprocess.DEVNULL,
+            stdout=stdout,
+            stderr=stderr,
+            env=own | {"PYTHONUNBUFFERED": "1"} | dict(self.environment or {}),
+            user=self.uid,
+            group=self.uid,
+            extra_groups=None if self.uid is None else [],
+            start_new_session=True,
+            cwd="/",
+        )
+
+    def run(self, *arguments: str | Path) -> "Ran":
+        """Until it ends by itself; one that does not is killed, and its test fails."""
+        with self.start(*arguments, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+            try:
+                stdout, stderr = process.communicate(timeout=START_S)
+            finally:
+                process.kill()
+        return Ran(process.returncode, stdout.decode(), stderr.decode())
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    code: int
+    stdout: str
+    stderr: str
+
+
+ME = Person()
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +78,26 @@ class Standing:
     process: subprocess.Popen[bytes]
     data_dir: Path
     output: Path
+    console: tuple[str, int]
+    person: Person
+
+    def socket(self, role: str) -> Path:
+        return self.data_dir / f"{role}.sock"
+
+    def api(self, path: str) -> Answer:
+        """The brain's answer to a local caller who has the link token."""
+        token = (self.data_dir / "link-token").read_text()
+        return ask(self.socket("brain"), path, {"Authorization": f"Bearer {token}"})
+
+    def run(self, command: str, *arguments: str) -> Ran:
+        """Another command of ours on the same data directory."""
+        return self.person.run(command, "--data-dir", self.data_dir, *arguments)
+
+    def ready(self, role: str) -> bool:
+        try:
+            return ask(self.socket(role), "/readyz").status == 200
+        except OSError:
+            return False
 
     def said(self) -> str:
         """All that `up` and its processes wrote so far."""
@@ -51,30 +122,55 @@ class Standing:
         return found.group()
 
     def another_link(self) -> str:
-        printed = subprocess.run(
-            [*COMMAND, "link", "--data-dir", self.data_dir],
-            check=True,
-            capture_output=True,
-            text=True,
-            timeout=10,
-        ).stdout
+        printed = self.run("link").stdout
         found = LINK.search(printed)
         assert found, f"no link in {printed!r}"
         return found.group()
 
     def children(self) -> dict[str, int]:
         """Pids of the processes under `up`, by their role."""
-        pids = Path(f"/proc/{self.process.pid}/task/{self.process.pid}/children").read_text()
-        return {role: pid for pid in map(int, pids.split()) for role in _roles(pid)}
+        return {role: pid for pid in _children(self.process.pid) for role in _roles(pid)}
+
+    def family(self) -> set[int]:
+        """`up` and all that it has started, directly or not."""
+        found, new = set[int](), {self.process.pid}
+        while new:
+            found |= new
+            new = {child for pid in new for child in _children(pid)} - found
+        return found
 
     def stop(self) -> None:
         """Ctrl-C; proves that nothing stays behind."""
-        children = self.children()
-        self.process.send_signal(signal.SIGINT)
+        family = self.family()
+        began = time.monotonic()
+        # As a terminal does it: to everybody in the foreground.
+        os.killpg(self.process.pid, signal.SIGINT)
         code = self.process.wait(timeout=STOP_S)
+        took_s = time.monotonic() - began
         assert code == 0, f"ended with {code}:\n{self.said()}"
-        left = {role: pid for role, pid in children.items() if Path(f"/proc/{pid}").exists()}
-        assert not left, f"still there: {left}"
+        assert took_s < DRAIN_S, f"took {took_s:.1f} s:\n{self.said()}"
+        assert not (left := alive(family)), f"still there: {left}"
+        files = {path.name for path in self.data_dir.iterdir()}
+        assert files == {"link-token", "nemutator.db"}, f"left behind: {files}"
+
+
+def alive(pids: set[int]) -> set[int]:
+    """Those that still run: what waits for somebody to read its exit code does not."""
+    return {pid for pid in pids if (state := _state(pid)) is not None and state not in "ZX"}
+
+
+def _state(pid: int) -> str | None:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return None
+
+
+def _children(pid: int) -> list[int]:
+    try:
+        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
+    except (FileNotFoundError, ProcessLookupError):
+        return []
 
 
 def _roles(pid: int) -> Iterator[str]:
@@ -95,28 +191,53 @@ def free_port() -> int:
 
 
 @contextmanager
-def standing(directory: Path, *arguments: str) -> Iterator[Standing]:
+def standing(directory: Path, *arguments: str, person: Person = ME) -> Iterator[Standing]:
     """`nemutator up` with its data and its output in *directory*, from its link to its end."""
-    output = directory / "output"
-    data_dir = directory / "data"
-    console = f"127.0.0.1:{free_port()}"
-    with output.open("wb") as file:
-        process = subprocess.Popen(
-            [*COMMAND, "up", "--data-dir", data_dir, "--console", console, *arguments],
-            stdin=subprocess.DEVNULL,
-            stdout=file,
-            stderr=subprocess.STDOUT,
-            env=os.environ | {"PYTHONUNBUFFERED": "1"},
-            start_new_session=True,
-        )
-    up = Standing(process, data_dir, output)
-    try:
+    with starting(directory, *arguments, person=person) as up:
         up.wait_until(lambda: LINK.search(up.said()), "the link", within_s=START_S)
         yield up
-        if process.poll() is None:
+        if up.process.poll() is None:
             up.stop()
+
+
+@contextmanager
+def starting(directory: Path, *arguments: str, person: Person = ME) -> Iterator[Standing]:
+    """The same, given away at once, and simply killed at the end if it still runs."""
+    output = directory / "output"
+    data_dir = directory / "data"
+    console = ("127.0.0.1", free_port())
+    where = "{}:{}".format(*console)
+    with output.open("wb") as file:
+        process = person.start(
+            "up", "--data-dir", data_dir, "--console", where, *arguments,
+            stdout=file.fileno(), stderr=file.fileno(),
+        )  # fmt: skip
+    try:
+        yield Standing(process, data_dir, output, console, person)
     finally:
-        # After a failure only: its children end with it, by their lifelines.
+        # Its children end with it, by their lifelines.
         if process.poll() is None:
             process.kill()
         process.wait(timeout=STOP_S)
+
+
+@contextmanager
+def small_disk(where: Path, size: str, *options: str) -> Iterator[Path]:
+    """A file system of *size*, which only root can mount."""
+    where.mkdir()
+    subprocess.run(
+        ["mount", "-t", "tmpfs", "-o", ",".join([f"size={size}", *options]), "tmpfs", where],
+        check=True,
+    )
+    try:
+        yield where
+    finally:
+        subprocess.run(["umount", "-l", where], check=True)
+
+
+def fill(directory: Path, *, leave: int = 0) -> Path:
+    """Use all of the space there but *leave* bytes; the file that does so."""
+    ballast = directory / "ballast"
+    with ballast.open("wb", buffering=0) as file:
+        file.write(b"\0" * (shutil.disk_usage(directory).free - leave))
+    return ballast
