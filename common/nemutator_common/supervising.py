@@ -66,10 +66,10 @@ class Supervisor:
         ended = [task for task in tasks if task.done()]
         failures += filter(None, (_failure(task, asked=stop.is_set()) for task in ended))
         hung = await self._stop([task for task in tasks if not task.done()], failures)
-        if hung:
-            raise HungTasksError(hung) from next(iter(failures), None)
         for failure in failures[1:]:
             log.error("task_failed", {names.ERROR: type(failure).__name__}, exc_info=failure)
+        if hung:
+            raise HungTasksError(hung) from next(iter(failures), None)
         if failures:
             raise failures[0]
 

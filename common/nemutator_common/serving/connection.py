@@ -29,7 +29,6 @@ class Connection(web.RequestHandler):
     __slots__ = (
         "_busy",
         "_conversation",
-        "_counted",
         "_deadline",
         "_gone",
         "_limits",
@@ -38,6 +37,7 @@ class Connection(web.RequestHandler):
         "_traffic",
         "_wire",
         "draining",
+        "dropped",
         "peer",
     )
 
@@ -61,13 +61,14 @@ class Connection(web.RequestHandler):
             max_line_size=limits.head_bytes,
         )
         self.draining = False
+        self.dropped: Drop | None = None
+        """Why we ended it, once we have."""
         self.peer = peer
         self._limits = limits
         self._traffic = traffic
         self._gone = gone
         self._busy = False
         self._conversation = Conversation(limits, self._loop.time())
-        self._counted = False
         self._deadline: asyncio.Timeout | None = None
         self._lost = False
         self._timer: asyncio.TimerHandle | None = None
@@ -79,14 +80,16 @@ class Connection(web.RequestHandler):
         """A request starts; *deadline* is brought forward when its time is over."""
         self._busy = True
         self._deadline = deadline
-        self._conversation.begun(self._loop.time())
+        self._conversation.begun(self._loop.time(), ahead=bool(self._messages))
         self._watch()
 
     def end(self, *, keep: bool) -> None:
         """Its answer is on the way; *keep* the connection for another one."""
         self._busy = False
         self._deadline = None
-        self._conversation.ended(self._loop.time(), keep=keep)
+        # While requests wait that came too early, what comes is theirs, and no new head.
+        if not (keep and self._messages):
+            self._conversation.ended(self._loop.time(), keep=keep)
         if self._lost:
             self._gone(self)
             return
@@ -180,8 +183,8 @@ class Connection(web.RequestHandler):
         self._watch()
 
     def _count(self, reason: Drop) -> None:
-        if not self._counted:
-            self._counted = True
+        if self.dropped is None:
+            self.dropped = reason
             self._traffic.dropped(reason)
 
     def _watch(self) -> None:

@@ -57,11 +57,16 @@ class Conversation:
             return self._measure_head(data)
         return self._measure_surplus(len(data))
 
-    def begun(self, now: float) -> None:
-        """A whole head was read, and its request is being answered."""
+    def begun(self, now: float, *, ahead: bool = False) -> None:
+        """A whole head was read, and its request is being answered.
+
+        *ahead* when more requests wait already: what was counted may be theirs, so it stays
+        counted until the caller lets us catch up.
+        """
         self.phase = Phase.REQUEST
         self.due = now + self._limits.request_s
-        self._surplus = 0
+        if not ahead:
+            self._surplus = 0
 
     def ended(self, now: float, *, keep: bool) -> None:
         """An answer was handed over; *keep* the connection for another request, or end it."""

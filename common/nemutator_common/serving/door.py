@@ -61,6 +61,9 @@ class Door:
                 return await self._within_deadline(request, connection, outcome, identity)
             finally:
                 connection.end(keep=outcome.keep)
+                if outcome.error is None and connection.dropped is not None:
+                    # Else the line would blame the caller for what we ended.
+                    outcome.error = connection.dropped.value
                 self.traffic.answered(
                     Exchange(
                         method=request.method,
@@ -81,9 +84,16 @@ class Door:
             async with asyncio.timeout(None) as deadline:
                 connection.begin(deadline)
                 answer = await self._answer(request, outcome, identity)
-                return await _send(request, answer, outcome)
+                try:
+                    return await _send(request, answer, outcome)
+                except ConnectionError:
+                    raise
+                except Exception as error:  # noqa: BLE001 - such as a header that is none
+                    return await _send(
+                        request, _defect(error, outcome, identity), outcome, close=True
+                    )
         except TimeoutError:
-            # Only the deadline: _answer() has turned every other one into an answer.
+            # Only the deadline: every other one has been turned into an answer.
             late = not request.content.is_eof()
             outcome.error = "the request came too slowly" if late else "the answer took too long"
             return await _send(
@@ -115,10 +125,14 @@ class Door:
         except Exception as error:
             if isinstance(error, ConnectionError) and request.transport is None:
                 raise
-            outcome.error = type(error).__name__
-            log.exception("request_failed", {names.ERROR: outcome.error})
-            return error_answer(500, "internal error", request=identity)
+            return _defect(error, outcome, identity)
         return answer
+
+
+def _defect(error: Exception, outcome: _Outcome, identity: str) -> web.Response:
+    outcome.error = type(error).__name__
+    log.error("request_failed", {names.ERROR: outcome.error}, exc_info=error)
+    return error_answer(500, "internal error", request=identity)
 
 
 async def _send(

@@ -145,7 +145,9 @@ class HttpServer:
                 accepted, _ = await loop.sock_accept(listening)
             except OSError as error:
                 self._traffic.dropped(Drop.ACCEPT_FAILED)
-                log.warning("accept_failed", {names.ERROR: error.strerror})
+                log.warning(
+                    "accept_failed", {names.LISTENER: self._name, names.ERROR: error.strerror}
+                )
                 await self._clock.sleep(PAUSE_S)
                 continue
             if len(self._connections) >= self._limits.connections:
@@ -202,9 +204,9 @@ class HttpServer:
                 self._meter.count(names.TLS_RELOADS, listener=self._name, result=result)
 
     async def _drain(self) -> None:
-        # What has arrived already is a request under way: let it be seen first.
-        await asyncio.sleep(0)
         try:
+            # What has arrived already is a request under way: let it be seen first.
+            await asyncio.sleep(0)
             async with asyncio.timeout(self._limits.drain_s):
                 for connection in tuple(self._connections):
                     connection.drain()

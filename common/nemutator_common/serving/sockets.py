@@ -7,6 +7,7 @@ import os
 import socket
 import stat
 import struct
+import time
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -18,6 +19,10 @@ LONGEST_PATH = 107
 
 BACKLOG = 1024
 """Connections that the kernel keeps for us until we accept them."""
+
+ATTEMPTS = 100
+PAUSE_S = 0.01
+"""To wait for another of us that binds in the same directory, which takes it less than one pause."""
 
 _UCRED = struct.Struct("3i")
 
@@ -111,7 +116,14 @@ def _alone_in(directory: Path) -> Iterator[None]:
     """Keep others of us from binding there: between its bind and its listen, a socket looks stale."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
-        fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        for last in (*[False] * (ATTEMPTS - 1), True):
+            try:
+                fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                break
+            except BlockingIOError:
+                if last:
+                    raise
+                time.sleep(PAUSE_S)
         yield
     finally:
         os.close(fd)
