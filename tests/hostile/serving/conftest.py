@@ -1,13 +1,14 @@
-"""Strangers meet both event loops: ours in production, and Python's own."""
+"""Strangers meet both event loops."""
 
 import asyncio
 from collections.abc import Callable, Mapping
 
 import pytest
-import uvloop
+
+from tests.fakes.listeners import EVENT_LOOPS
 
 
 def pytest_asyncio_loop_factories(
     config: pytest.Config, item: pytest.Item
 ) -> Mapping[str, Callable[[], asyncio.AbstractEventLoop]]:
-    return {"asyncio": asyncio.new_event_loop, "uvloop": uvloop.new_event_loop}
+    return EVENT_LOOPS

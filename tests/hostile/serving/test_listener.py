@@ -7,7 +7,9 @@ import gzip
 import os
 import resource
 import socket
+import tracemalloc
 from collections.abc import Iterator
+from typing import Any
 
 import pytest
 from nemutator_common import names
@@ -15,8 +17,9 @@ from nemutator_common.serving.addresses import TcpAddress
 
 from tests.fakes.listeners import (
     GET,
+    HASTE_S,
     LIMITS,
-    PATIENT,
+    PATIENCE_S,
     Listener,
     closing,
     everything,
@@ -59,7 +62,7 @@ async def still_serves(listener: Listener) -> bool:
     ],
 )
 async def test_what_is_no_request_is_answered_once_and_ended(sent: bytes, status: int) -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         answer = await listener.ask(sent)
         assert answer.count(b"HTTP/1.") <= 1, "a smuggled request was answered"
         assert not answer or answer[8:].startswith(b" %d " % status)
@@ -68,46 +71,56 @@ async def test_what_is_no_request_is_answered_once_and_ended(sent: bytes, status
         assert await still_serves(listener)
 
 
+def hasty(**deadlines: Any) -> Listener:
+    return Listener(limits=dataclasses.replace(LIMITS, **deadlines))
+
+
 async def test_a_head_that_comes_byte_by_byte_has_no_more_time() -> None:
-    async with listening(Listener()) as listener:
+    async with listening(hasty(head_s=HASTE_S)) as listener:
         reader, writer = await listener.call()
         async with closing(writer), asyncio.TaskGroup() as tasks:
             ended = tasks.create_task(everything(reader))
-            for byte in b"GET /echo HTTP/1.1\r\n" + b"A: b\r\n" * 200:
-                if ended.done():
-                    break
-                writer.write(bytes([byte]))
-                await asyncio.wait([ended], timeout=0.01)
+            # So slow that the last byte would come after thirty deadlines.
+            drip = iter(b"GET /echo HTTP/1.1\r\n" + b"A: b\r\n" * 100)
+            while not ended.done():
+                writer.write(bytes([next(drip)]))
+                await asyncio.wait([ended], timeout=HASTE_S / 20)
         assert ended.result() == b""
         assert listener.dropped("head_deadline") == 1
-        assert await still_serves(listener)
 
 
-async def test_silence_ends_before_the_first_and_after_an_answered_request() -> None:
-    async with listening(Listener()) as listener:
+async def test_silence_ends_before_the_first_request() -> None:
+    async with listening(hasty(head_s=HASTE_S)) as listener:
         assert await listener.ask(b"") == b""
         assert listener.dropped("head_deadline") == 1
+
+
+async def test_silence_ends_after_an_answered_request() -> None:
+    async with listening(hasty(idle_s=HASTE_S)) as listener:
         assert b"200 OK" in await listener.ask(GET)
         assert listener.dropped("idle") == 1
 
 
 async def test_a_body_that_comes_too_slowly_is_answered_so() -> None:
-    async with listening(Listener()) as listener:
+    async with listening(hasty(request_s=HASTE_S, ending_s=PATIENCE_S)) as listener:
         head = b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\nabc"
-        assert (await listener.ask(head)).startswith(b"HTTP/1.1 408 ")
+        reader, writer = await listener.call(head)
+        async with closing(writer):
+            assert (await one_answer(reader))[0] == 408
         assert listener.meter.total(names.HTTP_REQUESTS, status="408") == 1
         assert listener.dropped("request_deadline") == 1
 
 
 async def test_a_handler_that_takes_too_long_is_cancelled() -> None:
-    async with listening(Listener()) as listener:
-        answer = await listener.ask(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
-        assert answer.startswith(b"HTTP/1.1 503 ")
+    async with listening(hasty(request_s=HASTE_S, ending_s=PATIENCE_S)) as listener:
+        reader, writer = await listener.call(GET.replace(b"/echo", b"/slow"))
+        async with closing(writer):
+            assert (await one_answer(reader))[0] == 503
         assert listener.cancelled.is_set()
 
 
 async def test_a_caller_who_does_not_read_is_cut_off() -> None:
-    async with listening(Listener()) as listener:
+    async with listening(hasty(request_s=HASTE_S)) as listener:
         address = listener.server.address
         assert isinstance(address, TcpAddress)
         with socket.create_connection((address.host, address.port)) as caller:
@@ -128,7 +141,7 @@ async def test_a_caller_who_does_not_read_is_cut_off() -> None:
     ids=["length", "chunked", "gzip bomb"],
 )
 async def test_a_body_that_is_too_large_is_refused(path: bytes, rest: bytes) -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         answer = await listener.ask(b"POST " + path + CLOSE + rest)
         unread = path == b"/ignore" and not rest.startswith(b"Content-Length")
         assert answer.startswith(b"HTTP/1.1 200 " if unread else b"HTTP/1.1 413 ")
@@ -137,7 +150,7 @@ async def test_a_body_that_is_too_large_is_refused(path: bytes, rest: bytes) -> 
 
 
 async def test_a_body_without_end_is_a_flood() -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         reader, writer = await listener.call(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
         async with closing(writer):
             await listener.entered.wait()
@@ -148,38 +161,78 @@ async def test_a_body_without_end_is_a_flood() -> None:
 
 
 async def test_a_broken_chunk_is_the_callers_mistake() -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         head = b"POST /echo HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n"
         assert (await listener.ask(head + b"zz\r\n"))[8:].startswith(b" 400 ")
 
 
 async def test_many_requests_at_once_are_answered_in_order() -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    # Room for all of them, in case they come in one piece.
+    limits = dataclasses.replace(LIMITS, body_bytes=1 << 15)
+    async with listening(Listener(limits=limits)) as listener:
         reader, writer = await listener.call()
         async with closing(writer):
             for number in range(200):
-                body = str(number).encode()
-                writer.write(
-                    b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body)
-                    + body
-                )
+                writer.write(post(str(number).encode()))
             for number in range(200):
                 assert await one_answer(reader) == (200, f"POST {number}".encode())
 
 
+async def test_a_large_body_that_came_ahead_is_no_head() -> None:
+    """Its rest arrives between two requests, where a head would be too large."""
+    async with listening(Listener()) as listener:
+        reader, writer = await listener.call()
+        body = b"x" * LIMITS.body_bytes
+        async with closing(writer):
+            for _ in range(50):
+                data = post(b"first") + post(body)
+                writer.write(data[:200])
+                assert (await one_answer(reader))[0] == 200
+                writer.write(data[200:])
+                assert await one_answer(reader) == (200, b"POST " + body)
+
+
+def post(body: bytes) -> bytes:
+    return b"POST /echo HTTP/1.1\r\nHost: x\r\nContent-Length: %d\r\n\r\n" % len(body) + body
+
+
+async def test_what_a_caller_sends_ahead_is_bounded() -> None:
+    limits = dataclasses.replace(LIMITS, body_bytes=1 << 17)
+    one_read = 256 << 10
+    ahead = GET.replace(b"/echo", b"/slow") + post(b"x" * 60_000) * 40
+    async with listening(Listener(limits=limits)) as listener:
+        address = listener.server.address
+        assert isinstance(address, TcpAddress)
+        loop = asyncio.get_running_loop()
+        with socket.socket() as caller:
+            caller.setblocking(False)
+            await loop.sock_connect(caller, (address.host, address.port))
+            tracemalloc.start()
+            try:
+                with contextlib.suppress(ConnectionError):
+                    await loop.sock_sendall(caller, ahead)
+                await listener.quiet()
+                _, peak = tracemalloc.get_traced_memory()
+            finally:
+                tracemalloc.stop()
+        assert listener.dropped("flood") == 1
+        # Twice one read: it exists once more while it is taken apart.
+        assert peak < 2 * limits.body_bytes + limits.head_bytes + 2 * one_read
+
+
 async def test_a_caller_who_leaves_takes_its_handler_along() -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         _, writer = await listener.call(b"GET /slow HTTP/1.1\r\nHost: x\r\n\r\n")
         await listener.entered.wait()
         writer.transport.abort()
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             await listener.cancelled.wait()
         await listener.quiet()
         assert listener.meter.total(names.HTTP_REQUESTS, status="499") == 1
 
 
 async def test_over_the_cap_callers_are_closed_and_later_ones_served() -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         callers = [await listener.call() for _ in range(LIMITS.connections + 5)]
         ends = [await everything(reader) for reader, _ in callers[LIMITS.connections :]]
         assert ends == [b""] * 5
@@ -203,7 +256,7 @@ def many_files() -> Iterator[None]:
 
 @pytest.mark.slow
 async def test_a_request_is_served_promptly_among_5000_idle_connections(many_files: None) -> None:
-    limits = dataclasses.replace(PATIENT, connections=6000)
+    limits = dataclasses.replace(LIMITS, connections=6000)
     async with listening(Listener(limits=limits)) as listener:
         address = listener.server.address
         assert isinstance(address, TcpAddress)
@@ -216,7 +269,7 @@ async def test_a_request_is_served_promptly_among_5000_idle_connections(many_fil
                 callers.append(caller)
                 await loop.sock_connect(caller, (address.host, address.port))
             await listener.until(lambda: listener.server.connections == 5000)
-            async with asyncio.timeout(3):
+            async with asyncio.timeout(PATIENCE_S):
                 assert await still_serves(listener)
         finally:
             for caller in callers:
@@ -225,7 +278,7 @@ async def test_a_request_is_served_promptly_among_5000_idle_connections(many_fil
 
 
 async def test_when_files_run_out_callers_wait_and_are_served_later() -> None:
-    async with listening(Listener(limits=PATIENT)) as listener:
+    async with listening(Listener()) as listener:
         address = listener.server.address
         assert isinstance(address, TcpAddress)
         soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
@@ -246,5 +299,5 @@ async def test_when_files_run_out_callers_wait_and_are_served_later() -> None:
                     os.close(filler)
                 resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
             await loop.sock_sendall(caller, GET)
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 assert (await loop.sock_recv(caller, 12)) == b"HTTP/1.1 200"
