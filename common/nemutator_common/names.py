@@ -223,9 +223,7 @@ REPORTS_DROPPED = Metric(
     "reports that the brain will never get, by reason: buffer_full, malformed, too_large",
     ("reason",),
 )
-UPLINK_WAITING = Metric(
-    "nemutator_uplink_waiting", "gauge", "reports that wait for the brain"
-)
+UPLINK_WAITING = Metric("nemutator_uplink_waiting", "gauge", "reports that wait for the brain")
 UPLINK_FAILURES = Metric(
     "nemutator_uplink_failures_total",
     "counter",
