@@ -1,0 +1,75 @@
+"""Child processes that a test directs; `tests/contract/processes` holds them to the real ones."""
+
+import asyncio
+from collections.abc import Callable
+
+from nemutator_common.errors import OperatorError
+from nemutator_ctl.up.processes import Child, Command, Ended
+
+SIGTERM, SIGKILL = Ended(-15), Ended(-9)
+
+
+class FakeChild:
+    """Runs until it is told to end: by the test, or by its supervisor when it listens to that."""
+
+    def __init__(self, pid: int, command: Command) -> None:
+        self.pid = pid
+        self.command = command
+        self.problem: str | None = None
+        """What its probe says: why it is not ready."""
+        self.obeys = True
+        """Whether it ends when it is asked to."""
+        self.mortal = True
+        """Whether its supervisor may kill it."""
+        self.events: list[str] = []
+        self._ended = asyncio.Event()
+        self._how: Ended | None = None
+
+    def end(self, how: Ended) -> None:
+        if self._how is None:
+            self._how = how
+            self._ended.set()
+
+    def poll(self) -> Ended | None:
+        return self._how
+
+    async def ended(self) -> Ended:
+        await self._ended.wait()
+        assert self._how is not None
+        return self._how
+
+    def ask_to_stop(self) -> None:
+        self.events.append("asked")
+        if self.obeys:
+            self.end(SIGTERM)
+
+    def kill(self) -> bool:
+        self.events.append("killed")
+        if self.mortal:
+            self.end(SIGKILL)
+        return self.mortal
+
+
+class FakeProcesses:
+    """Starts what the test's *made* says; remembers all of them in the order of their starts."""
+
+    def __init__(self, made: Callable[[FakeChild], None] = lambda child: None) -> None:
+        self.children: list[FakeChild] = []
+        self.refusal: OperatorError | None = None
+        self._made = made
+
+    def start(self, command: Command) -> Child:
+        if self.refusal is not None:
+            raise self.refusal
+        child = FakeChild(100 + len(self.children), command)
+        self._made(child)
+        self.children.append(child)
+        return child
+
+    @property
+    def last(self) -> FakeChild:
+        return self.children[-1]
+
+    async def probe(self) -> str | None:
+        """What the last child says of itself."""
+        return self.last.problem
