@@ -13,7 +13,7 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from nemutator_controller.database.failures import reason_of
-from nemutator_controller.database.migrating import migrate
+from nemutator_controller.database.migrating import can_migrate_from, migrate
 from nemutator_controller.database.schema import HEAD
 
 READERS = 2
@@ -112,6 +112,8 @@ def _bring_up_to_date(path: Path, connection: Connection) -> None:
         if "alembic_version" not in tables:
             raise _unusable(path, "it holds another program's tables")
         revision = connection.scalar(text("SELECT version_num FROM alembic_version"))
+        if revision is None:
+            raise _unusable(path, "it does not say which version has written it")
         if (problem := connection.scalar(text("PRAGMA quick_check(1)"))) != "ok":
             raise _unusable(path, f"it is damaged: {problem}")
     if revision is not None and revision > HEAD:
@@ -121,6 +123,8 @@ def _bring_up_to_date(path: Path, connection: Connection) -> None:
             remedy="start that newer version again, or move the file away to begin without history",
             code=ExitCode.DATABASE,
         )
+    if revision is not None and not can_migrate_from(revision):
+        raise _unusable(path, f"no version of nemutator is known to have written it ({revision!r})")
     if revision != HEAD:
         migrate(connection)
 
