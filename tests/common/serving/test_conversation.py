@@ -87,6 +87,15 @@ def test_an_answer_that_nobody_reads_does_not_keep_a_connection() -> None:
     assert conversation.overdue(3) is Drop.UNREAD
 
 
+def test_what_was_sent_ahead_counts_until_nothing_waits() -> None:
+    conversation = Conversation(LIMITS, 0)
+    assert conversation.received(HEAD + b"b" * MOST_SURPLUS, 1) is None
+    conversation.begun(1, ahead=True)
+    assert conversation.received(b"b", 1) is Drop.FLOOD
+    conversation.begun(2)
+    assert conversation.received(b"b", 2) is None
+
+
 class AnyConversation(RuleBasedStateMachine):
     """Whatever happens in whatever order, a connection has a time at which it must end."""
 
