@@ -1,0 +1,199 @@
+"""`nemutator up` when something ends or cannot go on: its children, itself, its disk."""
+
+import itertools
+import os
+import re
+import select
+import signal
+import time
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.standing import (
+    DRAIN_S,
+    START_S,
+    STOP_S,
+    Person,
+    Standing,
+    alive,
+    fill,
+    small_disk,
+    standing,
+    starting,
+)
+from tests.e2e.talking import counted
+
+INTERVAL_S = 1.0
+
+QUICK = Person(environment={"NEMUTATOR_OBSERVE_INTERVAL_S": str(INTERVAL_S)})
+
+LONGEST_GAP_S = 2 * INTERVAL_S + 0.5
+"""Between two looks, on a machine that starts interpreters at the same time."""
+
+LIFELINE_S = 3.0
+"""Children notice at once and drain within a second; the rest is for a machine that is busy."""
+
+
+def moments(up: Standing) -> list[float]:
+    """When each report was taken that the brain has in its history."""
+    answer = up.api(f"/api/v1/history?node={os.uname().nodename}&since_s=3600")
+    return [point["at"] for point in answer.document["points"]] if answer.status == 200 else []
+
+
+def kill(up: Standing, role: str) -> int:
+    """End it at once; the pid that it had."""
+    pid = up.children()[role]
+    os.kill(pid, signal.SIGKILL)
+    return pid
+
+
+def wait_until_started(up: Standing, role: str, *, instead_of: int) -> None:
+    up.wait_until(
+        lambda: up.children().get(role, instead_of) != instead_of,
+        f"another {role}",
+        within_s=START_S,
+    )
+
+
+def wait_until_reported(up: Standing, after: float, what: str) -> None:
+    def reported() -> bool:
+        return any(at > after for at in moments(up))
+
+    up.wait_until(reported, what, within_s=START_S)
+
+
+def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_path: Path) -> None:
+    with standing(tmp_path, person=QUICK) as up:
+        wait_until_reported(up, 0.0, "a report before")
+        observe = up.children()["observe"]
+        link = up.another_link()
+        away_at = time.time()
+        for _ in range(3):
+            # Again as soon as there is another, so that it is away for more than an interval.
+            brain = kill(up, "brain")
+            wait_until_started(up, "brain", instead_of=brain)
+        up.wait_until(lambda: up.ready("brain"), "the last brain", within_s=START_S)
+        back_at = time.time()
+        wait_until_reported(up, back_at + INTERVAL_S, "a report after")
+
+        assert back_at - away_at > INTERVAL_S
+        sent_before = counted(up.socket("observe"), "nemutator_reports_sent_total")
+        stored = moments(up)
+        looks_after = counted(up.socket("observe"), "nemutator_looks_total", result="done")
+        # Each look once: neither a report of the time in between is missing, nor one that was
+        # sent again is there twice.
+        assert sent_before <= len(stored) <= looks_after
+        assert any(away_at < at < back_at for at in stored)
+        assert max(after - at for at, after in itertools.pairwise(stored)) < LONGEST_GAP_S
+        assert counted(up.socket("brain"), "nemutator_reports_lost_total") == 0
+        assert counted(up.socket("observe"), "nemutator_reports_dropped_total") == 0
+        assert up.children()["observe"] == observe, "its life has nothing to do with the brain's"
+
+        said = up.said()
+        assert len(re.findall(r'"child_ended".*"process": "brain".*"exit": "SIGKILL"', said)) == 3
+        assert "Traceback" not in said
+        assert link.partition("key=")[2] not in said
+        assert up.another_link() != link
+
+
+def test_a_killed_observe_comes_back_and_goes_on_reporting(tmp_path: Path) -> None:
+    with standing(tmp_path, person=QUICK) as up:
+        family = up.family()
+        pid = kill(up, "observe")
+        wait_until_started(up, "observe", instead_of=pid)
+        up.wait_until(lambda: up.ready("observe"), "the other observe", within_s=START_S)
+        wait_until_reported(up, time.time(), "a report of the new one")
+        assert re.search(r'"child_ended".*"process": "observe".*"exit": "SIGKILL"', up.said())
+        brain = up.children()["brain"]
+        assert alive(family) == {up.process.pid, brain}, "its own children end with it"
+        stored = moments(up)
+        assert len(stored) == len(set(stored))
+
+
+def test_the_children_of_a_killed_up_end_and_the_next_starts_at_once(tmp_path: Path) -> None:
+    (first, second) = (tmp_path / "first", tmp_path / "second")
+    first.mkdir()
+    second.mkdir()
+    with standing(first) as up:
+        family = up.family()
+        up.process.kill()
+        up.process.wait(STOP_S)
+        (second / "data").symlink_to(up.data_dir)
+        # At once: those of the first may still be there, and it waits for them.
+        with standing(second) as next_up:
+            assert not alive(family)
+            assert next_up.ready("brain")
+
+
+def test_the_children_of_a_killed_up_end_on_their_own(tmp_path: Path) -> None:
+    with standing(tmp_path) as up:
+        family = up.family()
+        up.process.kill()
+        up.process.wait(STOP_S)
+        wait_for_the_end(family, within_s=LIFELINE_S)
+
+
+def wait_for_the_end(pids: set[int], *, within_s: float) -> None:
+    """Of processes that need not be our children."""
+    deadline = time.monotonic() + within_s
+    for pid in pids:
+        try:
+            fd = os.pidfd_open(pid)
+        except ProcessLookupError:
+            continue
+        try:
+            ended, _, _ = select.select([fd], [], [], max(0.0, deadline - time.monotonic()))
+        finally:
+            os.close(fd)
+        assert ended, f"{pid} still runs"
+
+
+@pytest.mark.parametrize("role", ["brain", "observe"])
+def test_a_child_that_is_held_still_does_not_hold_up_the_end(tmp_path: Path, role: str) -> None:
+    with standing(tmp_path) as up:
+        family, pid = up.family(), up.children()[role]
+        os.kill(pid, signal.SIGSTOP)
+        began = time.monotonic()
+        up.process.send_signal(signal.SIGINT)
+        assert up.process.wait(STOP_S) == 0
+        assert time.monotonic() - began < DRAIN_S
+        wait_for_the_end(family, within_s=LIFELINE_S)
+        assert re.search(rf'"child_killed".*"process": "{role}", "pid": {pid}', up.said())
+
+
+def test_ctrl_c_during_the_start_is_an_orderly_end_too(tmp_path: Path) -> None:
+    with starting(tmp_path) as up:
+        up.wait_until(lambda: len(up.children()) == 2, "both children", within_s=START_S)
+        family = up.family()
+        began = time.monotonic()
+        os.killpg(up.process.pid, signal.SIGINT)
+        assert up.process.wait(STOP_S) == 0
+        assert time.monotonic() - began < DRAIN_S
+        wait_for_the_end(family, within_s=LIFELINE_S)
+        assert "Traceback" not in up.said()
+        files = {path.name for path in up.data_dir.iterdir()}
+        assert files <= {"link-token", "nemutator.db"}
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")
+def test_a_disk_that_fills_up_is_named_survived_and_recovered_from(tmp_path: Path) -> None:
+    with (
+        small_disk(tmp_path / "disk", "2m") as disk,
+        standing(disk, person=QUICK) as up,
+    ):
+        wait_until_reported(up, 0.0, "a report before")
+        family = up.family()
+        ballast = fill(disk)
+
+        up.wait_until(
+            lambda: "no space left" in up.api("/readyz").text, "/readyz says so", within_s=START_S
+        )
+        assert up.run("topology").code == 0
+        assert up.api("/api/v1/topology").document["nodes"][0]["stale"] is False
+        ballast.unlink()
+        up.wait_until(lambda: up.ready("brain"), "ready again", within_s=START_S)
+        wait_until_reported(up, time.time(), "a report after")
+        up.wait_until(lambda: up.ready("observe"), "observe ready again", within_s=START_S)
+        assert up.family() == family, "nobody died of it"
+        assert "Traceback" not in up.said()
