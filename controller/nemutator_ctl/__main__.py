@@ -16,6 +16,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 COMMANDS = {
     "up": ("nemutator_ctl.up.command", "run everything that nemutator needs on this machine"),
     "topology": ("nemutator_ctl.topology.command", "show what runs here, and what it uses"),
+    "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),
 }
 """Name → where its `main(argv)` lives, and what it is for."""

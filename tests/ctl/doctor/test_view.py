@@ -1,0 +1,41 @@
+import json
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_ctl.doctor.facts import Facts
+from nemutator_ctl.doctor.findings import Finding, Question, State, examine
+from nemutator_ctl.doctor.view import document, view
+
+from tests.ctl.doctor.machines import CONTAINER_WITHOUT_SYS, DEBIAN_12, HYBRID_VM, MACHINES
+
+
+@pytest.mark.parametrize("facts", MACHINES)
+def test_each_loss_and_each_remedy_is_shown_whole(facts: Facts) -> None:
+    shown = " ".join(view(examine(facts)).split())
+    for finding in examine(facts):
+        assert finding.lost in shown
+        assert finding.remedy in shown
+
+
+def test_the_last_line_sums_up() -> None:
+    assert view(examine(DEBIAN_12)).endswith("nemutator runs here, without a limit.\n")
+    assert view(examine(HYBRID_VM)).endswith("runs here; 1 of 17 checks found a limit.\n")
+    container = view(examine(CONTAINER_WITHOUT_SYS))
+    assert container.endswith("nemutator needs what is missing: pidfd, control groups.\n")
+
+
+@given(st.text())
+def test_what_was_found_cannot_draw_on_a_terminal(found: str) -> None:
+    shown = view([Finding(Question.KERNEL, State.OK, found)])
+    assert all(character.isprintable() or character == "\n" for character in shown)
+    assert len(shown.splitlines()) == 4
+
+
+@pytest.mark.parametrize("facts", MACHINES)
+def test_the_document_has_all_of_it(facts: Facts) -> None:
+    findings = examine(facts)
+    read = json.loads(json.dumps(document(findings)))
+    assert read["apiVersion"] == "nemutator.io/v1"
+    assert [one["check"] for one in read["findings"]] == [one.value for one in Question]
+    assert [one["state"] for one in read["findings"]] == [one.state.value for one in findings]
