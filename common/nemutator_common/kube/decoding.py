@@ -10,6 +10,7 @@ from typing import Generic, TypeVar
 import msgspec
 
 from nemutator_common.kube.failures import Status
+from nemutator_common.kube.lines import Lines
 from nemutator_common.kube.objects import Object
 
 T = TypeVar("T", bound=Object)
@@ -142,8 +143,14 @@ class Decoder(Generic[T]):
         _must_be_a_list(page.kind)
         return Page(page.items, (), page.metadata.resource_version, page.metadata.next)
 
-    def event(self, line: bytes) -> Event[T]:
-        """One line of a watch. What cannot be read is an `Undecodable`, never an exception."""
+    def events(self, lines: Lines) -> list[Event[T]]:
+        """Lines of a watch. What cannot be read is an `Undecodable`, never an exception."""
+        try:
+            return self._event.decode_lines(lines)
+        except (msgspec.DecodeError, RecursionError):
+            return [self._one(line) for line in bytes(lines).split(b"\n") if line.strip()]
+
+    def _one(self, line: bytes) -> Event[T]:
         try:
             return self._event.decode(line)
         except (msgspec.DecodeError, RecursionError) as error:

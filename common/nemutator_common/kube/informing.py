@@ -52,6 +52,8 @@ log = logging.getLogger(__name__)
 
 T = TypeVar("T", bound=Object)
 
+_Put = (Added, Modified)
+
 EVERYTHING = Selection()
 
 BACKOFF = Backoff(first_s=1.6, longest_s=30.0)
@@ -231,11 +233,10 @@ class Informer(Generic[T]):
         heard = False
         async with self._transport.stream(call, idle_s=self._pace.idle_s) as chunks:
             async for chunk in chunks:
-                lines = splitter.feed(chunk)
-                for line in lines:
-                    replacement = self._take(self._decoder.event(line), call, replacement)
-                heard = heard or bool(lines)
-                self._meter.count(names.KUBE_EVENTS, len(lines), resource=self._resource.plural)
+                for lines in splitter.feed(chunk):
+                    heard = True
+                    events = self._decoder.events(lines)
+                    replacement = self._take(events, call, replacement)
                 lasted_s = self._clock.monotonic() - started
                 if replacement and lasted_s > self._pace.first_list_s:
                     raise UnavailableError(call.asked, f"no end of the list in {lasted_s:.0f} s")
@@ -245,41 +246,54 @@ class Informer(Generic[T]):
             raise UnavailableError(call.asked, "the server ends each watch at once")
 
     def _take(
-        self, event: Event[T], call: Call, replacement: Replacement[T] | None
+        self, events: Sequence[Event[T]], call: Call, replacement: Replacement[T] | None
     ) -> Replacement[T] | None:
-        """Take in one event; the *replacement* is handed back for as long as it is not complete."""
-        if isinstance(event, Added | Modified):
-            if replacement:
-                replacement.offer(event.object)
-            else:
-                self._move_to(event.object.metadata, self._store.put(event.object))
-        elif isinstance(event, Deleted):
-            metadata = event.object.metadata
-            if replacement:
-                replacement.withdraw(metadata.key)
-            else:
-                self._move_to(metadata, self._store.remove(metadata.key))
-        elif isinstance(event, Bookmark):
-            version = event.object.metadata.resource_version
-            if not replacement:
-                self._store.resource_version = version
-                self._recover()
-            elif event.ends_initial_events:
-                self._complete(replacement, version)
-                return None
-        elif isinstance(event, Failed):
-            raise from_status(call.asked, event.object)
-        else:
-            self._skip(event, replacement)
+        """Take in *events*; the *replacement* is handed back for as long as it is not complete.
+
+        All that one read brought is one step, without a turn of the loop between two events.
+        """
+        changes: list[Change[T]] = []
+        try:
+            for event in events:
+                if isinstance(event, _Put):
+                    if replacement:
+                        replacement.offer(event.object)
+                    else:
+                        changes += self._store.put(event.object)
+                        self._move_to(event.object.metadata)
+                elif isinstance(event, Deleted):
+                    metadata = event.object.metadata
+                    if replacement:
+                        replacement.withdraw(metadata.key)
+                    else:
+                        changes += self._store.remove(metadata.key)
+                        self._move_to(metadata)
+                elif isinstance(event, Bookmark):
+                    version = event.object.metadata.resource_version
+                    if not replacement:
+                        self._store.resource_version = version
+                        self._recover()
+                    elif event.ends_initial_events:
+                        self._complete(replacement, version)
+                        replacement = None
+                elif isinstance(event, Failed):
+                    raise from_status(call.asked, event.object)
+                else:
+                    self._skip(event, replacement)
+        finally:
+            self._meter.count(names.KUBE_EVENTS, len(events), resource=self._resource.plural)
+            self._publish(changes)
         return replacement
 
-    def _move_to(self, metadata: Metadata, changes: Sequence[Change[T]]) -> None:
+    def _move_to(self, metadata: Metadata) -> None:
         """An event is taken in: what it says is where a watch would go on from."""
         self._store.resource_version = metadata.resource_version
         if self.undecodable:
             self.undecodable.pop(metadata.key, None)
         if self._failures:
             self._recover()
+
+    def _publish(self, changes: Sequence[Change[T]]) -> None:
         self._subscribers.publish(changes)
         self._meter.gauge(names.KUBE_OBJECTS, len(self._store), resource=self._resource.plural)
 
@@ -288,8 +302,7 @@ class Informer(Generic[T]):
         self._list_because = None
         self._page_next = False
         self.problem = None
-        self._subscribers.publish(changes)
-        self._meter.gauge(names.KUBE_OBJECTS, len(self._store), resource=self._resource.plural)
+        self._publish(changes)
         log.info(
             "kube_listed",
             {names.RESOURCE: self._resource.plural, names.COUNT: len(self._store)},

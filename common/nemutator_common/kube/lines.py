@@ -11,8 +11,16 @@ KEPT_OF_OVERLONG = 4096
 """Enough of an overlong line to say which object it was about."""
 
 
+Lines = bytes | memoryview
+"""Whole lines, one or many, with the newlines between them."""
+
+
 class LineSplitter:
-    """Feed it chunks, get lines. A line longer than *longest* comes cut to its beginning."""
+    """Feed it chunks, get lines as they lie there: nothing is copied that is not cut in two.
+
+    A cut line longer than *longest* comes as its beginning; one that lies whole in a chunk is no
+    longer than the chunk.
+    """
 
     def __init__(self, longest: int = LONGEST_LINE) -> None:
         self._longest = longest
@@ -21,17 +29,18 @@ class LineSplitter:
         self.overlong = 0
         """Lines so far that were cut: each is one that cannot be decoded."""
 
-    def feed(self, chunk: bytes) -> list[bytes]:
-        """The lines that *chunk* completes, without their newlines."""
-        first, newline, rest = chunk.partition(b"\n")
-        self._keep(first)
-        if not newline:
-            return []
-        lines = [self._finish()]
-        *whole, last = rest.split(b"\n")
-        lines += [self._bounded(line) for line in whole]
-        self._keep(last)
-        return [line for line in lines if line.strip()]
+    def feed(self, chunk: bytes) -> list[Lines]:
+        """The lines that *chunk* completes: one that began earlier, then all others together."""
+        found: list[Lines] = []
+        start, end = 0, chunk.rfind(b"\n") + 1
+        if self._size and end:
+            start = chunk.index(b"\n") + 1
+            self._keep(chunk[: start - 1])
+            found.append(self._finish())
+        if start < end:
+            found.append(memoryview(chunk)[start:end])
+        self._keep(chunk[end:])
+        return found
 
     def _keep(self, part: bytes) -> None:
         if not part:
@@ -53,9 +62,3 @@ class LineSplitter:
         self._parts = []
         self._size = 0
         return line
-
-    def _bounded(self, line: bytes) -> bytes:
-        if len(line) <= self._longest:
-            return line
-        self.overlong += 1
-        return line[:KEPT_OF_OVERLONG]

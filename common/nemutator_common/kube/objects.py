@@ -6,8 +6,7 @@ without being built, which is why 150 000 pods fit into memory. Shapes are froze
 """
 
 import functools
-from collections.abc import Callable, Hashable, Mapping
-from typing import cast
+from collections.abc import Hashable, Mapping
 
 import msgspec
 
@@ -19,6 +18,13 @@ from nemutator_common import names
 def _one(thing: Hashable) -> Hashable:
     """The one copy of *thing*: a string, or a tuple of shapes that many objects have alike."""
     return thing
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _texts(*flat: str) -> Mapping[str, str]:
+    """The one mapping with these keys, which come first, and these values, in the same order."""
+    half = len(flat) // 2
+    return dict(zip(flat[:half], flat[half:], strict=True))
 
 
 _set = msgspec.structs.force_setattr
@@ -47,15 +53,15 @@ class Metadata(Shape, frozen=True, gc=False):
     generation: int = 0
     creation_timestamp: str = ""
     deletion_timestamp: str | None = None
-    labels: dict[str, str] = {}
-    annotations: dict[str, str] = {}
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
     """Ours only (`nemutator.io/…`): others' are as large as people make them."""
     owner_references: tuple[Owner, ...] = ()
 
     def __post_init__(self) -> None:
         _set(self, "namespace", _one(self.namespace))
         if self.labels:
-            _set(self, "labels", _shared_texts(self.labels))
+            _set(self, "labels", _texts(*self.labels, *self.labels.values()))
         if self.annotations:
             _set(self, "annotations", _ours(self.annotations))
         if self.owner_references:
@@ -85,14 +91,11 @@ class Condition(Shape, frozen=True, gc=False):
 
 
 class Resources(Shape, frozen=True, gc=False):
-    requests: dict[str, str] = {}
-    limits: dict[str, str] = {}
+    requests: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {}
 
-    def __post_init__(self) -> None:
-        if self.requests:
-            _set(self, "requests", _shared_texts(self.requests))
-        if self.limits:
-            _set(self, "limits", _shared_texts(self.limits))
+    def __hash__(self) -> int:
+        return hash((*self.requests.values(), *self.limits.values()))
 
 
 class Container(Shape, frozen=True, gc=False):
@@ -102,10 +105,6 @@ class Container(Shape, frozen=True, gc=False):
     restart_policy: str = ""
     """`Always` on an init container makes it a sidecar."""
 
-    def __post_init__(self) -> None:
-        _set(self, "name", _one(self.name))
-        _set(self, "image", _one(self.image))
-
 
 class PodSpec(Shape, frozen=True, gc=False):
     containers: tuple[Container, ...]
@@ -114,6 +113,10 @@ class PodSpec(Shape, frozen=True, gc=False):
     service_account_name: str = ""
 
     def __post_init__(self) -> None:
+        # All pods of a workload have the very same containers, as far as we read them.
+        _set(self, "containers", _one(self.containers))
+        if self.init_containers:
+            _set(self, "init_containers", _one(self.init_containers))
         _set(self, "node_name", _one(self.node_name))
         _set(self, "service_account_name", _one(self.service_account_name))
 
@@ -149,8 +152,8 @@ class NodeSpec(Shape, frozen=True, gc=False):
 
 
 class NodeStatus(Shape, frozen=True, gc=False):
-    capacity: dict[str, str] = {}
-    allocatable: dict[str, str] = {}
+    capacity: Mapping[str, str] = {}
+    allocatable: Mapping[str, str] = {}
     conditions: tuple[Condition, ...] = ()
 
 
@@ -181,12 +184,6 @@ class Workload(Object, frozen=True, gc=False):
     """A Deployment, StatefulSet or DaemonSet: who makes pods, and what they ask for."""
 
     spec: WorkloadSpec
-
-
-def _shared_texts(texts: Mapping[str, str]) -> dict[str, str]:
-    # msgspec gives equal short keys as one string already; values come each as a new one.
-    one = cast("Callable[[str], str]", _one)
-    return {key: one(value) for key, value in texts.items()}
 
 
 def _ours(annotations: Mapping[str, str]) -> dict[str, str]:

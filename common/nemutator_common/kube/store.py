@@ -33,7 +33,7 @@ def by_namespace(thing: Object) -> Iterable[str]:
 
 def by_owner(thing: Object) -> Iterable[str]:
     """Under the uids of its owners."""
-    return tuple(owner.uid for owner in thing.metadata.owner_references)
+    return [owner.uid for owner in thing.metadata.owner_references]
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
@@ -61,7 +61,8 @@ class PartedMap(Generic[V]):
         return self._parts[hash(key) % PARTS].get(key)
 
     def put(self, key: str, value: V) -> None:
-        part = self._writable(hash(key) % PARTS)
+        number = hash(key) % PARTS
+        part = self._parts[number] if self._own[number] else self._writable(number)
         before = len(part)
         part[key] = value
         self._size += len(part) - before
@@ -151,7 +152,9 @@ class Store(Generic[T]):
         return Snapshot(self._objects.frozen(), indexes, self.resource_version)
 
     def put(self, new: T) -> tuple[Change[T], ...]:
-        key = new.metadata.key
+        return self.put_as(new.metadata.key, new)
+
+    def put_as(self, key: str, new: T) -> tuple[Change[T], ...]:
         old = self._objects.get(key)
         if old is not None and is_same(old.metadata, new.metadata):
             return ()
@@ -194,7 +197,7 @@ class Replacement(Generic[T]):
         key = thing.metadata.key
         self._seen.add(key)
         if self._first:
-            self._store.put(thing)
+            self._store.put_as(key, thing)
             return
         old = self._objects.get(key)
         if old is None or not is_same(old.metadata, thing.metadata):
@@ -216,8 +219,8 @@ class Replacement(Generic[T]):
         changes: list[Change[T]] = []
         for key in [key for key in self._objects.keys() if key not in self._seen]:  # noqa: SIM118
             changes += self._store.remove(key)
-        for thing in self._staged.values():
-            changes += self._store.put(thing)
+        for key, thing in self._staged.items():
+            changes += self._store.put_as(key, thing)
         self._store.resource_version = resource_version
         return changes
 
@@ -228,7 +231,7 @@ class _Indexed(Generic[T]):
     def __init__(self, index: Index[T]) -> None:
         self._index = index
         self._groups: PartedMap[dict[str, T]] = PartedMap()
-        self._own: set[str] = set()
+        self._own: dict[str, dict[str, T]] = {}
         """Groups that no snapshot shares."""
 
     def frozen(self) -> FrozenMap[Mapping[str, T]]:
@@ -243,23 +246,24 @@ class _Indexed(Generic[T]):
             for value in self._index(old):
                 if value not in values:
                     self._drop(value, key)
-        for value in values:
-            self._group(value)[key] = new  # type: ignore[assignment]
+        if new is not None:
+            for value in values:
+                group = self._own.get(value)
+                if group is None:
+                    group = self._writable(value)
+                group[key] = new
 
-    def _group(self, value: str) -> dict[str, T]:
-        group = self._groups.get(value)
-        if group is None or value not in self._own:
-            group = dict(group or {})
-            self._groups.put(value, group)
-            self._own.add(value)
+    def _writable(self, value: str) -> dict[str, T]:
+        group = self._own[value] = dict(self._groups.get(value) or {})
+        self._groups.put(value, group)
         return group
 
     def _drop(self, value: str, key: str) -> None:
-        group = self._group(value)
+        group = self._own.get(value) or self._writable(value)
         group.pop(key, None)
         if not group:
             self._groups.remove(value)
-            self._own.discard(value)
+            del self._own[value]
 
 
 def is_same(old: Metadata, new: Metadata) -> bool:

@@ -23,40 +23,40 @@ BAD = {**pod("bad", 7), "spec": {"containers": 3}}
 
 
 def test_an_event_becomes_its_shape() -> None:
-    got = DECODER.event(event("ADDED", pod("a", 5, nodeName="n1")))
+    (got,) = DECODER.events(event("ADDED", pod("a", 5, nodeName="n1")))
     assert isinstance(got, Added)
     assert (got.object.metadata.key, got.object.spec.node_name) == ("team/a", "n1")
 
 
 def test_a_bookmark_with_null_containers_is_a_bookmark() -> None:
-    got = DECODER.event(bookmark(9, end=True))
+    (got,) = DECODER.events(bookmark(9, end=True))
     assert isinstance(got, Bookmark)
     assert got.ends_initial_events
     assert got.object.metadata.resource_version == "9"
 
 
 def test_an_error_event_is_no_object() -> None:
-    got = DECODER.event(expired())
+    (got,) = DECODER.events(expired())
     assert isinstance(got, Failed)
     assert got.object.code == 410
 
 
 def test_one_undecodable_event_is_named_with_its_version() -> None:
-    got = DECODER.event(event("MODIFIED", BAD))
+    (got,) = DECODER.events(event("MODIFIED", BAD))
     assert isinstance(got, Undecodable)
     assert (got.key, got.resource_version) == ("team/bad", "7")
     assert "containers" in got.why
 
 
 def test_an_undecodable_object_can_still_be_deleted() -> None:
-    got = DECODER.event(event("DELETED", BAD))
+    (got,) = DECODER.events(event("DELETED", BAD))
     assert isinstance(got, Deleted)
     assert got.object.metadata.key == "team/bad"
 
 
 def test_the_beginning_of_an_overlong_line_names_its_object() -> None:
     line = event("ADDED", pod("huge")).replace(b'"kind":"Pod","apiVersion":"v1",', b"")[:120]
-    got = DECODER.event(line)
+    (got,) = DECODER.events(line)
     assert isinstance(got, Undecodable)
     assert got.key == "team/huge"
 
@@ -85,11 +85,11 @@ def test_what_is_no_list_is_never_an_empty_one(body: bytes) -> None:
 
 @given(st.binary(max_size=300) | st.text(max_size=100).map(lambda t: json.dumps(t).encode()))
 def test_no_bytes_raise(line: bytes) -> None:
-    assert DECODER.event(line) is not None
+    assert len(DECODER.events(line)) == len([part for part in line.split(b"\n") if part.strip()])
 
 
 def test_metadata_alone_reads_any_kind() -> None:
-    got = Decoder(Object).event(event("ADDED", {"metadata": {"name": "x"}, "spec": 1}))
+    (got,) = Decoder(Object).events(event("ADDED", {"metadata": {"name": "x"}, "spec": 1}))
     assert isinstance(got, Added)
 
 
