@@ -130,7 +130,7 @@ KUBE_EVENTS = Metric(
 KUBE_LISTS = Metric(
     "nemutator_kube_lists_total",
     "counter",
-    "whole lists begun, by why: first, gone (the server forgot our version) or stuck",
+    "whole lists begun, by why: first, gone (the server forgot our version), stuck or periodic",
     ("resource", "reason"),
 )
 KUBE_UNDECODABLE = Metric(

@@ -73,14 +73,11 @@ def listing(
     *,
     limit: int,
     after: str = "",
-    cached: bool = False,
 ) -> Call:
-    """A page of a list. *cached* is content with what the server has in memory (version 0)."""
+    """A page of a list."""
     query = {"limit": str(limit), **selection.query}
     if after:
         query["continue"] = after
-    elif cached:
-        query["resourceVersion"] = "0"
     return Call(
         verb="list",
         method="GET",

@@ -85,6 +85,10 @@ class Pace:
     brief_s: float = 1.0
     """A watch that ends sooner, having said nothing, counts as a failure."""
 
+    relist_s: float = 3600.0
+    """At least so long a picture is trusted, at most twice. A server restored from a backup without
+    raised versions is silent on a watch from a newer one, until its own versions have passed it."""
+
     stuck_after: int = 5
     """Failures in a row after which the version itself is doubted: a server restored from a backup
     knows none of the newer ones, and says so in many ways."""
@@ -125,6 +129,7 @@ class Informer(Generic[T]):
         self._synced = asyncio.Event()
         self._failures = 0
         self._list_because: str | None = "first"
+        self._relist_at = 0.0
         self._watch_list = True
         """Whether the server may have WatchList, as far as we know."""
         self._page_next = False
@@ -169,6 +174,8 @@ class Informer(Generic[T]):
 
     async def _follow(self) -> None:
         """One list or one watch, to its end."""
+        if self._list_because is None and self._clock.monotonic() >= self._relist_at:
+            self._list_because = "periodic"
         if self._list_because is None:
             await self._watch()
             return
@@ -300,6 +307,7 @@ class Informer(Generic[T]):
     def _complete(self, replacement: Replacement[T], version: str) -> None:
         changes = replacement.commit(version)
         self._list_because = None
+        self._relist_at = self._clock.monotonic() + self._pace.relist_s * (1 + self._roll())
         self._page_next = False
         self.problem = None
         self._publish(changes)

@@ -168,6 +168,11 @@ def _read(path: str, context: str) -> _Found:
         return _Found(problem="; ".join(complaints.said)[:500])
     keys = configuration.api_key
     bearer = keys.get("BearerToken") or keys.get("authorization") or ""
+    if bearer.startswith("Basic "):
+        return _Found(
+            problem="it has a user name and a password, which no API server takes since 1.19",
+            remedy="use a token, a client certificate or a plugin",
+        )
     expiry = getattr(loader, "expiry", None)
     return _Found(
         server=configuration.host,

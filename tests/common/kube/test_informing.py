@@ -235,6 +235,15 @@ async def test_a_restored_server_that_knows_no_newer_version_is_listed_again() -
         assert it.meter.value(names.KUBE_LISTS, resource="pods", reason="stuck") == 1
 
 
+async def test_a_restored_server_that_is_silent_is_listed_again_in_time() -> None:
+    """Its versions are older than ours, so no watch of ours hears anything."""
+    restored = stream(event("ADDED", pod("z", 2)), bookmark(3, end=True))
+    async with played([*synced(), CUT], restored, pace=Pace(relist_s=0.7)) as it:
+        assert it.names == {"z"}
+        assert it.versions() == ["", "", "3"]
+        assert it.meter.value(names.KUBE_LISTS, resource="pods", reason="periodic") == 1
+
+
 async def test_a_server_restart_loses_nothing() -> None:
     script = synced(), CUT, CUT, stream(event("DELETED", pod("a", 11)), CUT)
     async with played(*script) as it:

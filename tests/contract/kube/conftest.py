@@ -1,7 +1,7 @@
 """The API server that the suite runs on: the fake one alone, until the testbed has a real one.
 
 A behaviour that the real server shows differently is a mistake of the fake. There is no variant for
-the real server yet, so none is skipped: the header of the run says which one it was.
+the real server yet, so none is skipped: the end of the run says which one it was.
 """
 
 import random
@@ -25,8 +25,11 @@ from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 
 
-def pytest_report_header() -> str:
-    return "contract of the Kubernetes API: on the fake server alone (the testbed has none yet)"
+def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
+    """At the end and not in the header, which `-q` leaves out."""
+    terminalreporter.write_line(
+        "contract of the Kubernetes API: ran on the fake server alone (the testbed has none yet)"
+    )
 
 
 @pytest.fixture

@@ -92,6 +92,13 @@ async def test_a_plugin_that_fails_is_not_taken_for_no_credentials(tmp_path: Pat
         await Kubeconfig(ManualClock(), path=path).access()
 
 
+async def test_a_password_is_refused_and_never_sent_as_a_token(tmp_path: Path) -> None:
+    path = written(tmp_path, {"username": "alice", "password": "s3cret"})
+    with pytest.raises(OperatorError, match="a user name and a password") as refused:
+        await Kubeconfig(ManualClock(), path=path).access()
+    assert "s3cret" not in str(refused.value)
+
+
 @pytest.mark.parametrize("content", ["", "[", "{}", "a: b", "\0"])
 async def test_a_broken_file_is_named(tmp_path: Path, content: str) -> None:
     path = tmp_path / "config"

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nemutator_common.kube.informing import Informer, NotSyncedError
+from nemutator_common.kube.informing import Informer, NotSyncedError, Pace
 from nemutator_common.kube.objects import Pod
 from nemutator_common.kube.resources import PODS
 from nemutator_common.kube.store import by_node
@@ -41,6 +41,7 @@ steps = st.one_of(
             ("garbage",),
             ("advance",),
             ("restore",),
+            ("restore_silently",),
             ("settle",),
         ]
     ),
@@ -73,10 +74,10 @@ class Follower:
 
 async def play(script: list[tuple[object, ...]], watch_list: bool, page: int, seed: int) -> None:
     dice = random.Random(seed)
-    server, follower = Store(), Follower()
+    server, follower, clock = Store(), Follower(), EagerClock()
     transport = InProcess(server, watch_list=watch_list, page=page)
     informer = Informer(
-        PODS, transport=transport, clock=EagerClock(), meter=MemoryMeter(), roll=dice.random,
+        PODS, transport=transport, clock=clock, meter=MemoryMeter(), roll=dice.random,
         indexes={"node": by_node},
     )  # fmt: skip
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
@@ -87,6 +88,12 @@ async def play(script: list[tuple[object, ...]], watch_list: bool, page: int, se
             ]
             for step in script:
                 await disturb(step, server, transport, dice)
+            if ("restore_silently",) in script:
+                # Only time tells that one: the watch ends in order, and the hour is over.
+                transport.down = 0
+                await turns_of_the_loop(200)
+                clock.elapsed += 2 * Pace().relist_s
+                transport.cut()
             await at_rest(informer, follower, server, transport)
             for task in tasks:
                 task.cancel()
@@ -117,6 +124,9 @@ async def disturb(
             server.advance(newer)
             server.compact()
             transport.cut()
+        case ("restore_silently",):
+            # As nobody should: versions start again, and a watch from a newer one hears nothing.
+            server.lose_everything()
         case ("bookmark",):
             transport.bookmark()
         case ("garbage",):
