@@ -1,6 +1,7 @@
-"""A real Chromium for the tests of the console's page."""
+"""A real Chromium for the tests of the console's page, and somebody who is not root."""
 
 import os
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 
@@ -8,6 +9,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
 
 from tests.e2e.browsing import Watch
+from tests.e2e.ordinary import NOBODY, NoInterpreterError, make_environment
+from tests.e2e.standing import COMMAND, ME, Person
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 
@@ -50,3 +53,46 @@ def page(context: BrowserContext) -> Iterator[Page]:
     yield page
     assert watch.complaints == []
     assert len(watch.origins) <= 1, f"calls beyond its own origin: {watch.origins}"
+
+
+@pytest.fixture
+def open_folder() -> Iterator[Path]:
+    """A directory that an ordinary user can reach, which pytest's own are not."""
+    with tempfile.TemporaryDirectory(prefix="nemutator-e2e-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        yield folder
+
+
+@pytest.fixture
+def home(open_folder: Path) -> Path:
+    """The ordinary user's own directory."""
+    own = open_folder / "home"
+    own.mkdir()
+    if os.geteuid() == 0:
+        os.chown(own, NOBODY, NOBODY)
+    return own
+
+
+@pytest.fixture(scope="session")
+def ordinary_python() -> Iterator[Path]:
+    """A Python with our packages that an ordinary user can start."""
+    with tempfile.TemporaryDirectory(prefix="nemutator-ordinary-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        try:
+            yield make_environment(folder)
+        except NoInterpreterError as missing:
+            pytest.skip(str(missing))
+
+
+@pytest.fixture
+def ordinary(home: Path, ordinary_python: Path) -> Person:
+    """An ordinary user: this one, or nobody when this one is root."""
+    if os.geteuid() != 0:
+        return ME
+    return Person(
+        command=(ordinary_python, *COMMAND[1:]),
+        uid=NOBODY,
+        environment={"HOME": str(home), "USER": "nobody", "LOGNAME": "nobody"},
+    )

@@ -27,8 +27,6 @@ DRAIN_S = 4.0
 
 LINK = re.compile(r"http://\S+/open\?key=\S+")
 
-NOBODY = 65534
-
 
 @dataclass(frozen=True, slots=True)
 class Person:

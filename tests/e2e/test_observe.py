@@ -18,9 +18,10 @@ from aiohttp import web
 from nemutator_common.data_directory import prepare
 from nemutator_common.wire import REPORTS_PATH, Ack, Batch, Report
 
+from tests.e2e.ordinary import NOBODY
+
 PATIENCE_S = 20.0
 GO = shutil.which("go")
-NOBODY = 65534
 
 BUILDS = {
     "plain": [],
@@ -95,10 +96,10 @@ def brain_of(folder: Path) -> Brain:
 
 @contextlib.asynccontextmanager
 async def observing(
-    folder: Path, *flags: str, uid: int | None = None
+    folder: Path, *flags: str, python: str | Path = sys.executable, uid: int | None = None
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "nemutator_agent", "observe", "--data-dir", str(folder),
+        python, "-m", "nemutator_agent", "observe", "--data-dir", str(folder),
         "--interval-s", "0.5", "--lifeline", *flags,
         stdin=subprocess.PIPE, stderr=subprocess.DEVNULL, user=uid, group=uid,
         extra_groups=None if uid is None else [],
@@ -224,10 +225,8 @@ def built(folder: Path, build: str) -> Path:
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an ordinary user")
-async def test_an_ordinary_user_sees_less_and_says_what(tmp_path: Path) -> None:
-    for parent in (tmp_path, *tmp_path.parents[:2]):
-        parent.chmod(0o755)
-    directory = prepare(tmp_path / "data")
+async def test_an_ordinary_user_sees_less_and_says_what(home: Path, ordinary_python: Path) -> None:
+    directory = prepare(home / "data")
     directory.renew_link_token()
     for path in (directory.root, directory.link_token):
         os.chown(path, NOBODY, NOBODY)
@@ -235,7 +234,7 @@ async def test_an_ordinary_user_sees_less_and_says_what(tmp_path: Path) -> None:
     with running("sleep", "60", uid=NOBODY):
         async with brain.serving(directory.root):
             (directory.root / "brain.sock").chmod(0o666)
-            async with observing(directory.root, uid=NOBODY) as observe:
+            async with observing(directory.root, python=ordinary_python, uid=NOBODY) as observe:
                 await brain.heard(3)
                 observe.terminate()
                 assert await ended(observe) == 0

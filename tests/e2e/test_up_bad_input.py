@@ -3,14 +3,13 @@
 import os
 import socket
 import sqlite3
-import tempfile
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from nemutator_common.errors import ExitCode
 
-from tests.e2e.standing import NOBODY, Person, fill, free_port, small_disk, standing
+from tests.e2e.ordinary import NOBODY
+from tests.e2e.standing import Person, fill, free_port, small_disk, standing
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount, and be others")
 
@@ -29,15 +28,6 @@ def refused(code: ExitCode, *arguments: str | Path, person: Person = Person()) -
 @pytest.fixture
 def data(tmp_path: Path) -> Path:
     return tmp_path / "data"
-
-
-@pytest.fixture
-def open_folder() -> Iterator[Path]:
-    """A directory that an ordinary user can reach, which pytest's own are not."""
-    with tempfile.TemporaryDirectory(prefix="nemutator-e2e-") as name:
-        folder = Path(name)
-        folder.chmod(0o755)
-        yield folder
 
 
 def test_all_wrong_settings_are_named_at_once(data: Path, tmp_path: Path) -> None:
@@ -93,8 +83,8 @@ def test_a_console_beyond_this_machine_is_refused(data: Path) -> None:
 
 
 @pytest.mark.parametrize("kind", ["missing", "a directory", "no TOML", "binary", "forbidden"])
-def test_a_settings_file_that_cannot_be_read(open_folder: Path, kind: str) -> None:
-    file, person = open_folder / "settings.toml", Person()
+def test_a_settings_file_that_cannot_be_read(home: Path, ordinary: Person, kind: str) -> None:
+    file = home / "settings.toml"
     match kind:
         case "a directory":
             file.mkdir()
@@ -104,9 +94,8 @@ def test_a_settings_file_that_cannot_be_read(open_folder: Path, kind: str) -> No
             file.write_bytes(bytes(range(256)))
         case "forbidden":
             file.touch(mode=0o000)
-            person = Person(uid=NOBODY) if os.geteuid() == 0 else person
     said = refused(
-        ExitCode.SETTINGS, "--data-dir", open_folder / "data", "--config", file, person=person
+        ExitCode.SETTINGS, "--data-dir", home / "data", "--config", file, person=ordinary
     )
     assert f"settings file {file}: " in said
 
@@ -140,25 +129,26 @@ def test_a_data_directory_that_is_a_file(data: Path) -> None:
 
 
 @needs_root
-def test_a_data_directory_of_somebody_else(open_folder: Path) -> None:
+def test_a_data_directory_of_somebody_else(open_folder: Path, ordinary: Person) -> None:
     theirs = open_folder / "theirs"
     theirs.mkdir(mode=0o700)
-    person = Person(uid=NOBODY)
     for directory in (theirs, theirs / "below", open_folder / "new"):
-        said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", directory, person=person)
+        said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", directory, person=ordinary)
         assert str(directory) in said
     theirs.chmod(0o777)
-    said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", theirs, person=person)
+    said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", theirs, person=ordinary)
     assert "belongs to user 0" in said
 
 
 @needs_root
-def test_a_file_in_the_data_directory_that_is_somebody_elses(open_folder: Path) -> None:
+def test_a_file_in_the_data_directory_that_is_somebody_elses(
+    open_folder: Path, ordinary: Person
+) -> None:
     data = open_folder / "data"
     data.mkdir(mode=0o700)
     (data / "nemutator.db").touch(mode=0o600)
     os.chown(data, NOBODY, NOBODY)
-    said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", data, person=Person(uid=NOBODY))
+    said = refused(ExitCode.DATA_DIRECTORY, "--data-dir", data, person=ordinary)
     assert str(data / "nemutator.db") in said
 
 
