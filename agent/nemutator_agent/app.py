@@ -9,6 +9,7 @@ from collections.abc import Callable
 
 from nemutator_common import data_directory, names
 from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
@@ -28,6 +29,9 @@ from nemutator_agent.usage.sampling import Sampler
 
 _OTHER_FILES = 256
 """Left to sockets, executables on their way to the worker, and libraries."""
+
+_LIMITS = Limits(body_bytes=4 << 10, connections=32, drain_s=0.5)
+"""Probes and scrapes only: nobody posts, and all of it together stays below 3 MiB."""
 
 _BUFFERED_BYTES = 8 << 20
 """Of reports that wait: a third of an hour of a machine with a hundred processes."""
@@ -58,6 +62,7 @@ async def observe(settings: ObserveSettings, stop: asyncio.Event) -> None:
         meter=meter,
         readiness=readiness,
         operations=frozenset({"healthz", "readyz", "metrics"}),
+        limits=_LIMITS,
         clock=clock,
         # The directory is private; and we may be root on behalf of an ordinary user.
         socket_mode=0o666,

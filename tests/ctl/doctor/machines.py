@@ -42,7 +42,7 @@ DEBIAN_12 = Facts(
     lockdown="[none] integrity confidentiality\n",
     open_files=OpenFiles(hard=1_048_576),
     space=Space(
-        path="/root/.nemutator", exists=True, usable=True, read_only=False, free_bytes=40 << 30
+        path="/var/lib/nemutator", exists=True, usable=True, read_only=False, free_bytes=40 << 30
     ),
 )
 
