@@ -31,7 +31,7 @@ _OTHER_FILES = 256
 """Left to sockets, executables on their way to the worker, and libraries."""
 
 _LIMITS = Limits(body_bytes=4 << 10, connections=32, drain_s=0.5)
-"""Probes and scrapes only: nobody posts, and all of it together stays below 3 MiB."""
+"""Probes and scrapes only: nobody posts, and all callers together can hold 9 MiB at most."""
 
 _BUFFERED_BYTES = 8 << 20
 """Of reports that wait: a third of an hour of a machine with a hundred processes."""
