@@ -50,7 +50,7 @@ async def test_a_child_that_is_ready_has_no_problem() -> None:
     assert kept.problem == "not started yet"
     async with running(kept):
         assert kept.pid == processes.last.pid
-        assert not kept.problem
+        assert str(kept.problem) == "None"
     assert kept.problem == "not running"
 
 

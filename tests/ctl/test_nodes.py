@@ -1,0 +1,72 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_ctl.nodes import decode
+
+from tests.ctl.topologies import document, process, workload
+
+
+def test_a_process_stands_below_its_workload_and_workloads_by_their_place() -> None:
+    (node,) = decode(
+        document(
+            workloads=[workload("/b"), workload("/a/x"), workload("/a")],
+            processes=[process(1, "/b"), process(2, "/a"), process(3, "/gone")],
+        )
+    )
+    assert [row.name for row in node.rows] == ["/a", "2 app", "/a/x", "/b", "1 app", "3 app"]
+
+
+@pytest.mark.parametrize(
+    ("runtime", "version", "shown"),
+    [
+        ("go", "go1.26.8", "go 1.26.8"),
+        ("python", "3.11", "python 3.11"),
+        ("go", None, "go"),
+        (None, None, ""),
+    ],
+)
+def test_a_runtime_is_named_once(runtime: str | None, version: str | None, shown: str) -> None:
+    told: dict[str, Any] = process(1, "/a") | {"runtime": runtime, "runtime_version": version}
+    (node,) = decode(document(workloads=[workload("/a")], processes=[told]))
+    assert node.rows[1].runtime == shown
+
+
+def test_what_is_not_known_stays_unknown() -> None:
+    (node,) = decode(document(workloads=[workload("/a") | {"cpu_cores": None}], processes=[]))
+    assert node.rows[0].cpu_cores is None
+    assert node.rows[0].pressures == (1.5, None, None)
+    assert node.machine.cpus == 2
+
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.floats() | st.integers() | st.text(),
+    lambda inner: st.lists(inner) | st.dictionaries(st.text() | st.just("nodes"), inner),
+    max_leaves=5,
+)
+
+
+def code_of(answer: object) -> ExitCode:
+    try:
+        decode(answer)
+    except OperatorError as error:
+        return error.code
+    return ExitCode.OK
+
+
+@given(JSON)
+def test_whatever_is_answered_is_a_topology_or_a_clear_error(answer: object) -> None:
+    assert code_of(answer) in (ExitCode.OK, ExitCode.UNREACHABLE)
+
+
+@given(st.data())
+def test_a_topology_with_one_wrong_value_is_an_error_and_no_defect(data: st.DataObject) -> None:
+    broken = document(workloads=[workload("/a")], processes=[process(1, "/a")])
+    node = broken["nodes"][0]
+    part = data.draw(
+        st.sampled_from([node, node["machine"], node["workloads"][0], node["processes"][0]])
+    )
+    part[data.draw(st.sampled_from(sorted(part)))] = data.draw(JSON)
+    assert code_of(broken) in (ExitCode.OK, ExitCode.UNREACHABLE)

@@ -1,0 +1,52 @@
+"""Answers of the brain to `/api/v1/topology`, as small as they can be."""
+
+from collections.abc import Sequence
+from typing import Any
+
+Raw = dict[str, Any]
+
+
+def workload(path: str) -> Raw:
+    return {
+        "path": path,
+        "name": path,
+        "kind": "slice",
+        "cpu_cores": 0.25,
+        "memory_bytes": 3 << 20,
+        "pressures": {"cpu": {"some_10s": 1.5}, "memory": None, "io": None},
+    }
+
+
+def process(pid: int, path: str) -> Raw:
+    return {
+        "pid": pid,
+        "workload": path,
+        "command": "app",
+        "cpu_cores": None,
+        "memory_bytes": 1 << 20,
+        "runtime": None,
+        "runtime_version": None,
+    }
+
+
+def document(
+    *, workloads: Sequence[Raw], processes: Sequence[Raw], missing: Sequence[Raw] = ()
+) -> Raw:
+    machine = {
+        "kernel": "6.18",
+        "cpus": 2,
+        "cpu_cores": 0.5,
+        "memory_bytes": 8 << 30,
+        "memory_used_bytes": 1 << 30,
+        "pressures": {"cpu": {"some_10s": 2.0}, "memory": {"some_10s": 0.0}, "io": None},
+    }
+    node = {
+        "name": "one",
+        "stale": False,
+        "age_s": 1.2,
+        "machine": machine,
+        "workloads": list(workloads),
+        "processes": list(processes),
+        "missing": list(missing),
+    }
+    return {"nodes": [node]}
