@@ -37,6 +37,7 @@ class Unseen:
 def announcement(
     *,
     version: str,
+    program: str,  # how the person can type our name
     data_dir: Path,
     named: bool,  # whether --data-dir was needed to mean this directory
     processes: Sequence[Standing],
@@ -46,9 +47,9 @@ def announcement(
     """The block of text that `up` prints, with what somebody can do next."""
     option = f" --data-dir {shlex.quote(str(data_dir))}" if named else ""
     opening = (
-        [f"  Open   {link}", f"         It works once; `nemutator link{option}` prints another."]
+        [f"  Open   {link}", f"         It works once; `{program} link{option}` prints another."]
         if link is not None
-        else [f"  Open   `nemutator link{option}` prints a link once the brain is ready."]
+        else [f"  Open   `{program} link{option}` prints a link once the brain is ready."]
     )
     return "\n".join(
         [
@@ -59,7 +60,7 @@ def announcement(
             "",
             *_unseen(unseen),
             *opening,
-            f"  Look   nemutator topology{option}",
+            f"  Look   {program} topology{option}",
             "  Stop   Ctrl-C stops everything.",
             "",
             "",

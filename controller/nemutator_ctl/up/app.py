@@ -4,6 +4,8 @@ import asyncio
 import logging
 import os
 import random
+import shlex
+import shutil
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -134,6 +136,7 @@ class _Household:
         default = data_directory.named(UpSettings().data_dir)
         text = announcement(
             version=__version__,
+            program=_typed(),
             data_dir=self._directory.root,
             named=self._directory != default,
             processes=processes,
@@ -146,3 +149,12 @@ class _Household:
         except OSError:
             # Whoever read our output is gone; what runs goes on.
             os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+
+def _typed() -> str:
+    """What the person here types for `nemutator`: `make run` puts nothing on the PATH."""
+    beside = Path(sys.executable).with_name(names.PREFIX)
+    if shutil.which(names.PREFIX) or not beside.exists():
+        return names.PREFIX
+    here = Path.cwd()
+    return shlex.quote(str(beside.relative_to(here) if beside.is_relative_to(here) else beside))

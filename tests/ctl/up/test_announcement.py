@@ -15,6 +15,7 @@ def told(
 ) -> str:
     return announcement(
         version="0.1.0",
+        program="nemutator",
         data_dir=Path(data_dir),
         named=named,
         processes=processes,
