@@ -194,7 +194,9 @@ def printed(resolved: Resolved[S]) -> str:
             lines += ["", f"[{table}]"]
         value = getattr(resolved.values, field.name)
         source = resolved.sources[field.name].value
-        lines.append(f"{field.name} = {_toml(value)}  # {source}. {field.meaning}")
+        # TOML has no null: what is not set is left out, and shown as a comment.
+        shown = f"# {field.name} =" if value is None else f"{field.name} = {_toml(value)}"
+        lines.append(f"{shown}  # {source}. {field.meaning}")
     return "\n".join(lines) + "\n"
 
 
@@ -324,7 +326,7 @@ def _toml(value: object) -> str:
         return "true" if value else "false"
     if isinstance(value, int | float):
         return repr(value)
-    text = "" if value is None else str(value)
+    text = str(value)
     escaped = "".join(
         f"\\{char}" if char in '"\\' else char if char.isprintable() else f"\\U{ord(char):08X}"
         for char in text

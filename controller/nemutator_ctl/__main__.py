@@ -18,12 +18,9 @@ COMMANDS = {
     "topology": ("nemutator_ctl.topology.command", "show what runs here, and what it uses"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),
+    "version": ("nemutator_ctl.version", "print the version"),
 }
 """Name → where its `main(argv)` lives, and what it is for."""
-
-LISTED = {name: summary for name, (_, summary) in COMMANDS.items()} | {
-    "version": "print the version",
-}
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -55,7 +52,7 @@ def _dispatch(argv: Sequence[str]) -> int:
         module, _ = COMMANDS[word]
         code: int = import_module(module).main(argv[1:])
         return code
-    if word in ("version", "--version"):
+    if word == "--version":
         sys.stdout.write(f"nemutator {__version__}\n")
     elif word in ("help", "--help", "-h"):
         sys.stdout.write(_help())
@@ -65,7 +62,7 @@ def _dispatch(argv: Sequence[str]) -> int:
 
 
 def _help() -> str:
-    commands = "\n".join(f"  {name:<10}{summary}" for name, summary in LISTED.items())
+    commands = "\n".join(f"  {name:<10}{summary}" for name, (_, summary) in COMMANDS.items())
     codes = "\n".join(f"  {code.value:<4}{code.meaning}" for code in ExitCode)
     return (
         "nemutator: credentials, profiles, mutation and placement for the nodes of a cluster.\n\n"
@@ -79,7 +76,7 @@ def _help() -> str:
 def _unknown(word: str) -> OperatorError:
     import difflib
 
-    near = difflib.get_close_matches(word, LISTED, n=1)
+    near = difflib.get_close_matches(word, COMMANDS, n=1)
     hint = f"; did you mean {near[0]!r}?" if near else ""
     kind = "option" if word.startswith("-") else "command"
     return OperatorError(

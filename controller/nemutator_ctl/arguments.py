@@ -6,7 +6,7 @@ from nemutator_common import data_directory
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.launching import settings_from
 
-from nemutator_ctl.documents import Output
+from nemutator_ctl.documents import add_output
 from nemutator_ctl.settings import UpSettings
 
 
@@ -24,14 +24,7 @@ def parser(command: str, summary: str, *, output: bool) -> argparse.ArgumentPars
         help="the directory of the `nemutator up` that is meant [NEMUTATOR_DATA_DIR]",
     )
     if output:
-        made.add_argument(
-            "-o",
-            "--output",
-            metavar="|".join(Output),
-            choices=tuple(Output),
-            default=Output.TABLE,
-            help="table for people (the default), json or yaml for programs",
-        )
+        add_output(made)
     return made
 
 

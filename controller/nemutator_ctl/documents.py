@@ -3,6 +3,7 @@
 Both escape everything beyond ASCII, so that a stranger's text cannot draw on a terminal.
 """
 
+import argparse
 import enum
 import json
 from typing import Literal
@@ -12,6 +13,18 @@ class Output(enum.StrEnum):
     TABLE = "table"
     JSON = "json"
     YAML = "yaml"
+
+
+def add_output(parser: argparse.ArgumentParser) -> None:
+    """The option `-o`; what it was given is compared with `Output`, whose members are text."""
+    parser.add_argument(
+        "-o",
+        "--output",
+        metavar="|".join(Output),
+        choices=[output.value for output in Output],
+        default=Output.TABLE.value,
+        help="table for people (the default), json or yaml for programs",
+    )
 
 
 def rendered(document: object, output: Literal[Output.JSON, Output.YAML]) -> str:

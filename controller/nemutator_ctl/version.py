@@ -1,0 +1,32 @@
+"""`nemutator version`: which nemutator this is, and what it runs on. Imports next to nothing."""
+
+import argparse
+import platform
+import sys
+from collections.abc import Sequence
+
+from nemutator_common import __version__
+from nemutator_common.errors import ExitCode
+
+from nemutator_ctl.documents import Output, add_output, rendered
+
+SUMMARY = "Print the version."
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="nemutator version", description=SUMMARY, allow_abbrev=False
+    )
+    add_output(parser)
+    output = Output(parser.parse_args(argv).output)
+    if output is Output.TABLE:
+        sys.stdout.write(f"nemutator {__version__}\n")
+    else:
+        document = {
+            "apiVersion": "nemutator.io/v1",
+            "kind": "Version",
+            "version": __version__,
+            "python": platform.python_version(),
+        }
+        sys.stdout.write(rendered(document, output))
+    return ExitCode.OK

@@ -1,0 +1,84 @@
+"""`nemutator` as a process, where nothing runs: what it prints, where, and with which exit code."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+import yaml
+from nemutator_common import __version__
+from nemutator_common.errors import ExitCode
+
+
+def nemutator(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nemutator_ctl", *words],
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+        env={name: value for name, value in os.environ.items() if "NEMUTATOR" not in name}
+        | environment,
+    )
+
+
+def test_the_version_comes_as_text_json_and_yaml() -> None:
+    assert nemutator("version").stdout == f"nemutator {__version__}\n"
+    assert nemutator("--version").stdout == f"nemutator {__version__}\n"
+    document = json.loads(nemutator("version", "-o", "json").stdout)
+    assert document["version"] == __version__
+    assert yaml.safe_load(nemutator("version", "-o", "yaml").stdout) == document
+
+
+def test_the_help_lists_every_exit_code() -> None:
+    ran = nemutator("--help")
+    assert ran.returncode == ExitCode.OK
+    for code in ExitCode:
+        assert f"  {code.value:<4}{code.meaning}" in ran.stdout
+    assert nemutator().stdout == ran.stdout
+
+
+@pytest.mark.parametrize("command", ["up", "topology", "doctor", "link", "version"])
+def test_each_command_explains_its_options(command: str) -> None:
+    ran = nemutator(command, "--help")
+    assert ran.returncode == ExitCode.OK
+    assert ran.stdout.startswith(f"usage: nemutator {command}")
+
+
+@pytest.mark.parametrize(
+    ("words", "said"),
+    [
+        (("toplogy",), "did you mean 'topology'?"),
+        (("version", "extra"), "unrecognized arguments: extra"),
+        (("version", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
+        (("topology", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
+        (("link", "--fly"), "unrecognized arguments: --fly"),
+        (("up", "--fly"), "unrecognized arguments: --fly"),
+    ],
+)
+def test_a_wrong_word_is_named(words: tuple[str, ...], said: str) -> None:
+    ran = nemutator(*words)
+    assert ran.returncode == ExitCode.USAGE
+    # Python 3.14 leaves the quotes out of its list of choices.
+    assert said.replace("'", "") in ran.stderr.replace("'", "")
+    assert ran.stdout == ""
+
+
+@pytest.mark.parametrize("command", ["topology", "link"])
+def test_where_nothing_runs_the_remedy_is_named(command: str, tmp_path: Path) -> None:
+    ran = nemutator(command, "--data-dir", tmp_path)
+    assert ran.returncode == ExitCode.UNREACHABLE
+    assert str(tmp_path) in ran.stderr
+    assert "nemutator up" in ran.stderr
+
+
+def test_printed_settings_are_read_back(tmp_path: Path) -> None:
+    printed = nemutator("up", "--print-settings", NEMUTATOR_UP_PRIVILEGES="never").stdout
+    file = tmp_path / "settings.toml"
+    file.write_text(printed)
+    again = nemutator("up", "--config", file, "--print-settings")
+    assert again.returncode == ExitCode.OK, again.stderr
+    assert 'privileges = "never"  # file' in again.stdout
+    assert "# console =  # default" in again.stdout
