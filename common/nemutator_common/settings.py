@@ -65,6 +65,18 @@ def between(low: float, high: float) -> Check:
     return lambda value: None if low <= value <= high else f"expected {low:g} to {high:g}"
 
 
+class SettingsError(OperatorError):
+    """Everything that is wrong with the settings of a process, each thing by its name."""
+
+    def __init__(self, problems: Iterable[str]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(
+            "\n  ".join(["these settings cannot be used:", *self.problems]),
+            remedy="correct them all; `--print-settings` without them shows every name and default",
+            code=ExitCode.SETTINGS,
+        )
+
+
 class LogLevel(enum.StrEnum):
     DEBUG = "debug"
     INFO = "info"
@@ -154,7 +166,7 @@ def resolve(
     environment: Mapping[str, str],
     flags: Mapping[str, str],
 ) -> Resolved[S]:
-    """Values for *schema*, or an `OperatorError` that lists every problem there is.
+    """Values for *schema*, or a `SettingsError` that lists every problem there is.
 
     *file* is the decoded TOML document; *flags* are by field name, still text.
     """
@@ -176,11 +188,7 @@ def resolve(
         else:
             problems.append(f"{where}={raw!r}: {wrong}")
     if problems:
-        raise OperatorError(
-            "\n  ".join(["these settings cannot be used:", *problems]),
-            remedy="correct them all; `--print-settings` without them shows every name and default",
-            code=ExitCode.SETTINGS,
-        )
+        raise SettingsError(problems)
     return Resolved(schema(**values), sources)
 
 

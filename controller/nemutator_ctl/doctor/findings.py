@@ -10,6 +10,9 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Self
 
+from nemutator_agent.settings import ObserveSettings
+from nemutator_controller.settings import BrainSettings
+
 from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.facts import Facts, Text, Unread
 
@@ -34,8 +37,8 @@ _MEMORY_BY_CGROUP = (5, 11)
 _PROFILE_HZ = 99
 
 # Settings of observe and of the brain as they are by default, with what else they keep open or need.
-_FILES = 16_384 + 256
-_DATABASE_BYTES = 256 << 20
+_FILES = ObserveSettings().descriptors + 256
+_DATABASE_BYTES = BrainSettings().database_bytes
 _FULL_BYTES = 1 << 20
 
 _DISTRUSTED = "what it says is not what Linux says"

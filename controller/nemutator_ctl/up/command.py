@@ -2,9 +2,12 @@
 
 import argparse
 import functools
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
+from nemutator_agent.settings import ObserveSettings
 from nemutator_common import launching
+from nemutator_common.settings import SettingsError, Shared
+from nemutator_controller.settings import BrainSettings
 
 from nemutator_ctl.settings import UpSettings
 from nemutator_ctl.up import app
@@ -24,5 +27,23 @@ def main(argv: Sequence[str]) -> int:
         help="the same as --children-log-level info",
     )
     arguments = parser.parse_args(argv)
+    if not arguments.print_settings:
+        _judge_all(arguments)
     role = launching.Role(UpSettings, functools.partial(app.run, config=arguments.config), SUMMARY)
     return launching.start("nemutator up", role, arguments)
+
+
+def _judge_all(arguments: argparse.Namespace) -> None:
+    """Raise what is wrong for any of the processes at once, before the first of them starts."""
+    schemas = (UpSettings, BrainSettings, ObserveSettings)
+    problems = [problem for schema in schemas for problem in _problems(schema, arguments)]
+    if problems:
+        # What belongs to nobody is a problem of each.
+        raise SettingsError(dict.fromkeys(problems))
+
+
+def _problems(schema: type[Shared], arguments: argparse.Namespace) -> Iterator[str]:
+    try:
+        launching.settings_from(schema, arguments)
+    except SettingsError as error:
+        yield from error.problems
