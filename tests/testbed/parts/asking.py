@@ -1,0 +1,38 @@
+"""A GET to a daemon on loopback."""
+
+import contextlib
+import http.client
+import ssl
+from pathlib import Path
+
+from tests.testbed.running.ports import LOOPBACK
+
+CALL_S = 30.0
+
+
+def get(port: int, path: str, *, ca_file: Path, token: str) -> tuple[int, str]:
+    """Status and body; OSError when nobody answers."""
+    context = ssl.create_default_context(cafile=str(ca_file))
+    connection = http.client.HTTPSConnection(LOOPBACK, port, timeout=CALL_S, context=context)
+    with contextlib.closing(connection):
+        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+
+
+def is_well(port: int, path: str, *, tls: bool = False) -> bool:
+    """Whether a daemon says so itself; of its certificate nothing is asked."""
+    unchecked = ssl.create_default_context()
+    unchecked.check_hostname = False
+    unchecked.verify_mode = ssl.CERT_NONE
+    connection = (
+        http.client.HTTPSConnection(LOOPBACK, port, timeout=CALL_S, context=unchecked)
+        if tls
+        else http.client.HTTPConnection(LOOPBACK, port, timeout=CALL_S)
+    )
+    with contextlib.closing(connection):
+        try:
+            connection.request("GET", path)
+            return connection.getresponse().status == http.client.OK
+        except (OSError, http.client.HTTPException):
+            return False

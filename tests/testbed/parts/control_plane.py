@@ -1,0 +1,280 @@
+"""A Kubernetes control plane on loopback: etcd, API server, controller manager, scheduler.
+
+With RBAC and Node authorisation, an audit log, and aggregation that dials endpoints itself, since
+no kube-proxy runs here.
+"""
+
+import http.client
+import json
+import os
+import secrets
+import shlex
+import subprocess
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.testbed.building import made
+
+from tests.testbed.parts.asking import get, is_well
+from tests.testbed.parts.kubeconfigs import kubeconfig
+from tests.testbed.running.certificates import Authority, Leaf, signing_key
+from tests.testbed.running.ports import LOOPBACK, free_port
+from tests.testbed.running.run import Run
+from tests.testbed.running.waiting import until
+
+READY_S = 60.0
+CALL_S = 30.0
+SERVICES = "10.213.0.0/16"
+PODS = "10.214.0.0/16"
+
+AUDIT_POLICY = """\
+apiVersion: audit.k8s.io/v1
+kind: Policy
+omitStages: [RequestReceived]
+rules:
+  # What a token or a secret says is nobody's business, in a log least of all.
+  - level: Metadata
+    resources: [{group: "", resources: [secrets, serviceaccounts/token]}]
+  - level: Metadata
+    resources: [{group: authentication.k8s.io}]
+  - level: Request
+    verbs: [create, update, patch, delete, deletecollection]
+  - level: Metadata
+"""
+
+
+class KubectlError(Exception):
+    """kubectl has refused or failed; what it said."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cluster:
+    """How to reach the control plane, and how to see what it did."""
+
+    run: Run
+    port: int
+    authority: Authority
+    ca_file: Path
+    kubeconfig: Path
+    """Of an administrator, with a client certificate."""
+    admin_token: str
+    audit_log: Path
+
+    @property
+    def url(self) -> str:
+        return f"https://{LOOPBACK}:{self.port}"
+
+    def kubectl(self, *arguments: str, given: str | None = None, within_s: float = CALL_S) -> str:
+        """What kubectl prints; its own caches stay in the run."""
+        ran = subprocess.run(
+            [made.kube(), "kubectl", *arguments],
+            input=given,
+            capture_output=True,
+            text=True,
+            timeout=within_s,
+            check=False,
+            env={
+                "PATH": os.defpath,
+                "HOME": str(self.run.directory),
+                "KUBECONFIG": str(self.kubeconfig),
+                **self.run.mark,
+            },
+        )
+        if ran.returncode != 0:
+            raise KubectlError(f"kubectl {shlex.join(arguments)}: {ran.stderr or ran.stdout}")
+        return ran.stdout
+
+    def apply(self, *documents: object) -> None:
+        for document in documents:
+            self.kubectl("apply", "--filename=-", given=json.dumps(document))
+
+    def get(self, *arguments: str) -> Any:
+        """The object or list, as kubectl names it."""
+        return json.loads(self.kubectl("get", *arguments, "--output=json"))
+
+    def token(self, namespace: str, service_account: str, *, audience: str = "") -> str:
+        """A token of a service account, as the TokenRequest API gives it."""
+        audiences = [f"--audience={audience}"] if audience else []
+        return self.kubectl(
+            "create", "token", service_account, f"--namespace={namespace}", *audiences
+        ).strip()
+
+    def audit(self) -> Iterator[dict[str, Any]]:
+        """What the API server has written down about who asked for what."""
+        with self.audit_log.open() as lines:
+            yield from map(json.loads, lines)
+
+    def kubeconfig_of(self, user: str, groups: Sequence[str] = ()) -> str:
+        """Somebody else's kubeconfig, by a client certificate."""
+        return kubeconfig(self.url, self.authority.certificate, self.authority.client(user, groups))
+
+    def ask(self, path: str) -> tuple[int, str]:
+        """The administrator's GET: status and body."""
+        return get(self.port, path, ca_file=self.ca_file, token=self.admin_token)
+
+
+def begin(run: Run) -> Cluster:
+    """Start all four parts in *run* and return when they are ready."""
+    authority = Authority("nemutator testbed")
+    port = free_port()
+    token = secrets.token_hex(16)
+    ca_file = run.file("pki/ca.crt", authority.certificate, mode=0o644)
+    run.folder("audit")
+    cluster = Cluster(
+        run=run,
+        port=port,
+        authority=authority,
+        ca_file=ca_file,
+        kubeconfig=run.file(
+            "admin.kubeconfig",
+            kubeconfig(
+                f"https://{LOOPBACK}:{port}",
+                authority.certificate,
+                authority.client("testbed-admin", ["system:masters"]),
+            ),
+        ),
+        admin_token=token,
+        audit_log=run.directory / "audit" / "audit.log",
+    )
+    etcd_url = _start_etcd(run)
+    _start_api_server(cluster, etcd_url)
+    _start_controllers(cluster)
+    return cluster
+
+
+def _start_etcd(run: Run) -> str:
+    client, peer = free_port(), free_port()
+    url, peer_url = f"http://{LOOPBACK}:{client}", f"http://{LOOPBACK}:{peer}"
+    run.daemon(
+        "etcd",
+        [
+            made.kube(), "etcd",
+            f"--data-dir={run.folder('etcd')}",
+            f"--listen-client-urls={url}", f"--advertise-client-urls={url}",
+            f"--listen-peer-urls={peer_url}", f"--initial-advertise-peer-urls={peer_url}",
+            f"--initial-cluster=default={peer_url}",
+            # Nothing of it outlives the run, so no power cut has to be survived.
+            "--unsafe-no-fsync",
+            "--log-level=warn",
+        ],
+        ready=lambda: is_well(client, "/health"),
+        within_s=READY_S,
+    )  # fmt: skip
+    return url
+
+
+def _start_api_server(cluster: Cluster, etcd_url: str) -> None:
+    run, authority = cluster.run, cluster.authority
+    serving = authority.server(LOOPBACK, "localhost", "kubernetes.default.svc")
+    signing, verifying = signing_key()
+    token_line = f"{cluster.admin_token},testbed-admin,testbed-admin,system:masters\n"
+    kubelet_client = authority.client("testbed-api-server", ["system:masters"])
+    # A second authority: who aggregates must not be taken for a user of the same name.
+    proxy_authority = Authority("nemutator testbed front proxy")
+    proxy_client = proxy_authority.client("front-proxy")
+    proxy_ca_file = run.file("pki/proxy-ca.crt", proxy_authority.certificate)
+    run.daemon(
+        "kube-apiserver",
+        [
+            made.kube(), "kube-apiserver",
+            f"--etcd-servers={etcd_url}",
+            f"--bind-address={LOOPBACK}",
+            f"--advertise-address={LOOPBACK}",
+            # A service's endpoint may not be loopback, and nobody here asks for this one.
+            "--endpoint-reconciler-type=none",
+            f"--secure-port={cluster.port}",
+            *_leaf_flags(run, "serving", serving, "tls-cert-file", "tls-private-key-file"),
+            f"--client-ca-file={cluster.ca_file}",
+            f"--token-auth-file={run.file('pki/tokens.csv', token_line)}",
+            f"--service-account-issuer=https://{LOOPBACK}:{cluster.port}",
+            f"--service-account-signing-key-file={run.file('pki/sa.key', signing)}",
+            f"--service-account-key-file={run.file('pki/sa.pub', verifying)}",
+            f"--service-cluster-ip-range={SERVICES}",
+            "--authorization-mode=Node,RBAC",
+            "--enable-admission-plugins=NodeRestriction",
+            "--allow-privileged=true",
+            *_leaf_flags(
+                run, "kubelet-client", kubelet_client,
+                "kubelet-client-certificate", "kubelet-client-key",
+            ),
+            f"--kubelet-certificate-authority={cluster.ca_file}",
+            "--kubelet-preferred-address-types=Hostname",
+            f"--requestheader-client-ca-file={proxy_ca_file}",
+            "--requestheader-allowed-names=front-proxy",
+            "--requestheader-username-headers=X-Remote-User",
+            "--requestheader-group-headers=X-Remote-Group",
+            "--requestheader-extra-headers-prefix=X-Remote-Extra-",
+            *_leaf_flags(
+                run, "proxy", proxy_client, "proxy-client-cert-file", "proxy-client-key-file"
+            ),
+            "--enable-aggregator-routing=true",
+            f"--audit-policy-file={run.file('audit-policy.yaml', AUDIT_POLICY)}",
+            f"--audit-log-path={cluster.audit_log}",
+            "--profiling=false",
+        ],
+        ready=lambda: _is_ready(cluster),
+        within_s=READY_S,
+    )  # fmt: skip
+
+
+def _leaf_flags(
+    run: Run, name: str, leaf: Leaf, certificate_flag: str, key_flag: str
+) -> Iterator[str]:
+    yield f"--{certificate_flag}={run.file(f'pki/{name}.crt', leaf.certificate)}"
+    yield f"--{key_flag}={run.file(f'pki/{name}.key', leaf.key)}"
+
+
+def _start_controllers(cluster: Cluster) -> None:
+    run = cluster.run
+    kubeconfigs = {
+        name: run.file(f"{name}.kubeconfig", cluster.kubeconfig_of(f"system:{name}"))
+        for name in ("kube-controller-manager", "kube-scheduler")
+    }
+    ports = {name: free_port() for name in kubeconfigs}
+    special = {
+        "kube-controller-manager": (
+            "--use-service-account-credentials",
+            f"--service-account-private-key-file={run.directory / 'pki' / 'sa.key'}",
+            f"--root-ca-file={cluster.ca_file}",
+            "--allocate-node-cidrs=true",
+            f"--cluster-cidr={PODS}",
+        ),
+        "kube-scheduler": (),
+    }
+    daemons = [
+        (
+            run.started(
+                name,
+                [
+                    made.kube(), name,
+                    f"--kubeconfig={file}",
+                    f"--authentication-kubeconfig={file}",
+                    f"--authorization-kubeconfig={file}",
+                    f"--bind-address={LOOPBACK}",
+                    f"--secure-port={ports[name]}",
+                    "--leader-elect=false",
+                    *special[name],
+                ],
+            ),
+            ports[name],
+        )
+        for name, file in kubeconfigs.items()
+    ]  # fmt: skip
+    for daemon, port in daemons:
+        daemon.wait_until(lambda port=port: is_well(port, "/healthz", tls=True), within_s=READY_S)
+    # A pod is refused in a namespace whose default service account is not there yet.
+    _wait_for_service_account(cluster)
+
+
+def _wait_for_service_account(cluster: Cluster) -> None:
+    path = "/api/v1/namespaces/default/serviceaccounts/default"
+    until(lambda: cluster.ask(path)[0] == http.client.OK, "its controllers work", within_s=READY_S)
+
+
+def _is_ready(cluster: Cluster) -> bool:
+    try:
+        return cluster.ask("/readyz")[0] == http.client.OK
+    except OSError:
+        return False
