@@ -8,6 +8,8 @@ from pathlib import Path
 
 import pytest
 
+pytest_plugins = ["tests.testbed.fixtures"]
+
 TESTS = Path(__file__).parent
 TIERS = ("e2e", "drill")
 

@@ -4,6 +4,7 @@ With RBAC and Node authorisation, an audit log, and aggregation that dials endpo
 no kube-proxy runs here.
 """
 
+import functools
 import http.client
 import json
 import os
@@ -16,7 +17,6 @@ from pathlib import Path
 from typing import Any
 
 from tests.testbed.building import made
-
 from tests.testbed.parts.asking import get, is_well
 from tests.testbed.parts.kubeconfigs import kubeconfig
 from tests.testbed.running.certificates import Authority, Leaf, signing_key
@@ -243,27 +243,25 @@ def _start_controllers(cluster: Cluster) -> None:
         ),
         "kube-scheduler": (),
     }
-    daemons = [
-        (
-            run.started(
-                name,
-                [
-                    made.kube(), name,
-                    f"--kubeconfig={file}",
-                    f"--authentication-kubeconfig={file}",
-                    f"--authorization-kubeconfig={file}",
-                    f"--bind-address={LOOPBACK}",
-                    f"--secure-port={ports[name]}",
-                    "--leader-elect=false",
-                    *special[name],
-                ],
-            ),
-            ports[name],
+    daemons = {
+        name: run.started(
+            name,
+            [
+                made.kube(), name,
+                f"--kubeconfig={file}",
+                f"--authentication-kubeconfig={file}",
+                f"--authorization-kubeconfig={file}",
+                f"--bind-address={LOOPBACK}",
+                f"--secure-port={ports[name]}",
+                "--leader-elect=false",
+                *special[name],
+            ],
         )
         for name, file in kubeconfigs.items()
-    ]  # fmt: skip
-    for daemon, port in daemons:
-        daemon.wait_until(lambda port=port: is_well(port, "/healthz", tls=True), within_s=READY_S)
+    }  # fmt: skip
+    for name, daemon in daemons.items():
+        well = functools.partial(is_well, ports[name], "/healthz", tls=True)
+        daemon.wait_until(well, within_s=READY_S)
     # A pod is refused in a namespace whose default service account is not there yet.
     _wait_for_service_account(cluster)
 

@@ -94,7 +94,7 @@ def signing_key() -> tuple[str, str]:
 
 
 def private_pem(key: ec.EllipticCurvePrivateKey) -> str:
-    # The API server reads no PKCS 8 for service-account keys on all versions; SEC 1 it always does.
+    # SEC 1: the one form of elliptic keys that all daemons of the testbed read.
     return key.private_bytes(
         serialization.Encoding.PEM,
         serialization.PrivateFormat.TraditionalOpenSSL,

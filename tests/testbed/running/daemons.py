@@ -57,12 +57,12 @@ class Daemon:
             code = self.process.returncode
             raise DaemonFailedError(f"{self.name} ended with {code}; it said:\n{self.said()}")
 
-    def stop(self) -> None:
+    def stop(self, *, within_s: float = STOP_S) -> None:
         """Ask it to end; one that does not is killed."""
         if self.process.poll() is None:
             self.process.send_signal(self.ends.asked)
             with contextlib.suppress(subprocess.TimeoutExpired):
-                self.process.wait(STOP_S)
+                self.process.wait(within_s)
         self.kill()
 
     def kill(self) -> None:

@@ -1,0 +1,117 @@
+"""What a killed run leaves is found and cleaned, and nobody else's things are touched."""
+
+import os
+import signal
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.testbed.running import leftovers
+from tests.testbed.running.leftovers import MARK, bridge_of, cgroup_of, mounts_below
+from tests.testbed.running.run import running
+from tests.testbed.running.waiting import until
+
+REPOSITORY = Path(__file__).parents[3]
+
+# A run with a daemon, and a process that has left its family: as a container's shim does.
+ABANDONED = """
+import subprocess, sys, time
+from tests.testbed.running.run import running
+
+with running() as run:
+    daemon = run.started("sleeper", ["sleep", "600"])
+    escaped = ["setsid", "--fork", "sleep", "601"]
+    subprocess.run(escaped, env={"PATH": "/usr/bin:/bin", **run.mark}, check=True)
+    print(run.directory, daemon.pid, flush=True)
+    time.sleep(600)
+"""
+
+
+def line(target: str) -> str:
+    return f"36 35 98:0 / {target} rw,noatime shared:1 - ext4 /dev/root rw"
+
+
+def is_there(pid: int) -> bool:
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+@pytest.fixture
+def abandoned() -> Iterator[tuple[Path, int]]:
+    """The directory and the daemon of a run that was killed as hard as possible."""
+    command = [sys.executable, "-c", ABANDONED]
+    with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as owner:
+        assert owner.stdout
+        directory, pid = owner.stdout.readline().split()
+        assert Path(directory) in leftovers.live_runs()
+        owner.send_signal(signal.SIGKILL)
+    yield Path(directory), int(pid)
+    leftovers.clean(Path(directory))
+
+
+def test_a_daemon_dies_with_the_process_that_started_it(abandoned: tuple[Path, int]) -> None:
+    _, daemon = abandoned
+    until(lambda: not is_there(daemon), "the daemon has ended", within_s=10)
+
+
+def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, int]) -> None:
+    directory, _ = abandoned
+    assert directory in leftovers.dead_runs()
+    (escaped,) = leftovers.marked(directory)
+    with running() as run:
+        assert run.directory != directory
+        assert not directory.exists()
+        until(lambda: not is_there(escaped), "what escaped has ended", within_s=10)
+
+
+def test_a_run_that_goes_on_is_left_alone() -> None:
+    with running() as one, running() as other:
+        assert one.directory.is_dir()
+        assert {one.directory, other.directory} <= set(leftovers.live_runs())
+    assert not one.directory.exists()
+    assert not other.directory.exists()
+
+
+def test_cleaning_twice_is_cleaning_once(tmp_path: Path) -> None:
+    directory = tmp_path / "abc123"
+    (directory / "logs").mkdir(parents=True)
+    leftovers.clean(directory)
+    leftovers.clean(directory)
+    assert not directory.exists()
+
+
+def test_a_process_of_another_run_is_not_found(tmp_path: Path) -> None:
+    other = {MARK: f"{tmp_path}/abc1234", "PATH": os.defpath}
+    with subprocess.Popen(["sleep", "600"], env=other) as process:
+        try:
+            assert list(leftovers.marked(tmp_path / "abc123")) == []
+            assert list(leftovers.marked(tmp_path / "abc1234")) == [process.pid]
+        finally:
+            process.kill()
+
+
+def test_mounts_are_found_by_whole_names_and_in_their_order() -> None:
+    ours = ["/tmp/n/abc123", "/tmp/n/abc123/kubelet", "/tmp/n/abc123/kubelet/a"]
+    others = ["/", "/tmp/n", "/tmp/n/abc1234", "/tmp/n/abc123x/y"]
+    mountinfo = "\n".join(map(line, [*others[:2], *ours, *others[2:]]))
+    assert list(mounts_below(Path("/tmp/n/abc123"), mountinfo)) == ours
+
+
+@given(st.text(alphabet=st.characters(min_codepoint=32, max_codepoint=126), min_size=1))
+def test_a_mount_point_of_any_name_is_found(name: str) -> None:
+    target = "/run/" + name.replace("/", "").replace(".", "") + "x"
+    escaped = target.replace("\\", r"\134").replace(" ", r"\040")
+    assert list(mounts_below(Path("/run"), line(escaped))) == [target]
+
+
+def test_names_of_a_run_are_its_own_and_fit() -> None:
+    assert len(bridge_of("abc123")) <= 15
+    assert bridge_of("abc123") != bridge_of("abc124")
+    assert cgroup_of("abc123") != cgroup_of("abc124")
