@@ -1,0 +1,157 @@
+"""What a run could leave on a machine, as far as it can be seen from outside."""
+
+import contextlib
+import os
+import subprocess
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.testbed.running.leftovers import CGROUPS
+
+# Where a container engine, a kubelet and CNI write when nobody tells them otherwise.
+FOLDERS = (
+    "/etc/cni", "/etc/containerd", "/etc/kubernetes", "/opt/cni",
+    "/run/containerd", "/run/netns", "/run/postgresql",
+    "/var/lib/cni", "/var/lib/containerd", "/var/lib/kubelet", "/var/lib/containers",
+    "/var/log/containers", "/var/log/pods",
+)  # fmt: skip
+SHARED_MEMORY = "PostgreSQL.*"
+# A desktop makes and removes cgroups all day long: these are a kubelet's and ours.
+OWN_CGROUPS = ("nemutator", "kubepods")
+SYSCTLS = (
+    "net/ipv4/ip_forward",
+    "net/ipv4/conf/all/route_localnet",
+    "net/ipv6/conf/all/forwarding",
+)
+RULES = ("iptables-save", "iptables-legacy-save", "ip6tables-save", "nft list ruleset")
+NOBODY_ASKED = "(no tool)"
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    pid: int
+    parent: int
+    began: int
+    """Ticks since the machine was started: with the pid, one process and no later one."""
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class MachineState:
+    """Facts by kind, and all processes."""
+
+    facts: Mapping[str, frozenset[str]]
+    processes: frozenset[Process]
+
+    def added_since(self, before: "MachineState") -> list[str]:
+        """What was not there *before*, in words; nothing else is looked at."""
+        found = [
+            f"{kind}: {fact}"
+            for kind, facts in self.facts.items()
+            for fact in sorted(facts - before.facts[kind])
+        ]
+        strays = strays_among(self.processes, before.processes, me=os.getpid())
+        return found + [f"process: {one.pid} {one.name}" for one in strays]
+
+
+def look(rules: Mapping[str, str] = os.environ) -> MachineState:
+    """The machine as it is now; *rules* is the environment in which packet filters are asked."""
+    return MachineState(
+        facts={
+            "mount": frozenset(_mounts(Path("/proc/self/mountinfo").read_text())),
+            "interface": frozenset(os.listdir("/sys/class/net")),
+            "packet filter": frozenset(_packet_filters(rules)),
+            "cgroup": frozenset(_cgroups()),
+            "file": frozenset(_files()),
+            "setting": frozenset(f"{name}={_text('/proc/sys', name)}" for name in SYSCTLS),
+            "shared memory": frozenset(_text("/proc/sysvipc/shm").splitlines()[1:]),
+        },
+        processes=frozenset(_processes()),
+    )
+
+
+def strays_among(now: Iterable[Process], before: Iterable[Process], *, me: int) -> list[Process]:
+    """New processes that are ours or nobody's: others start theirs below what was there before."""
+    known = {(one.pid, one.began) for one in before}
+    by_pid = {one.pid: one for one in now}
+
+    def belongs_elsewhere(one: Process) -> bool:
+        seen = set[int]()
+        while one.parent > 1 and one.pid not in seen:
+            seen.add(one.pid)
+            if one.parent == me or (above := by_pid.get(one.parent)) is None:
+                return False
+            if (above.pid, above.began) in known:
+                return True
+            one = above
+        return False
+
+    return sorted(
+        (
+            one
+            for one in by_pid.values()
+            if (one.pid, one.began) not in known and one.pid != me and not belongs_elsewhere(one)
+        ),
+        key=lambda one: one.pid,
+    )
+
+
+def _processes() -> Iterator[Process]:
+    for entry in os.scandir("/proc"):
+        if not entry.name.isdigit():
+            continue
+        with contextlib.suppress(OSError):
+            if not Path(entry.path, "cmdline").read_bytes():
+                continue  # the kernel's own, and what has ended
+            name, _, rest = Path(entry.path, "stat").read_text().partition("(")[2].rpartition(")")
+            fields = rest.split()
+            yield Process(int(entry.name), int(fields[1]), int(fields[19]), name)
+
+
+def _mounts(mountinfo: str) -> Iterator[str]:
+    """Without the number of the mount, which a remount changes."""
+    for line in mountinfo.splitlines():
+        fields = line.split()
+        yield f"{fields[4]} of {fields[3]} on {fields[2]}"
+
+
+def _cgroups() -> Iterator[str]:
+    for folder, _, _ in os.walk(CGROUPS):
+        if any(name in folder for name in OWN_CGROUPS):
+            yield folder
+
+
+def _files() -> Iterator[str]:
+    yield from map(str, Path("/dev/shm").glob(SHARED_MEMORY))
+    for folder in map(Path, FOLDERS):
+        if folder.exists():
+            yield str(folder)
+            with contextlib.suppress(PermissionError):
+                yield from map(str, folder.iterdir())
+
+
+def _packet_filters(environment: Mapping[str, str]) -> Iterator[str]:
+    for tool in RULES:
+        for line in _asked(tool, environment):
+            rule = line.partition(" [")[0]  # behind it are counters of packets
+            if rule and not rule.startswith("#"):
+                yield f"{tool}: {rule}"
+
+
+def _asked(command: str, environment: Mapping[str, str]) -> list[str]:
+    try:
+        asked = subprocess.run(
+            command.split(), capture_output=True, text=True, timeout=30, check=False,
+            env=dict(environment),
+        )  # fmt: skip
+    except FileNotFoundError:
+        return [NOBODY_ASKED]
+    return asked.stdout.splitlines()
+
+
+def _text(folder: str, name: str = "") -> str:
+    try:
+        return Path(folder, name).read_text().strip()
+    except FileNotFoundError:
+        return ""

@@ -1,0 +1,47 @@
+"""Leftovers are seen, and other people's doings are not taken for them."""
+
+import subprocess
+import tempfile
+
+import pytest
+
+from tests.testbed.running import machine_state
+from tests.testbed.running.machine_state import Process, strays_among
+
+INIT = Process(1, 0, 1, "init")
+SHELL = Process(10, 1, 50, "bash")
+TESTS = Process(20, 10, 60, "pytest")
+BEFORE = (INIT, SHELL, TESTS)
+
+
+@pytest.mark.parametrize(
+    ("new", "strays"),
+    [
+        ([], []),
+        ([Process(30, 20, 70, "etcd")], [30]),
+        ([Process(30, 1, 70, "containerd-shim"), Process(31, 30, 71, "pause")], [30, 31]),
+        ([Process(30, 10, 70, "vi"), Process(31, 30, 71, "sh")], []),
+        ([Process(30, 999, 70, "its parent is gone")], [30]),
+        ([Process(10, 1, 70, "a pid used again")], [10]),
+    ],
+)
+def test_new_processes_of_ours_or_of_nobody_are_strays(
+    new: list[Process], strays: list[int]
+) -> None:
+    taken = {one.pid for one in new}
+    now = [*(one for one in BEFORE if one.pid not in taken), *new]
+    assert [one.pid for one in strays_among(now, BEFORE, me=TESTS.pid)] == strays
+
+
+def test_what_is_left_is_named() -> None:
+    before = machine_state.look()
+    with (
+        subprocess.Popen(["sleep", "600"]) as process,
+        tempfile.NamedTemporaryFile(dir="/dev/shm", prefix="PostgreSQL.") as file,
+    ):
+        try:
+            added = machine_state.look().added_since(before)
+        finally:
+            process.kill()
+    assert f"file: {file.name}" in added
+    assert f"process: {process.pid} sleep" in added
