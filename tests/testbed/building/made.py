@@ -1,0 +1,88 @@
+"""Where things are once they are made; each function raises MissingPartError when its is not."""
+
+import platform
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.testbed.building import recipes
+from tests.testbed.building.cache import Cache, MissingPartError, directory
+from tests.testbed.building.recipes import DEBIAN_GROUPS, GO_INPUTS, Machine, Recipe
+
+PROGRAMS = Path(__file__).parent.parent / "programs"
+TOOLCHAIN_LOCK = Path(__file__).parents[3] / "requirements" / "go.txt"
+
+# As Debian and Go name what the kernel calls otherwise.
+ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+
+
+def kube() -> Path:
+    """The binary with all of Kubernetes and etcd: [kube(), "kube-apiserver", …]."""
+    return _cache().folder(recipe("kube")) / "kube"
+
+
+def vault() -> Path:
+    """HashiCorp Vault, with the two plugins that the tests use."""
+    return _cache().folder(recipe("vault")) / "vault"
+
+
+def debian(name: str) -> Path:
+    """The root of a group's unpacked packages; run its programs with unpacked.environment(root)."""
+    return _cache().folder(recipe(name)) / "root"
+
+
+def base_image() -> Path:
+    """Debian's smallest system as an OCI archive, named base_image_name()."""
+    return _cache().folder(recipe("base-image")) / "base-image.tar"
+
+
+def base_image_name() -> str:
+    return recipes.base_image_name(_with_codename("base-image"))
+
+
+def this_machine() -> Machine:
+    try:
+        release = platform.freedesktop_os_release()
+    except OSError:  # no os-release: not one of the distributions that we know
+        release = {}
+    architecture = platform.machine()
+    return Machine(
+        architecture=ARCHITECTURES.get(architecture, architecture),
+        distribution=release.get("ID", "linux"),
+        codename=release.get("VERSION_CODENAME", ""),
+    )
+
+
+def recipe(name: str) -> Recipe:
+    """The recipe of a part by its short name (PARTS), with its inputs as they are now."""
+    return PARTS[name]()
+
+
+def _cache() -> Cache:
+    return Cache(directory())
+
+
+def _go_inputs(part: str) -> dict[str, bytes]:
+    return {name: (PROGRAMS / part / name).read_bytes() for name in GO_INPUTS}
+
+
+def _debian(group: str) -> Callable[[], Recipe]:
+    return lambda: recipes.debian(group, _with_codename(group))
+
+
+def _with_codename(part: str) -> Machine:
+    machine = this_machine()
+    if not machine.codename:
+        raise MissingPartError(
+            f"{part} comes out of Debian packages, and this {machine.distribution} has none; "
+            "remedy: run these tests on Debian or Ubuntu"
+        )
+    return machine
+
+
+# In the order in which they are made: what is quick comes first.
+PARTS: dict[str, Callable[[], Recipe]] = {
+    **{group: _debian(group) for group in DEBIAN_GROUPS},
+    "base-image": lambda: recipes.base_image(_with_codename("base-image")),
+    "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
+    "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
+}

@@ -1,0 +1,49 @@
+"""Makes what is missing, one part after the other, and says of each why it could not be made."""
+
+from collections.abc import Callable, Sequence
+
+from tests.testbed.building import go_programs
+from tests.testbed.building.cache import Cache, MissingPartError
+from tests.testbed.building.made import PARTS
+from tests.testbed.building.recipes import Recipe
+
+Say = Callable[[str], None]
+Maker = Callable[[Recipe, Cache, Say], None]
+
+MAKERS: dict[str, Maker] = {
+    "vault": go_programs.build,
+    "kube": go_programs.build,
+}
+
+
+def make_all(names: Sequence[str], cache: Cache, say: Say) -> bool:
+    """Make those of the parts that are not there; false when one of them could not be made."""
+    if all(_is_there(name, cache) for name in names):
+        return True
+    try:
+        with cache.locked(say):
+            # One after the other to the end: what can be made is made, whatever else cannot.
+            made = [_made(name, cache, say) for name in names]
+            return all(made)
+    except MissingPartError as missing:
+        say(str(missing))
+        return False
+
+
+def _is_there(name: str, cache: Cache) -> bool:
+    try:
+        return cache.has(PARTS[name]())
+    except MissingPartError:
+        return False  # and will be told when it is made
+
+
+def _made(name: str, cache: Cache, say: Say) -> bool:
+    try:
+        recipe = PARTS[name]()
+        # Looked for again: another build may have made it while this one waited.
+        if not cache.has(recipe):
+            MAKERS[name](recipe, cache, say)
+    except MissingPartError as missing:
+        say(f"{name}: {missing}")
+        return False
+    return True

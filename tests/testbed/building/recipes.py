@@ -1,0 +1,123 @@
+"""Which things are made once, from which inputs, at what cost: values only, nothing is made here."""
+
+import hashlib
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+KEY_LENGTH = 16
+
+# The Debian packages whose programs the testbed runs. Their dependencies come with them, except
+# those that the machine has. In a name, `*` is the version that the distribution recommends.
+DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
+    "node": ("containerd", "runc", "containernetworking-plugins", "busybox-static"),
+    "redis": ("redis-server", "redis-tools"),
+    "postgres": ("postgresql-*", "postgresql-client-*"),
+    "prometheus": ("prometheus",),
+    "images": ("buildah", "debootstrap"),
+}
+
+# To be raised when the way of making changes so that what was made before will not do.
+DEBIAN_REVISION = 1
+BASE_IMAGE_REVISION = 1
+
+GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
+GO_INPUTS = ("go.mod", "go.sum", "main.go")
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """What a made thing depends on of the machine that makes it."""
+
+    architecture: str  # as Debian and Go both name it: amd64, arm64
+    distribution: str  # ID of os-release: debian
+    codename: str  # VERSION_CODENAME: bookworm; empty where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class Recipe:
+    """A part, the inputs that make a new one necessary, and what making it costs."""
+
+    part: str
+    inputs: Mapping[str, bytes]
+    estimate_s: float
+    """On two cores, with nothing else running."""
+    room_gb: int
+    """Free disk that must be there before the start; most of it is free again afterwards."""
+
+    @property
+    def folder(self) -> str:
+        """The name of the part's folder in the cache: another one when any input is another."""
+        digest = hashlib.sha256()
+        for name, content in sorted(self.inputs.items()):
+            # With lengths: else the end of one input could pass for the start of the next.
+            digest.update(f"{name}\0{len(content)}\0".encode())
+            digest.update(content)
+        return f"{self.part}-{digest.hexdigest()[:KEY_LENGTH]}"
+
+
+def kube(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("kube", files, machine, estimate_s=12 * 60)
+
+
+def vault(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("vault", files, machine, estimate_s=5 * 60)
+
+
+def _go_program(
+    part: str, files: Mapping[str, bytes], machine: Machine, *, estimate_s: float
+) -> Recipe:
+    flags = go_flags(part, files["go.mod"].decode())
+    inputs = {name: files[name] for name in GO_INPUTS}
+    inputs |= {"flags": "\n".join(flags).encode(), "GOARCH": machine.architecture.encode()}
+    return Recipe(part, inputs, estimate_s=estimate_s, room_gb=15)
+
+
+def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
+    """The flags of `go build` for one of our two programs."""
+    if part == "vault":
+        return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")
+    version, major, minor = _kubernetes_version(go_mod)
+    stamps = {"gitVersion": version, "gitMajor": major, "gitMinor": minor}
+    # Without them a kubelet says that it is v0.0.0-master, and skew checks believe it.
+    stamped = [f"-X k8s.io/component-base/version.{name}={v}" for name, v in stamps.items()]
+    return (*GO_FLAGS, "-ldflags", " ".join(["-s -w", *stamped]))
+
+
+def _kubernetes_version(go_mod: str) -> tuple[str, str, str]:
+    required = r"^(?:require)?\s+k8s\.io/kubernetes (v(\d+)\.(\d+)\.\S+)"
+    found = re.search(required, go_mod, re.MULTILINE)
+    if found is None:
+        raise ValueError("go.mod of kube requires no k8s.io/kubernetes")
+    return found[1], found[2], found[3]
+
+
+def debian(group: str, machine: Machine) -> Recipe:
+    inputs = _debian_inputs(machine) | {
+        "packages": "\n".join(DEBIAN_GROUPS[group]).encode(),
+        "revision": str(DEBIAN_REVISION).encode(),
+    }
+    return Recipe(f"debian-{group}", inputs, estimate_s=10, room_gb=1)
+
+
+def base_image(machine: Machine) -> Recipe:
+    inputs = _debian_inputs(machine) | {"revision": str(BASE_IMAGE_REVISION).encode()}
+    return Recipe("base-image", inputs, estimate_s=90, room_gb=3)
+
+
+def base_image_name(machine: Machine) -> str:
+    """The name that Dockerfiles know it by: docker.io/library/debian:bookworm-slim."""
+    return f"docker.io/library/{machine.distribution}:{machine.codename}-slim"
+
+
+def _debian_inputs(machine: Machine) -> dict[str, bytes]:
+    return {
+        "architecture": machine.architecture.encode(),
+        "codename": f"{machine.distribution} {machine.codename}".encode(),
+    }
+
+
+def toolchain(lock: bytes, machine: Machine) -> Recipe:
+    """Go itself, for a machine whose own is missing or too old."""
+    inputs = {"lock": lock, "GOARCH": machine.architecture.encode()}
+    return Recipe("go", inputs, estimate_s=20, room_gb=1)
