@@ -75,6 +75,17 @@ def _is_alive(directory: Path) -> bool:
     return False
 
 
+def end(directory: Path) -> None:
+    """End the process that keeps a live run, and clean what it leaves."""
+    # The number is the holder's as long as the lock is held, which live_runs has just seen.
+    owner = int((directory / LOCK).read_text() or 0)
+    if owner and _is_alive(directory):
+        os.kill(owner, signal.SIGTERM)
+        until(lambda: not _is_alive(directory), f"process {owner} has ended", within_s=CLEAN_S)
+    with nobody_else_begins():
+        clean(directory)
+
+
 @contextlib.contextmanager
 def nobody_else_begins() -> Iterator[None]:
     """A run is not dead while it is being made: making and cleaning exclude each other."""

@@ -120,6 +120,8 @@ def running() -> Iterator[Run]:
             (directory / LOGS).mkdir(mode=0o700)
             lock = held.enter_context((directory / LOCK).open("w"))
             fcntl.flock(lock, fcntl.LOCK_EX)
+            lock.write(str(os.getpid()))
+            lock.flush()
         try:
             with contextlib.ExitStack() as ending:
                 yield Run(directory, ending)

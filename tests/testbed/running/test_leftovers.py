@@ -44,16 +44,27 @@ def is_there(pid: int) -> bool:
 
 
 @pytest.fixture
-def abandoned() -> Iterator[tuple[Path, int]]:
-    """The directory and the daemon of a run that was killed as hard as possible."""
+def somebodys() -> Iterator[tuple["subprocess.Popen[str]", Path, int]]:
+    """Another process with a run of its own: its directory and its daemon."""
     command = [sys.executable, "-c", ABANDONED]
     with subprocess.Popen(command, cwd=REPOSITORY, stdout=subprocess.PIPE, text=True) as owner:
-        assert owner.stdout
-        directory, pid = owner.stdout.readline().split()
-        assert Path(directory) in leftovers.live_runs()
-        owner.send_signal(signal.SIGKILL)
-    yield Path(directory), int(pid)
+        try:
+            assert owner.stdout
+            directory, pid = owner.stdout.readline().split()
+            assert Path(directory) in leftovers.live_runs()
+            yield owner, Path(directory), int(pid)
+        finally:
+            owner.kill()
     leftovers.clean(Path(directory))
+
+
+@pytest.fixture
+def abandoned(somebodys: tuple["subprocess.Popen[str]", Path, int]) -> tuple[Path, int]:
+    """A run that was killed as hard as possible."""
+    owner, directory, daemon = somebodys
+    owner.kill()
+    owner.wait()
+    return directory, daemon
 
 
 def test_a_daemon_dies_with_the_process_that_started_it(abandoned: tuple[Path, int]) -> None:
@@ -69,6 +80,16 @@ def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, i
         assert run.directory != directory
         assert not directory.exists()
         until(lambda: not is_there(escaped), "what escaped has ended", within_s=10)
+
+
+def test_a_run_can_be_ended_from_elsewhere(
+    somebodys: tuple["subprocess.Popen[str]", Path, int],
+) -> None:
+    owner, directory, daemon = somebodys
+    leftovers.end(directory)
+    assert owner.wait(10) == -signal.SIGTERM
+    assert not directory.exists()
+    assert not is_there(daemon)
 
 
 def test_a_run_that_goes_on_is_left_alone() -> None:
