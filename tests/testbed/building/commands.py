@@ -1,6 +1,7 @@
 """Programs that work for a while and end: none outlives the build that started it."""
 
 import os
+import shutil
 import signal
 import subprocess
 from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -28,6 +29,8 @@ def run(
 
     With *output*, what it writes to its standard output goes there instead.
     """
+    if shutil.which(command[0], path=environment.get("PATH")) is None:
+        raise CommandError(f"this machine has no program {command[0]}")
     # A build that is killed cannot stop its programs, so the kernel does.
     tied = ["setpriv", "--pdeathsig=KILL", "--", *command]
     with log.open("ab") as said, (output or log).open("ab") as told:

@@ -2,15 +2,17 @@
 
 from collections.abc import Callable, Sequence
 
-from tests.testbed.building import go_programs
+from tests.testbed.building import base_image, debian_packages, go_programs
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.made import PARTS
-from tests.testbed.building.recipes import Recipe
+from tests.testbed.building.recipes import DEBIAN_GROUPS, Recipe
 
 Say = Callable[[str], None]
 Maker = Callable[[Recipe, Cache, Say], None]
 
 MAKERS: dict[str, Maker] = {
+    **dict.fromkeys(DEBIAN_GROUPS, debian_packages.unpack),
+    "base-image": base_image.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

@@ -1,0 +1,103 @@
+"""The smallest Debian as an OCI archive, for Dockerfiles on a machine that has no registry."""
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.testbed.building import apt, commands, made, unpacked
+from tests.testbed.building.cache import Cache, MissingPartError
+from tests.testbed.building.commands import CommandError
+from tests.testbed.building.recipes import Recipe
+
+# Mounts of its own: what debootstrap mounts is seen by nobody else and goes with its processes.
+# Processes of their own: killing the first one leaves none.
+CONTAINED = (
+    "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--",
+)  # fmt: skip
+
+# buildah refuses to work without; what it must trust here was made by us a moment ago.
+TRUST = '{"default": [{"type": "insecureAcceptAnything"}]}\n'
+# No registry is ever asked, whatever this machine's own configuration names.
+REGISTRIES = "unqualified-search-registries = []\n"
+
+
+def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
+    """Make `base-image.tar` with the programs of the group `images`. To be called while locked."""
+    if os.geteuid() != 0:
+        raise MissingPartError(
+            "needs root, because debootstrap makes device files and enters chroots"
+        )
+    tools = made.debian("images")
+    cache.check_disk(recipe)
+    say(f"{recipe.part}: making the smallest {made.base_image_name()}; takes about 90 s")
+    with cache.making(recipe) as folder, cache.scratch("image") as scratch:
+        (scratch / "apt").mkdir()
+        with apt.updated(scratch / "apt") as lists:
+            mirror = lists.mirror(made.this_machine().codename)
+        try:
+            root = bootstrap(tools, mirror, scratch)
+            commit(tools, root, scratch, folder / "base-image.tar")
+        except CommandError as failed:
+            raise MissingPartError(str(failed)) from failed
+
+
+def bootstrap(tools: Path, mirror: str, scratch: Path) -> Path:
+    machine = made.this_machine()
+    root = scratch / "root"
+    keyring = Path(f"/usr/share/keyrings/{machine.distribution}-archive-keyring.gpg")
+    commands.run(
+        [
+            *CONTAINED, "sh", tools / "usr/sbin/debootstrap", "--variant=minbase",
+            f"--arch={machine.architecture}", f"--keyring={keyring}", "--force-check-gpg",
+            machine.codename, root, mirror,
+        ],
+        log=scratch / "debootstrap.log",
+        environment=_inherited()
+        | unpacked.environment(tools)
+        | {"DEBOOTSTRAP_DIR": str(tools / "usr/share/debootstrap"), "LC_ALL": "C"},
+    )  # fmt: skip
+    # What only costs room in every image that is built upon it.
+    for archive in (root / "var/cache/apt/archives").glob("*.deb"):
+        archive.unlink()
+    for listing in (root / "var/lib/apt/lists").glob("*_*"):
+        listing.unlink()
+    return root
+
+
+def commit(tools: Path, root: Path, scratch: Path, archive: Path) -> None:
+    """Pack *root* as an image of one layer, under the name that Dockerfiles know."""
+    name = made.base_image_name()
+    policy, registries = scratch / "policy.json", scratch / "registries.conf"
+    policy.write_text(TRUST)
+    registries.write_text(REGISTRIES)
+    environment = unpacked.environment(tools) | {
+        "HOME": str(scratch),
+        "TMPDIR": str(scratch),
+        "CONTAINERS_STORAGE_CONF": "/dev/null",
+        "CONTAINERS_CONF": "/dev/null",
+    }
+
+    def buildah(*arguments: str | Path) -> str:
+        return commands.read(
+            [
+                *CONTAINED, "buildah",
+                "--root", scratch / "storage", "--runroot", scratch / "run",
+                "--storage-driver", "vfs", "--registries-conf", registries,
+                *arguments,
+            ],
+            log=scratch / "buildah.log",
+            environment=environment,
+        ).strip()  # fmt: skip
+
+    trusting = ("--signature-policy", str(policy))
+    container = buildah("from", *trusting, "scratch")
+    buildah("add", "--quiet", container, root, "/")
+    buildah("config", "--cmd", "bash", "--env", f"PATH={unpacked.SYSTEM}", container)
+    image = buildah("commit", "--quiet", *trusting, "--rm", container, name)
+    buildah("push", "--quiet", *trusting, image, f"oci-archive:{archive}:{name}")
+
+
+def _inherited() -> dict[str, str]:
+    """Proxies and certificates of the user, without which an archive may be out of reach."""
+    wanted = ("_proxy", "_PROXY", "SSL_CERT_FILE", "SSL_CERT_DIR")
+    return {name: value for name, value in os.environ.items() if name.endswith(wanted)}
