@@ -108,7 +108,7 @@ def clean(directory: Path) -> None:
         # Daemons first: they would start again what is ended below them.
         until(lambda: not _kill(marked(directory)), "its daemons ended", within_s=CLEAN_S)
         groups = cgroups(directory.name)
-        until(lambda: not _kill(_members(groups)), "its containers ended", within_s=CLEAN_S)
+        until(lambda: not _kill(members(groups)), "its containers ended", within_s=CLEAN_S)
         until(lambda: not _remove_cgroups(groups), "its cgroups are gone", within_s=CLEAN_S)
     except NotInTimeError as late:
         raise StillThereError(f"run {directory}: {late}") from None
@@ -139,7 +139,8 @@ def cgroups(run_id: str) -> list[Path]:
     return [Path(path) for top in tops for path, _, _ in os.walk(top, topdown=False)]
 
 
-def _members(groups: Iterable[Path]) -> Iterator[int]:
+def members(groups: Iterable[Path]) -> Iterator[int]:
+    """Processes in these cgroups; one is named for each hierarchy that it is in."""
     for group in groups:
         with contextlib.suppress(OSError):
             yield from map(int, (group / "cgroup.procs").read_text().split())

@@ -1,0 +1,101 @@
+"""The network of a run's pods: one bridge with an address, and nothing that leaves the machine.
+
+Forwarding between interfaces and packet filters stay as they are, so pods reach each other and the
+node, and nobody else: there is no default route that could lead further.
+"""
+
+import ipaddress
+import json
+import subprocess
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+from ipaddress import IPv4Address, IPv4Network
+from pathlib import Path
+from typing import Any
+
+from tests.testbed.building.cache import MissingPartError
+from tests.testbed.running.leftovers import bridge_of, nobody_else_begins
+from tests.testbed.running.run import Run
+
+# For tests between networks (RFC 2544), so it is nobody's network.
+POOL = IPv4Network("198.19.0.0/16")
+PREFIX = 24
+CALL_S = 30.0
+
+
+@dataclass(frozen=True, slots=True)
+class Network:
+    bridge: str
+    subnet: IPv4Network
+
+    @property
+    def address(self) -> IPv4Address:
+        """Of the node on it."""
+        return self.subnet[1]
+
+    def cni(self, leases: Path) -> str:
+        """The configuration of the plugins, which keep in *leases* who has which address."""
+        ranges = [[{"subnet": str(self.subnet), "gateway": str(self.address)}]]
+        plugin = {
+            "type": "bridge",
+            "bridge": self.bridge,
+            # A gateway turns on forwarding for the whole machine, masquerading writes iptables.
+            "isGateway": False,
+            "ipMasq": False,
+            "ipam": {"type": "host-local", "dataDir": str(leases), "ranges": ranges},
+        }
+        return json.dumps({"cniVersion": "0.4.0", "name": "nemutator-testbed", "plugins": [plugin]})
+
+
+def make(run: Run) -> Network:
+    """A bridge for this run with a subnet that nobody uses; removed with the run."""
+    try:
+        # Two runs that begin together would see the same subnet free.
+        with nobody_else_begins():
+            network = Network(bridge_of(run.id), free_subnet(_taken()))
+            _ip("link", "add", network.bridge, "type", "bridge")
+            run.at_end(lambda: _ip("link", "delete", network.bridge))
+            _ip("address", "add", f"{network.address}/{PREFIX}", "dev", network.bridge)
+            # Else it takes the lowest of its ports' and changes it as pods come and go.
+            mac = _mac(network.address)
+            _ip("link", "set", network.bridge, "address", mac, "up")
+    except FileNotFoundError:
+        raise MissingPartError("no node: there is no `ip`; remedy: install iproute2") from None
+    except subprocess.CalledProcessError as refused:
+        said = str(refused.stderr).strip()
+        raise MissingPartError(f"no node: no bridge can be made here: {said}") from None
+    return network
+
+
+def free_subnet(taken: Iterable[IPv4Network]) -> IPv4Network:
+    """The first one in the pool that meets none of *taken*.
+
+    Wider routes than the pool are ways out, of a VPN say, and not networks that are in use.
+    """
+    used = [network for network in taken if network.prefixlen > POOL.prefixlen]
+    for subnet in POOL.subnets(new_prefix=PREFIX):
+        if not any(subnet.overlaps(other) for other in used):
+            return subnet
+    raise MissingPartError(f"no node: all of {POOL} is in use on this machine")
+
+
+def routed(routes: Iterable[dict[str, Any]]) -> Iterator[IPv4Network]:
+    """Where routes lead, as `ip -json route` prints them."""
+    for route in routes:
+        if route["dst"] != "default":
+            yield ipaddress.IPv4Network(route["dst"])
+
+
+def _taken() -> list[IPv4Network]:
+    return list(routed(json.loads(_ip("-json", "-4", "route", "show", "table", "all"))))
+
+
+def _mac(address: IPv4Address) -> str:
+    # Locally administered, and another one for each subnet.
+    return ":".join(f"{byte:02x}" for byte in (0x02, 0x00, *address.packed))
+
+
+def _ip(*arguments: str) -> str:
+    return subprocess.run(
+        ["ip", *arguments], capture_output=True, text=True, timeout=CALL_S, check=True
+    ).stdout
