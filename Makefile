@@ -16,7 +16,7 @@ or_empty = || { code=$$?; [ $$code = 5 ] && echo "make $@: there are no such tes
 
 .PHONY: help
 help: ## list the commands
-	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-8s %s\n", $$1, $$2 }' Makefile
+	@awk -F ':.*## ' '/^[a-z0-9-]+:.*## / { printf "  make %-13s %s\n", $$1, $$2 }' Makefile
 	@echo 'ARGS="…" goes to nemutator (run) or to pytest (test, e2e, drill).'
 
 .PHONY: run
@@ -38,7 +38,9 @@ check: venv-dev ## formatting, types, directions of imports, house rules
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
 .PHONY: e2e
-e2e: venv-dev ## tests with real processes, the kernel and Chromium; see scripts/prerequisites e2e
+e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; builds the testbed first
+	@$(BIN)/python -m tests.testbed build || \
+	    echo 'make e2e: goes on; tests that need what is missing are skipped' >&2
 	@$(PYTEST) -m e2e $(or_empty)
 
 .PHONY: drill
@@ -50,8 +52,16 @@ bench: venv-dev ## compare with a real peer: NAME=…; ends with one line of JSO
 	@$(BIN)/python -m tests.bench.frame $(NAME)
 
 .PHONY: testbed
-testbed: # listed once there is something behind it
-	@echo 'make testbed: not built yet: no test needs a Kubernetes control plane so far' >&2; exit 1
+testbed: venv-dev ## build the real parts once, into ~/.cache/nemutator: 20 minutes, 15 GB free
+	@$(BIN)/python -m tests.testbed build $(ARGS)
+
+.PHONY: testbed-shell
+testbed-shell: venv-dev ## a shell beside a real control plane, node and Vault
+	@exec $(BIN)/python -m tests.testbed shell $(ARGS)
+
+.PHONY: testbed-down
+testbed-down: venv-dev ## end every testbed of yours, and clean what killed ones have left
+	@$(BIN)/python -m tests.testbed down
 
 .PHONY: fmt
 fmt: venv-dev ## format the sources and write the generated tables

@@ -31,13 +31,13 @@ def run(folder: Path, *, file: str, content: str, ci: bool) -> tuple[int, str]:
     tests = folder / "tests"
     (tests / file).parent.mkdir(parents=True)
     (tests / file).write_text(content)
-    shutil.copy(REPOSITORY / "tests" / "conftest.py", tests)
+    shutil.copy(REPOSITORY / "tests" / "conftest.py", tests)  # its plugins stay in ours
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    e2e\n    drill\n")
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
     ran = subprocess.run(
         [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests"],
         cwd=folder,
-        env=environment | ({"CI": "true"} if ci else {}),
+        env=environment | {"PYTHONPATH": str(REPOSITORY)} | ({"CI": "true"} if ci else {}),
         capture_output=True,
         text=True,
         timeout=60,
