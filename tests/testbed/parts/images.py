@@ -17,12 +17,15 @@ from typing import Any
 
 from tests.testbed.building import made
 
+# On each node: docker.io would be looked up, localhost nobody takes for a registry.
+BUSYBOX = "localhost/testbed/busybox:1"
+PAUSE = "localhost/testbed/pause:1"
 MEDIA = "application/vnd.oci.image"
 CALL_S = 30.0
 PASSWD = "root:x:0:0:root:/root:/bin/sh\nnobody:x:65534:65534:nobody:/tmp:/bin/sh\n"
 GROUP = "root:x:0:\nnogroup:x:65534:\n"
 # It holds the namespaces of a pod: ends when asked, and takes in orphans, as process 1 must.
-PAUSE = "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait; done"
+HOLD = "trap 'exit 0' TERM INT; while :; do sleep 86400 & wait; done"
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +66,7 @@ def archive(folder: Path, image: Image, into: Path) -> Path:
     return into
 
 
-def busybox(name: str, program: Path, into: Path) -> Path:
+def busybox(program: Path, into: Path) -> Path:
     """An image of one static *program* that is a shell and all the commands that go with it."""
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
@@ -73,15 +76,15 @@ def busybox(name: str, program: Path, into: Path) -> Path:
         (root / "etc" / "passwd").write_text(PASSWD)
         (root / "etc" / "group").write_text(GROUP)
         _install(program, _applets(program), root)
-        return archive(root, Image(name, command=["sh"]), into)
+        return archive(root, Image(BUSYBOX, command=["sh"]), into)
 
 
-def pause(name: str, program: Path, into: Path) -> Path:
+def pause(program: Path, into: Path) -> Path:
     """The image of sandboxes, with *program* as its shell."""
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
         _install(program, ["sh", "sleep"], root)
-        return archive(root, Image(name, entrypoint=["/bin/sh", "-c", PAUSE]), into)
+        return archive(root, Image(PAUSE, entrypoint=["/bin/sh", "-c", HOLD]), into)
 
 
 def _install(program: Path, applets: Sequence[str], root: Path) -> None:

@@ -5,7 +5,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.testbed.building.cache import MissingPartError
-from tests.testbed.running import leftovers
 from tests.testbed.running.leftovers import CGROUPS, cgroup_of
 from tests.testbed.running.run import Run
 
@@ -37,7 +36,7 @@ def hierarchies(mountinfo: str) -> Iterator[Hierarchy]:
 
 
 def make(run: Run) -> str:
-    """Make the run's cgroup everywhere and have it removed with the run; how kubelet names it.
+    """Make the run's cgroup everywhere; how kubelet names it. `leftovers` removes it with the run.
 
     Raises MissingPartError where cgroups are not ours to make.
     """
@@ -69,8 +68,3 @@ def _check_controllers(folder: Path) -> None:
             f"no node: {CGROUPS} gives its children no {' '.join(missing)} "
             f"(cgroup.subtree_control), which kubelet needs"
         )
-
-
-def of_container(run: Run, container_id: str) -> list[Path]:
-    """Its cgroups, in all hierarchies; none when it has ended."""
-    return [path for path in leftovers.cgroups(run.id) if path.name == container_id]

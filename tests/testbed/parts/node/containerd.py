@@ -18,7 +18,6 @@ from tests.testbed.running.waiting import until
 
 READY_S = 30.0
 CALL_S = 120.0
-PAUSE = "localhost/nemutator-testbed/pause:1"
 # Labels that kubelet and containerd's CRI plugin put on containers and images.
 POD_UID = "io.kubernetes.pod.uid"
 CONTAINER = "io.kubernetes.container.name"
@@ -78,6 +77,7 @@ class Containerd:
             yield json.loads(self.ctr("containers", "info", container_id))
 
     def ctr(self, *arguments: str) -> str:
+        """What it prints."""
         root = made.debian("node")
         ran = subprocess.run(
             [
@@ -90,7 +90,7 @@ class Containerd:
             text=True,
             timeout=CALL_S,
             check=False,
-            env=unpacked.environment(root) | self.run.mark,
+            env={**unpacked.environment(root), **self.run.mark},
         )
         if ran.returncode != 0:
             raise CtrError(f"ctr {' '.join(arguments)}: {ran.stderr or ran.stdout}")
@@ -103,7 +103,7 @@ def _container(known: dict[str, Any]) -> Container:
 
 
 def begin(run: Run, folder: Path, namespace: Namespace, network: Network) -> Containerd:
-    """Start it in *namespace* and give it the image of the sandboxes."""
+    """Start it in *namespace* and give it the images of sandboxes and of small pods."""
     root = made.debian("node")
     plugins = folder / "cni"
     plugins.mkdir()
@@ -126,8 +126,9 @@ def begin(run: Run, folder: Path, namespace: Namespace, network: Network) -> Con
         within_s=READY_S,
     )
     containerd = Containerd(run, address, daemon)
-    archive = images.pause(PAUSE, unpacked.program(root, "busybox"), folder / "pause.tar")
-    containerd.import_image(archive)
+    busybox = unpacked.program(root, "busybox")
+    containerd.import_image(images.pause(busybox, folder / "pause.tar"))
+    containerd.import_image(images.busybox(busybox, folder / "busybox.tar"))
     return containerd
 
 
@@ -146,7 +147,7 @@ address = {json.dumps(str(folder / "debug.sock"))}
 [plugins."io.containerd.internal.v1.opt"]
 path = {said["opt"]}
 [plugins."io.containerd.grpc.v1.cri"]
-sandbox_image = "{PAUSE}"
+sandbox_image = "{images.PAUSE}"
 # Its profile would be loaded into the kernel, and stay there.
 disable_apparmor = true
 netns_mounts_under_state_dir = true

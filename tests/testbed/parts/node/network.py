@@ -48,13 +48,12 @@ class Network:
 
 
 def make(run: Run) -> Network:
-    """A bridge for this run with a subnet that nobody uses; removed with the run."""
+    """A bridge for this run with a subnet that nobody uses; `leftovers` removes it with the run."""
     try:
         # Two runs that begin together would see the same subnet free.
         with nobody_else_begins():
             network = Network(bridge_of(run.id), free_subnet(_taken()))
             _ip("link", "add", network.bridge, "type", "bridge")
-            run.at_end(lambda: _ip("link", "delete", network.bridge))
             _ip("address", "add", f"{network.address}/{PREFIX}", "dev", network.bridge)
             # Else it takes the lowest of its ports' and changes it as pods come and go.
             mac = _mac(network.address)

@@ -17,6 +17,7 @@ from tests.testbed.building.cache import MissingPartError
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node import cgroups, containerd, kubelet, namespace, network
 from tests.testbed.parts.node.containerd import Container, Containerd
+from tests.testbed.parts.node.kubelet import NAME
 from tests.testbed.parts.node.network import Network
 from tests.testbed.running import leftovers
 from tests.testbed.running.daemons import Daemon
@@ -37,7 +38,7 @@ class Node:
     kubelet_root: Path
     """As hostPath volumes of pods name it; mounts in it are seen through `seen`."""
 
-    name = kubelet.NAME
+    name: str = NAME
 
     def import_image(self, archive: Path) -> None:
         """Load an OCI archive whose image names itself; pods take it with imagePullPolicy Never."""
@@ -96,4 +97,5 @@ def _evacuate(engine: Containerd) -> None:
     for pid in leftovers.members(leftovers.cgroups(engine.run.id)):
         with suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    until(lambda: not engine.tasks(), "containerd let go of the pods", within_s=EMPTY_S)
+    if engine.daemon.process.poll() is None:
+        until(lambda: not engine.tasks(), "containerd let go of the pods", within_s=EMPTY_S)
