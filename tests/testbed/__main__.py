@@ -1,12 +1,14 @@
-"""python -m tests.testbed build: what `make testbed` and its relatives do."""
+"""python -m tests.testbed build|shell|down: what `make testbed` and its relatives do."""
 
 import argparse
 import os
 import sys
 
 from tests.testbed.building import making
-from tests.testbed.building.cache import Cache, directory
+from tests.testbed.building.cache import Cache, MissingPartError, directory
 from tests.testbed.building.made import PARTS
+from tests.testbed.running import leftovers
+from tests.testbed.shell import open_shell
 
 
 def say(line: str) -> None:
@@ -21,14 +23,46 @@ def build(only: str | None) -> int:
     return 0
 
 
+def shell(arguments: list[str]) -> int:
+    """Opens a shell beside the running parts; 1 when they are not built."""
+    try:
+        return open_shell(arguments, say)
+    except MissingPartError as missing:
+        say(str(missing))
+        return 1
+
+
+def down() -> int:
+    """Ends live runs of this user, and cleans what dead ones have left."""
+    for run in list(leftovers.live_runs()):
+        say(f"ending {run}")
+        leftovers.end(run)
+    with leftovers.nobody_else_begins():
+        for run in leftovers.clean_dead_runs():
+            say(f"cleaned {run}")
+    say(f"nothing runs; what was built stays in {directory()}")
+    return 0
+
+
 def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.testbed", description=__doc__)
     commands = parser.add_subparsers(dest="command", required=True)
     building = commands.add_parser("build", help="make once what the tests' real parts are made of")
     building.add_argument("--only", choices=list(PARTS), help="this part alone")
+    opening = commands.add_parser("shell", help="open a shell beside the running parts")
+    opening.add_argument(
+        "arguments", nargs=argparse.REMAINDER, help="for the shell: -c 'kubectl …'"
+    )
+    commands.add_parser("down", help="end and clean every run of this user")
     arguments = parser.parse_args()
     try:
-        return build(arguments.only)
+        match arguments.command:
+            case "build":
+                return build(arguments.only)
+            case "shell":
+                return shell(arguments.arguments)
+            case _:
+                return down()
     except KeyboardInterrupt:
         say("interrupted; what was finished is kept")
         return 128 + 2

@@ -3,15 +3,28 @@
 What this machine cannot give is a skip with its reason; tests/conftest.py makes it a failure in CI.
 """
 
+import contextlib
 from collections.abc import Iterator
 from datetime import datetime
 from pathlib import Path
 
 import pytest
-from tests.testbed.building.cache import MissingPartError
 
-from tests.testbed.parts import control_plane
+from tests.testbed.building.cache import MissingPartError
+from tests.testbed.parts import control_plane, image_store
+from tests.testbed.parts import postgres as parts_postgres
+from tests.testbed.parts import prometheus as parts_prometheus
+from tests.testbed.parts import redis as parts_redis
+from tests.testbed.parts import vault as parts_vault
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.parts.node import node as parts_node
+from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.postgres import Postgres
+from tests.testbed.parts.prometheus import Prometheus
+from tests.testbed.parts.redis import Redis
+from tests.testbed.parts.vault import Vault
+from tests.testbed.running import leftovers, machine_state
 from tests.testbed.running.run import Run, running
 
 KEPT_LOGS = Path(__file__).parents[2] / ".build" / "testbed-logs"
@@ -22,12 +35,17 @@ kept = pytest.StashKey[Path]()
 @pytest.fixture(scope="session")
 def testbed_run(request: pytest.FixtureRequest) -> Iterator[Run]:
     """What all parts of this session belong to; their logs are kept when a test has failed."""
+    with leftovers.nobody_else_begins():
+        leftovers.clean_dead_runs()
+    before = machine_state.look()
     with running() as run:
         yield run
         if request.session.testsfailed:
             where = KEPT_LOGS / f"{datetime.now():%Y-%m-%d-%H%M%S}-{run.id}"
             run.keep_logs(where)
             request.config.stash[kept] = where
+    left = machine_state.look().added_since(before)
+    assert left == [], "the testbed has left something behind"
 
 
 def pytest_terminal_summary(
@@ -37,10 +55,56 @@ def pytest_terminal_summary(
         terminalreporter.write_line(f"logs of the testbed: {where}")
 
 
-@pytest.fixture(scope="session")
-def cluster(testbed_run: Run) -> Cluster:
-    """A real control plane, without a node."""
+@contextlib.contextmanager
+def skipped_when_missing() -> Iterator[None]:
     try:
-        return control_plane.begin(testbed_run)
+        yield
     except MissingPartError as missing:
         pytest.skip(str(missing))
+
+
+@pytest.fixture(scope="session")
+def cluster(testbed_run: Run) -> Cluster:
+    """A real control plane."""
+    with skipped_when_missing():
+        return control_plane.begin(testbed_run)
+
+
+@pytest.fixture(scope="session")
+def node(cluster: Cluster) -> Node:
+    """The one node of the cluster: containerd, kubelet, a network for pods."""
+    with skipped_when_missing():
+        return parts_node.begin(cluster)
+
+
+@pytest.fixture(scope="session")
+def image(node: Node) -> ImageStore:
+    """What pods of the node can be made of; busybox is there."""
+    with skipped_when_missing():
+        return image_store.begin(node)
+
+
+@pytest.fixture(scope="session")
+def vault(cluster: Cluster) -> Vault:
+    """Vault, which lets service accounts of the cluster log in."""
+    with skipped_when_missing():
+        return parts_vault.begin(cluster)
+
+
+@pytest.fixture(scope="session")
+def redis(testbed_run: Run) -> Redis:
+    with skipped_when_missing():
+        return parts_redis.begin(testbed_run)
+
+
+@pytest.fixture(scope="session")
+def postgres(testbed_run: Run) -> Postgres:
+    with skipped_when_missing():
+        return parts_postgres.begin(testbed_run)
+
+
+@pytest.fixture(scope="session")
+def prometheus(testbed_run: Run) -> Prometheus:
+    """Without anything to scrape: a test says what."""
+    with skipped_when_missing():
+        return parts_prometheus.begin(testbed_run)

@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from tests.e2e.testbed.workloads import container, sleeping, wait_ready
-from tests.testbed.parts import dockerfiles
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.node import Node
 from tests.testbed.running.waiting import until
 
@@ -22,9 +22,9 @@ pytestmark = pytest.mark.timeout(240)
 
 
 @pytest.fixture
-def driver(cluster: Cluster, node: Node, namespace: str) -> Iterator[str]:
+def driver(cluster: Cluster, node: Node, image: ImageStore, namespace: str) -> Iterator[str]:
     """The driver in a privileged pod; the name of that pod."""
-    node.import_image(dockerfiles.build(FOLDER, FOLDER / "Dockerfile", IMAGE))
+    image.from_dockerfile(FOLDER, FOLDER / "Dockerfile", IMAGE)
     cluster.apply(_csi_driver(), _driver_pod(node, namespace))
     wait_ready(cluster, namespace, "pod/driver")
     yield "driver"

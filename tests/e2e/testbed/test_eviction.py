@@ -7,7 +7,7 @@ import pytest
 
 from tests.e2e.testbed.workloads import replicated, wait_ready
 from tests.testbed.parts.control_plane import Cluster, KubectlError
-from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.running.waiting import until
 
 REPLICAS = 2
@@ -42,7 +42,7 @@ def allowed(cluster: Cluster, namespace: str) -> int:
 
 @pytest.mark.timeout(120)  # two deployments of a pod each, on a machine that may be busy
 def test_a_budget_decides_whether_a_pod_may_go(
-    cluster: Cluster, node: Node, namespace: str
+    cluster: Cluster, image: ImageStore, namespace: str
 ) -> None:
     cluster.apply(replicated("web", namespace, REPLICAS), budget(namespace, REPLICAS))
     wait_ready(cluster, namespace, "deployment/web")

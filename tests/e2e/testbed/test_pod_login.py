@@ -5,7 +5,7 @@ from nemutator_common.secret import Secret
 
 from tests.e2e.testbed.workloads import container, sleeping, wait_ready
 from tests.testbed.parts.control_plane import Cluster
-from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.vault import Vault, VaultRefusedError
 
 TOKEN = "/var/run/tokens/vault"
@@ -26,7 +26,7 @@ def with_token(name: str, namespace: str) -> dict[str, object]:
 
 @pytest.mark.timeout(120)  # a pod and its end, on a machine that may be busy
 def test_a_pods_token_opens_its_own_secret_alone(
-    cluster: Cluster, node: Node, vault: Vault, namespace: str
+    cluster: Cluster, image: ImageStore, vault: Vault, namespace: str
 ) -> None:
     for name in ("own", "others"):
         vault.call("POST", f"secret/data/{namespace}/{name}", {"data": {"user": name}})

@@ -3,8 +3,8 @@
 from typing import Any
 
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.images import BUSYBOX
 
-BUSYBOX = "localhost/testbed/busybox:1"
 READY_S = 60
 
 
