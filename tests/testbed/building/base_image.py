@@ -5,6 +5,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from tests.testbed.building import apt, commands, made, unpacked
+from tests.testbed.building.buildah import Buildah
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
 from tests.testbed.building.recipes import Recipe
@@ -15,10 +16,8 @@ CONTAINED = (
     "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child", "--",
 )  # fmt: skip
 
-# buildah refuses to work without; what it must trust here was made by us a moment ago.
-TRUST = '{"default": [{"type": "insecureAcceptAnything"}]}\n'
-# No registry is ever asked, whatever this machine's own configuration names.
-REGISTRIES = "unqualified-search-registries = []\n"
+# The PATH that Dockerfiles expect of an image, with the place where pip puts programs.
+INSIDE = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"
 
 
 def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
@@ -67,34 +66,14 @@ def bootstrap(tools: Path, mirror: str, scratch: Path) -> Path:
 def commit(tools: Path, root: Path, scratch: Path, archive: Path) -> None:
     """Pack *root* as an image of one layer, under the name that Dockerfiles know."""
     name = made.base_image_name()
-    policy, registries = scratch / "policy.json", scratch / "registries.conf"
-    policy.write_text(TRUST)
-    registries.write_text(REGISTRIES)
-    environment = unpacked.environment(tools) | {
-        "HOME": str(scratch),
-        "TMPDIR": str(scratch),
-        "CONTAINERS_STORAGE_CONF": "/dev/null",
-        "CONTAINERS_CONF": "/dev/null",
-    }
-
-    def buildah(*arguments: str | Path) -> str:
-        return commands.read(
-            [
-                *CONTAINED, "buildah",
-                "--root", scratch / "storage", "--runroot", scratch / "run",
-                "--storage-driver", "vfs", "--registries-conf", registries,
-                *arguments,
-            ],
-            log=scratch / "buildah.log",
-            environment=environment,
-        ).strip()  # fmt: skip
-
-    trusting = ("--signature-policy", str(policy))
-    container = buildah("from", *trusting, "scratch")
+    working = scratch / "buildah"
+    working.mkdir()
+    buildah = Buildah(tools, working)
+    container = buildah("from", "scratch")
     buildah("add", "--quiet", container, root, "/")
-    buildah("config", "--cmd", "bash", "--env", f"PATH={unpacked.SYSTEM}", container)
-    image = buildah("commit", "--quiet", *trusting, "--rm", container, name)
-    buildah("push", "--quiet", *trusting, image, f"oci-archive:{archive}:{name}")
+    buildah("config", "--cmd", "bash", "--env", f"PATH={INSIDE}", container)
+    image = buildah("commit", "--quiet", "--rm", container, name)
+    buildah("push", "--quiet", image, f"oci-archive:{archive}:{name}")
 
 
 def _inherited() -> dict[str, str]:

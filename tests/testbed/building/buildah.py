@@ -1,0 +1,81 @@
+"""buildah out of its unpacked packages, with storage of its own: the machine's is not looked at."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.testbed.building import commands, unpacked
+
+# What it must trust here was made by us.
+TRUST = '{"default": [{"type": "insecureAcceptAnything"}]}\n'
+
+# No registry is ever asked, whatever this machine's own configuration names.
+REGISTRIES = "unqualified-search-registries = []\n"
+
+STORAGE = """\
+[storage]
+driver = "vfs"
+graphroot = "{folder}/storage"
+runroot = "{folder}/run"
+"""
+
+# buildah starts itself anew with an empty environment, where no LD_LIBRARY_PATH says where its
+# libraries are. So in mounts of its own, which go with its processes, the loader's cache names
+# them. $1: a folder for that cache, $2: the directories, then the command.
+CONTAINED = """\
+set -e
+mount -t tmpfs none /var/cache/ldconfig
+ldconfig -X -C "$1/ld.so.cache" $(echo "$2" | tr : ' ')
+mount --bind "$1/ld.so.cache" /etc/ld.so.cache
+shift 2
+exec "$@"
+"""
+
+
+class Buildah:
+    """Works in *folder*, which must be empty, with the programs of the group `images`; as root.
+
+    Dockerfiles are built with `("bud", "--isolation", "chroot", "--pull-never", …)`, on an image
+    that was brought in by `("pull", "oci-archive:FILE")`.
+    """
+
+    def __init__(self, tools: Path, folder: Path) -> None:
+        self._folder = folder
+        self._log = folder / "buildah.log"
+        libraries = unpacked.environment(tools)["LD_LIBRARY_PATH"]
+        self._outer = [
+            "unshare", "--mount", "--propagation", "private", "--pid", "--fork", "--kill-child",
+            "--", "sh", "-c", CONTAINED, "sh", str(folder), libraries,
+        ]  # fmt: skip
+        written = {
+            "policy.json": TRUST,
+            "registries.conf": REGISTRIES,
+            "storage.conf": STORAGE.format(folder=folder),
+            "containers.conf": "",
+        }
+        for name, content in written.items():
+            (folder / name).write_text(content)
+        self._environment = {
+            "PATH": unpacked.environment(tools)["PATH"],
+            "HOME": str(folder),
+            "TMPDIR": str(folder),
+            "CONTAINERS_CONF": str(folder / "containers.conf"),
+            "CONTAINERS_REGISTRIES_CONF": str(folder / "registries.conf"),
+            "CONTAINERS_STORAGE_CONF": str(folder / "storage.conf"),
+        }
+
+    def __call__(
+        self,
+        verb: str,
+        *arguments: str | Path,
+        report: Callable[[], None] | None = None,
+    ) -> str:
+        """What it says in the end; raises CommandError with the last lines of its log."""
+        trusting = {"bud", "commit", "from", "pull", "push"}
+        policy = self._folder / "policy.json"
+        trust = ("--signature-policy", policy) if verb in trusting else ()
+        return commands.read(
+            [*self._outer, "buildah", verb, *trust, *arguments],
+            log=self._log,
+            environment=self._environment,
+            report=report,
+        ).strip()
