@@ -1,5 +1,6 @@
 """buildah out of its unpacked packages, with storage of its own: the machine's is not looked at."""
 
+import os
 from collections.abc import Callable
 from pathlib import Path
 
@@ -54,7 +55,9 @@ class Buildah:
         }
         for name, content in written.items():
             (folder / name).write_text(content)
-        self._environment = {
+        # Programs in RUN are given the proxies of this machine, and the image is not.
+        proxies = {name: os.environ[name] for name in os.environ if name.lower().endswith("_proxy")}
+        self._environment = proxies | {
             "PATH": unpacked.environment(tools)["PATH"],
             "HOME": str(folder),
             "TMPDIR": str(folder),
