@@ -61,6 +61,8 @@ class Cluster:
     """Of an administrator, with a client certificate."""
     admin_token: str
     audit_log: Path
+    etcd_url: str
+    """Without TLS: what a test must do behind the API server's back, as compaction does."""
 
     @property
     def url(self) -> str:
@@ -122,6 +124,7 @@ def begin(run: Run) -> Cluster:
     token = secrets.token_hex(16)
     ca_file = run.file("pki/ca.crt", authority.certificate, mode=0o644)
     run.folder("audit")
+    etcd_url = _start_etcd(run)
     cluster = Cluster(
         run=run,
         port=port,
@@ -137,9 +140,9 @@ def begin(run: Run) -> Cluster:
         ),
         admin_token=token,
         audit_log=run.directory / "audit" / "audit.log",
+        etcd_url=etcd_url,
     )
-    etcd_url = _start_etcd(run)
-    _start_api_server(cluster, etcd_url)
+    _start_api_server(cluster)
     _start_controllers(cluster)
     return cluster
 
@@ -165,7 +168,7 @@ def _start_etcd(run: Run) -> str:
     return url
 
 
-def _start_api_server(cluster: Cluster, etcd_url: str) -> None:
+def _start_api_server(cluster: Cluster) -> None:
     run, authority = cluster.run, cluster.authority
     serving = authority.server(LOOPBACK, "localhost", "kubernetes.default.svc")
     signing, verifying = signing_key()
@@ -179,7 +182,7 @@ def _start_api_server(cluster: Cluster, etcd_url: str) -> None:
         "kube-apiserver",
         [
             made.kube(), "kube-apiserver",
-            f"--etcd-servers={etcd_url}",
+            f"--etcd-servers={cluster.etcd_url}",
             f"--bind-address={LOOPBACK}",
             f"--advertise-address={LOOPBACK}",
             # A service's endpoint may not be loopback, and nobody here asks for this one.
