@@ -26,6 +26,7 @@ from tests.testbed.parts.redis import Redis
 from tests.testbed.parts.vault import Vault
 from tests.testbed.running import leftovers, machine_state
 from tests.testbed.running.run import Run, running
+from tests.testbed.running.waiting import NotInTimeError, until
 
 KEPT_LOGS = Path(__file__).parents[2] / ".build" / "testbed-logs"
 
@@ -44,8 +45,10 @@ def testbed_run(request: pytest.FixtureRequest) -> Iterator[Run]:
             where = KEPT_LOGS / f"{datetime.now():%Y-%m-%d-%H%M%S}-{run.id}"
             run.keep_logs(where)
             request.config.stash[kept] = where
-    left = machine_state.look().added_since(before)
-    assert left == [], "the testbed has left something behind"
+    with contextlib.suppress(NotInTimeError):
+        # What was killed last is still seen for a moment.
+        until(lambda: not machine_state.look().added_since(before), "all is gone", within_s=5)
+    assert machine_state.look().added_since(before) == [], "the testbed has left something behind"
 
 
 def pytest_terminal_summary(

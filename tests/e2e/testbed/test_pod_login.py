@@ -1,7 +1,6 @@
 """A pod logs in to Vault with the token that kubelet gave it, and reads what its policy allows."""
 
 import pytest
-from nemutator_common.secret import Secret
 
 from tests.e2e.testbed.workloads import container, sleeping, wait_ready
 from tests.testbed.parts.control_plane import Cluster
@@ -37,16 +36,8 @@ def test_a_pods_token_opens_its_own_secret_alone(
     wait_ready(cluster, namespace, "pod/app")
     where = f"--namespace={namespace}"
 
-    def login(jwt: str) -> Secret:
-        body = {"role": namespace, "jwt": jwt}
-        return Secret(vault.call("POST", "auth/kubernetes/login", body)["auth"]["client_token"])
-
     jwt = cluster.kubectl("exec", "app", where, "--", "cat", TOKEN)
-    token = login(jwt)
+    token = vault.login(namespace, jwt)
     assert vault.call("GET", own, token=token)["data"]["data"] == {"user": "own"}
     with pytest.raises(VaultRefusedError, match="permission denied"):
         vault.call("GET", f"secret/data/{namespace}/others", token=token)
-    # Bound to its pod: with the pod it is void.
-    cluster.kubectl("delete", "pod", "app", where, within_s=60)
-    with pytest.raises(VaultRefusedError, match="permission denied"):
-        login(jwt)

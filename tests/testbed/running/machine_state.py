@@ -3,11 +3,18 @@
 import contextlib
 import os
 import subprocess
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.testbed.running.leftovers import CGROUPS
+from tests.testbed.running.leftovers import (
+    CGROUPS,
+    MARK,
+    bridge_of,
+    cgroup_of,
+    live_runs,
+    runs_directory,
+)
 
 # Where a container engine, a kubelet and CNI write when nobody tells them otherwise.
 FOLDERS = (
@@ -56,19 +63,48 @@ class MachineState:
 
 
 def look(rules: Mapping[str, str] = os.environ) -> MachineState:
-    """The machine as it is now; *rules* is the environment in which packet filters are asked."""
+    """The machine as it is now, without the runs that go on beside this one.
+
+    *rules* is the environment in which packet filters are asked.
+    """
+    others = Others([run.name for run in live_runs()])
+    facts = {
+        "mount": _mounts(Path("/proc/self/mountinfo").read_text()),
+        "interface": os.listdir("/sys/class/net"),
+        "packet filter": _packet_filters(rules),
+        "cgroup": _cgroups(),
+        "file": _files(),
+        "setting": [f"{name}={_text('/proc/sys', name)}" for name in SYSCTLS],
+        "shared memory": _text("/proc/sysvipc/shm").splitlines()[1:],
+    }
     return MachineState(
         facts={
-            "mount": frozenset(_mounts(Path("/proc/self/mountinfo").read_text())),
-            "interface": frozenset(os.listdir("/sys/class/net")),
-            "packet filter": frozenset(_packet_filters(rules)),
-            "cgroup": frozenset(_cgroups()),
-            "file": frozenset(_files()),
-            "setting": frozenset(f"{name}={_text('/proc/sys', name)}" for name in SYSCTLS),
-            "shared memory": frozenset(_text("/proc/sysvipc/shm").splitlines()[1:]),
+            kind: frozenset(fact for fact in found if not others.own(fact))
+            for kind, found in facts.items()
         },
-        processes=frozenset(_processes()),
+        processes=frozenset(_processes(others)),
     )
+
+
+@dataclass(frozen=True, slots=True)
+class Others:
+    """Runs that live: what carries their id is theirs."""
+
+    ids: Collection[str]
+
+    def own(self, fact: str) -> bool:
+        return any(
+            name(one) in fact for one in self.ids for name in (_directory_of, bridge_of, cgroup_of)
+        )
+
+    def own_process(self, folder: Path) -> bool:
+        environment = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
+        marks = [entry for entry in environment if entry.startswith(f"{MARK}=")]
+        return any(map(self.own, [*marks, (folder / "cgroup").read_text()]))
+
+
+def _directory_of(run_id: str) -> str:
+    return str(runs_directory() / run_id)
 
 
 def strays_among(now: Iterable[Process], before: Iterable[Process], *, me: int) -> list[Process]:
@@ -97,13 +133,15 @@ def strays_among(now: Iterable[Process], before: Iterable[Process], *, me: int) 
     )
 
 
-def _processes() -> Iterator[Process]:
+def _processes(others: Others) -> Iterator[Process]:
     for entry in os.scandir("/proc"):
         if not entry.name.isdigit():
             continue
         with contextlib.suppress(OSError):
             if not Path(entry.path, "cmdline").read_bytes():
                 continue  # the kernel's own, and what has ended
+            if others.own_process(Path(entry.path)):
+                continue
             name, _, rest = Path(entry.path, "stat").read_text().partition("(")[2].rpartition(")")
             fields = rest.split()
             yield Process(int(entry.name), int(fields[1]), int(fields[19]), name)

@@ -7,6 +7,7 @@ import pytest
 
 from tests.testbed.running import machine_state
 from tests.testbed.running.machine_state import Process, strays_among
+from tests.testbed.running.run import running
 
 INIT = Process(1, 0, 1, "init")
 SHELL = Process(10, 1, 50, "bash")
@@ -45,3 +46,11 @@ def test_what_is_left_is_named() -> None:
             process.kill()
     assert f"file: {file.name}" in added
     assert f"process: {process.pid} sleep" in added
+
+
+def test_what_another_run_has_is_its_own() -> None:
+    before = machine_state.look()
+    with running() as run:
+        daemon = run.daemon("sleeper", ["sleep", "600"], ready=lambda: True, within_s=5)
+        added = machine_state.look().added_since(before)
+        assert [one for one in added if str(daemon.pid) in one] == []
