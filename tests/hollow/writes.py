@@ -1,0 +1,73 @@
+"""The requests of a fleet that our own client has no use for: whole statuses, and ends at once."""
+
+from typing import Any
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.kube import calls
+from nemutator_common.kube.calls import Call
+from nemutator_common.kube.objects import Object
+from nemutator_common.kube.resources import Resource
+
+Json = dict[str, Any]
+
+
+def create(resource: Resource[Any], namespace: str, thing: Json) -> Call:
+    body = {"apiVersion": resource.api_version, "kind": resource.kind, **thing}
+    return calls.creating(resource, namespace, msgspec.json.encode(body))
+
+
+def patch(
+    resource: Resource[Any], namespace: str, name: str, change: Json, *, subresource: str = ""
+) -> Call:
+    return calls.patching(
+        resource,
+        namespace,
+        name,
+        msgspec.json.encode(change),
+        content_type=calls.MERGE_PATCH,
+        subresource=subresource,
+    )
+
+
+def replace_status(resource: Resource[Any], namespace: str, name: str, thing: Json) -> Call:
+    """An update: the API server spends a fifth less CPU on it than on a patch."""
+    return Call(
+        verb="update",
+        method="PUT",
+        path=resource.path(namespace, name, "status"),
+        asked=f"{calls.asked('update', resource, namespace, 'status')} ({name})",
+        query={"fieldManager": names.PREFIX},
+        body=msgspec.json.encode(thing),
+    )
+
+
+def delete(resource: Resource[Any], namespace: str, name: str) -> Call:
+    return calls.deleting(resource, namespace, name, _options())
+
+
+def finish(resource: Resource[Any], namespace: str, name: str) -> Call:
+    """Delete it at once: what a kubelet does when the last container of a pod has ended."""
+    return calls.deleting(resource, namespace, name, _options(gracePeriodSeconds=0))
+
+
+def metadata_of(resource: Resource[Any]) -> Resource[Object]:
+    """The same resource, read as metadata only."""
+    return Resource(
+        resource.group,
+        resource.version,
+        resource.plural,
+        resource.kind,
+        Object,
+        resource.namespaced,
+    )
+
+
+def uid_in(answer: bytes) -> str:
+    return msgspec.json.decode(answer, type=Object).metadata.uid
+
+
+def _options(**more: object) -> bytes:
+    return msgspec.json.encode(
+        {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background", **more}
+    )
