@@ -62,7 +62,8 @@ class Cache:
                 say(f"another build works in {self.directory}: waiting for it")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             for unfinished in self.directory.glob(f"{UNFINISHED}*"):
-                shutil.rmtree(unfinished)
+                # What a program of the killed build still writes to goes at the next build.
+                shutil.rmtree(unfinished, ignore_errors=True)
             yield
 
     @contextlib.contextmanager
@@ -78,7 +79,7 @@ class Cache:
             yield folder
             folder.rename(self.directory / recipe.folder)
         except BaseException:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
             raise
         for other in self._of_part(recipe.part):
             if other.name != recipe.folder:
@@ -91,7 +92,7 @@ class Cache:
         try:
             yield folder
         finally:
-            shutil.rmtree(folder)
+            shutil.rmtree(folder, ignore_errors=True)
 
     def _of_part(self, part: str) -> list[Path]:
         # Not a glob alone: `vault-*` would also find a part named vault-something.
@@ -111,4 +112,6 @@ def disk_shortage(recipe: Recipe, free: int) -> str:
     """What is missing of *free* bytes for making *recipe*, in words; empty when nothing is."""
     if free >= recipe.room_gb * GIGABYTE:
         return ""
-    return f"making {recipe.part} needs {recipe.room_gb} GB, and {free / GIGABYTE:.1f} GB are free"
+    # Cut, not rounded: 14.96 must not read as 15.0.
+    there = free // (GIGABYTE // 10) / 10
+    return f"making {recipe.part} needs {recipe.room_gb} GB, and {there:.1f} GB are free"

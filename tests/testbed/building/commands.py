@@ -24,8 +24,9 @@ def run(
     folder: Path | None = None,
     output: Path | None = None,
     report: Callable[[], None] | None = None,
+    report_every_s: float = REPORT_EVERY_S,
 ) -> None:
-    """Run it to its end, calling *report* every half minute; what it writes goes to *log*.
+    """Run it to its end, calling *report* now and then; what it writes goes to *log*.
 
     With *output*, what it writes to its standard output goes there instead.
     """
@@ -45,7 +46,7 @@ def run(
             start_new_session=True,
         )
         try:
-            code = _wait(process, report)
+            code = _wait(process, report, report_every_s)
         except BaseException:
             # Before it is waited for: so long its number cannot be another's.
             os.killpg(process.pid, signal.SIGKILL)
@@ -76,10 +77,12 @@ def tail(log: Path) -> str:
     return "\n".join(f"    {line[:TAIL_WIDTH]}" for line in lines)
 
 
-def _wait(process: subprocess.Popen[bytes], report: Callable[[], None] | None) -> int:
+def _wait(
+    process: subprocess.Popen[bytes], report: Callable[[], None] | None, report_every_s: float
+) -> int:
     while True:
         try:
-            return process.wait(timeout=REPORT_EVERY_S)
+            return process.wait(timeout=report_every_s)
         except subprocess.TimeoutExpired:
             if report is not None:
                 report()

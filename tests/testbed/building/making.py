@@ -1,6 +1,7 @@
 """Makes what is missing, one part after the other, and says of each why it could not be made."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from tests.testbed.building import base_image, debian_packages, go_programs
 from tests.testbed.building.cache import Cache, MissingPartError
@@ -18,33 +19,44 @@ MAKERS: dict[str, Maker] = {
 }
 
 
-def make_all(names: Sequence[str], cache: Cache, say: Say) -> bool:
+@dataclass(frozen=True, slots=True)
+class Workshop:
+    """Which parts there are, and how each is made: of this checkout, unless a test says other."""
+
+    recipes: Mapping[str, Callable[[], Recipe]] = field(default_factory=lambda: PARTS)
+    makers: Mapping[str, Maker] = field(default_factory=lambda: MAKERS)
+
+
+def make_all(
+    names: Sequence[str], cache: Cache, say: Say, workshop: Workshop | None = None
+) -> bool:
     """Make those of the parts that are not there; false when one of them could not be made."""
-    if all(_is_there(name, cache) for name in names):
+    workshop = workshop or Workshop()
+    if all(_is_there(workshop.recipes[name], cache) for name in names):
         return True
     try:
         with cache.locked(say):
             # One after the other to the end: what can be made is made, whatever else cannot.
-            made = [_made(name, cache, say) for name in names]
+            made = [_made(name, cache, say, workshop) for name in names]
             return all(made)
     except MissingPartError as missing:
         say(str(missing))
         return False
 
 
-def _is_there(name: str, cache: Cache) -> bool:
+def _is_there(recipe: Callable[[], Recipe], cache: Cache) -> bool:
     try:
-        return cache.has(PARTS[name]())
+        return cache.has(recipe())
     except MissingPartError:
         return False  # and will be told when it is made
 
 
-def _made(name: str, cache: Cache, say: Say) -> bool:
+def _made(name: str, cache: Cache, say: Say, workshop: Workshop) -> bool:
     try:
-        recipe = PARTS[name]()
+        recipe = workshop.recipes[name]()
         # Looked for again: another build may have made it while this one waited.
         if not cache.has(recipe):
-            MAKERS[name](recipe, cache, say)
+            workshop.makers[name](recipe, cache, say)
     except MissingPartError as missing:
         say(f"{name}: {missing}")
         return False

@@ -1,0 +1,66 @@
+import os
+from pathlib import Path
+
+import pytest
+
+from tests.testbed.building import commands
+from tests.testbed.building.commands import CommandError
+
+ENVIRONMENT = {"PATH": os.environ["PATH"]}
+
+
+def test_a_program_that_fails_is_told_with_its_last_words(tmp_path: Path) -> None:
+    with pytest.raises(CommandError) as raised:
+        commands.run(
+            ["sh", "-c", "seq 1 99; echo no space left >&2; exit 3"],
+            log=tmp_path / "log",
+            environment=ENVIRONMENT,
+        )
+    told = str(raised.value).splitlines()
+    assert told[0].startswith("sh -c ")
+    assert told[0].endswith("ended with 3:")
+    assert told[-1] == "    no space left"
+    assert len(told) == 1 + commands.TAIL_LINES
+
+
+def test_what_it_answers_is_kept_apart_from_what_it_complains_of(tmp_path: Path) -> None:
+    log = tmp_path / "log"
+    for word in ("first", "second"):
+        command = ["sh", "-c", f"echo {word}; echo complaint >&2"]
+        assert commands.read(command, log=log, environment=ENVIRONMENT) == f"{word}\n"
+    assert log.read_text() == "complaint\ncomplaint\n"
+
+
+def test_a_program_that_is_not_there_is_named(tmp_path: Path) -> None:
+    with pytest.raises(CommandError, match="no program debootstrapp"):
+        commands.run(["debootstrapp"], log=tmp_path / "log", environment=ENVIRONMENT)
+
+
+def test_an_interrupted_build_leaves_no_process(tmp_path: Path) -> None:
+    numbers = tmp_path / "numbers"
+    # One process that waits, and one that it has started, both in the same group.
+    script = f"tail -f /dev/null & echo $$ $! > {numbers}.new; mv {numbers}.new {numbers}; wait"
+
+    def interrupt() -> None:
+        if numbers.exists():
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        commands.run(
+            ["sh", "-c", script],
+            log=tmp_path / "log",
+            environment=ENVIRONMENT,
+            report=interrupt,
+            report_every_s=0.02,
+        )
+    for number in numbers.read_text().split():
+        assert _is_over(int(number))
+
+
+def _is_over(number: int) -> bool:
+    """Gone, or dead and waiting for its parent to notice."""
+    try:
+        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
+    except (FileNotFoundError, ProcessLookupError):
+        return True
+    return state in {"Z", "X"}

@@ -1,0 +1,88 @@
+import dataclasses
+
+import pytest
+
+from tests.testbed.building import made, recipes
+from tests.testbed.building.recipes import KEY_LENGTH, Machine, Recipe
+
+MACHINE = Machine(architecture="amd64", distribution="debian", codename="bookworm")
+FILES = {
+    "go.mod": b"module m\n\ngo 1.26.0\n\nrequire (\n\tk8s.io/kubernetes v1.36.3\n)\n",
+    "go.sum": b"sums\n",
+    "main.go": b"package main\n",
+}
+
+
+def recipe(inputs: dict[str, bytes]) -> Recipe:
+    return Recipe("part", inputs, estimate_s=1, room_gb=1)
+
+
+@pytest.mark.parametrize("name", FILES)
+def test_another_byte_in_an_input_is_another_folder(name: str) -> None:
+    changed = FILES | {name: FILES[name] + b"\n"}
+    assert recipes.kube(changed, MACHINE).folder != recipes.kube(FILES, MACHINE).folder
+
+
+def test_another_architecture_is_another_folder() -> None:
+    other = dataclasses.replace(MACHINE, architecture="arm64")
+    for make in (recipes.kube, recipes.vault):
+        assert make(FILES, other).folder != make(FILES, MACHINE).folder
+    assert recipes.debian("node", other).folder != recipes.debian("node", MACHINE).folder
+    assert recipes.base_image(other).folder != recipes.base_image(MACHINE).folder
+
+
+def test_other_flags_are_another_folder() -> None:
+    same = recipes.kube(FILES, MACHINE)
+    flags = {"flags": same.inputs["flags"] + b" -race"}
+    assert dataclasses.replace(same, inputs={**same.inputs, **flags}).folder != same.folder
+
+
+def test_another_release_of_the_distribution_is_another_folder() -> None:
+    other = dataclasses.replace(MACHINE, codename="trixie")
+    assert recipes.debian("redis", other).folder != recipes.debian("redis", MACHINE).folder
+    assert recipes.base_image(other).folder != recipes.base_image(MACHINE).folder
+
+
+def test_the_same_inputs_in_another_order_are_the_same_folder() -> None:
+    turned = dict(reversed(FILES.items()))
+    assert recipes.vault(turned, MACHINE).folder == recipes.vault(FILES, MACHINE).folder
+
+
+def test_bytes_that_move_from_one_input_to_the_next_are_another_folder() -> None:
+    assert recipe({"a": b"12", "b": b"3"}).folder != recipe({"a": b"1", "b": b"23"}).folder
+    assert recipe({"a": b"1", "ab": b""}).folder != recipe({"a": b"", "ab": b"1"}).folder
+
+
+def test_a_folder_is_named_by_its_part_and_key() -> None:
+    part, _, key = recipe({}).folder.rpartition("-")
+    assert part == "part"
+    assert len(key) == KEY_LENGTH
+    assert set(key) <= set("0123456789abcdef")
+
+
+def test_kubernetes_is_stamped_with_the_version_that_go_mod_requires() -> None:
+    (stamps,) = [f for f in recipes.go_flags("kube", FILES["go.mod"].decode()) if "-X" in f]
+    place = "k8s.io/component-base/version"
+    assert f"-X {place}.gitVersion=v1.36.3" in stamps
+    assert f"-X {place}.gitMajor=1 " in stamps
+    assert f"-X {place}.gitMinor=36" in stamps
+
+
+@pytest.mark.parametrize(
+    "go_mod",
+    ["module m\n", "require k8s.io/kubernetes-sigs v1.2.3\n", "// k8s.io/kubernetes v1.2.3\n"],
+)
+def test_a_module_without_kubernetes_has_no_version_to_stamp(go_mod: str) -> None:
+    with pytest.raises(ValueError, match="requires no"):
+        recipes.go_flags("kube", go_mod)
+
+
+def test_every_part_of_this_checkout_has_a_recipe_of_its_own() -> None:
+    if not made.this_machine().codename:
+        pytest.skip("not a Debian: its packages have no recipe here")
+    folders = {made.recipe(name).folder for name in made.PARTS}
+    assert len(folders) == len(made.PARTS) == len(recipes.DEBIAN_GROUPS) + 3
+
+
+def test_the_base_image_bears_the_name_that_dockerfiles_ask_for() -> None:
+    assert recipes.base_image_name(MACHINE) == "docker.io/library/debian:bookworm-slim"
