@@ -70,11 +70,10 @@ def busybox(program: Path, into: Path) -> Path:
     """An image of one static *program* that is a shell and all the commands that go with it."""
     with tempfile.TemporaryDirectory() as temporary:
         root = Path(temporary)
-        for folder, mode in {"root": 0o700, "tmp": 0o1777, "etc": 0o755}.items():
-            (root / folder).mkdir()
-            (root / folder).chmod(mode)
-        (root / "etc" / "passwd").write_text(PASSWD)
-        (root / "etc" / "group").write_text(GROUP)
+        for name, mode in {"root": 0o700, "tmp": 0o1777, "etc": 0o755}.items():
+            _folder(root / name, mode)
+        _file(root / "etc" / "passwd", PASSWD.encode(), 0o644)
+        _file(root / "etc" / "group", GROUP.encode(), 0o644)
         _install(program, _applets(program), root)
         return archive(root, Image(BUSYBOX, command=["sh"]), into)
 
@@ -88,13 +87,22 @@ def pause(program: Path, into: Path) -> Path:
 
 
 def _install(program: Path, applets: Sequence[str], root: Path) -> None:
-    (root / "bin").mkdir(mode=0o755)
-    copy = root / "bin" / "busybox"
-    copy.write_bytes(program.read_bytes())
-    copy.chmod(0o755)
+    _folder(root / "bin", 0o755)
+    _file(root / "bin" / "busybox", program.read_bytes(), 0o755)
     for applet in applets:
-        if applet != copy.name:
-            (root / "bin" / applet).symlink_to(copy.name)
+        if applet != "busybox":
+            (root / "bin" / applet).symlink_to("busybox")
+
+
+# What our own umask takes away, users in containers would miss.
+def _folder(path: Path, mode: int) -> None:
+    path.mkdir()
+    path.chmod(mode)
+
+
+def _file(path: Path, content: bytes, mode: int) -> None:
+    path.write_bytes(content)
+    path.chmod(mode)
 
 
 def _applets(program: Path) -> list[str]:

@@ -1,0 +1,68 @@
+"""A subnet is free when nothing on the machine leads into it."""
+
+import json
+from ipaddress import IPv4Network
+from pathlib import Path
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from tests.testbed.building.cache import MissingPartError
+from tests.testbed.parts.node.network import POOL, Network, free_subnet, routed
+
+FIRST, SECOND, *_ = POOL.subnets(new_prefix=24)
+subnets = st.lists(st.sampled_from(list(POOL.subnets(new_prefix=24))), max_size=200)
+
+
+@given(subnets)
+def test_it_meets_none_that_is_taken(taken: list[IPv4Network]) -> None:
+    free = free_subnet(taken)
+    assert free.subnet_of(POOL)
+    assert not any(free.overlaps(other) for other in taken)
+
+
+@pytest.mark.parametrize(
+    ("taken", "free"),
+    [
+        ([], FIRST),
+        (["198.19.0.1/32"], SECOND),
+        (["198.19.0.0/23"], IPv4Network("198.19.2.0/24")),
+        (["192.0.2.0/24", "10.0.0.0/8"], FIRST),
+        (["128.0.0.0/1"], FIRST),  # half of the world: a VPN's way out
+    ],
+)
+def test_a_way_out_takes_nothing_and_an_address_its_subnet(
+    taken: list[str], free: IPv4Network
+) -> None:
+    assert free_subnet(map(IPv4Network, taken)) == free
+
+
+def test_a_machine_that_uses_all_of_them_gets_no_node() -> None:
+    with pytest.raises(MissingPartError, match=r"all of 198\.19\.0\.0/16 is in use"):
+        free_subnet(POOL.subnets(new_prefix=17))
+
+
+def test_routes_are_read_as_ip_prints_them() -> None:
+    printed = """[
+        {"dst": "default", "gateway": "192.0.2.1", "dev": "eth0", "flags": []},
+        {"dst": "192.0.2.0/24", "dev": "eth0", "protocol": "kernel", "prefsrc": "192.0.2.2"},
+        {"type": "local", "dst": "127.0.0.1", "dev": "lo", "table": "local"},
+        {"type": "broadcast", "dst": "192.0.2.255", "dev": "eth0", "table": "local"}
+    ]"""
+    assert list(map(str, routed(json.loads(printed)))) == [
+        "192.0.2.0/24",
+        "127.0.0.1/32",
+        "192.0.2.255/32",
+    ]
+
+
+def test_the_plugins_change_nothing_but_the_bridge() -> None:
+    network = Network("nmt0123ab", FIRST)
+    (plugin,) = json.loads(network.cni(Path("/run-of-ours/leases")))["plugins"]
+    assert plugin["bridge"] == "nmt0123ab"
+    assert not plugin["isGateway"]
+    assert not plugin["ipMasq"]
+    assert plugin["ipam"]["dataDir"] == "/run-of-ours/leases"
+    assert plugin["ipam"]["ranges"] == [[{"subnet": "198.19.0.0/24", "gateway": "198.19.0.1"}]]
+    assert "routes" not in plugin["ipam"]
