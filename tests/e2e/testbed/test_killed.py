@@ -1,0 +1,100 @@
+"""A testbed that is killed with pods on its node, and what the next command makes of that."""
+
+import itertools
+import json
+import os
+import subprocess
+import sys
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.testbed.workloads import replicated
+from tests.testbed.building import made
+from tests.testbed.fixtures import skipped_when_missing
+from tests.testbed.running import leftovers, machine_state
+from tests.testbed.running.machine_state import MachineState
+
+REPOSITORY = Path(__file__).parents[3]
+COMMAND = (sys.executable, "-m", "tests.testbed")
+DONE = "that was all"
+END_S = 60.0
+
+
+@dataclass(frozen=True, slots=True)
+class Shell:
+    """What a developer has opened with `make testbed-shell`."""
+
+    process: "subprocess.Popen[str]"
+
+    def leave(self) -> int:
+        """Close the shell, and wait until all has ended with it."""
+        assert self.process.stdin
+        self.process.stdin.close()
+        return self.process.wait(END_S)
+
+    def type(self, line: str) -> list[str]:
+        """Have the shell do it; the lines that it prints."""
+        assert self.process.stdin
+        assert self.process.stdout
+        self.process.stdin.write(f"{line}\necho {DONE}\n")
+        self.process.stdin.flush()
+        said = itertools.takewhile(lambda said: said != f"{DONE}\n", self.process.stdout)
+        return [line.strip() for line in said]
+
+
+@contextmanager
+def opened() -> Iterator[Shell]:
+    with subprocess.Popen(
+        [*COMMAND, "shell"],
+        cwd=REPOSITORY,
+        env={**os.environ, "SHELL": "/bin/sh"},
+        stdin=subprocess.PIPE,
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as process:
+        try:
+            yield Shell(process)
+        finally:
+            process.kill()
+
+
+@pytest.fixture
+def before() -> MachineState:
+    """The machine without what killed runs may have left earlier."""
+    with leftovers.nobody_else_begins():
+        leftovers.clean_dead_runs()
+    return machine_state.look()
+
+
+@pytest.mark.timeout(240)  # starts everything twice more, beside what the other tests use
+def test_after_a_kill_all_starts_again_and_nothing_is_left(
+    before: MachineState, tmp_path: Path
+) -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root can start a node, whose pods are what a kill leaves")
+    with skipped_when_missing():
+        made.kube(), made.vault(), made.debian("node")
+    manifest = tmp_path / "web.json"
+    manifest.write_text(json.dumps(replicated("web", "default", 2)))
+    others = set(leftovers.live_runs())
+    with opened() as shell:
+        assert "Initialized true" in " ".join(" ".join(shell.type("vault status")).split())
+        shell.type(f"kubectl apply --filename={manifest}")
+        available = "kubectl wait deployment/web --for=condition=Available --timeout=60s"
+        assert shell.type(available) == ["deployment.apps/web condition met"]
+        (run,) = set(leftovers.live_runs()) - others
+        shell.process.kill()
+        shell.process.wait()
+    pods = set(leftovers.members(leftovers.cgroups(run.name)))
+    assert pods, "the kill has ended the pods too: this shows nothing"
+    with opened() as shell:
+        nodes = "kubectl get nodes --output=custom-columns=:.metadata.name --no-headers"
+        assert shell.type(nodes) == ["localhost"]
+        assert shell.type("kubectl get deployments --output=name") == []
+        assert not run.exists()
+        assert shell.leave() == 0
+    assert machine_state.look().added_since(before) == []
