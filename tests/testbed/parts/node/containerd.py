@@ -74,7 +74,11 @@ class Containerd:
 
     def _known(self) -> Iterator[dict[str, Any]]:
         for container_id in self.ctr("containers", "ls", "--quiet").split():
-            yield json.loads(self.ctr("containers", "info", container_id))
+            try:
+                yield json.loads(self.ctr("containers", "info", container_id))
+            except CtrError as error:
+                if "not found" not in str(error):  # it may have gone since it was listed
+                    raise
 
     def ctr(self, *arguments: str) -> str:
         """What it prints."""

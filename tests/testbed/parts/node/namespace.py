@@ -64,7 +64,7 @@ def prepare(run: Run, folder: Path, *, shared: Path) -> Namespace:
     )
     if tried.returncode != 0:
         said = tried.stderr.strip().splitlines() or [f"exit code {tried.returncode}"]
-        raise MissingPartError(f"no node: this machine lets nobody mount: {said[-1]}")
+        raise MissingPartError(f"no node: its mounts cannot be made here: {said[-1]}")
     return namespace
 
 

@@ -4,6 +4,7 @@ Forwarding between interfaces and packet filters stay as they are, so pods reach
 node, and nobody else: there is no default route that could lead further.
 """
 
+import contextlib
 import ipaddress
 import json
 import subprocess
@@ -20,6 +21,7 @@ from tests.testbed.running.run import Run
 # For tests between networks (RFC 2544), so it is nobody's network.
 POOL = IPv4Network("198.19.0.0/16")
 PREFIX = 24
+FILTER_BRIDGES = Path("/proc/sys/net/bridge/bridge-nf-call-iptables")
 CALL_S = 30.0
 
 
@@ -66,6 +68,26 @@ def make(run: Run) -> Network:
     return network
 
 
+def filtered() -> str:
+    """Why pods cannot reach each other on this machine, in words; empty when they can.
+
+    A Docker beside us may drop what is forwarded, bridges' own traffic with it.
+    """
+    with contextlib.suppress(OSError, subprocess.CalledProcessError):
+        rules = _read("iptables", "--list-rules", "FORWARD")
+        if drops_bridged(FILTER_BRIDGES.read_text(), rules):
+            return (
+                "pods cannot reach each other: this machine drops what bridges forward; "
+                "remedy: sysctl net.bridge.bridge-nf-call-iptables=0"
+            )
+    return ""
+
+
+def drops_bridged(setting: str, rules: str) -> bool:
+    """By the setting of the kernel, and the rules as `iptables --list-rules FORWARD` prints them."""
+    return setting.strip() == "1" and "-P FORWARD DROP" in rules.splitlines()
+
+
 def free_subnet(taken: Iterable[IPv4Network]) -> IPv4Network:
     """The first one in the pool that meets none of *taken*.
 
@@ -95,6 +117,10 @@ def _mac(address: IPv4Address) -> str:
 
 
 def _ip(*arguments: str) -> str:
+    return _read("ip", *arguments)
+
+
+def _read(*command: str) -> str:
     return subprocess.run(
-        ["ip", *arguments], capture_output=True, text=True, timeout=CALL_S, check=True
+        command, capture_output=True, text=True, timeout=CALL_S, check=True
     ).stdout

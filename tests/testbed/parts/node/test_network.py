@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from tests.testbed.building.cache import MissingPartError
-from tests.testbed.parts.node.network import POOL, Network, free_subnet, routed
+from tests.testbed.parts.node.network import (
+    POOL,
+    Network,
+    drops_bridged,
+    free_subnet,
+    routed,
+)
 
 FIRST, SECOND, *_ = POOL.subnets(new_prefix=24)
 subnets = st.lists(st.sampled_from(list(POOL.subnets(new_prefix=24))), max_size=200)
@@ -66,3 +72,14 @@ def test_the_plugins_change_nothing_but_the_bridge() -> None:
     assert plugin["ipam"]["dataDir"] == "/run-of-ours/leases"
     assert plugin["ipam"]["ranges"] == [[{"subnet": "198.19.0.0/24", "gateway": "198.19.0.1"}]]
     assert "routes" not in plugin["ipam"]
+
+
+@pytest.mark.parametrize(
+    ("setting", "policy", "dropped"),
+    [("1\n", "DROP", True), ("1\n", "ACCEPT", False), ("0\n", "DROP", False)],
+)
+def test_bridges_are_filtered_where_kernel_and_policy_say_so(
+    setting: str, policy: str, *, dropped: bool
+) -> None:
+    rules = f"-P FORWARD {policy}\n-A FORWARD -j DOCKER-USER\n"
+    assert drops_bridged(setting, rules) is dropped
