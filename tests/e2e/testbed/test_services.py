@@ -1,6 +1,7 @@
 """Redis, Prometheus and PostgreSQL are real ones, and theirs alone who started them."""
 
 import dataclasses
+import signal
 import subprocess
 import sys
 import threading
@@ -11,10 +12,11 @@ from pathlib import Path
 import pytest
 from nemutator_common.secret import Secret
 
+from tests.e2e.testbed import remains
 from tests.testbed.parts.postgres import Postgres, SqlError
 from tests.testbed.parts.prometheus import Prometheus
 from tests.testbed.parts.redis import Redis, RedisRefusedError
-from tests.testbed.running import leftovers, machine_state
+from tests.testbed.running import leftovers
 from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
@@ -90,8 +92,6 @@ def test_prometheus_scrapes_what_a_test_tells_it_to(prometheus: Prometheus, targ
         assert series["value"][1] == "42"
     finally:
         prometheus.scrape()
-    # The series ends at the latest when its target is no longer known.
-    until(lambda: not prometheus.query("testbed_answer"), "no scrapes", within_s=20)
 
 
 def test_postgresql_keeps_what_is_inserted(postgres: Postgres) -> None:
@@ -122,22 +122,22 @@ def test_postgresql_listens_on_loopback_alone_and_has_no_socket_file(postgres: P
     assert shown.splitlines() == [LOOPBACK]
 
 
+@pytest.mark.timeout(120)  # a second PostgreSQL, on a machine that may be busy
 @pytest.mark.usefixtures("postgres")  # skips where there is none
-def test_postgresql_of_killed_tests_leaves_no_shared_memory() -> None:
-    before = machine_state.look()
+def test_postgresql_of_killed_tests_leaves_nothing() -> None:
+    before = remains.shared_memory()
     killed = subprocess.run(
         [sys.executable, "-c", ABANDONING],
         cwd=REPOSITORY,
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=90,
         check=False,
     )
-    assert killed.returncode == -9, killed.stderr
+    assert killed.returncode == -signal.SIGKILL, killed.stderr
+    directory = Path(killed.stdout.strip())
     with leftovers.nobody_else_begins():
-        leftovers.clean(Path(killed.stdout.strip()))
-    until(
-        lambda: machine_state.look().added_since(before) == [],
-        "nothing of it is left",
-        within_s=20,
-    )
+        leftovers.clean(directory)
+    until(lambda: not remains.processes(directory), "its processes are gone", within_s=20)
+    until(lambda: remains.shared_memory() <= before, "its memory is gone", within_s=20)
+    assert not directory.exists()

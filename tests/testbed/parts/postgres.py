@@ -30,7 +30,7 @@ SETTINGS = {
     "listen_addresses": LOOPBACK,
     "unix_socket_directories": "",
     # In files of its own folder and in anonymous memory: a server that is killed leaves nothing in
-    # /dev/shm. The few bytes of System V memory that it always takes go with death's signal.
+    # /dev/shm. A few bytes of System V memory it always takes: see _apart.
     "dynamic_shared_memory_type": "mmap",
     "shared_memory_type": "mmap",
     # Nothing of it outlives the run, so no power cut has to be survived.
@@ -112,15 +112,14 @@ def begin(run: Run) -> Postgres:
     daemon = run.started(
         "postgres",
         [
+            *_apart(user, signal.SIGQUIT),
             # To a folder where its user may be: it wants to come back to where it began.
             "env", f"--chdir={folder}", unpacked.program(root, "postgres"),
             "-D", data, "-p", str(port),
             *[word for name, value in SETTINGS.items() for word in ("-c", f"{name}={value}")],
         ],
         environment=environment,
-        user=user,
-        # Without waiting for those who are connected. Never killed: its memory would stay behind.
-        stop=signal.SIGINT,
+        stop=signal.SIGINT,  # without waiting for those who are connected
         death=signal.SIGQUIT,
     )  # fmt: skip
     postgres = Postgres(port, Secret(password), root, daemon)
@@ -138,7 +137,7 @@ def _make_databases(
 ) -> None:
     made_them = subprocess.run(
         [
-            *_as_user(user),
+            *_apart(user, signal.SIGTERM),
             unpacked.program(programs, "initdb"), f"--pgdata={data}", "--no-sync",
             f"--username={ADMINISTRATOR}", "--auth=scram-sha-256", f"--pwfile={password_file}",
             "--encoding=UTF8", "--locale=C", "--no-instructions",
@@ -155,10 +154,18 @@ def _make_databases(
         raise PostgresFailedError(f"initdb: {made_them.stderr or made_them.stdout}")
 
 
-def _as_user(user: int | None) -> list[str]:
-    # It undoes what it has begun when it is asked to end, as it is when the tests are killed.
+def _apart(user: int | None, death: signal.Signals) -> list[str]:
+    """As *user*, with shared memory of its own, and asked to end when who started it has died.
+
+    System V memory stays behind a server that is killed, unless it is in a namespace that ends with
+    the server. Who may not make one has to rely on *death* being a signal after which it tidies up.
+    """
+    namespace = ["unshare", "--ipc", "--"]
+    refused = subprocess.run([*namespace, "true"], capture_output=True, check=False).returncode
     changed = [] if user is None else [f"--reuid={user}", f"--regid={user}", "--clear-groups"]
-    return ["setpriv", "--pdeathsig=TERM", *changed, "--"]
+    # The kernel forgets the signal when the user changes: setpriv sets it after that.
+    tied = ["setpriv", f"--pdeathsig={death.name.removeprefix('SIG')}", *changed, "--"]
+    return tied if refused else [*namespace, *tied]
 
 
 def _answers(postgres: Postgres) -> bool:
