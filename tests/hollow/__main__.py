@@ -26,7 +26,7 @@ import random
 import signal
 import sys
 import time
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from pathlib import Path
 
 import uvloop
@@ -43,7 +43,8 @@ from tests.hollow.plan import Plan
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
-    options = _parser().parse_args(arguments)
+    parser = _parser()
+    options = parser.parse_args(arguments)
     try:
         plan = Plan(
             name=options.name,
@@ -52,9 +53,12 @@ def main(arguments: Sequence[str] | None = None) -> int:
             namespaces=options.namespaces,
             seed=options.seed,
         )
+    except ValueError as wrong:
+        parser.error(str(wrong))
+    try:
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             return runner.run(_run(plan, options))
-    except (ValueError, OperatorError, KubeError, NotClearedError) as error:
+    except (OperatorError, KubeError, NotClearedError) as error:
         sys.stderr.write(f"hollow: {error}\n")
         return 1
 
@@ -63,19 +67,30 @@ async def _run(plan: Plan, options: argparse.Namespace) -> int:
     clock = SystemClock()
     configuration = Kubeconfig(clock, path=options.kubeconfig, context=options.context)
     stop = asyncio.Event()
-    loop = asyncio.get_running_loop()
-    for number in (signal.SIGINT, signal.SIGTERM):
-        loop.add_signal_handler(number, stop.set)
     async with HttpTransport(configuration, MemoryMeter()) as transport:
         fleet = Fleet(plan, transport, clock, roll=random.random, at_once=options.at_once)
         # Fails at once, with the reason, where nothing can be reached.
         await fleet.clearing.left()
         if not options.clear:
-            await _live(fleet, stop, churn_per_s=options.churn)
+            with _signals(stop):
+                await _live(fleet, stop, churn_per_s=options.churn)
         _say(f"clearing ({fleet.tally})")
         await fleet.clearing.all()
     _say("cleared")
     return 1 if fleet.tally.refused else 0
+
+
+@contextlib.contextmanager
+def _signals(stop: asyncio.Event) -> Iterator[None]:
+    """Inside, signals ask to clear; after it, another one ends the clearing, too."""
+    loop, numbers = asyncio.get_running_loop(), (signal.SIGINT, signal.SIGTERM)
+    for number in numbers:
+        loop.add_signal_handler(number, stop.set)
+    try:
+        yield
+    finally:
+        for number in numbers:
+            loop.remove_signal_handler(number)
 
 
 async def _live(fleet: Fleet, stop: asyncio.Event, *, churn_per_s: float) -> None:
