@@ -1,5 +1,6 @@
 """The node is real: its pods have addresses, logs, exec, processes, and mounts of their own."""
 
+import json
 import os
 from ipaddress import IPv4Address
 from pathlib import Path
@@ -75,6 +76,9 @@ def test_what_runs_in_a_container_is_known_by_pid_and_cgroup(
     membership = Path("/proc", str(pid), "cgroup").read_text()
     assert f"{node.cgroup}/kubepods/besteffort/pod{uid}/" in membership
     assert {one.name for one in node.containers() if one.pod_uid == uid} == {"app", ""}
+    status, body = node.ask("/stats/summary")
+    assert status == 200
+    assert uid in {pod["podRef"]["uid"] for pod in json.loads(body)["pods"]}
     cluster.kubectl("delete", "pod", "sleeper", f"--namespace={namespace}", within_s=60)
     assert node.pids_of(uid, "app") == set()
 

@@ -1,6 +1,7 @@
 """A kubelet of the run's own: its configuration and how it is started."""
 
 import json
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -16,21 +17,33 @@ from tests.testbed.running.ports import LOOPBACK, free_port
 NAME = "localhost"
 USER = f"system:node:{NAME}"
 GROUPS = ("system:nodes",)
+# File systems whose size kubelet's cAdvisor can tell.
+MEASURED = frozenset({"btrfs", "ext2", "ext3", "ext4", "overlay", "tmpfs", "xfs", "zfs"})
 NO_THRESHOLDS = ("memory.available", "nodefs.available", "nodefs.inodesFree", "imagefs.available")
+
+
+@dataclass(frozen=True, slots=True)
+class Kubelet:
+    daemon: Daemon
+    port: int
+    """On loopback; who has no token is refused."""
 
 
 def begin(
     cluster: Cluster, folder: Path, containerd: Containerd, network: Network, *, cgroup: str
-) -> Daemon:
+) -> Kubelet:
     """Start it beside *containerd*, in the same mounts; it registers the node by itself."""
     run, root = cluster.run, root_of(folder)
     within = folder.relative_to(run.directory)
+    port = free_port()
     serving = cluster.authority.server(NAME, LOOPBACK)
     file = run.file(
         f"{within}/kubelet.json",
         json.dumps(
             configuration(
                 folder,
+                port=port,
+                measures=measures(Path("/proc/self/mountinfo").read_text(), folder),
                 ca_file=cluster.ca_file,
                 certificate=run.file(f"{within}/kubelet.crt", serving.certificate),
                 key=run.file(f"{within}/kubelet.key", serving.key),
@@ -43,7 +56,7 @@ def begin(
     # Nobody answers names in here: what asks for one learns at once that there is none.
     run.file(f"{within}/resolv.conf", "")
     kubeconfig = run.file(f"{within}/kubelet.kubeconfig", cluster.kubeconfig_of(USER, GROUPS))
-    return run.started(
+    daemon = run.started(
         "kubelet",
         Namespace.of(
             containerd.daemon.pid,
@@ -60,6 +73,7 @@ def begin(
         ),
         environment=unpacked.environment(made.debian("node")),
     )  # fmt: skip
+    return Kubelet(daemon, port)
 
 
 def root_of(folder: Path) -> Path:
@@ -67,9 +81,21 @@ def root_of(folder: Path) -> Path:
     return folder / "kubelet"
 
 
+def measures(mountinfo: str, folder: Path) -> bool:
+    """Whether kubelet knows the kind of file system that *folder* is on."""
+    kinds = dict[Path, str]()
+    for line in mountinfo.splitlines():
+        mount, _, source = line.partition(" - ")
+        kinds[Path(mount.split()[4])] = source.split()[0]  # what is mounted last is on top
+    below = next(path for path in (folder, *folder.parents) if path in kinds)
+    return kinds[below] in MEASURED
+
+
 def configuration(
     folder: Path,
     *,
+    port: int,
+    measures: bool,
     ca_file: Path,
     certificate: Path,
     key: Path,
@@ -77,14 +103,14 @@ def configuration(
     dns: str,
     cgroup: str,
 ) -> dict[str, Any]:
-    """Ports that are free now, folders of the run, and nothing that writes to the machine."""
+    """Loopback, folders of the run, and nothing that writes to the machine."""
     return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         "containerRuntimeEndpoint": f"unix://{containerd}",
         # Who may ask it
         "address": LOOPBACK,
-        "port": free_port(),
+        "port": port,
         "readOnlyPort": 0,
         "healthzBindAddress": LOOPBACK,
         "healthzPort": free_port(),
@@ -107,8 +133,8 @@ def configuration(
         "clusterDomain": "cluster.local",
         "resolvConf": str(folder / "resolv.conf"),
         "makeIPTablesUtilChains": False,
-        # Else the node is not Ready where the root device is not to be found in /dev.
-        "localStorageCapacityIsolation": False,
+        # Without it there are no statistics, with it no start where kubelet cannot measure the disk.
+        "localStorageCapacityIsolation": measures,
         # To lower it takes CAP_SYS_RESOURCE, and this kubelet is not worth more than its tests.
         "oomScoreAdj": 0,
         # A full disk is the developer's business: here it evicts no pod and removes no image.

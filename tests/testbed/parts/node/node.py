@@ -14,13 +14,13 @@ from typing import Any
 
 from tests.testbed.building import made
 from tests.testbed.building.cache import MissingPartError
+from tests.testbed.parts.asking import get
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node import cgroups, containerd, kubelet, namespace, network
 from tests.testbed.parts.node.containerd import Container, Containerd
-from tests.testbed.parts.node.kubelet import NAME
+from tests.testbed.parts.node.kubelet import NAME, Kubelet
 from tests.testbed.parts.node.network import Network
 from tests.testbed.running import leftovers
-from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.waiting import until
 
 READY_S = 60.0
@@ -32,7 +32,7 @@ class Node:
     cluster: Cluster
     network: Network
     containerd: Containerd
-    kubelet: Daemon
+    kubelet: Kubelet
     cgroup: str
     """Above those of all its pods, as /proc/PID/cgroup names it."""
     kubelet_root: Path
@@ -59,7 +59,15 @@ class Node:
 
     def seen(self, path: Path) -> Path:
         """Where this process finds what the node has at *path*: its mounts are its own."""
-        return Path("/proc", str(self.kubelet.pid), "root", path.relative_to("/"))
+        return Path("/proc", str(self.kubelet.daemon.pid), "root", path.relative_to("/"))
+
+    def ask(self, path: str) -> tuple[int, str]:
+        """The administrator's GET to kubelet itself: status and body.
+
+        The API server's own way there, nodes/proxy, leads to no loopback address.
+        """
+        cluster = self.cluster
+        return get(self.kubelet.port, path, ca_file=cluster.ca_file, token=cluster.admin_token)
 
     def is_ready(self) -> bool:
         """Whether the API shows it Ready and without a taint that keeps pods away."""
@@ -88,7 +96,7 @@ def begin(cluster: Cluster) -> Node:
     run.at_end(lambda: _evacuate(engine))
     agent = kubelet.begin(cluster, folder, engine, net, cgroup=cgroup)
     node = Node(cluster, net, engine, agent, cgroup, root)
-    agent.wait_until(node.is_ready, within_s=READY_S)
+    agent.daemon.wait_until(node.is_ready, within_s=READY_S)
     return node
 
 
