@@ -62,7 +62,8 @@ class Cache:
                 say(f"another build works in {self.directory}: waiting for it")
                 fcntl.flock(lock, fcntl.LOCK_EX)
             for unfinished in self.directory.glob(f"{UNFINISHED}*"):
-                # What a program of the killed build still writes to goes at the next build.
+                say(f"removing what a killed build has left: {unfinished.name}")
+                # What a program of that build still writes to goes at the next build.
                 shutil.rmtree(unfinished, ignore_errors=True)
             yield
 

@@ -1,4 +1,8 @@
-"""Programs that work for a while and end: none outlives the build that started it."""
+"""Programs that work for a while and end: none outlives the build that started it.
+
+Of a build that is killed, what a program has started in its turn ends by itself, as a compiler
+does that has one package to go.
+"""
 
 import os
 import shutil

@@ -84,11 +84,13 @@ def test_a_killed_build_is_not_taken_for_a_finished_one_and_goes_with_the_next(
     cache = Cache(tmp_path)
     killed = subprocess.run([sys.executable, "-c", KILLED, tmp_path], cwd=REPOSITORY, check=False)
     assert killed.returncode == -signal.SIGKILL
-    left = [path.name for path in tmp_path.iterdir() if path.name != "lock"]
+    left = sorted(path.name for path in tmp_path.iterdir() if path.name != "lock")
     assert len(left) == 2
     assert not cache.has(recipe())
-    with cache.locked(silent):
+    said: list[str] = []
+    with cache.locked(said.append):
         assert [path.name for path in tmp_path.iterdir()] == ["lock"]
+    assert sorted(said) == [f"removing what a killed build has left: {name}" for name in left]
 
 
 def test_older_keys_of_the_part_go_when_a_new_one_is_made(tmp_path: Path) -> None:
