@@ -151,17 +151,13 @@ def patching(
     )
 
 
-def deleting(
-    resource: Resource[Any], namespace: str, name: str, body: bytes, *, dry_run: bool = False
-) -> Call:
-    query = _write_query(dry_run=dry_run)
-    del query["fieldManager"]
+def deleting(resource: Resource[Any], namespace: str, name: str, body: bytes) -> Call:
+    """*body* is DeleteOptions, which say all: the server then looks at no query."""
     return Call(
         verb="delete",
         method="DELETE",
         path=resource.path(namespace, name),
         asked=_about(asked("delete", resource, namespace), name),
-        query=query,
         body=body,
     )
 

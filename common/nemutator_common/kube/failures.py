@@ -82,6 +82,7 @@ class Cause(msgspec.Struct, frozen=True):
 
 class Details(msgspec.Struct, frozen=True, rename="camel"):
     name: str = ""
+    kind: str = ""
     causes: tuple[Cause, ...] = ()
     retry_after_seconds: float = 0
 
@@ -96,6 +97,9 @@ class Status(msgspec.Struct, frozen=True):
 
 
 _STATUS = msgspec.json.Decoder(Status)
+
+_NOTHING = Details()
+_TOO_LARGE = "etcdserver: request is too large"
 
 _BY_REASON: dict[str, type[KubeError]] = {
     "AlreadyExists": AlreadyExistsError,
@@ -135,6 +139,12 @@ def from_status(
     details = status.details or Details()
     said = (status.message or status.reason or "no reason given")[:LONGEST_MESSAGE]
     kind = _BY_REASON.get(status.reason) or _BY_CODE.get(code)
+    if kind is NotFoundError and status.details == _NOTHING:
+        # Of an object that is not there the details say which one.
+        kind = UnknownResourceError
+    if _TOO_LARGE in status.message:
+        # etcd's own refusal, which comes as a 500 without a reason: later it is as large.
+        kind = InvalidError
     if kind is None:
         kind = UnavailableError if code >= 500 or code == 0 else InvalidError
     if kind is TooManyRequestsError and any(

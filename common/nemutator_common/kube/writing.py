@@ -103,7 +103,12 @@ class Writer:
         self, resource: Resource[Any], namespace: str, name: str, wanted: Json, *,
         only_if: OnlyIf = ANYWAY, subresource: str = "", force: bool = False, dry_run: bool = False,
     ) -> bytes:  # fmt: skip
-        """Server-side apply: *wanted* is all that we own of it; made when it is not there."""
+        """Server-side apply: *wanted* is all that we own of it; made when it is not there.
+
+        A version alone does not keep the server from making anew what is gone; a uid does.
+        """
+        if only_if.resource_version and not only_if.uid:
+            raise ValueError("a condition of an apply needs the uid")
         metadata = {"name": name, **({"namespace": namespace} if namespace else {})}
         body = {"apiVersion": resource.api_version, "kind": resource.kind, **wanted}
         return await self._write(
@@ -123,10 +128,11 @@ class Writer:
         self, resource: Resource[Any], namespace: str, name: str, *,
         only_if: OnlyIf = ANYWAY, dry_run: bool = False,
     ) -> bytes:  # fmt: skip
-        options = _encoded(_delete_options(only_if))
-        return await self._write(
-            calls.deleting(resource, namespace, name, options, dry_run=dry_run)
-        )
+        options = _delete_options(only_if)
+        if dry_run:
+            # In the query the server does not look for it once there are options in the body.
+            options["dryRun"] = ["All"]
+        return await self._write(calls.deleting(resource, namespace, name, _encoded(options)))
 
     async def evict(
         self, namespace: str, pod: str, *, only_if: OnlyIf = ANYWAY, dry_run: bool = False
@@ -158,7 +164,7 @@ class Writer:
         raise AssertionError("the last attempt returns or raises")
 
 
-def _delete_options(only_if: OnlyIf) -> Json:
+def _delete_options(only_if: OnlyIf) -> dict[str, Any]:
     options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
     if only_if.metadata:
         options["preconditions"] = only_if.metadata

@@ -51,6 +51,21 @@ def test_an_unknown_api_group_is_no_missing_object() -> None:
     assert isinstance(error, failures.UnknownResourceError)
 
 
+def test_an_unknown_resource_of_a_known_group_is_no_missing_object() -> None:
+    answer = {"kind": "Status", "code": 404, "reason": "NotFound", "message": "no", "details": {}}
+    error = from_answer(ASKED, 404, json.dumps(answer).encode())
+    assert isinstance(error, failures.UnknownResourceError)
+    answer["details"] = {"name": "web", "kind": "pods"}
+    error = from_answer(ASKED, 404, json.dumps(answer).encode())
+    assert isinstance(error, failures.NotFoundError)
+
+
+def test_what_etcd_finds_too_large_is_too_large_for_ever() -> None:
+    answer = {"kind": "Status", "code": 500, "message": "etcdserver: request is too large"}
+    error = from_answer(ASKED, 500, json.dumps(answer).encode())
+    assert isinstance(error, failures.InvalidError)
+
+
 def test_a_disruption_budget_is_told_apart_from_load() -> None:
     cause = {"reason": "DisruptionBudget", "message": "needs 2"}
     status = {"code": 429, "reason": "TooManyRequests", "details": {"causes": [cause]}}

@@ -57,6 +57,13 @@ async def test_apply_says_kind_name_and_owner() -> None:
     }  # fmt: skip
 
 
+async def test_apply_with_a_version_alone_would_make_anew_what_is_gone() -> None:
+    it, transport, _ = writer(b"{}")
+    with pytest.raises(ValueError, match="needs the uid"):
+        await it.apply(PODS, "team", "web", {}, only_if=OnlyIf(resource_version="7"))
+    assert transport.calls == []
+
+
 async def test_create_says_its_kind() -> None:
     it, transport, _ = writer(b"{}")
     await it.create(PODS, "team", {"metadata": {"name": "web"}}, dry_run=True)
@@ -72,6 +79,14 @@ async def test_deletion_and_eviction_carry_their_preconditions() -> None:
     assert delete["preconditions"] == {"uid": "u1", "resourceVersion": "7"}
     assert evict["kind"] == "Eviction"
     assert evict["deleteOptions"]["preconditions"] == delete["preconditions"]
+
+
+async def test_a_dry_run_of_a_deletion_is_said_in_its_options() -> None:
+    it, transport, _ = writer(b"{}", b"{}")
+    await it.delete(PODS, "team", "web", dry_run=True)
+    assert json.loads(transport.calls[0].body)["dryRun"] == ["All"]
+    await it.delete(PODS, "team", "web")
+    assert "dryRun" not in json.loads(transport.calls[1].body)
 
 
 async def test_429_is_tried_again_when_it_is_over() -> None:

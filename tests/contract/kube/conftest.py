@@ -1,53 +1,79 @@
-"""The API server that the suite runs on: the fake one alone, until the testbed has a real one.
+"""The API servers that the suite runs on: the fake one, and with `make e2e` the testbed's real one.
 
-A behaviour that the real server shows differently is a mistake of the fake. There is no variant for
-the real server yet, so none is skipped: the end of the run says which one it was.
+A behaviour that the real server shows differently is a mistake of the fake. A test of what no real
+server can be made to do is for the fake alone, and says why in its parametrisation.
 """
 
 import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from pathlib import Path
+from typing import TypeVar
 
 import pytest
 from nemutator_common.backoff import Backoff
 from nemutator_common.kube.budget import WriteBudget
-from nemutator_common.kube.configuration import Access, Fixed
+from nemutator_common.kube.configuration import Fixed
 from nemutator_common.kube.informing import Informer, Pace
-from nemutator_common.kube.objects import Pod
+from nemutator_common.kube.objects import Object
+from nemutator_common.kube.ports import Transport
 from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import PODS
+from nemutator_common.kube.resources import Resource
 from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.kube.writing import Writer
-from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 
+from tests.contract.kube import variants
+from tests.contract.kube.fake_place import FakePlace
+from tests.contract.kube.places import Place, access
+from tests.contract.kube.real_place import real_place
+from tests.contract.kube.relay import Relay
+from tests.contract.kube.variants import FAKE, REAL
+from tests.fakes.kube.conversation import Conversation
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
+from tests.testbed.parts.control_plane import Cluster
+
+T = TypeVar("T", bound=Object)
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:
     """At the end and not in the header, which `-q` leaves out."""
-    ours = Path(__file__).parent.name
-    if any(
-        f"contract/{ours}/" in report.nodeid for report in terminalreporter.getreports("passed")
-    ):
-        terminalreporter.write_line(
-            "contract of the Kubernetes API: ran on the fake server alone (there is no testbed yet)"
-        )
+    passed = [report.nodeid for report in terminalreporter.getreports("passed")]
+    if told := variants.summary(passed):
+        terminalreporter.write_line(told)
+
+
+@pytest.fixture(params=[FAKE, REAL])
+def variant(request: pytest.FixtureRequest) -> Cluster | None:
+    """The real server; None stands for a fake of the test's own."""
+    if request.param == "fake":
+        return None
+    cluster: Cluster = request.getfixturevalue("cluster")
+    return cluster
 
 
 @pytest.fixture
-async def server() -> AsyncIterator[FakeKube]:
-    async with FakeKube() as kube:
-        yield kube
+async def place(variant: Cluster | None) -> AsyncIterator[Place]:
+    if variant is None:
+        async with FakeKube() as kube:
+            yield FakePlace(kube)
+    else:
+        async with real_place(variant) as place:
+            yield place
+
+
+@pytest.fixture
+def kube(place: Place) -> FakeKube:
+    """What a test for the fake alone may disturb."""
+    assert isinstance(place, FakePlace)
+    return place.kube
 
 
 @dataclass
 class Client:
     """One of our clients with everything that it is made of."""
 
-    transport: HttpTransport
+    transport: Transport
     meter: MemoryMeter
 
     @property
@@ -59,9 +85,9 @@ class Client:
         clock = SystemClock()
         return Writer(self.transport, WriteBudget(clock), clock)
 
-    def pods(self) -> Informer[Pod]:
+    def informer(self, resource: Resource[T]) -> Informer[T]:
         return Informer(
-            PODS,
+            resource,
             transport=self.transport,
             clock=SystemClock(),
             meter=self.meter,
@@ -70,14 +96,29 @@ class Client:
         )
 
 
-def access(server: FakeKube, token: str = "") -> Access:
-    return Access(
-        server=server.url, ca=server.ca_file.read_text(), token=Secret(token or server.token)
-    )
+@pytest.fixture
+async def client(place: Place) -> AsyncIterator[Client]:
+    meter = MemoryMeter()
+    async with HttpTransport(Fixed(access(place)), meter) as transport:
+        yield Client(transport, meter)
 
 
 @pytest.fixture
-async def client(server: FakeKube) -> AsyncIterator[Client]:
+async def relay(place: Place) -> AsyncIterator[Relay]:
+    async with Relay(place.url) as relay:
+        yield relay
+
+
+@pytest.fixture
+async def relayed(place: Place, relay: Relay) -> AsyncIterator[Client]:
+    """A client whose connections can be disturbed on their way."""
     meter = MemoryMeter()
-    async with HttpTransport(Fixed(access(server)), meter) as transport:
+    async with HttpTransport(Fixed(access(place, server=relay.url)), meter) as transport:
         yield Client(transport, meter)
+
+
+@pytest.fixture
+async def api(place: Place) -> AsyncIterator[Conversation]:
+    """The administrator, without a client of ours."""
+    async with Conversation(place) as api:
+        yield api

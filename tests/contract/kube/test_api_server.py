@@ -1,14 +1,10 @@
 """What our client relies on an API server for, and what it makes of each refusal."""
 
-import asyncio
-import contextlib
 import json
-from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
 from nemutator_common import names
-from nemutator_common.kube import calls
 from nemutator_common.kube.calls import Selection
 from nemutator_common.kube.configuration import Access, Fixed
 from nemutator_common.kube.failures import (
@@ -16,8 +12,8 @@ from nemutator_common.kube.failures import (
     ConflictError,
     DisruptionBudgetError,
     ForbiddenError,
+    GoneError,
     InvalidError,
-    KubeError,
     NotFoundError,
     TooManyRequestsError,
     UnauthorizedError,
@@ -25,63 +21,65 @@ from nemutator_common.kube.failures import (
     UnknownResourceError,
     UntrustedError,
 )
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.objects import Object, Pod
-from nemutator_common.kube.resources import NAMESPACES, PODS, REPLICA_SETS, Resource
+from nemutator_common.kube.objects import Object
+from nemutator_common.kube.resources import EVENTS, PODS, REPLICA_SETS, Resource
 from nemutator_common.kube.reviewing import Reviewer, User, Wish
 from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.kube.writing import OnlyIf
 from nemutator_common.secret import Secret
 
-from tests.contract.kube.conftest import Client, access
+from tests.contract.kube import gadgets
+from tests.contract.kube.conftest import Client
+from tests.contract.kube.places import Place, access, user
+from tests.contract.kube.refusals import pod
+from tests.contract.kube.variants import on_the_fake_alone
+from tests.fakes.kube.conversation import Conversation
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 
-TEAM = "default"
+RUNNING = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
+BUDGETS: Resource[Object] = Resource(
+    "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", Object
+)
 
 
-def web(name: str = "web", **metadata: object) -> dict[str, Any]:
-    containers = [{"name": "app", "image": "app:1"}]
-    return {"metadata": {"name": name, **metadata}, "spec": {"containers": containers}}
+@pytest.fixture
+def here(place: Place) -> str:
+    """The namespace of the test."""
+    return place.namespace
 
 
-@contextlib.asynccontextmanager
-async def informed(client: Client) -> AsyncIterator[Informer[Pod]]:
-    informer = client.pods()
-    async with asyncio.TaskGroup() as group:
-        task = group.create_task(informer.run())
-        async with asyncio.timeout(10):
-            await informer.synced()
-        yield informer
-        task.cancel()
-
-
-async def until(informer: Informer[Pod], true: Callable[[set[str]], bool]) -> None:
-    """Wait until the names in the picture are as wanted, by its own changes."""
-    with informer.subscribe("test") as subscription:
-        async with asyncio.timeout(15):
-            while not true({key.rpartition("/")[2] for key in informer.snapshot().objects}):
-                await subscription.next()
-
-
-async def test_a_created_pod_can_be_read_typed_and_raw(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web())
-    pod = await client.read.get(PODS, TEAM, "web")
-    assert pod.metadata.uid
-    assert pod.spec.containers[0].image == "app:1"
-    assert json.loads(await client.read.raw(PODS, TEAM, "web"))["kind"] == "Pod"
+async def test_a_created_pod_can_be_read_typed_and_raw(client: Client, here: str) -> None:
+    await client.write.create(PODS, here, pod("web"))
+    found = await client.read.get(PODS, here, "web")
+    assert found.metadata.uid
+    assert found.spec.containers[0].image == "app:1"
+    assert json.loads(await client.read.raw(PODS, here, "web"))["kind"] == "Pod"
     assert (await client.read.version()).startswith("v1.")
 
 
-async def test_a_list_comes_in_pages_of_one_moment(client: Client) -> None:
+async def test_a_list_comes_in_pages_of_one_moment(client: Client, here: str) -> None:
     for number in range(5):
-        await client.write.create(PODS, TEAM, web(f"web-{number}"))
-    pages = client.read.pages(PODS, limit=2)
+        await client.write.create(PODS, here, pod(f"web-{number}"))
+    pages = client.read.pages(PODS, Selection(namespace=here), limit=2)
     first = await anext(pages)
-    await client.write.create(PODS, TEAM, web("later"))
+    await client.write.create(PODS, here, pod("later"))
+    await client.write.delete(PODS, here, "web-3")
     found = [thing.metadata.name for thing in first.items]
     found += [thing.metadata.name async for page in pages for thing in page.items]
     assert found == [f"web-{number}" for number in range(5)]
+
+
+async def test_a_list_whose_moment_is_forgotten_says_so(client: Client, place: Place) -> None:
+    for number in range(3):
+        await client.write.create(EVENTS, place.namespace, event(place, f"e-{number}"))
+    # No watch cache keeps Events: their pages come from etcd.
+    pages = client.read.pages(EVENTS, Selection(namespace=place.namespace), limit=1)
+    await anext(pages)
+    await client.write.create(EVENTS, place.namespace, event(place, "later"))
+    await place.compact()
+    with pytest.raises(GoneError, match=r"410 The provided continue parameter is too old"):
+        await anext(pages)
 
 
 async def test_metadata_alone_can_be_listed(client: Client) -> None:
@@ -89,121 +87,246 @@ async def test_metadata_alone_can_be_listed(client: Client) -> None:
         assert page.undecodable == ()
 
 
-async def test_a_name_that_is_taken_is_told(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web())
+async def test_a_selection_narrows_a_list(client: Client, here: str) -> None:
+    await client.write.create(PODS, here, pod("a", labels={"tier": "web"}))
+    await client.write.create(PODS, here, pod("b", labels={"tier": "db"}))
+    await client.write.create(PODS, here, pod("c"))
+
+    async def found(**narrowed: str) -> list[str]:
+        pages = client.read.pages(PODS, Selection(namespace=here, **narrowed))
+        return [thing.metadata.name async for page in pages for thing in page.items]
+
+    assert await found(labels="tier in (web,db)") == ["a", "b"]
+    assert await found(labels="!tier") == ["c"]
+    assert await found(labels="tier!=web", fields="metadata.name!=c") == ["b"]
+    assert await found(fields="spec.nodeName=,status.phase=Pending") == ["a", "b", "c"]
+
+
+async def test_a_name_that_is_taken_is_told(client: Client, here: str) -> None:
+    await client.write.create(PODS, here, pod("web"))
     with pytest.raises(AlreadyExistsError):
-        await client.write.create(PODS, TEAM, web())
+        await client.write.create(PODS, here, pod("web"))
 
 
-async def test_dry_run_keeps_nothing(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web(), dry_run=True)
-    with pytest.raises(NotFoundError, match="get pods in namespace default"):
-        await client.read.get(PODS, TEAM, "web")
+async def test_dry_run_keeps_nothing(client: Client, here: str) -> None:
+    made = await client.write.create(PODS, here, pod("web"), dry_run=True)
+    assert json.loads(made)["metadata"]["uid"]
+    with pytest.raises(NotFoundError, match=f"get pods in namespace {here}"):
+        await client.read.get(PODS, here, "web")
+    await client.write.create(PODS, here, pod("web"))
+    label = {"metadata": {"labels": {"a": "1"}}}
+    await client.write.merge_patch(PODS, here, "web", label, dry_run=True)
+    await client.write.delete(PODS, here, "web", dry_run=True)
+    await client.write.evict(here, "web", dry_run=True)
+    found = await client.read.get(PODS, here, "web")
+    assert (found.metadata.labels, found.metadata.deletion_timestamp) == ({}, None)
+    await client.write.delete(PODS, here, "web")
+    with pytest.raises(NotFoundError):
+        await client.read.get(PODS, here, "web")
 
 
-async def test_a_patch_of_what_has_changed_since_is_refused(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web())
-    seen = (await client.read.get(PODS, TEAM, "web")).metadata
+async def test_a_patch_of_what_has_changed_since_is_refused(client: Client, here: str) -> None:
+    await client.write.create(PODS, here, pod("web"))
+    seen = (await client.read.get(PODS, here, "web")).metadata
     only_if = OnlyIf(resource_version=seen.resource_version, uid=seen.uid)
     label = {"metadata": {"labels": {"a": "1"}}}
-    await client.write.merge_patch(PODS, TEAM, "web", label, only_if=only_if)
+    await client.write.merge_patch(PODS, here, "web", label, only_if=only_if)
     with pytest.raises(ConflictError):
         await client.write.merge_patch(
-            PODS, TEAM, "web", {"metadata": {"labels": {"a": "2"}}}, only_if=only_if
+            PODS, here, "web", {"metadata": {"labels": {"a": "2"}}}, only_if=only_if
         )
     operation = {"op": "replace", "path": "/metadata/labels/a", "value": "3"}
     with pytest.raises(InvalidError):
-        await client.write.json_patch(PODS, TEAM, "web", [operation], only_if=only_if)
-    await client.write.json_patch(PODS, TEAM, "web", [operation], only_if=OnlyIf(uid=seen.uid))
-    assert (await client.read.get(PODS, TEAM, "web")).metadata.labels == {"a": "3"}
+        await client.write.json_patch(PODS, here, "web", [operation], only_if=only_if)
+    await client.write.json_patch(PODS, here, "web", [operation], only_if=OnlyIf(uid=seen.uid))
+    assert (await client.read.get(PODS, here, "web")).metadata.labels == {"a": "3"}
 
 
-async def test_apply_makes_and_changes_under_our_name(client: Client) -> None:
+async def test_a_patch_of_another_object_of_the_same_name_is_refused(
+    client: Client, here: str
+) -> None:
+    await client.write.create(PODS, here, pod("web"))
+    other = OnlyIf(uid="not-this-one")
+    label = {"metadata": {"labels": {"a": "1"}}}
+    with pytest.raises(InvalidError):
+        await client.write.merge_patch(PODS, here, "web", label, only_if=other)
+    with pytest.raises(InvalidError):
+        await client.write.json_patch(PODS, here, "web", [], only_if=other)
+    with pytest.raises(InvalidError):
+        await client.write.apply(PODS, here, "web", label, only_if=other)
+
+
+async def test_apply_makes_and_changes_under_our_name(client: Client, here: str) -> None:
     for value in ("1", "2"):
-        wanted = {"metadata": {"labels": {"ours": value}}}
-        await client.write.apply(NAMESPACES, "", "team", wanted)
-    raw = json.loads(await client.read.raw(NAMESPACES, "", "team"))
-    assert raw["metadata"]["labels"]["ours"] == "2"
+        wanted = {"data": {"ours": value}}
+        await client.write.apply(MAPS, here, "settings", wanted)
+    raw = json.loads(await client.read.raw(MAPS, here, "settings"))
+    assert raw["data"] == {"ours": "2"}
     assert {entry["manager"] for entry in raw["metadata"]["managedFields"]} == {"nemutator"}
 
 
-async def test_status_is_written_apart(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web())
-    status = {"status": {"phase": "Running"}}
-    await client.write.merge_patch(PODS, TEAM, "web", status)
-    assert (await client.read.get(PODS, TEAM, "web")).status.phase != "Running"
-    await client.write.merge_patch(PODS, TEAM, "web", status, subresource="status")
-    assert (await client.read.get(PODS, TEAM, "web")).status.phase == "Running"
+async def test_apply_takes_what_is_anothers_only_by_force(
+    client: Client, api: Conversation, here: str
+) -> None:
+    theirs = {"metadata": {"name": "settings"}, "data": {"a": "theirs", "b": "theirs"}}
+    await api.create(f"/api/v1/namespaces/{here}/configmaps", theirs, fieldManager="them")
+    with pytest.raises(ConflictError, match=r'conflict with "them" using v1: \.data\.a'):
+        await client.write.apply(MAPS, here, "settings", {"data": {"a": "ours"}})
+    await client.write.apply(MAPS, here, "settings", {"data": {"a": "ours"}}, force=True)
+    raw = json.loads(await client.read.raw(MAPS, here, "settings"))
+    assert raw["data"] == {"a": "ours", "b": "theirs"}
 
 
-async def test_an_eviction_that_a_budget_forbids_is_told_apart(client: Client) -> None:
-    budget: Resource[Object] = Resource(
-        "policy", "v1", "poddisruptionbudgets", "PodDisruptionBudget", Object
-    )
-    await client.write.create(PODS, TEAM, web(labels={"app": "web"}))
-    # A pod that does not run yet protects nothing: the server evicts it whatever a budget says.
-    running = {"phase": "Running", "conditions": [{"type": "Ready", "status": "True"}]}
-    await client.write.merge_patch(PODS, TEAM, "web", {"status": running}, subresource="status")
-    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
-    await client.write.create(budget, TEAM, {"metadata": {"name": "pdb"}, "spec": spec})
-    with pytest.raises(DisruptionBudgetError):
-        await client.write.evict(TEAM, "web")
-    await client.write.delete(budget, TEAM, "pdb")
-    await client.write.evict(TEAM, "web")
-
-
-async def test_deleting_another_object_of_the_same_name_is_refused(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web())
+async def test_apply_does_not_make_anew_what_is_gone(client: Client, here: str) -> None:
+    await client.write.apply(MAPS, here, "settings", {"data": {"a": "1"}})
+    seen = (await client.read.get(MAPS, here, "settings")).metadata
+    await client.write.delete(MAPS, here, "settings")
+    gone = OnlyIf(uid=seen.uid, resource_version=seen.resource_version)
     with pytest.raises(ConflictError):
-        await client.write.delete(PODS, TEAM, "web", only_if=OnlyIf(uid="not-this-one"))
+        await client.write.apply(MAPS, here, "settings", {"data": {"a": "2"}}, only_if=gone)
 
 
-async def test_a_forbidden_verb_names_the_missing_permission(server: FakeKube) -> None:
-    token = server.access.add_token("nobody")
-    async with HttpTransport(Fixed(access(server, token)), MemoryMeter()) as transport:
+async def test_status_is_written_apart(client: Client, here: str) -> None:
+    await client.write.create(PODS, here, pod("web"))
+    status = {"status": {"phase": "Running"}}
+    await client.write.merge_patch(PODS, here, "web", status)
+    assert (await client.read.get(PODS, here, "web")).status.phase != "Running"
+    await client.write.merge_patch(PODS, here, "web", status, subresource="status")
+    assert (await client.read.get(PODS, here, "web")).status.phase == "Running"
+
+
+async def test_an_eviction_that_a_budget_forbids_is_told_apart(
+    client: Client, place: Place
+) -> None:
+    here = place.namespace
+    await client.write.create(PODS, here, pod("web", labels={"app": "web"}))
+    # A pod that does not run yet protects nothing: the server evicts it whatever a budget says.
+    await client.write.merge_patch(PODS, here, "web", {"status": RUNNING}, subresource="status")
+    spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
+    await client.write.create(BUDGETS, here, {"metadata": {"name": "pdb"}, "spec": spec})
+    with pytest.raises(DisruptionBudgetError):
+        await client.write.evict(here, "web")
+    await place.counted("pdb")
+    with pytest.raises(DisruptionBudgetError, match="violate the pod's disruption budget"):
+        await client.write.evict(here, "web")
+    await client.write.create(PODS, here, pod("two", labels={"app": "web"}))
+    await client.write.merge_patch(PODS, here, "two", {"status": RUNNING}, subresource="status")
+    await place.counted("pdb")
+    await client.write.evict(here, "web")
+    with pytest.raises(NotFoundError):
+        await client.read.get(PODS, here, "web")
+
+
+async def test_deleting_another_object_of_the_same_name_is_refused(
+    client: Client, here: str
+) -> None:
+    await client.write.create(PODS, here, pod("web"))
+    with pytest.raises(ConflictError):
+        await client.write.delete(PODS, here, "web", only_if=OnlyIf(uid="not-this-one"))
+
+
+async def test_an_object_that_is_too_large_is_no_reason_to_try_again(
+    client: Client, api: Conversation, here: str
+) -> None:
+    await gadgets.define_gadgets(api)
+    for size in (1_700_000, 3_200_000):
+        with pytest.raises(InvalidError, match="too large") as told:
+            await client.write.create(
+                gadgets.RESOURCE, here, gadgets.gadget("big", text="x" * size)
+            )
+        assert not told.value.retry
+
+
+async def test_a_forbidden_verb_names_the_missing_permission(place: Place) -> None:
+    token = await place.somebody("nobody")
+    async with HttpTransport(Fixed(access(place, token)), MemoryMeter()) as transport:
         with pytest.raises(ForbiddenError, match=r"^list pods in all namespaces: 403"):
             await anext(Client(transport, MemoryMeter()).read.pages(PODS))
 
 
-async def test_an_unknown_api_group_is_no_empty_list(client: Client) -> None:
-    unknown: Resource[Object] = Resource("no.such", "v1", "things", "Thing", Object)
-    with pytest.raises(UnknownResourceError, match=r"list things\.no\.such in all namespaces"):
+async def test_a_permission_goes_as_far_as_it_was_given(place: Place, client: Client) -> None:
+    token = await place.somebody("reader", verbs="get list", resources="pods")
+    await client.write.create(PODS, place.namespace, pod("web"))
+    async with HttpTransport(Fixed(access(place, token)), MemoryMeter()) as transport:
+        theirs = Client(transport, MemoryMeter())
+        assert (await theirs.read.get(PODS, place.namespace, "web")).metadata.uid
+        with pytest.raises(ForbiddenError, match=f"delete pods in namespace {place.namespace}"):
+            await theirs.write.delete(PODS, place.namespace, "web")
+        with pytest.raises(ForbiddenError, match="create pods/eviction in namespace"):
+            await theirs.write.evict(place.namespace, "web")
+
+
+@pytest.mark.parametrize(
+    ("group", "version", "plural"),
+    [
+        ("no.such", "v1", "things"),
+        ("apps", "v1", "things"),
+        ("apps", "v9", "deployments"),
+        ("", "v1", "things"),
+    ],
+)
+async def test_an_unknown_resource_is_no_empty_list_and_no_missing_object(
+    client: Client, here: str, group: str, version: str, plural: str
+) -> None:
+    unknown: Resource[Object] = Resource(group, version, plural, "Thing", Object)
+    with pytest.raises(UnknownResourceError, match=f"list {plural}.* in all namespaces"):
         await anext(client.read.pages(unknown))
+    with pytest.raises(UnknownResourceError):
+        await client.read.get(unknown, here, "one")
 
 
-async def test_reviews_answer_who_and_whether(server: FakeKube, client: Client) -> None:
+async def test_reviews_answer_who_and_whether(place: Place, client: Client) -> None:
     reviewer = Reviewer(client.transport)
-    token = server.access.add_token("jane", "dev")
+    token = await place.somebody("jane", verbs="delete", resources="pods")
     verdict = await reviewer.token(Secret(token))
-    assert (verdict.authenticated, verdict.user.username) == (True, "jane")
-    assert not (await reviewer.token(Secret("stranger"))).authenticated
-    wish = Wish(verb="delete", resource=PODS, namespace=TEAM)
+    jane = user(place, "jane")
+    assert (verdict.authenticated, verdict.user.username) == (True, jane)
+    assert "system:serviceaccounts" in verdict.user.groups
+    stranger = await reviewer.token(Secret("stranger"))
+    assert (stranger.authenticated, bool(stranger.error)) == (False, True)
+    wish = Wish(verb="delete", resource=PODS, namespace=place.namespace)
+    assert (await reviewer.access(User(username=jane), wish)).allowed
     assert not (await reviewer.access(User(username="jane"), wish)).allowed
+    elsewhere = Wish(verb="delete", resource=PODS, namespace="default")
+    assert not (await reviewer.access(User(username=jane), elsewhere)).allowed
 
 
-async def test_an_expired_token_is_refused_by_its_name(server: FakeKube) -> None:
-    async with HttpTransport(Fixed(access(server, "expired")), MemoryMeter()) as transport:
+async def test_a_token_is_good_for_its_audience_alone(place: Place, client: Client) -> None:
+    reviewer = Reviewer(client.transport)
+    await place.somebody("jane")
+    token = Secret(await place.token_for("jane", "nemutator"))
+    verdict = await reviewer.token(token, ["nemutator", "vault"])
+    assert (verdict.authenticated, verdict.audiences) == (True, ("nemutator",))
+    assert not (await reviewer.token(token, ["vault"])).authenticated
+    assert not (await reviewer.token(token)).authenticated
+    async with HttpTransport(Fixed(access(place, token.reveal())), MemoryMeter()) as transport:
         with pytest.raises(UnauthorizedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, TEAM, "web")
+            await Client(transport, MemoryMeter()).read.get(PODS, place.namespace, "web")
 
 
-async def test_a_bad_ca_is_not_trusted(server: FakeKube) -> None:
+async def test_an_expired_token_is_refused_by_its_name(place: Place, here: str) -> None:
+    async with HttpTransport(Fixed(access(place, "expired")), MemoryMeter()) as transport:
+        with pytest.raises(UnauthorizedError):
+            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
+
+
+async def test_a_bad_ca_is_not_trusted(place: Place, here: str) -> None:
     async with FakeKube() as other:
-        stranger = Access(server=server.url, ca=other.ca_file.read_text(), token=Secret("x"))
+        stranger = Access(server=place.url, ca=other.ca_file.read_text(), token=Secret("x"))
     async with HttpTransport(Fixed(stranger), MemoryMeter()) as transport:
         with pytest.raises(UntrustedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, TEAM, "web")
-    nonsense = Access(server=server.url, ca="no certificate", token=Secret("x"))
+            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
+    nonsense = Access(server=place.url, ca="no certificate", token=Secret("x"))
     async with HttpTransport(Fixed(nonsense), MemoryMeter()) as transport:
         with pytest.raises(UntrustedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, TEAM, "web")
+            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
 
 
 async def test_an_unreachable_server_is_unavailable() -> None:
     meter = MemoryMeter()
     async with HttpTransport(Fixed(Access(server="https://127.0.0.1:1")), meter) as transport:
         with pytest.raises(UnavailableError):
-            await Client(transport, meter).read.get(PODS, TEAM, "web")
+            await Client(transport, meter).read.get(PODS, "default", "web")
     assert meter.value(names.KUBE_REQUESTS, verb="get", result="unreachable") == 1
 
 
@@ -221,88 +344,46 @@ class Rotating:
         return self._given[0]
 
 
-async def test_a_401_renews_the_token_once(server: FakeKube) -> None:
-    rotating = Rotating(access(server, "old"), access(server))
+async def test_a_401_renews_the_token_once(place: Place, here: str) -> None:
+    rotating = Rotating(access(place, "old"), access(place))
     async with HttpTransport(rotating, MemoryMeter()) as transport:
         assert (await Client(transport, MemoryMeter()).read.version()).startswith("v")
     assert rotating.renewals == 1
-    refused = Rotating(access(server, "old"), access(server, "older"), access(server))
+    refused = Rotating(access(place, "old"), access(place, "older"), access(place))
     async with HttpTransport(refused, MemoryMeter()) as transport:
         with pytest.raises(UnauthorizedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, TEAM, "web")
+            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
     assert refused.renewals == 1
 
 
-async def test_a_rotated_ca_is_read_again(server: FakeKube) -> None:
-    before = access(server)
-    await server.rotate_authority()
-    rotating = Rotating(before, access(server))
+async def test_a_ca_of_before_is_read_again(place: Place) -> None:
+    async with FakeKube() as other:
+        before = Access(server=place.url, ca=other.ca_file.read_text(), token=Secret("old"))
+    rotating = Rotating(before, access(place))
     async with HttpTransport(rotating, MemoryMeter()) as transport:
         assert (await Client(transport, MemoryMeter()).read.version()).startswith("v")
     assert rotating.renewals == 1
 
 
-async def test_a_429_says_when_to_come_back(server: FakeKube, client: Client) -> None:
-    server.controls.fail_next(429, retry_after_s=7)
+@on_the_fake_alone("a real server's priority and fairness has no button")
+async def test_a_429_says_when_to_come_back(kube: FakeKube, client: Client, here: str) -> None:
+    kube.controls.fail_next(429, retry_after_s=7)
     with pytest.raises(TooManyRequestsError) as told:
-        await client.read.get(PODS, TEAM, "web")
+        await client.read.get(PODS, here, "web")
     assert told.value.retry_after_s == 7
 
 
-async def test_a_500_can_be_tried_again(server: FakeKube, client: Client) -> None:
-    server.controls.fail_next(500)
+@on_the_fake_alone("a real server does not fail on demand")
+async def test_a_500_can_be_tried_again(kube: FakeKube, client: Client, here: str) -> None:
+    kube.controls.fail_next(500)
     with pytest.raises(UnavailableError) as told:
-        await client.read.get(PODS, TEAM, "web")
+        await client.read.get(PODS, here, "web")
     assert told.value.retry
 
 
-async def test_the_informer_follows_creation_change_and_deletion(client: Client) -> None:
-    await client.write.create(PODS, TEAM, web("a"))
-    async with informed(client) as informer:
-        await client.write.create(PODS, TEAM, web("b"))
-        await until(informer, lambda names: {"a", "b"} <= names)
-        await client.write.delete(PODS, TEAM, "a")
-        await until(informer, lambda names: "a" not in names)
+MAPS: Resource[Object] = Resource("", "v1", "configmaps", "ConfigMap", Object)
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("how", ["cut", "expire", "restart", "compact"])
-async def test_the_informer_survives(server: FakeKube, client: Client, how: str) -> None:
-    async with informed(client) as informer:
-        if how == "cut":
-            server.controls.cut_watches()
-        elif how == "expire":
-            server.controls.expire_watches()
-        elif how == "compact":
-            server.controls.gone_as_status = True
-            server.controls.cut_watches()
-            server.store.advance(10)
-            server.controls.compact()
-        else:
-            await server.controls.restart()
-        with contextlib.suppress(KubeError):
-            await client.write.create(PODS, TEAM, web("after"))
-        await until(informer, lambda names: "after" in names)
-
-
-async def test_an_object_of_3_mb_comes_through_a_watch(server: FakeKube, client: Client) -> None:
-    async with informed(client) as informer:
-        annotations = {"big": "x" * 2_900_000}
-        thing = {"kind": "Pod", **web("big", namespace=TEAM, resourceVersion="9", uid="u",
-                                      annotations=annotations)}  # fmt: skip
-        server.controls.inject_event("ADDED", thing)
-        await until(informer, lambda names: "big" in names)
-
-
-async def test_a_half_open_connection_is_given_up(server: FakeKube, client: Client) -> None:
-    everything = calls.watching(PODS, Selection(), resource_version="", timeout_s=300)
-    async with client.transport.stream(everything, idle_s=0.2) as chunks:
-        await anext(chunks)
-        server.controls.stall_watches()
-        with pytest.raises(UnavailableError, match="no byte for"):
-            await drained(chunks)
-
-
-async def drained(chunks: AsyncIterator[bytes]) -> None:
-    async for _ in chunks:
-        pass
+def event(place: Place, name: str) -> dict[str, Any]:
+    about = {"namespace": place.namespace}
+    return {"metadata": {"name": name}, "involvedObject": about, "reason": "Tried"}

@@ -6,7 +6,7 @@ runs thousands of cases calls it directly.
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 from tests.fakes.kube import kinds, paths
@@ -22,13 +22,15 @@ from tests.fakes.kube.selection import View, selection, view
 from tests.fakes.kube.statuses import (
     ApiError,
     bad_request,
-    invalid,
+    conflict,
     method_not_allowed,
     not_found,
     too_old,
+    unknown_media_type,
     unsupported_media_type,
 )
 from tests.fakes.kube.store import Store
+from tests.fakes.kube.validating import check_deletion, check_options
 from tests.fakes.kube.watching import Watch, open_watch
 from tests.fakes.kube.writing import Write, Writer
 
@@ -37,6 +39,10 @@ Json = dict[str, Any]
 JSON_PATCH = "application/json-patch+json"
 MERGE_PATCH = "application/merge-patch+json"
 APPLY_PATCH = "application/apply-patch+yaml"
+STRATEGIC_PATCH = "application/strategic-merge-patch+json"
+
+OBJECT_TYPES = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+"""What the real one reads; this one reads the first."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -86,23 +92,29 @@ class Api:
 
     async def handle(self, request: Request) -> Answer | Watch:
         """The answer, or a watch whose `lines()` are the answer; raises `ApiError`."""
-        target = paths.parse(request.path, self.kinds())
+        target = paths.parse(request.path)
         verb = _verb(request, target)
-        resource = target.resource if target.kind else request.path
+        resource = request.path if target.is_page else target.resource
         self.controls.requests[f"{verb} {resource}"] += 1
         self.controls.check_faults(verb)
         user = self.access.authenticate(request.authorization, request.certificate)
-        if target.kind is None:
+        if target.is_page:
+            self.access.authorize_page(user, verb, request.path)
             return Answer(200, paths.discovery(request.path, self.kinds()))
-        kind = target.kind
         wanted = Attributes(
             verb=verb,
-            group=kind.group,
+            group=target.group,
             resource=target.resource,
             namespace=target.namespace,
             name=target.name,
         )
-        self.access.authorize(user, kind, wanted)
+        self.access.authorize(user, wanted)
+        kind = paths.kind_of(target, self.kinds())
+        if not _allows(kind, target, verb):
+            raise method_not_allowed()
+        if not kind.namespaced:
+            # A namespace lies in itself for who grants rights, and nowhere for who keeps it.
+            target = replace(target, namespace="")
         if verb in ("get", "list", "watch"):
             return self._read(request, target, kind, verb)
         return await self._write(request, target, kind, verb, user)
@@ -133,24 +145,25 @@ class Api:
     async def _write(
         self, request: Request, target: Target, kind: Kind, verb: str, user: User
     ) -> Answer:
-        shown, write = view(request.accept), _write_of(request, target, kind, user)
+        _check_media_type(request, verb)
+        shown, write = view(request.accept), _write_of(request, target, kind, user, verb)
         if verb == "create":
             return await self._create(request, target, write, shown)
         if verb == "update":
-            thing = await self._writer.update(write, _json(request.body))
+            thing = await self._writer.update(write, _object(kind, request.body))
             return _written(200, shown, write, thing)
         if verb == "patch":
             return await self._patch(request, write, shown)
-        options = _json(request.body) if request.body else {}
-        if "gracePeriodSeconds" in request.query:
-            options["gracePeriodSeconds"] = int(request.query["gracePeriodSeconds"])
+        options = _options(request)
+        check_deletion(options)
+        write = replace(write, dry_run=bool(options.get("dryRun")))
         if verb == "delete":
             thing = await self._writer.delete(write, options)
             return Answer(200, thing, tuple(write.warnings))
         return await self._delete_all(request, kind, write, options)
 
     async def _create(self, request: Request, target: Target, write: Write, shown: View) -> Answer:
-        body = _json(request.body)
+        body = _object(kinds.EVICTIONS if target.subresource else write.kind, request.body)
         if target.subresource == "eviction":
             delete = Write(
                 kind=write.kind, namespace=write.namespace, name=write.name, dry_run=write.dry_run
@@ -167,11 +180,12 @@ class Api:
         return _written(201, shown, write, await self._writer.create(write, body))
 
     async def _patch(self, request: Request, write: Write, shown: View) -> Answer:
-        patch: Any = _json(request.body, objects_only=False)
+        if request.content_type == STRATEGIC_PATCH:
+            # As the real one says of custom kinds; without schemas it holds for all.
+            raise unsupported_media_type(JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
+        patch = _patch_of(request)
         if request.content_type == APPLY_PATCH:
             return await self._apply(request, write, shown, patch)
-        if request.content_type not in (JSON_PATCH, MERGE_PATCH):
-            raise unsupported_media_type(JSON_PATCH, MERGE_PATCH, APPLY_PATCH)
         change = json_patch if request.content_type == JSON_PATCH else merge_patch
 
         def changed(old: Json) -> Json:
@@ -180,25 +194,18 @@ class Api:
             except PatchError as error:
                 # The server says no more about a failed `test` or a missing path, either.
                 why = "the server rejected our request due to an error in our request"
-                raise ApiError(422, "Invalid", why) from error
+                raise ApiError(422, "Invalid", why, details={}) from error
             if not isinstance(new, dict) or not isinstance(new.get("metadata"), dict):
                 raise bad_request("the patch leaves no object")
-            if new["metadata"].get("name") != old["metadata"]["name"]:
-                cause = ("FieldValueInvalid", "metadata.name", "Invalid value: field is immutable")
-                raise invalid(write.kind, write.name, cause)
             return new
 
         return _written(200, shown, write, await self._writer.change(write, changed))
 
     async def _apply(self, request: Request, write: Write, shown: View, wanted: Json) -> Answer:
-        if "fieldManager" not in request.query:
-            text = 'PatchOptions.meta.k8s.io "" is invalid: fieldManager: Required value: is required for apply patch'
-            raise ApiError(422, "Invalid", text)
-        if (
-            wanted.get("apiVersion") != write.kind.api_version
-            or wanted.get("kind") != write.kind.kind
-        ):
-            raise bad_request("the object provided must have the apiVersion and kind of its path")
+        said = (wanted.get("apiVersion", ""), wanted.get("kind", ""))
+        if said != (write.kind.api_version, write.kind.kind):
+            group, _, version = said[0].rpartition("/")
+            raise bad_request(f"invalid object type: {group}/{version}, Kind={said[1]}")
         if (wanted.get("metadata") or {}).get("managedFields"):
             raise bad_request("metadata.managedFields must be nil")
 
@@ -216,7 +223,16 @@ class Api:
             if write.subresource:
                 raise not_found(write.kind, write.name)
             new = merged(None)
-            new["metadata"].setdefault("name", write.name)
+            metadata = new["metadata"]
+            metadata.setdefault("name", write.name)
+            if uid := metadata.get("uid"):
+                why = (
+                    f"uid mismatch: the provided object specified uid {uid}, and no existing object"
+                    " was found"
+                )
+                raise conflict(write.kind, write.name, why)
+            # Not a condition here: what is not there is made, whatever version was expected.
+            metadata.pop("resourceVersion", None)
             return _written(201, shown, write, await self._writer.create(write, new))
         return _written(200, shown, write, await self._writer.change(write, merged))
 
@@ -239,31 +255,43 @@ class Api:
 
 
 def _verb(request: Request, target: Target) -> str:
-    if target.kind is None:
+    """As the method alone says it, which is what rights are asked for."""
+    if target.is_page:
         return request.method.lower()
-    verbs = (
-        {"GET": "get", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
-        if target.name
-        else {"GET": "list", "POST": "create", "DELETE": "deletecollection"}
-    )
-    if target.subresource == "eviction":
-        verbs = {"POST": "create"}
-    if target.subresource == "status":
-        verbs.pop("DELETE", None)
-    if target.kind.create_only:
-        verbs = {"POST": "create"}
-    verb = verbs.get(request.method)
-    if verb is None:
-        raise method_not_allowed()
-    watched = verb == "list" and request.query.get("watch") in ("true", "1")
-    return "watch" if watched else verb
+    named = {"GET": "get", "POST": "create", "PUT": "update", "PATCH": "patch", "DELETE": "delete"}
+    verb = named.get(request.method, request.method.lower())
+    if target.name:
+        return verb
+    if verb == "delete":
+        return "deletecollection"
+    watched = request.query.get("watch") in ("true", "1")
+    return ("watch" if watched else "list") if verb == "get" else verb
 
 
-def _write_of(request: Request, target: Target, kind: Kind, user: User) -> Write:
-    dry_run = request.query.get("dryRun", "")
-    if dry_run not in ("", "All"):
-        text = f'Invalid value: ["{dry_run}"]: dryRun: Unsupported value: supported values: "All"'
-        raise ApiError(422, "Invalid", text)
+def _allows(kind: Kind, target: Target, verb: str) -> bool:
+    if target.subresource == "eviction" or kind.create_only:
+        return verb == "create"
+    if target.subresource:
+        return verb in ("get", "update", "patch")
+    if target.name:
+        return verb in ("get", "update", "patch", "delete")
+    return verb in ("list", "watch", "create", "deletecollection")
+
+
+def _check_media_type(request: Request, verb: str) -> None:
+    given = request.content_type
+    if verb == "patch":
+        if given not in (JSON_PATCH, MERGE_PATCH, APPLY_PATCH, STRATEGIC_PATCH):
+            raise unknown_media_type()
+    elif request.body and given not in ("", *OBJECT_TYPES):
+        raise unsupported_media_type(*OBJECT_TYPES)
+
+
+def _write_of(request: Request, target: Target, kind: Kind, user: User, verb: str) -> Write:
+    options = {"create": "CreateOptions", "update": "UpdateOptions", "patch": "PatchOptions"}
+    applied = request.content_type == APPLY_PATCH
+    if verb in options:
+        check_options(options[verb], request.query, applied=applied)
     return Write(
         kind=kind,
         namespace=target.namespace,
@@ -273,19 +301,54 @@ def _write_of(request: Request, target: Target, kind: Kind, user: User) -> Write
         groups=user.groups,
         # Without a name of its own, the first part of the user agent is the manager.
         manager=request.query.get("fieldManager") or request.user_agent.split("/")[0] or "unknown",
-        dry_run=bool(dry_run),
-        applied=request.content_type == APPLY_PATCH,
+        dry_run=bool(request.query.get("dryRun")),
+        applied=applied,
     )
 
 
-def _json(body: bytes, *, objects_only: bool = True) -> Any:
+def _object(kind: Kind, body: bytes) -> Json:
     try:
         value = json.loads(body)
     except ValueError as error:
-        raise bad_request(f"the object provided is unrecognized: {error}") from error
-    if objects_only and not isinstance(value, dict):
-        raise bad_request("the object provided is unrecognized (must be of type object)")
+        raise _unrecognized(
+            kind, f"couldn't get version/kind; json parse error: {error}"
+        ) from error
+    if not isinstance(value, dict):
+        raise _unrecognized(kind, "couldn't get version/kind; json parse error: no object")
+    if kind.custom and "kind" not in value:
+        raise _unrecognized(kind, f"Object 'Kind' is missing in '{body.decode()}'")
     return value
+
+
+def _unrecognized(kind: Kind, why: str) -> ApiError:
+    return bad_request(f"the object provided is unrecognized (must be of type {kind.kind}): {why}")
+
+
+def _options(request: Request) -> Json:
+    """DeleteOptions: the body when there is one, and then nothing of the query."""
+    if not request.body:
+        query = request.query
+        grace = {name: int(query[name]) for name in ("gracePeriodSeconds",) if name in query}
+        return {**grace, **({"dryRun": [query["dryRun"]]} if "dryRun" in query else {})}
+    try:
+        options: Json = json.loads(request.body)
+    except ValueError as error:
+        raise bad_request(f"couldn't get version/kind; json parse error: {error}") from error
+    return options
+
+
+def _patch_of(request: Request) -> Any:
+    what = "YAML" if request.content_type == APPLY_PATCH else "patch"
+    try:
+        patch = json.loads(request.body)
+    except ValueError as error:
+        raise bad_request(f"error decoding {what}: {error}") from error
+    type_ = list if request.content_type == JSON_PATCH else dict
+    if not isinstance(patch, type_):
+        raise bad_request(
+            f"error decoding {what}: json: cannot unmarshal it into a {type_.__name__}"
+        )
+    return patch
 
 
 def _written(status: int, shown: View, write: Write, thing: Json) -> Answer:

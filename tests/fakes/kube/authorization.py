@@ -4,13 +4,28 @@ import uuid
 from dataclasses import dataclass
 from typing import Any
 
-from tests.fakes.kube.kinds import Kind
-from tests.fakes.kube.statuses import ApiError, forbidden, unauthorized
+from tests.fakes.kube import kinds
+from tests.fakes.kube.statuses import (
+    ApiError,
+    Cause,
+    bad_request,
+    forbidden,
+    forbidden_page,
+    invalid_named,
+    unauthorized,
+)
 
 Json = dict[str, Any]
 
 MASTERS = "system:masters"
 AUTHENTICATED = "system:authenticated"
+
+OURS = "https://kubernetes.default.svc"
+"""The audience of the server itself: tokens for others do not get in."""
+
+PUBLIC = frozenset({"healthz", "livez", "readyz", "version"})
+DISCOVERY = frozenset({"api", "apis", "openapi"})
+"""First parts of the pages that everybody may read, and that everybody known may read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,13 +74,17 @@ class Access:
 
     def __init__(self) -> None:
         self._tokens: dict[str, User] = {}
+        self._audiences: dict[str, frozenset[str]] = {}
         self._rules: list[Rule] = []
 
-    def add_token(self, user: str, *groups: str, token: str = "") -> str:
-        """Make *token*, or a new one, prove to be *user*."""
+    def add_token(
+        self, user: str, *groups: str, token: str = "", audiences: tuple[str, ...] = (OURS,)
+    ) -> str:
+        """Make *token*, or a new one, prove to be *user* to these *audiences*."""
         token = token or f"token-{uuid.uuid4().hex}"
         uid = str(uuid.uuid5(uuid.NAMESPACE_URL, user))
         self._tokens[token] = User(user, (*groups, AUTHENTICATED), uid)
+        self._audiences[token] = frozenset(audiences)
         return token
 
     def remove_token(self, token: str) -> None:
@@ -92,7 +111,7 @@ class Access:
         scheme, _, token = authorization.partition(" ")
         if scheme.lower() == "bearer":
             user = self._tokens.get(token.strip())
-            if user is None:
+            if user is None or OURS not in self._audiences[token.strip()]:
                 raise unauthorized()
             return user
         return certificate or ANONYMOUS
@@ -100,24 +119,34 @@ class Access:
     def may(self, user: User, wanted: Attributes) -> bool:
         return MASTERS in user.groups or any(rule.covers(user, wanted) for rule in self._rules)
 
-    def authorize(self, user: User, kind: Kind, wanted: Attributes) -> None:
+    def authorize(self, user: User, wanted: Attributes) -> None:
         if not self.may(user, wanted):
-            raise refused(user, kind, wanted)
+            raise refused(user, wanted)
+
+    def authorize_page(self, user: User, verb: str, path: str) -> None:
+        """As `system:discovery` and `system:public-info-viewer` let them look."""
+        first = path.strip("/").partition("/")[0]
+        allowed = first in PUBLIC or (AUTHENTICATED in user.groups and first in DISCOVERY)
+        if MASTERS not in user.groups and not (verb == "get" and allowed):
+            raise forbidden_page(f'User "{user.name}" cannot {verb} path "{path}"')
 
     def review_token(self, body: Json) -> Json:
         spec = body.get("spec") or {}
-        user = self._tokens.get(spec.get("token", ""))
-        if user is None:
+        if not spec.get("token"):
+            raise bad_request("token is required for TokenReview in authentication")
+        user = self._tokens.get(spec["token"])
+        wanted = spec.get("audiences") or [OURS]
+        meant = [name for name in wanted if name in self._audiences.get(spec["token"], ())]
+        if user is None or not meant:
             status: Json = {"user": {}, "error": "invalid bearer token"}
         else:
             known = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
-            status = {"authenticated": True, "user": known}
-            if spec.get("audiences"):
-                status["audiences"] = spec["audiences"]
-        return {**body, "status": status}
+            status = {"authenticated": True, "user": known, "audiences": meant}
+        return _reviewed(kinds.TOKEN_REVIEWS, body, status)
 
     def review_access(self, body: Json) -> Json:
         spec = body.get("spec") or {}
+        _check_review(spec)
         asked = spec.get("resourceAttributes") or {}
         below = f"/{asked['subresource']}" if asked.get("subresource") else ""
         wanted = Attributes(
@@ -130,13 +159,31 @@ class Access:
         user = User(spec.get("user", ""), tuple(spec.get("groups") or ()))
         allowed = self.may(user, wanted)
         reason = {"reason": "RBAC: allowed"} if allowed else {}
-        return {**body, "status": {"allowed": allowed, **reason}}
+        return _reviewed(kinds.ACCESS_REVIEWS, body, {"allowed": allowed, **reason})
 
 
-def refused(user: User, kind: Kind, wanted: Attributes) -> ApiError:
+def _reviewed(kind: kinds.Kind, body: Json, status: Json) -> Json:
+    return {**body, "kind": kind.kind, "apiVersion": kind.api_version, "status": status}
+
+
+def _check_review(spec: Json) -> None:
+    causes: list[Cause] = []
+    invalid = "FieldValueInvalid"
+    attributes = ("resourceAttributes", "nonResourceAttributes")
+    if sum(name in spec for name in attributes) != 1:
+        why = "exactly one of nonResourceAttributes or resourceAttributes must be specified"
+        causes.append((invalid, "spec.resourceAttributes", f"Invalid value: null: {why}"))
+    if not spec.get("user") and not spec.get("groups"):
+        why = "at least one of user or group must be specified"
+        causes.append((invalid, "spec.user", f'Invalid value: "": {why}'))
+    if causes:
+        raise invalid_named(kinds.ACCESS_REVIEWS.group, "", "", *causes)
+
+
+def refused(user: User, wanted: Attributes) -> ApiError:
     where = f'in the namespace "{wanted.namespace}"' if wanted.namespace else "at the cluster scope"
     why = (
         f'User "{user.name}" cannot {wanted.verb} resource "{wanted.resource}" in API group'
         f' "{wanted.group}" {where}'
     )
-    return forbidden(kind, wanted.name, why)
+    return forbidden(wanted.group, wanted.resource.partition("/")[0], wanted.name, why)

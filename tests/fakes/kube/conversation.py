@@ -1,19 +1,31 @@
-"""A raw HTTP conversation with the fake, for its own tests: no client of ours in between."""
+"""A raw HTTP conversation with an API server, for tests: no client of ours in between."""
 
 import asyncio
 import json
 import ssl
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
-from typing import Any, Self
+from pathlib import Path
+from typing import Any, Protocol, Self
 
 import aiohttp
-
-from tests.fakes.kube.server import FakeKube
 
 Json = dict[str, Any]
 
 PATIENCE_S = 10.0
+
+
+class Server(Protocol):
+    """Where somebody who may do everything gets in."""
+
+    @property
+    def url(self) -> str: ...
+
+    @property
+    def ca_file(self) -> Path: ...
+
+    @property
+    def token(self) -> str: ...
 
 
 class Stream:
@@ -40,15 +52,15 @@ class Stream:
 
 
 class Conversation:
-    def __init__(self, kube: FakeKube, token: str | None = None) -> None:
-        self.kube = kube
-        self._token = kube.token if token is None else token
+    def __init__(self, server: Server, token: str | None = None) -> None:
+        self._server = server
+        self._token = server.token if token is None else token
 
     async def __aenter__(self) -> Self:
-        context = ssl.create_default_context(cafile=str(self.kube.ca_file))
+        context = ssl.create_default_context(cafile=str(self._server.ca_file))
         headers = {"Authorization": f"Bearer {self._token}"} if self._token else {}
         self._session = aiohttp.ClientSession(
-            self.kube.url,
+            self._server.url,
             headers=headers,
             connector=aiohttp.TCPConnector(ssl=context),
             timeout=aiohttp.ClientTimeout(PATIENCE_S),
@@ -76,6 +88,11 @@ class Conversation:
             headers={"Content-Type": "application/json", **(headers or {})},
         ) as response:
             return response.status, await response.json()
+
+    async def code(self, method: str, path: str) -> int:
+        """What it gets, for an answer that need not be JSON."""
+        async with self._session.request(method, path) as response:
+            return response.status
 
     async def get(self, path: str, **query: str) -> Json:
         status, body = await self.ask("GET", path, headers=None, **query)

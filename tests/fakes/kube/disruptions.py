@@ -3,7 +3,7 @@
 from typing import Any
 
 from tests.fakes.kube import kinds
-from tests.fakes.kube.statuses import ApiError, internal
+from tests.fakes.kube.statuses import ApiError, unexplained
 from tests.fakes.kube.store import Store
 
 Json = dict[str, Any]
@@ -18,7 +18,7 @@ def budget_for(store: Store, pod: Json) -> Json | None:
         and (budget["spec"].get("selector") or {}).get("matchLabels", {}).items() <= labels.items()
     ]
     if len(budgets) > 1:
-        raise internal(
+        raise unexplained(
             "This pod has more than one PodDisruptionBudget, which the eviction subresource does"
             " not support."
         )

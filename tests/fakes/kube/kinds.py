@@ -22,6 +22,8 @@ class Kind:
     """A question in the shape of an object (TokenReview): answered, never stored."""
     custom: bool = False
     """From a CustomResourceDefinition."""
+    unconditional: bool = True
+    """Whether an update may leave out which version it is of."""
 
     @property
     def api_version(self) -> str:
@@ -73,6 +75,7 @@ def _webhooks(kind: str, plural: str) -> Kind:
         namespaced=False,
         status=False,
         generation=True,
+        unconditional=False,
     )
 
 
@@ -87,7 +90,12 @@ DEPLOYMENTS = _apps("Deployment", "deployments")
 STATEFUL_SETS = _apps("StatefulSet", "statefulsets")
 DAEMON_SETS = _apps("DaemonSet", "daemonsets")
 LEASES = Kind(
-    group="coordination.k8s.io", version="v1", kind="Lease", plural="leases", status=False
+    group="coordination.k8s.io",
+    version="v1",
+    kind="Lease",
+    plural="leases",
+    status=False,
+    unconditional=False,
 )
 DISRUPTION_BUDGETS = Kind(
     group="policy",
@@ -95,6 +103,7 @@ DISRUPTION_BUDGETS = Kind(
     kind="PodDisruptionBudget",
     plural="poddisruptionbudgets",
     generation=True,
+    unconditional=False,
 )
 DEFINITIONS = Kind(
     group="apiextensions.k8s.io",
@@ -103,6 +112,7 @@ DEFINITIONS = Kind(
     plural="customresourcedefinitions",
     namespaced=False,
     generation=True,
+    unconditional=False,
 )
 MUTATING_WEBHOOKS = _webhooks("MutatingWebhookConfiguration", "mutatingwebhookconfigurations")
 VALIDATING_WEBHOOKS = _webhooks("ValidatingWebhookConfiguration", "validatingwebhookconfigurations")
@@ -159,6 +169,7 @@ def defined_by(definition: Mapping[str, Any]) -> list[Kind]:
             status="status" in version.get("subresources", {}),
             generation=True,
             custom=True,
+            unconditional=False,
         )
         for version in spec["versions"]
         if version["served"]

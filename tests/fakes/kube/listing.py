@@ -9,11 +9,12 @@ from collections.abc import Mapping
 from typing import Any
 
 from tests.fakes.kube.kinds import Kind
-from tests.fakes.kube.selection import Selection, View, version_of
+from tests.fakes.kube.selection import NotAVersionError, Selection, View, version_of
 from tests.fakes.kube.statuses import (
     ApiError,
     bad_request,
     continue_expired,
+    invalid_options,
     too_large,
 )
 from tests.fakes.kube.store import Key, Store, key_of
@@ -24,8 +25,13 @@ Json = dict[str, Any]
 def list_objects(
     store: Store, kind: Kind, chosen: Selection, shown: View, query: Mapping[str, str]
 ) -> Json:
-    limit = int(query.get("limit") or 0)
-    start, version = _point(store, kind, query, limit)
+    if "sendInitialEvents" in query:
+        raise _forbidden_option("sendInitialEvents", "sendInitialEvents is forbidden for list")
+    limit = _limit(query)
+    try:
+        start, version = _point(store, kind, query, limit)
+    except NotAVersionError as error:
+        raise bad_request(f"invalid resource version: {error}") from error
     things = store.at(kind, version) if version < store.version else store.all(kind)
     found = [thing for thing in things if chosen.takes(thing) and key_of(thing) >= start]
     metadata: Json = {"resourceVersion": str(version)}
@@ -44,7 +50,10 @@ def _point(store: Store, kind: Kind, query: Mapping[str, str], limit: int) -> tu
     wanted, match = query.get("resourceVersion", ""), query.get("resourceVersionMatch", "")
     if token := query.get("continue", ""):
         if match:
-            raise _forbidden_option("resourceVersionMatch is forbidden when continue is provided")
+            raise _forbidden_option(
+                "resourceVersionMatch",
+                "resourceVersionMatch is forbidden when continue is provided",
+            )
         if wanted not in ("", "0"):
             raise bad_request("specifying resource version is not allowed when using continue")
         version, start = _read(token)
@@ -55,13 +64,20 @@ def _point(store: Store, kind: Kind, query: Mapping[str, str], limit: int) -> tu
         return start, version
     if match and not wanted:
         raise _forbidden_option(
-            "resourceVersionMatch is forbidden unless resourceVersion is provided"
+            "resourceVersionMatch",
+            "resourceVersionMatch is forbidden unless resourceVersion is provided",
         )
     if match not in ("", "Exact", "NotOlderThan"):
-        raise _forbidden_option(f'Unsupported value: "{match}"')
+        why = f'Unsupported value: "{match}": supported values: "Exact", "NotOlderThan", ""'
+        raise invalid_options(
+            "ListOptions", ("FieldValueNotSupported", "resourceVersionMatch", why)
+        )
     version = version_of(wanted or "0")
     if match == "Exact" and version == 0:
-        raise _forbidden_option('resourceVersionMatch "exact" is forbidden for resourceVersion "0"')
+        raise _forbidden_option(
+            "resourceVersionMatch",
+            'resourceVersionMatch "exact" is forbidden for resourceVersion "0"',
+        )
     if version > store.version:
         raise too_large(version, store.version)
     exact = match == "Exact" or (limit and not match and version)
@@ -72,12 +88,16 @@ def _point(store: Store, kind: Kind, query: Mapping[str, str], limit: int) -> tu
     return ("", ""), version
 
 
-def _forbidden_option(message: str) -> ApiError:
-    field = "resourceVersionMatch"
-    text = f'ListOptions.meta.k8s.io "" is invalid: {field}: Forbidden: {message}'
-    cause = {"reason": "FieldValueForbidden", "message": f"Forbidden: {message}", "field": field}
-    details = {"group": "meta.k8s.io", "kind": "ListOptions", "causes": [cause]}
-    return ApiError(422, "Invalid", text, details=details)
+def _limit(query: Mapping[str, str]) -> int:
+    text = query.get("limit") or "0"
+    try:
+        return int(text)
+    except ValueError as error:
+        raise bad_request(f'strconv.ParseInt: parsing "{text}": invalid syntax') from error
+
+
+def _forbidden_option(field: str, why: str) -> ApiError:
+    return invalid_options("ListOptions", ("FieldValueForbidden", field, f"Forbidden: {why}"))
 
 
 def _token(version: int, start: Key) -> str:
@@ -92,4 +112,4 @@ def _read(token: str) -> tuple[int, Key]:
         namespace, _, name = point["start"].partition("/")
         return int(point["rv"]), (namespace, name)
     except (ValueError, KeyError, TypeError) as error:
-        raise bad_request(f"continue key is not valid: {error}") from error
+        raise bad_request(f"invalid continue token: continue key is not valid: {error}") from error

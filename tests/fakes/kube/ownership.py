@@ -158,21 +158,30 @@ def _find(node: Any, step: Step) -> Any:
 
 
 def _conflicts(disputed: list[tuple[Json, Path]]) -> ApiError:
+    fields: dict[str, list[str]] = {}
+    for entry, path in disputed:
+        fields.setdefault(_owner(entry), []).append("".join(map(_shown, path)))
     causes = [
-        {
-            "reason": "FieldManagerConflict",
-            "message": f'conflict with "{entry["manager"]}" using {entry["apiVersion"]}',
-            "field": "".join(map(_shown, path)),
-        }
-        for entry, path in disputed
+        {"reason": "FieldManagerConflict", "message": f"conflict with {owner}", "field": field}
+        for owner in fields
+        for field in fields[owner]
     ]
     if len(causes) == 1:
         what = f"1 conflict: {causes[0]['message']}: {causes[0]['field']}"
     else:
-        listed = "\n- ".join(f"{cause['message']}: {cause['field']}" for cause in causes)
-        what = f"{len(causes)} conflicts:\n- {listed}"
+        listed = (
+            "\n- ".join([f"conflicts with {owner}:", *fields[owner]]) for owner in sorted(fields)
+        )
+        what = f"{len(causes)} conflicts: " + "\n".join(listed)
     message = f"Apply failed with {what}"
     return ApiError(409, "Conflict", message, details={"causes": causes})
+
+
+def _owner(entry: Json) -> str:
+    """Who applies is named by the name alone; who updates, with the version that was used."""
+    below = f' with subresource "{entry["subresource"]}"' if entry.get("subresource") else ""
+    version = f" using {entry['apiVersion']}" if entry["operation"] == "Update" else ""
+    return f'"{entry["manager"]}"{below}{version}'
 
 
 def _shown(step: Step) -> str:

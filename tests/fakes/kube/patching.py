@@ -42,14 +42,15 @@ def _apply(holder: Json, operation: Json) -> None:
         case "remove":
             _remove(holder, where)
         case "replace":
-            _remove(holder, where)
-            _add(holder, where, copy.deepcopy(operation["value"]))
+            _replace(holder, where, copy.deepcopy(operation["value"]))
         case "move":
             _add(holder, where, _remove(holder, _steps(operation["from"])))
         case "copy":
             _add(holder, where, copy.deepcopy(_get(holder, _steps(operation["from"]))))
         case "test":
-            if not _same(_get(holder, where), operation.get("value")):
+            # A member that is not there is null to it.
+            found = _get_or_null(holder, where)
+            if not _same(found, operation.get("value")):
                 raise PatchError(f"testing value {operation['path']} failed: test failed")
         case unknown:
             raise PatchError(f"unexpected kind: {unknown}")
@@ -68,6 +69,11 @@ def _get(node: Json, steps: list[str]) -> Json:
     return node
 
 
+def _get_or_null(node: Json, steps: list[str]) -> Json:
+    parent, last = _get(node, steps[:-1]), steps[-1]
+    return parent.get(last) if isinstance(parent, dict) else _get(parent, [last])
+
+
 def _add(holder: Json, steps: list[str], value: Json) -> None:
     parent, last = _get(holder, steps[:-1]), steps[-1]
     if not isinstance(parent, list):
@@ -80,12 +86,19 @@ def _add(holder: Json, steps: list[str], value: Json) -> None:
         raise IndexError(f"index {last} is beyond the list")
 
 
+def _replace(holder: Json, steps: list[str], value: Json) -> None:
+    """Against the RFC, the server's library also replaces a member that is not there."""
+    parent, last = _get(holder, steps[:-1]), steps[-1]
+    index = _index(parent, last)
+    parent[index] = value
+
+
 def _remove(holder: Json, steps: list[str]) -> Json:
     parent = _get(holder, steps[:-1])
     return parent.pop(_index(parent, steps[-1]))
 
 
-def _index(node: Json, step: str) -> str | int:
+def _index(node: Json, step: str) -> Any:
     if not isinstance(node, list):
         return step
     if not step.isdigit():

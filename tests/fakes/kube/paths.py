@@ -1,79 +1,115 @@
-"""What a URL path names: a kind with namespace, name and subresource, or a page of discovery."""
+"""What a URL path names: objects with namespace, name and subresource, or a page of discovery.
+
+A path is taken apart before anybody knows whether it is served: who may not ask is told so first.
+"""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Any
 
+from tests.fakes.kube import kinds
 from tests.fakes.kube.kinds import Kind
+from tests.fakes.kube.statuses import no_such_resource
 
 Json = dict[str, Any]
 
 VERSION = {
     "major": "1",
     "minor": "36",
-    "gitVersion": "v1.36.0-fake",
+    "gitVersion": "v1.36.3-fake",
     "gitCommit": "",
     "gitTreeState": "clean",
     "platform": "linux/amd64",
 }
+
+_BUILT_IN_GROUPS = frozenset(kind.group for kind in kinds.BUILT_IN)
 
 
 class NoSuchPathError(Exception):
     """Answered as text, `404 page not found`, as Go's mux does."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Target:
-    kind: Kind | None
-    """None for discovery."""
+    """The parts of a path; without *plural* it is a page, of discovery or of nothing."""
+
+    path: str
+    group: str = ""
+    version: str = ""
+    plural: str = ""
     namespace: str = ""
     name: str = ""
     subresource: str = ""
+    rest: tuple[str, ...] = ()
+    """What follows a subresource: only proxies have that."""
+
+    @property
+    def is_page(self) -> bool:
+        return not self.plural
 
     @property
     def resource(self) -> str:
         """As rules and webhooks name it: `pods/eviction`."""
-        plural = self.kind.plural if self.kind else ""
-        return f"{plural}/{self.subresource}" if self.subresource else plural
+        return f"{self.plural}/{self.subresource}" if self.subresource else self.plural
 
 
-def parse(path: str, known: Iterable[Kind]) -> Target:
+def parse(path: str) -> Target:
     match path.strip("/").split("/"):
-        case ["version"] | ["api"] | ["apis"] | ["api", _] | ["apis", _] | ["apis", _, _]:
-            return Target(None)
-        case ["healthz"] | ["livez"] | ["readyz"]:
-            return Target(None)
-        case ["api", version, *rest]:
+        case ["api", version, *parts] if parts:
             group = ""
-        case ["apis", group, version, *rest]:
+        case ["apis", group, version, *parts] if parts:
             pass
         case _:
-            raise NoSuchPathError(path)
+            return Target(path=path)
     namespace = ""
     # "namespaces/x/status" is a part of the namespace itself, "namespaces/x/pods" is inside it.
-    if rest[0] == "namespaces" and len(rest) > 2 and rest[2] not in ("status", "finalize"):
-        namespace, rest = rest[1], rest[2:]
+    if parts[0] == "namespaces" and len(parts) > 1:
+        namespace = parts[1]
+        if len(parts) > 2 and parts[2] not in ("status", "finalize"):
+            parts = parts[2:]
+    plural, name, subresource, *rest = (*parts, "", "")[: max(len(parts), 3)]
+    return Target(
+        path=path,
+        group=group,
+        version=version,
+        plural=plural,
+        namespace=namespace,
+        name=name,
+        subresource=subresource,
+        rest=tuple(rest),
+    )
+
+
+def kind_of(target: Target, known: Iterable[Kind]) -> Kind:
+    """The kind that *target* names; refused in words by a group that knows, else by the mux."""
     for kind in known:
-        if (kind.group, kind.version, kind.plural) == (group, version, rest[0]):
-            return _target(kind, namespace, rest[1:], path)
-    raise NoSuchPathError(path)
+        if (kind.group, kind.version, kind.plural) == (target.group, target.version, target.plural):
+            if _serves(kind, target):
+                return kind
+            break
+    raise _nowhere(target.group, target.path)
 
 
-def _target(kind: Kind, namespace: str, rest: list[str], path: str) -> Target:
-    name, subresource, *more = (*rest, "", "")[: max(len(rest), 2)]
-    evictable = kind.plural == "pods" and subresource == "eviction"
-    below = not subresource or evictable or (subresource == "status" and kind.status)
-    if more or not below or (namespace and not kind.namespaced):
-        raise NoSuchPathError(path)
-    if name and kind.namespaced and not namespace:
-        raise NoSuchPathError(path)
-    return Target(kind, namespace, name, subresource)
+def _serves(kind: Kind, target: Target) -> bool:
+    below = target.subresource
+    evictable = kind.plural == "pods" and below == "eviction"
+    if target.rest or (below and not evictable and not (below == "status" and kind.status)):
+        return False
+    if kind.namespaced:
+        return bool(target.namespace) or not target.name
+    return not target.namespace or kind == kinds.NAMESPACES
+
+
+def _nowhere(group: str, path: str) -> Exception:
+    return no_such_resource() if group in _BUILT_IN_GROUPS else NoSuchPathError(path)
 
 
 def discovery(path: str, known: list[Kind]) -> Json:
     match path.strip("/").split("/"):
         case ["version"]:
             return VERSION
+        case ["healthz"] | ["livez"] | ["readyz"]:
+            return {"status": "ok"}
         case ["api"]:
             return {"kind": "APIVersions", "versions": ["v1"]}
         case ["apis"]:
@@ -89,7 +125,7 @@ def discovery(path: str, known: list[Kind]) -> Json:
         case ["apis", group, version]:
             return _resources(group, version, known, path)
         case _:
-            return {"status": "ok"}
+            raise NoSuchPathError(path)
 
 
 def _group(group: str, known: list[Kind]) -> Json:
@@ -101,7 +137,7 @@ def _group(group: str, known: list[Kind]) -> Json:
 def _resources(group: str, version: str, known: list[Kind], path: str) -> Json:
     served = [kind for kind in known if (kind.group, kind.version) == (group, version)]
     if not served:
-        raise NoSuchPathError(path)
+        raise _nowhere(group, path)
     resources = [entry for kind in served for entry in kind.discovery()]
     return {
         "kind": "APIResourceList",

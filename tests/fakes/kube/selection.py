@@ -7,10 +7,11 @@ from typing import Any
 from nemutator_common.label_selectors import Selector, SelectorError, parse_selector
 
 from tests.fakes.kube.kinds import EVENTS, PODS, Kind
-from tests.fakes.kube.statuses import ApiError, bad_request, not_acceptable
+from tests.fakes.kube.statuses import bad_request, not_acceptable, only_acceptable
 
 Json = dict[str, Any]
 
+_EVERYWHERE = ("metadata.name", "metadata.namespace")
 _FIELDS = {
     PODS: ("spec.nodeName", "spec.serviceAccountName", "status.phase", "status.podIP"),
     EVENTS: ("involvedObject.kind", "involvedObject.name", "involvedObject.uid", "reason", "type"),
@@ -54,14 +55,17 @@ def _fields(kind: Kind, text: str) -> tuple[tuple[str, bool, str], ...]:
             raise bad_request(f"invalid selector: '{text}'; can't understand '{term}'")
         same = not path.endswith("!")
         path = path.removesuffix("!")
-        known = ("metadata.name", "metadata.namespace", *_FIELDS.get(kind, ()))
-        if path not in known:
-            raise bad_request(
-                f'Unable to find "{kind.group}/{kind.version}, Resource={kind.plural}" that match'
-                f' label selector "", field selector "{text}": field label not supported: {path}'
-            )
+        if path not in (*_EVERYWHERE, *_FIELDS.get(kind, ())):
+            raise bad_request(_unknown_field(kind, path))
         parsed.append((path, same, value.removeprefix("=")))
     return tuple(parsed)
+
+
+def _unknown_field(kind: Kind, path: str) -> str:
+    if kind in _FIELDS or kind.custom:
+        return f"field label not supported: {path}"
+    known = ", ".join(f'"{name}"' for name in _EVERYWHERE)
+    return f'"{path}" is not a known field selector: only {known}'
 
 
 def _field(thing: Json, path: str) -> str:
@@ -101,8 +105,14 @@ def _bare(thing: Json) -> Json:
     return {key: value for key, value in thing.items() if key not in ("kind", "apiVersion")}
 
 
+_MEDIA = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")
+_STREAMED = ("application/json;stream=watch", "application/vnd.kubernetes.protobuf;stream=watch")
+"""What the real one can give; this one gives the first."""
+
+
 def view(accept: str) -> View:
     """The first of the accepted types that this server can give, as the real one chooses."""
+    understood = False
     for offer in accept.split(","):
         media, *parameters = (part.strip() for part in offer.split(";"))
         given = dict(part.partition("=")[::2] for part in parameters)
@@ -110,12 +120,21 @@ def view(accept: str) -> View:
             continue
         if "as" not in given:
             return View()
-        if given["as"].startswith("PartialObjectMetadata") and given.get("g") == "meta.k8s.io":
-            return View(metadata_only=given.get("v") == "v1")
-    raise not_acceptable()
+        understood = True
+        wanted = (given["as"].removesuffix("List"), given.get("g"), given.get("v"))
+        if wanted == ("PartialObjectMetadata", "meta.k8s.io", "v1"):
+            return View(metadata_only=True)
+    raise only_acceptable(*_MEDIA) if understood else not_acceptable(*_MEDIA, *_STREAMED)
+
+
+class NotAVersionError(Exception):
+    """What was given as a resource version is no number, in Go's words."""
 
 
 def version_of(text: str) -> int:
     if not text.isascii() or not text.isdigit():
-        raise ApiError(400, "BadRequest", f'Invalid value: "{text}": strconv.ParseUint: invalid')
+        raise NotAVersionError(
+            f'resourceVersion: Invalid value: "{text}": strconv.ParseUint: parsing "{text}":'
+            " invalid syntax"
+        )
     return int(text)

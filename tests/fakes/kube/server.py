@@ -22,7 +22,7 @@ from tests.fakes.kube.api import Answer, Api, Request
 from tests.fakes.kube.authorization import AUTHENTICATED, MASTERS, User
 from tests.fakes.kube.certificates import Authority
 from tests.fakes.kube.paths import NoSuchPathError
-from tests.fakes.kube.statuses import ApiError
+from tests.fakes.kube.statuses import ApiError, request_too_large
 from tests.fakes.kube.watching import Watch
 
 COMPRESSED_FROM = 128 * 1024
@@ -109,6 +109,9 @@ class FakeKube:
             answer = await self.api.handle(await _read(request))
             if isinstance(answer, Watch):
                 return await self._stream(request, answer)
+        except web.HTTPRequestEntityTooLarge:
+            too_large = request_too_large(LARGEST_BODY)
+            return web.json_response(too_large.status, status=too_large.code)
         except NoSuchPathError:
             return web.Response(status=404, text="404 page not found\n")
         except ApiError as error:
@@ -140,7 +143,8 @@ async def _read(request: web.Request) -> Request:
         path=request.path,
         query=request.query,
         accept=request.headers.get("Accept", ""),
-        content_type=request.content_type if request.can_read_body else "",
+        # Not aiohttp's `content_type`, which names one where the client named none.
+        content_type=request.headers.get("Content-Type", "").partition(";")[0],
         authorization=request.headers.get("Authorization", ""),
         certificate=_certified(request),
         user_agent=request.headers.get("User-Agent", ""),

@@ -1,6 +1,6 @@
 """Refusals as kube-apiserver words them: a `Status` with reason, code, details and causes.
 
-Texts and shapes are those of k8s.io/apimachinery/pkg/api/errors and of the registries of 1.36.
+Texts and shapes are those that a real server gave (`tests/golden/kube_statuses.json`).
 """
 
 from typing import Any
@@ -42,8 +42,8 @@ class ApiError(Exception):
             "metadata": metadata or {},
             "status": "Failure",
             "message": message,
-            "reason": reason,
-            **({"details": details} if details else {}),
+            **({"reason": reason} if reason else {}),
+            **({} if details is None else {"details": details}),
             "code": code,
         }
 
@@ -75,18 +75,40 @@ def conflict(kind: Kind, name: str, why: str = OPTIMISTIC_LOCK) -> ApiError:
     return ApiError(409, "Conflict", message, details=about(kind, name))
 
 
-def invalid(kind: Kind, name: str, *causes: tuple[str, str, str]) -> ApiError:
-    """*causes* are (reason, field, message), as `("FieldValueRequired", "metadata.name", …)`."""
-    words = [f"{field}: {message}" for _, field, message in causes]
+def precondition_failed(kind: Kind, name: str, why: str) -> ApiError:
+    """A conflict too, but the deletion that it refuses names the kind and not the resource."""
+    message = f'Operation cannot be fulfilled on {kind.qualified} "{name}": {why}'
+    details = {**about(kind, name), "kind": kind.kind}
+    return ApiError(409, "Conflict", message, details=details)
+
+
+Cause = tuple[str, str, str]
+"""Reason, field, message: `("FieldValueRequired", "metadata.name", "Required value: …")`."""
+
+
+def invalid(kind: Kind, name: str, *causes: Cause) -> ApiError:
+    return invalid_named(kind.group, kind.kind, name, *causes)
+
+
+def invalid_named(group: str, kind: str, name: str, *causes: Cause) -> ApiError:
+    """What is found wrong twice is said once, and is a cause twice."""
+    words = [*dict.fromkeys(f"{field}: {message}" for _, field, message in causes)]
     listed = words[0] if len(words) == 1 else f"[{', '.join(words)}]"
     told = [{"reason": why, "message": text, "field": field} for why, field, text in causes]
-    group = {"group": kind.group} if kind.group else {}
+    named = {"name": name} if name else {}
+    grouped = {"group": group} if group else {}
+    kinded = {"kind": kind} if kind else {}
     return ApiError(
         422,
         "Invalid",
-        f'{kind.qualified} "{name}" is invalid: {listed}',
-        details={"name": name, **group, "kind": kind.kind, "causes": told},
+        f'{kind}{"." if group else ""}{group} "{name}" is invalid: {listed}',
+        details={**named, **grouped, **kinded, "causes": told},
     )
+
+
+def invalid_options(kind: str, *causes: Cause) -> ApiError:
+    """Of the query or of DeleteOptions: `ListOptions`, `CreateOptions`, …"""
+    return invalid_named("meta.k8s.io", kind, "", *causes)
 
 
 def bad_request(message: str) -> ApiError:
@@ -97,15 +119,28 @@ def unauthorized() -> ApiError:
     return ApiError(401, "Unauthorized", "Unauthorized")
 
 
-def forbidden(kind: Kind, name: str, why: str) -> ApiError:
-    named = f' "{name}"' if name else ""
-    message = f"{kind.resource}{named} is forbidden: {why}"
-    return ApiError(403, "Forbidden", message, details=about(kind, name))
+def forbidden(group: str, plural: str, name: str, why: str) -> ApiError:
+    resource = f"{plural}.{group}" if group else plural
+    quoted, named = (f' "{name}"', {"name": name}) if name else ("", {})
+    grouped = {"group": group} if group else {}
+    message = f"{resource}{quoted} is forbidden: {why}"
+    details = {**named, **grouped, "kind": plural}
+    return ApiError(403, "Forbidden", message, details=details)
+
+
+def forbidden_page(why: str) -> ApiError:
+    return ApiError(403, "Forbidden", f"forbidden: {why}", details={})
+
+
+def no_such_resource() -> ApiError:
+    """The details are empty: that tells it from an object that is not there."""
+    message = "the server could not find the requested resource"
+    return ApiError(404, "NotFound", message, details={})
 
 
 def method_not_allowed() -> ApiError:
     message = "the server does not allow this method on the requested resource"
-    return ApiError(405, "MethodNotAllowed", message)
+    return ApiError(405, "MethodNotAllowed", message, details={})
 
 
 def unsupported_media_type(*accepted: str) -> ApiError:
@@ -116,12 +151,25 @@ def unsupported_media_type(*accepted: str) -> ApiError:
     return ApiError(415, "UnsupportedMediaType", message)
 
 
-def not_acceptable() -> ApiError:
-    message = (
-        "only the following media types are accepted: application/json, application/json;"
-        "as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
-    )
+def unknown_media_type() -> ApiError:
+    """Of a patch, which is refused before anybody looks at what could be accepted."""
+    return ApiError(415, "UnsupportedMediaType", "415: Unsupported Media Type", details={})
+
+
+def not_acceptable(*representations: str) -> ApiError:
+    message = "406: Not Acceptable\n\nAvailable representations: " + ", ".join(representations)
+    return ApiError(406, "NotAcceptable", message, details={})
+
+
+def only_acceptable(*representations: str) -> ApiError:
+    """The media type is right, and what it is asked to be shown as is not there."""
+    message = "only the following media types are accepted: " + ", ".join(representations)
     return ApiError(406, "NotAcceptable", message)
+
+
+def request_too_large(limit: int) -> ApiError:
+    message = f"Request entity too large: limit is {limit}"
+    return ApiError(413, "RequestEntityTooLarge", message)
 
 
 def too_old(version: int, oldest: int) -> ApiError:
@@ -145,6 +193,11 @@ def too_large(version: int, current: int) -> ApiError:
 def too_many_requests(message: str, *, retry_after_s: int = 1, **details: Any) -> ApiError:
     told = {"retryAfterSeconds": retry_after_s, **details} if retry_after_s else details
     return ApiError(429, "TooManyRequests", message, details=told)
+
+
+def unexplained(message: str) -> ApiError:
+    """A plain Go error of a registry or of etcd: no reason, no details."""
+    return ApiError(500, "", message)
 
 
 def internal(message: str) -> ApiError:

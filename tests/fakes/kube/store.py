@@ -69,6 +69,10 @@ class Store:
         self._record(kind, "DELETED", last, previous)
         return last
 
+    def begin(self, kind: Kind) -> None:
+        """What is served from now on has no history: a watch from before it is too old."""
+        self._forgotten.setdefault(kind.resource, self.version)
+
     def changes_after(self, kind: Kind, version: int) -> Iterator[Change]:
         """In order; the caller has asked `oldest` whether the history reaches back so far."""
         newer = []

@@ -61,11 +61,15 @@ async def test_a_client_certificate_names_its_user(kube: FakeKube) -> None:
 
 async def test_token_reviews(kube: FakeKube, api: Conversation) -> None:
     path = "/apis/authentication.k8s.io/v1/tokenreviews"
-    token = kube.access.add_token(BRAIN)
-    good = await api.create(path, {"spec": {"token": token, "audiences": ["nemutator"]}})
+    token = kube.access.add_token(BRAIN, audiences=("nemutator", "vault"))
+    good = await api.create(path, {"spec": {"token": token, "audiences": ["nemutator", "other"]}})
     assert good["status"]["authenticated"] is True
     assert good["status"]["user"]["username"] == BRAIN
     assert good["status"]["audiences"] == ["nemutator"]
+    for_nobody_here = await api.create(path, {"spec": {"token": token}})
+    assert "authenticated" not in for_nobody_here["status"]
+    async with Conversation(kube, token=token) as stranger:
+        assert (await stranger.ask("GET", PODS))[0] == 401
     bad = await api.create(path, {"spec": {"token": "guessed"}})
     assert "authenticated" not in bad["status"]
     assert bad["status"]["error"]

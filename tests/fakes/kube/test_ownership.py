@@ -27,15 +27,9 @@ async def test_a_foreign_field_is_a_conflict_unless_forced(api: Conversation) ->
     await applied(api, settings(a="1", b="1"), "one")
     code, status = await applied(api, settings(a="2"), "two")
     assert (code, status["reason"]) == (409, "Conflict")
-    assert (
-        status["message"] == 'Apply failed with 1 conflict: conflict with "one" using v1: .data.a'
-    )
+    assert status["message"] == 'Apply failed with 1 conflict: conflict with "one": .data.a'
     assert status["details"]["causes"] == [
-        {
-            "reason": "FieldManagerConflict",
-            "message": 'conflict with "one" using v1',
-            "field": ".data.a",
-        }
+        {"reason": "FieldManagerConflict", "message": 'conflict with "one"', "field": ".data.a"}
     ]
     code, thing = await applied(api, settings(a="2"), "two", force="true")
     assert (code, thing["data"]) == (200, {"a": "2", "b": "1"})

@@ -49,7 +49,9 @@ def test_move_and_copy() -> None:
         ({"a": 1}, {"op": "test", "path": "/a", "value": True}),
         ({"foo": "bar"}, {"op": "add", "path": "/baz/bat", "value": "qux"}),
         ({"foo": "bar"}, {"op": "remove", "path": "/baz"}),
-        ({"foo": "bar"}, {"op": "replace", "path": "/baz", "value": 1}),
+        ({"foo": ["bar"]}, {"op": "replace", "path": "/foo/1", "value": 1}),
+        ({"foo": "bar"}, {"op": "replace", "path": "/baz/bat", "value": 1}),
+        ({"foo": "bar"}, {"op": "test", "path": "/baz", "value": 1}),
         ({"foo": ["bar"]}, {"op": "add", "path": "/foo/2", "value": 1}),
         ({"foo": ["bar"]}, {"op": "remove", "path": "/foo/-1"}),
         ({"foo": 1}, {"op": "add", "path": "foo", "value": 1}),
@@ -60,6 +62,11 @@ def test_move_and_copy() -> None:
 def test_an_operation_that_does_not_apply_is_refused(document: Any, operation: Any) -> None:
     with pytest.raises(PatchError):
         json_patch(document, [operation])
+
+
+def test_what_is_not_there_can_be_replaced_and_is_null_as_for_the_servers_library() -> None:
+    assert json_patch({}, [{"op": "replace", "path": "/a", "value": 1}]) == {"a": 1}
+    assert json_patch({}, [{"op": "test", "path": "/a", "value": None}]) == {}
 
 
 @pytest.mark.parametrize(

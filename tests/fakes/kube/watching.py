@@ -8,8 +8,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fakes.kube.kinds import Kind
-from tests.fakes.kube.selection import Selection, View, version_of
-from tests.fakes.kube.statuses import ApiError, too_old
+from tests.fakes.kube.selection import NotAVersionError, Selection, View, version_of
+from tests.fakes.kube.statuses import ApiError, Cause, invalid_options, too_old, unexplained
 from tests.fakes.kube.store import Change, Store
 
 Json = dict[str, Any]
@@ -133,7 +133,10 @@ def open_watch(
     """What the parameters ask for, or the refusal that the real server gives."""
     initial_end = _initial_events(query, watch_list=watch_list)
     wanted = query.get("resourceVersion", "")
-    version = version_of(wanted or "0")
+    try:
+        version = version_of(wanted or "0")
+    except NotAVersionError as error:
+        raise unexplained(str(error)) from error
     timeout = query.get("timeoutSeconds")
     initial = initial_end or (version == 0 and "sendInitialEvents" not in query)
     return Watch(
@@ -155,29 +158,34 @@ def _initial_events(query: Mapping[str, str], *, watch_list: bool) -> bool:
     asked = query.get("sendInitialEvents")
     if asked is None:
         if match:
-            raise _refused(
-                "resourceVersionMatch",
-                "resourceVersionMatch is forbidden for watch unless sendInitialEvents is provided",
+            raise invalid_options(
+                "ListOptions",
+                _forbidden(
+                    "resourceVersionMatch",
+                    "resourceVersionMatch is forbidden for watch unless sendInitialEvents is"
+                    " provided",
+                ),
             )
         return False
+    causes: list[Cause] = []
     if match != "NotOlderThan":
-        raise _refused(
-            "resourceVersionMatch",
-            "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan",
+        why = "sendInitialEvents requires setting resourceVersionMatch to NotOlderThan"
+        causes.append(_forbidden("resourceVersionMatch", why))
+        if match:
+            why = f'Unsupported value: "{match}": supported values: "NotOlderThan"'
+            causes.append(("FieldValueNotSupported", "resourceVersionMatch", why))
+    elif not watch_list:
+        why = (
+            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled"
         )
-    if not watch_list:
-        raise _refused(
-            "sendInitialEvents",
-            "sendInitialEvents is forbidden for watch unless the WatchList feature gate is enabled",
-        )
+        causes.append(_forbidden("sendInitialEvents", why))
+    if causes:
+        raise invalid_options("ListOptions", *causes)
     return asked in ("true", "1")
 
 
-def _refused(field_: str, why: str) -> ApiError:
-    cause = {"reason": "FieldValueForbidden", "message": f"Forbidden: {why}", "field": field_}
-    details = {"group": "meta.k8s.io", "kind": "ListOptions", "causes": [cause]}
-    text = f'ListOptions.meta.k8s.io "" is invalid: {field_}: Forbidden: {why}'
-    return ApiError(422, "Invalid", text, details=details)
+def _forbidden(field_: str, why: str) -> Cause:
+    return "FieldValueForbidden", field_, f"Forbidden: {why}"
 
 
 def _line(type_: str, thing: Json) -> bytes:

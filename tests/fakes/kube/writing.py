@@ -5,7 +5,7 @@ webhook finds out whether somebody else was faster, as the real one finds out fr
 """
 
 import copy
-import re
+import json
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
@@ -22,21 +22,27 @@ from tests.fakes.kube.statuses import (
     bad_request,
     conflict,
     invalid,
+    invalid_named,
     not_found,
+    precondition_failed,
+    unexplained,
 )
 from tests.fakes.kube.store import Store
+from tests.fakes.kube.validating import (
+    check_change,
+    check_made,
+    check_name,
+    wrong_shape,
+)
 
 Json = dict[str, Any]
 Operation = Literal["CREATE", "UPDATE", "DELETE"]
 
-_SUBDOMAIN = re.compile(r"[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*")
-_NAME_RULE = (
-    "a lowercase RFC 1123 subdomain must consist of lower case alphanumeric characters, '-' or"
-    " '.', and must start and end with an alphanumeric character (e.g. 'example.com', regex used"
-    r" for validation is '[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*')"
-)
 _TRIES = 5
 """The real one also gives a patch without resourceVersion five tries."""
+
+LARGEST_OBJECT = 1536 * 1024
+"""What etcd takes by default. There it is mostly protobuf, here it is JSON."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -75,7 +81,7 @@ class Writer:
         metadata = self._checked(write, new)
         self._named(kind, metadata)
         if metadata.get("resourceVersion"):
-            raise ApiError(500, "", "resourceVersion should not be set on objects to be created")
+            raise unexplained("resourceVersion should not be set on objects to be created")
         if kind.namespaced and not self._store.get(kinds.NAMESPACES, "", write.namespace):
             raise not_found(kinds.NAMESPACES, write.namespace)
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
@@ -89,21 +95,28 @@ class Writer:
         admitted = await self._admission.admit(write, "CREATE", new, None)
         new = admitted or new
         name = new["metadata"]["name"]
+        check_made(kind, new)
         if self._store.get(kind, write.namespace, name):
             raise already_exists(kind, name)
         if not write.applied:
             note_write(write.manager, "", None, new)
-        return new if write.dry_run else self._store.put(kind, new)
+        if write.dry_run:
+            return new
+        stored = self._keep(kind, new)
+        for defined in kinds.defined_by(stored) if kind == kinds.DEFINITIONS else ():
+            self._store.begin(defined)
+        return stored
 
     async def update(self, write: Write, body: Json) -> Json:
         old = self._found(write)
         new = copy.deepcopy(body)
-        self._checked(write, new)
-        if new["metadata"].get("name") != write.name:
-            raise bad_request(
-                f"the name of the object ({new['metadata'].get('name', '')}) does not match the"
-                f" name on the URL ({write.name})"
-            )
+        metadata = self._checked(write, new)
+        _check_uid(write, old["metadata"], metadata)
+        if not metadata.get("resourceVersion") and not write.kind.unconditional:
+            why = "Invalid value: 0: must be specified for an update"
+            cause = ("FieldValueInvalid", "metadata.resourceVersion", why)
+            # The one refusal of this kind that names the resource.
+            raise invalid_named(write.kind.group, write.kind.plural, write.name, cause)
         return await self.commit(write, old, new)
 
     async def change(self, write: Write, changed: Callable[[Json], Json]) -> Json:
@@ -123,10 +136,17 @@ class Writer:
 
     async def commit(self, write: Write, old: Json, new: Json) -> Json:
         kind, name = write.kind, write.name
-        _check_preconditions(kind, name, old["metadata"], new["metadata"])
+        if new["metadata"].get("resourceVersion") not in (
+            None,
+            "",
+            old["metadata"]["resourceVersion"],
+        ):
+            raise conflict(kind, name)
+        uid = new["metadata"].get("uid")
         new = _combined(write, old, new)
         admitted = await self._admission.admit(write, "UPDATE", new, old)
         new = _combined(write, old, admitted or new)
+        check_change(kind, name, old["metadata"], {**new["metadata"], "uid": uid})
         if self._store.get(kind, write.namespace, name) is not old:
             raise conflict(kind, name)
         if kind.generation and _specified(new) != _specified(old):
@@ -137,7 +157,7 @@ class Writer:
             return old
         if write.dry_run:
             return new
-        stored = self._store.put(kind, new)
+        stored = self._keep(kind, new)
         metadata = stored["metadata"]
         if metadata.get("deletionTimestamp") and not metadata.get("finalizers"):
             return self._store.remove(kind, write.namespace, name)
@@ -169,6 +189,8 @@ class Writer:
 
     async def evict(self, write: Write, body: Json, delete: Callable[[], Awaitable[Json]]) -> Json:
         """Delete a pod when its disruption budget has room for it."""
+        if (body.get("metadata") or {}).get("name") != write.name:
+            raise bad_request("name in URL does not match name in Eviction object")
         pod = self._found(write)
         await self._admission.admit(write, "CREATE", body, None)
         if (pod.get("status") or {}).get("phase") not in ("Pending", "Succeeded", "Failed"):
@@ -192,6 +214,11 @@ class Writer:
             raise not_found(write.kind, write.name)
         return old
 
+    def _keep(self, kind: Kind, thing: Json) -> Json:
+        if len(json.dumps(thing)) > LARGEST_OBJECT:
+            raise unexplained("etcdserver: request is too large")
+        return self._store.put(kind, thing)
+
     def _gone(self, kind: Kind, namespace: str, name: str) -> None:
         if kind == kinds.NAMESPACES:
             # No namespace controller runs here: what it would do over time happens at once.
@@ -203,18 +230,19 @@ class Writer:
 
     def _checked(self, write: Write, new: Json) -> Json:
         kind = write.kind
-        if new.get("kind", kind.kind) != kind.kind:
-            raise bad_request(
-                f'{new["kind"]} in version "{new.get("apiVersion", "")}" cannot be handled as a'
-                f" {kind.kind}: converting is not possible"
-            )
-        if new.get("apiVersion", kind.api_version) != kind.api_version:
-            raise bad_request(
-                f"the API version in the data ({new['apiVersion']}) does not match the expected"
-                f" API version ({kind.api_version})"
-            )
-        new["kind"], new["apiVersion"] = kind.kind, kind.api_version
         metadata: Json = new.setdefault("metadata", {})
+        said = (new.get("apiVersion", kind.api_version), new.get("kind", kind.kind))
+        if said != (kind.api_version, kind.kind):
+            raise _another_kind(kind, *said, metadata.get("name", ""))
+        new["kind"], new["apiVersion"] = kind.kind, kind.api_version
+        if wrong := wrong_shape(metadata):
+            what = f'{kind.kind} in version "{kind.api_version}" cannot be handled as a {kind.kind}'
+            raise bad_request(f"{what}: {wrong}")
+        if write.name and metadata.get("name") != write.name:
+            raise bad_request(
+                f"the name of the object ({metadata.get('name', '')}) does not match the name on"
+                f" the URL ({write.name})"
+            )
         if kind.namespaced:
             if metadata.setdefault("namespace", write.namespace) != write.namespace:
                 raise bad_request(
@@ -231,10 +259,17 @@ class Writer:
                 why = "Required value: name or generateName is required"
                 raise invalid(kind, "", ("FieldValueRequired", "metadata.name", why))
             metadata["name"] = f"{metadata['generateName']}{uuid.uuid4().hex[:5]}"
-        name = metadata["name"]
-        if len(name) > 253 or not _SUBDOMAIN.fullmatch(name):
-            why = f'Invalid value: "{name}": {_NAME_RULE}'
-            raise invalid(kind, name, ("FieldValueInvalid", "metadata.name", why))
+        check_name(kind, metadata["name"])
+
+
+def _another_kind(kind: Kind, api_version: str, said: str, name: str) -> ApiError:
+    if kind.custom:
+        cause = ("FieldValueInvalid", "kind", f'Invalid value: "{said}": must be {kind.kind}')
+        return invalid_named(kind.group, said, name, cause)
+    return bad_request(
+        f'{said} in version "{api_version}" cannot be handled as a {kind.kind}: no kind "{said}" is'
+        f' registered for version "{api_version}"'
+    )
 
 
 def success(kind: Kind, gone: Json) -> Json:
@@ -286,23 +321,25 @@ def _combined(write: Write, old: Json, new: Json) -> Json:
     return combined
 
 
-def _check_preconditions(kind: Kind, name: str, old: Json, new: Json) -> None:
-    if new.get("uid", old.get("uid")) != old.get("uid"):
-        raise conflict(
-            kind,
-            name,
-            f"StorageError: invalid object, Code: 4, Key: /registry/{kind.plural}/{name},"
-            f" ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition:"
-            f" {new['uid']}, UID in object meta: {old.get('uid', '')}",
-        )
-    if new.get("resourceVersion") not in (None, "", old["resourceVersion"]):
-        raise conflict(kind, name)
+def _check_uid(write: Write, old: Json, new: Json) -> None:
+    """Of an update, where another uid is a failed condition; in a patch it is a bad change."""
+    if new.get("uid") in (None, "", old.get("uid")):
+        return
+    kind = write.kind
+    parts = [kind.group if kind.custom else "", kind.plural, write.namespace, write.name]
+    raise conflict(
+        kind,
+        write.name,
+        f"StorageError: invalid object, Code: 4, Key: /registry/{'/'.join(filter(None, parts))},"
+        f" ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition:"
+        f" {new['uid']}, UID in object meta: {old.get('uid', '')}",
+    )
 
 
 def _check_delete_preconditions(kind: Kind, name: str, old: Json, wanted: Json) -> None:
     metadata = old["metadata"]
     if wanted.get("uid", metadata.get("uid")) != metadata.get("uid"):
-        raise conflict(
+        raise precondition_failed(
             kind,
             name,
             f"the UID in the precondition ({wanted['uid']}) does not match the UID in record"
@@ -310,7 +347,7 @@ def _check_delete_preconditions(kind: Kind, name: str, old: Json, wanted: Json) 
         )
     version = metadata["resourceVersion"]
     if wanted.get("resourceVersion", version) != version:
-        raise conflict(
+        raise precondition_failed(
             kind,
             name,
             f"the ResourceVersion in the precondition ({wanted['resourceVersion']}) does not match"
