@@ -3,13 +3,15 @@
 import re
 from collections.abc import Iterable
 from dataclasses import dataclass
-from urllib.parse import urlsplit
 
 # Inst NAME [installed version] (new version, its archives [architecture]) [what waits for it]
 PLANNED = re.compile(r"^Inst (\S+)(?: \[[^\]]*\])? \((\S+) [^()]*\)", re.MULTILINE)
 # What Debian's policy allows. It begins with no dash: these words become arguments of apt-get.
 NAME = re.compile(r"[a-z0-9][a-z0-9+.-]+(?::[a-z0-9-]+)?")
 VERSION = re.compile(r"[0-9][A-Za-z0-9.+:~-]*")
+
+# debootstrap takes no other kind; a password in it would be seen in the list of processes.
+PLAIN_ARCHIVE = re.compile(r"(?:https?|file)://[^@\s]+")
 
 # The line format of `apt-get indextargets` that mirror() reads.
 TARGET_FORMAT = "$(REPO_URI) $(CODENAME) $(RELEASE) $(COMPONENT)"
@@ -61,8 +63,6 @@ def mirror(targets: str, codename: str) -> str:
         words = line.split()
         if len(words) != 4 or words[3] != "main" or codename not in words[1:3]:
             continue
-        address = urlsplit(words[0])
-        # With a password in it, it would be seen by all in the list of processes.
-        if address.scheme in {"http", "https", "file"} and not address.password:
+        if PLAIN_ARCHIVE.fullmatch(words[0]):
             return words[0]
     raise LookupError(f"apt names no plain archive with the main packages of {codename}")

@@ -37,7 +37,9 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             root = bootstrap(tools, mirror, scratch)
             commit(tools, root, scratch, folder / "base-image.tar")
         except CommandError as failed:
-            raise MissingPartError(str(failed)) from failed
+            raise MissingPartError(
+                f"{failed}\n  remedy: see that this machine's own archive {mirror} can be reached"
+            ) from failed
 
 
 def bootstrap(tools: Path, mirror: str, scratch: Path) -> Path:
@@ -46,11 +48,12 @@ def bootstrap(tools: Path, mirror: str, scratch: Path) -> Path:
     keyring = Path(f"/usr/share/keyrings/{machine.distribution}-archive-keyring.gpg")
     commands.run(
         [
-            *CONTAINED, "sh", tools / "usr/sbin/debootstrap", "--variant=minbase",
+            tools / "usr/sbin/debootstrap", "--variant=minbase",
             f"--arch={machine.architecture}", f"--keyring={keyring}", "--force-check-gpg",
             machine.codename, root, mirror,
         ],
         log=scratch / "debootstrap.log",
+        within=CONTAINED,
         environment=_inherited()
         | unpacked.environment(tools)
         | {"DEBOOTSTRAP_DIR": str(tools / "usr/share/debootstrap"), "LC_ALL": "C"},

@@ -77,8 +77,9 @@ class Buildah:
         policy = self._folder / "policy.json"
         trust = ("--signature-policy", policy) if verb in trusting else ()
         return commands.read(
-            [*self._outer, "buildah", verb, *trust, *arguments],
+            ["buildah", verb, *trust, *arguments],
             log=self._log,
             environment=self._environment,
+            within=self._outer,
             report=report,
         ).strip()

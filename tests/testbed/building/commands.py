@@ -25,6 +25,7 @@ def run(
     *,
     log: Path,
     environment: Mapping[str, str],
+    within: Sequence[str] = (),
     folder: Path | None = None,
     output: Path | None = None,
     report: Callable[[], None] | None = None,
@@ -32,12 +33,14 @@ def run(
 ) -> None:
     """Run it to its end, calling *report* now and then; what it writes goes to *log*.
 
-    With *output*, what it writes to its standard output goes there instead.
+    With *output*, what it writes to its standard output goes there instead. *within* is a command
+    that starts it in other surroundings.
     """
-    if shutil.which(command[0], path=environment.get("PATH")) is None:
-        raise CommandError(f"this machine has no program {command[0]}")
+    for program in [*within[:1], command[0]]:
+        if shutil.which(program, path=environment.get("PATH")) is None:
+            raise CommandError(f"this machine has no program {program}")
     # A build that is killed cannot stop its programs, so the kernel does.
-    tied = ["setpriv", "--pdeathsig=KILL", "--", *command]
+    tied = ["setpriv", "--pdeathsig=KILL", "--", *within, *command]
     with log.open("ab") as said, (output or log).open("ab") as told:
         process = subprocess.Popen(
             tied,
@@ -65,13 +68,22 @@ def read(
     *,
     log: Path,
     environment: Mapping[str, str],
+    within: Sequence[str] = (),
     folder: Path | None = None,
     report: Callable[[], None] | None = None,
 ) -> str:
     """What it writes to its standard output; *log* gets the rest."""
     output = log.with_name(f"{log.name}.output")
     output.unlink(missing_ok=True)
-    run(command, log=log, environment=environment, folder=folder, output=output, report=report)
+    run(
+        command,
+        log=log,
+        environment=environment,
+        within=within,
+        folder=folder,
+        output=output,
+        report=report,
+    )
     return output.read_text()
 
 

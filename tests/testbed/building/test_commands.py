@@ -1,10 +1,12 @@
 import os
+from functools import partial
 from pathlib import Path
 
 import pytest
 
 from tests.testbed.building import commands
 from tests.testbed.building.commands import CommandError
+from tests.testbed.running.waiting import until
 
 ENVIRONMENT = {"PATH": os.environ["PATH"]}
 
@@ -54,7 +56,7 @@ def test_an_interrupted_build_leaves_no_process(tmp_path: Path) -> None:
             report_every_s=0.02,
         )
     for number in numbers.read_text().split():
-        assert _is_over(int(number))
+        until(partial(_is_over, int(number)), f"the end of process {number}", within_s=30)
 
 
 def _is_over(number: int) -> bool:
