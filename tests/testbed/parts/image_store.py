@@ -1,45 +1,40 @@
 """Images on the node, by the names under which pods take them: there is no registry."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from tests.testbed.building import made, unpacked
-from tests.testbed.parts import images
-from tests.testbed.parts.images import BUSYBOX, Image
+from tests.testbed.parts import dockerfiles, images
+from tests.testbed.parts.images import Image
 from tests.testbed.parts.node.node import Node
 
 
 @dataclass(frozen=True, slots=True)
 class ImageStore:
-    """Pods name what is in it with `imagePullPolicy: Never`."""
+    """Pods name what is in it with `imagePullPolicy: Never`; images.BUSYBOX is there already."""
 
     node: Node
     folder: Path
 
-    def busybox(self) -> str:
-        """A shell and its commands; its name is BUSYBOX."""
-        program = unpacked.program(made.debian("node"), "busybox")
-        self._import(images.busybox(program, self._file(BUSYBOX)))
-        return BUSYBOX
-
     def from_folder(
-        self, folder: Path, name: str, *, entrypoint: Sequence[str] = (), **environment: str
+        self,
+        folder: Path,
+        name: str,
+        *,
+        entrypoint: Sequence[str] = (),
+        environment: Mapping[str, str] | None = None,
     ) -> str:
         """What *folder* holds is all that the image holds."""
-        image = Image(name, entrypoint=entrypoint, environment=environment)
-        self._import(images.archive(folder, image, self._file(name)))
+        image = Image(name, entrypoint=entrypoint, environment=environment or {})
+        archive = self.folder / f"{name.replace('/', '_')}.tar"
+        self.node.import_image(images.archive(folder, image, archive))
         return name
 
-    def _import(self, archive: Path) -> None:
-        self.node.import_image(archive)
-
-    def _file(self, name: str) -> Path:
-        return self.folder / f"{name.replace('/', '_')}.tar"
+    def from_dockerfile(self, folder: Path, dockerfile: Path, name: str) -> str:
+        """Built for real over the base image, or taken from the cache when nothing has changed."""
+        self.node.import_image(dockerfiles.build(folder, dockerfile, name))
+        return name
 
 
 def begin(node: Node) -> ImageStore:
-    """With busybox in it."""
-    store = ImageStore(node, node.cluster.run.folder("images"))
-    store.busybox()
-    return store
+    return ImageStore(node, node.cluster.run.folder("images"))

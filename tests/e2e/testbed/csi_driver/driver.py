@@ -64,7 +64,7 @@ def publish(request: bytes) -> bytes:
 
 
 def unpublish(request: bytes) -> bytes:
-    target = Path(text(request, 4))
+    target = Path(text(request, 2))
     if is_mounted(target):
         subprocess.run(["umount", target], check=True)
     target.rmdir()
@@ -122,7 +122,8 @@ def serve(socket: Path, methods: dict[str, Method]) -> grpc.Server:
 
 
 if __name__ == "__main__":
+    # Both are kept: a server that nobody holds is stopped. The registration comes last: with its
+    # socket there, kubelet takes the driver for ready.
     csi = serve(PLUGIN / "csi.sock", CSI)
-    # Last: with its socket there, kubelet takes the driver for ready.
-    serve(ROOT / "plugins_registry" / f"{NAME}-reg.sock", REGISTRATION)
-    csi.wait_for_termination()
+    registration = serve(ROOT / "plugins_registry" / f"{NAME}-reg.sock", REGISTRATION)
+    registration.wait_for_termination()
