@@ -46,17 +46,13 @@ class Webhooks:
         self._store = store
         self.services: dict[tuple[str, str], tuple[str, int]] = {}
 
-    async def admit(
+    async def validate(
         self, write: Write, operation: Operation, new: Json | None, old: Json | None
-    ) -> Json | None:
-        if write.kind in (kinds.MUTATING_WEBHOOKS, kinds.VALIDATING_WEBHOOKS):
-            return new
-        new = await self._mutate(write, operation, new, old)
+    ) -> None:
         for hook in self._matching(kinds.VALIDATING_WEBHOOKS, write, operation, new, old):
             await self._call(hook, write, operation, new, old, validating=True)
-        return new
 
-    async def _mutate(
+    async def mutate(
         self, write: Write, operation: Operation, new: Json | None, old: Json | None
     ) -> Json | None:
         seen: list[tuple[Json, Json | None]] = []
@@ -77,7 +73,9 @@ class Webhooks:
         new: Json | None,
         old: Json | None,
     ) -> Iterator[Json]:
-        for configuration in self._store.all(kind):
+        # About who is to be asked, nobody is asked.
+        about_them = write.kind in (kinds.MUTATING_WEBHOOKS, kinds.VALIDATING_WEBHOOKS)
+        for configuration in () if about_them else self._store.all(kind):
             for hook in configuration.get("webhooks") or []:
                 if self._matches(hook, write, operation, new, old):
                     yield hook
@@ -147,6 +145,7 @@ class Webhooks:
     async def _post(self, hook: Json, review: Json) -> Any:
         client, timeout_s = hook["clientConfig"], hook.get("timeoutSeconds", 10)
         url, server_name = self._target(client)
+        asked = f"{url}?timeout={timeout_s}s"
         try:
             authorities = base64.b64decode(client.get("caBundle", "")).decode()
             context = ssl.create_default_context(cadata=authorities or None)
@@ -163,10 +162,10 @@ class Webhooks:
                 body = await response.read()
         except TimeoutError as error:
             raise CallFailedError(
-                f'failed to call webhook: Post "{url}": context deadline exceeded'
+                f'failed to call webhook: Post "{asked}": context deadline exceeded'
             ) from error
         except (aiohttp.ClientError, OSError, ValueError) as error:
-            raise CallFailedError(f'failed to call webhook: Post "{url}": {error}') from error
+            raise CallFailedError(f'failed to call webhook: Post "{asked}": {error}') from error
         if response.status != 200:
             raise CallFailedError(
                 f"an error on the server ({body[:200]!r}) has prevented the request"
@@ -221,7 +220,7 @@ def _labels(thing: Json) -> dict[str, str]:
 
 
 def _review(write: Write, operation: Operation, new: Json | None, old: Json | None) -> Json:
-    kind, thing = write.kind, new or old or {}
+    kind = write.kind
     of_kind = {"group": kind.group, "version": kind.version, "kind": kind.kind}
     if write.subresource == "eviction":
         of_kind = {"group": "policy", "version": "v1", "kind": "Eviction"}
@@ -231,6 +230,9 @@ def _review(write: Write, operation: Operation, new: Json | None, old: Json | No
         if write.subresource
         else {}
     )
+    name = "" if write.collected else write.name
+    if not name and new is not None:
+        name = new["metadata"].get("name", "")
     request = {
         "uid": str(uuid.uuid4()),
         "kind": of_kind,
@@ -238,7 +240,7 @@ def _review(write: Write, operation: Operation, new: Json | None, old: Json | No
         "requestKind": of_kind,
         "requestResource": resource,
         **below,
-        "name": write.name or (thing.get("metadata") or {}).get("name", ""),
+        **({"name": name} if name else {}),
         **({"namespace": write.namespace} if write.namespace else {}),
         "operation": operation,
         "userInfo": {"username": write.user, "groups": list(write.groups)},

@@ -166,7 +166,11 @@ class Api:
         body = _object(kinds.EVICTIONS if target.subresource else write.kind, request.body)
         if target.subresource == "eviction":
             delete = Write(
-                kind=write.kind, namespace=write.namespace, name=write.name, dry_run=write.dry_run
+                kind=write.kind,
+                namespace=write.namespace,
+                name=write.name,
+                dry_run=write.dry_run,
+                evicted=True,
             )
             options = body.get("deleteOptions") or {}
             done = await self._writer.evict(
@@ -248,6 +252,7 @@ class Api:
                 namespace=metadata.get("namespace", ""),
                 name=metadata["name"],
                 dry_run=write.dry_run,
+                collected=True,
             )
             await self._writer.delete(one, options)
         version = {"resourceVersion": str(self.store.version)}

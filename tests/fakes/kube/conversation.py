@@ -94,6 +94,11 @@ class Conversation:
         async with self._session.request(method, path) as response:
             return response.status
 
+    async def warnings(self, method: str, path: str, body: object) -> list[str]:
+        """The Warning headers of an answer."""
+        async with self._session.request(method, path, json=body) as response:
+            return response.headers.getall("Warning", [])
+
     async def get(self, path: str, **query: str) -> Json:
         status, body = await self.ask("GET", path, headers=None, **query)
         assert status == 200, body

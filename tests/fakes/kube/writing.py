@@ -59,15 +59,25 @@ class Write:
     dry_run: bool = False
     applied: bool = False
     """By server-side apply, which keeps managedFields itself."""
+    evicted: bool = False
+    """A deletion that an eviction has asked for: webhooks were asked about the eviction."""
+    collected: bool = False
+    """A deletion of one of many: webhooks are not told its name."""
     warnings: list[str] = field(default_factory=list)
     """What webhooks want the caller to read: `Warning` headers of the answer."""
 
 
 class Admission(Protocol):
-    async def admit(
+    async def mutate(
         self, write: Write, operation: Operation, new: Json | None, old: Json | None
     ) -> Json | None:
         """The object as the webhooks leave it; raises `ApiError` when one denies it."""
+        ...
+
+    async def validate(
+        self, write: Write, operation: Operation, new: Json | None, old: Json | None
+    ) -> None:
+        """Raises `ApiError` when a webhook denies what the mutating ones have left."""
         ...
 
 
@@ -79,23 +89,27 @@ class Writer:
     async def create(self, write: Write, body: Json) -> Json:
         kind, new = write.kind, copy.deepcopy(body)
         metadata = self._checked(write, new)
-        self._named(kind, metadata)
         if metadata.get("resourceVersion"):
             raise unexplained("resourceVersion should not be set on objects to be created")
         if kind.namespaced and not self._store.get(kinds.NAMESPACES, "", write.namespace):
             raise not_found(kinds.NAMESPACES, write.namespace)
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
             metadata.pop(name, None)
+        if kind == kinds.PODS:
+            new.setdefault("spec", {}).setdefault("terminationGracePeriodSeconds", 30)
+        new = await self._admission.mutate(write, "CREATE", new, None) or new
+        # Only now it gets its name and its identity: mutating webhooks do not see them.
+        metadata = new["metadata"]
+        self._named(kind, metadata)
+        name = metadata["name"]
         metadata["uid"], metadata["creationTimestamp"] = str(uuid.uuid4()), timestamp()
         if kind.generation:
             metadata["generation"] = 1
         if kind.status:
             new.pop("status", None)
-        _default(kind, new)
-        admitted = await self._admission.admit(write, "CREATE", new, None)
-        new = admitted or new
-        name = new["metadata"]["name"]
+        _begin(kind, new)
         check_made(kind, new)
+        await self._admission.validate(write, "CREATE", new, None)
         if self._store.get(kind, write.namespace, name):
             raise already_exists(kind, name)
         if not write.applied:
@@ -144,9 +158,10 @@ class Writer:
             raise conflict(kind, name)
         uid = new["metadata"].get("uid")
         new = _combined(write, old, new)
-        admitted = await self._admission.admit(write, "UPDATE", new, old)
+        admitted = await self._admission.mutate(write, "UPDATE", new, old)
         new = _combined(write, old, admitted or new)
         check_change(kind, name, old["metadata"], {**new["metadata"], "uid": uid})
+        await self._admission.validate(write, "UPDATE", new, old)
         if self._store.get(kind, write.namespace, name) is not old:
             raise conflict(kind, name)
         if kind.generation and _specified(new) != _specified(old):
@@ -168,11 +183,15 @@ class Writer:
         kind = write.kind
         old = self._found(write)
         _check_delete_preconditions(kind, write.name, old, options.get("preconditions") or {})
-        await self._admission.admit(write, "DELETE", None, old)
-        if self._store.get(kind, write.namespace, write.name) is not old:
-            raise conflict(kind, write.name)
         metadata = old["metadata"]
         grace = _grace(kind, old, options)
+        if not write.evicted:
+            # Of a pod that goes at once webhooks are asked before it is marked and before it goes.
+            for _ in range(2 if kind == kinds.PODS and not grace else 1):
+                await self._admission.mutate(write, "DELETE", None, old)
+                await self._admission.validate(write, "DELETE", None, old)
+        if self._store.get(kind, write.namespace, write.name) is not old:
+            raise conflict(kind, write.name)
         if not grace and not metadata.get("finalizers"):
             if not write.dry_run:
                 self._gone(kind, write.namespace, write.name)
@@ -192,7 +211,8 @@ class Writer:
         if (body.get("metadata") or {}).get("name") != write.name:
             raise bad_request("name in URL does not match name in Eviction object")
         pod = self._found(write)
-        await self._admission.admit(write, "CREATE", body, None)
+        await self._admission.mutate(write, "CREATE", body, None)
+        await self._admission.validate(write, "CREATE", body, None)
         if (pod.get("status") or {}).get("phase") not in ("Pending", "Succeeded", "Failed"):
             budget = budget_for(self._store, pod)
             if budget and not pod["metadata"].get("deletionTimestamp"):
@@ -366,10 +386,9 @@ def _grace(kind: Kind, old: Json, options: Json) -> int:
     return int(spec.get("terminationGracePeriodSeconds", 30) if grace is None else grace)
 
 
-def _default(kind: Kind, new: Json) -> None:
-    """The few defaults that somebody who reads the object relies on."""
+def _begin(kind: Kind, new: Json) -> None:
+    """Give it the state that it begins with."""
     if kind == kinds.PODS:
-        new.setdefault("spec", {}).setdefault("terminationGracePeriodSeconds", 30)
         new["status"] = {"phase": "Pending"}
     elif kind == kinds.NAMESPACES:
         new["metadata"].setdefault("labels", {})["kubernetes.io/metadata.name"] = new["metadata"][
