@@ -40,7 +40,7 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             work.compile(packages, folder / recipe.part)
         except CommandError as failed:
             raise MissingPartError(
-                f"{recipe.part} could not be built: {failed}\n"
+                f"could not be built: {failed}\n"
                 "  remedy: when modules could not be fetched, see that GOPROXY can be reached; "
                 "then make testbed again"
             ) from failed
