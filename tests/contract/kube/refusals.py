@@ -85,6 +85,21 @@ _LABEL = {"metadata": {"labels": {"x": "1"}}}
 _WRONG_UID = {"preconditions": {"uid": "another"}}
 _OLD = {"preconditions": {"resourceVersion": "1"}}
 
+
+def _configured(what: str, *, times: int = 1, **entry: object) -> Case:
+    """A webhook configuration with something wrong in it."""
+    good = {
+        "name": "a.contract.nemutator.io",
+        "clientConfig": {"url": "https://127.0.0.1:1/x"},
+        "sideEffects": "None",
+        "admissionReviewVersions": ["v1"],
+    }
+    hook = {key: value for key, value in {**good, **entry}.items() if value is not None}
+    body = {"metadata": {"name": "contract"}, "webhooks": [hook] * times}
+    path = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations"
+    return _send(f"webhook: {what}", "POST", path, body, dryRun="All")
+
+
 READS = (
     _get("get: no such pod", f"{PODS}/none"),
     _get("get: no such deployment", f"{DEPLOYMENTS}/none"),
@@ -340,7 +355,22 @@ REVIEWS = (
     _get("stranger: version", "/version", who="stranger"),
 )  # fmt: skip
 
-CASES = (*READS, *CREATIONS, *PATCHES, *UPDATES, *REVIEWS)
+CONFIGURATIONS = (
+    _configured("side effects", sideEffects="Some"),
+    _configured("no side effects", sideEffects=None),
+    _configured("no version of reviews", admissionReviewVersions=[]),
+    _configured("an unknown version of reviews", admissionReviewVersions=["v9"]),
+    _configured("too long a timeout", timeoutSeconds=31),
+    _configured("no timeout", timeoutSeconds=0),
+    _configured("an unknown failure policy", failurePolicy="Maybe"),
+    _configured("an unknown match policy", matchPolicy="Maybe"),
+    _configured("a short name and no TLS", name="a.io",
+                clientConfig={"url": "http://127.0.0.1:1/x"}),
+    _configured("nobody to call", clientConfig={}),
+    _configured("twice the same name", times=2),
+)  # fmt: skip
+
+CASES = (*READS, *CREATIONS, *PATCHES, *UPDATES, *REVIEWS, *CONFIGURATIONS)
 
 IN_GOS_WORDS: Final = frozenset({
     "list: a bad label selector",

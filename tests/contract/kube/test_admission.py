@@ -9,7 +9,7 @@ import pytest
 from tests.contract.kube.places import Place
 from tests.contract.kube.refusals import PODS, pod
 from tests.contract.kube.variants import on_the_fake_alone
-from tests.contract.kube.webhooks import Hook, Json, configured, rule, serving
+from tests.contract.kube.webhooks import Hook, Json, Which, configured, rule, serving
 from tests.fakes.kube.conversation import Conversation
 from tests.fakes.kube.server import FakeKube
 
@@ -282,6 +282,19 @@ async def test_somebody_who_was_faster_than_the_webhook_is_a_conflict(
         code, status = await api.ask("PUT", f"{pods}/a", slower)
     assert (code, status["reason"]) == (409, "Conflict")
     assert (await api.get(f"{pods}/a"))["metadata"]["labels"] == {"faster": "yes"}
+
+
+@pytest.mark.parametrize(("which", "more"), [("mutating", {"reinvocationPolicy": "Never"}),
+                                             ("validating", {})])  # fmt: skip
+async def test_a_configuration_is_completed(
+    place: Place, api: Conversation, hook: Hook, which: Which, more: Json
+) -> None:
+    async with configured(api, place, hook, [hook.entry()], which) as path:
+        (_, completed) = (await api.get(path))["webhooks"]
+    given = {"failurePolicy": "Fail", "matchPolicy": "Equivalent", "objectSelector": {}, **more}
+    added = {key: completed[key] for key in completed.keys() - hook.entry().keys()}
+    assert added.pop("namespaceSelector")
+    assert added == {**given, "timeoutSeconds": 10}
 
 
 @on_the_fake_alone("no service of a cluster without a network leads to this process")

@@ -17,7 +17,7 @@ from nemutator_common.label_selectors import Operator, Requirement, Selector
 
 from tests.fakes.kube import kinds
 from tests.fakes.kube.patching import PatchError, json_patch
-from tests.fakes.kube.statuses import ApiError, bad_request, internal
+from tests.fakes.kube.statuses import ApiError, internal
 from tests.fakes.kube.store import Store
 from tests.fakes.kube.writing import Operation, Write
 
@@ -74,8 +74,7 @@ class Webhooks:
         old: Json | None,
     ) -> Iterator[Json]:
         # About who is to be asked, nobody is asked.
-        about_them = write.kind in (kinds.MUTATING_WEBHOOKS, kinds.VALIDATING_WEBHOOKS)
-        for configuration in () if about_them else self._store.all(kind):
+        for configuration in () if write.kind.registers else self._store.all(kind):
             for hook in configuration.get("webhooks") or []:
                 if self._matches(hook, write, operation, new, old):
                     yield hook
@@ -113,8 +112,6 @@ class Webhooks:
         name = hook["name"]
         if hook.get("matchConditions"):
             raise internal(f'webhook "{name}": matchConditions need CEL, which this fake lacks')
-        if write.dry_run and hook.get("sideEffects") not in ("None", "NoneOnDryRun"):
-            raise bad_request(f'admission webhook "{name}" does not support dry run')
         review = _review(write, operation, new, old)
         try:
             answer = _answer(await self._post(hook, review), review["request"]["uid"])

@@ -22,6 +22,8 @@ class Kind:
     """A question in the shape of an object (TokenReview): answered, never stored."""
     custom: bool = False
     """From a CustomResourceDefinition."""
+    registers: bool = False
+    """A configuration of webhooks."""
     unconditional: bool = True
     """Whether an update may leave out which version it is of."""
 
@@ -75,6 +77,7 @@ def _webhooks(kind: str, plural: str) -> Kind:
         namespaced=False,
         status=False,
         generation=True,
+        registers=True,
         unconditional=False,
     )
 

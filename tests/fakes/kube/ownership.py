@@ -26,6 +26,7 @@ _LIST_KEYS = {
     "ownerReferences": "uid",
     "volumeMounts": "mountPath",
     "volumes": "name",
+    "webhooks": "name",
 }
 _NOBODYS = {
     ("f:apiVersion",),

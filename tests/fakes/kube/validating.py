@@ -7,6 +7,7 @@ import re
 from collections.abc import Iterator, Mapping
 from typing import Any
 
+from tests.fakes.kube import registering
 from tests.fakes.kube.kinds import EVENTS, Kind
 from tests.fakes.kube.statuses import Cause, invalid, invalid_options
 
@@ -59,12 +60,14 @@ def check_made(kind: Kind, thing: Json) -> None:
         if about != namespace and (about or namespace not in ("default", "kube-system")):
             why = f'Invalid value: "{about}": does not match event.namespace'
             wrong.append((_WRONG, "involvedObject.namespace", why))
+    if kind.registers:
+        wrong += registering.wrong(thing)
     if wrong:
         raise invalid(kind, metadata["name"], *wrong)
 
 
 def check_change(kind: Kind, name: str, old: Json, new: Json) -> None:
-    """Of an object that is changed: the server looks several times, and gives each its cause."""
+    """Of metadata that are changed: the server looks several times, and gives each its cause."""
     uid = new.get("uid")
     immutable = f'Invalid value: "{uid}": field is immutable'
     wrong = [(_WRONG, "metadata.uid", immutable)] * (2 if uid not in (None, old.get("uid")) else 0)

@@ -12,7 +12,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
-from tests.fakes.kube import kinds
+from tests.fakes.kube import kinds, registering
 from tests.fakes.kube.disruptions import budget_for, spend
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.ownership import note_write
@@ -95,8 +95,7 @@ class Writer:
             raise not_found(kinds.NAMESPACES, write.namespace)
         for name in ("deletionTimestamp", "deletionGracePeriodSeconds", "selfLink"):
             metadata.pop(name, None)
-        if kind == kinds.PODS:
-            new.setdefault("spec", {}).setdefault("terminationGracePeriodSeconds", 30)
+        _default(kind, new)
         new = await self._admission.mutate(write, "CREATE", new, None) or new
         # Only now it gets its name and its identity: mutating webhooks do not see them.
         metadata = new["metadata"]
@@ -384,6 +383,14 @@ def _grace(kind: Kind, old: Json, options: Json) -> int:
         return 0
     grace = options.get("gracePeriodSeconds")
     return int(spec.get("terminationGracePeriodSeconds", 30) if grace is None else grace)
+
+
+def _default(kind: Kind, new: Json) -> None:
+    """The few defaults that somebody who reads the object relies on."""
+    if kind == kinds.PODS:
+        new.setdefault("spec", {}).setdefault("terminationGracePeriodSeconds", 30)
+    elif kind.registers:
+        registering.complete(kind, new)
 
 
 def _begin(kind: Kind, new: Json) -> None:
