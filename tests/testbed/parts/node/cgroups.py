@@ -48,7 +48,7 @@ def make(run: Run) -> str:
             _make(hierarchy, hierarchy.path / cgroup_of(run.id))
     except OSError as refused:
         raise MissingPartError(f"no node: cgroups cannot be made here: {refused}") from None
-    if len(found) == 1:
+    if all(hierarchy.unified for hierarchy in found):
         _check_controllers(found[0].path / cgroup_of(run.id))
     return f"/{cgroup_of(run.id)}"
 
