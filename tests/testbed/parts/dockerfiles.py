@@ -39,7 +39,7 @@ def build(folder: Path, dockerfile: Path, tag: str, *, say: Callable[[str], None
             # Looked for again: another test may have built it while this one waited.
             if not cache.has(recipe):
                 cache.check_disk(recipe)
-                with cache.making(recipe) as made_here, cache.scratch("dockerfile") as scratch:
+                with cache.making(recipe) as made_here, cache.scratch(recipe.part) as scratch:
                     _build(folder, dockerfile, tag, scratch, tools, base, made_here / ARCHIVE)
     return cache.folder(recipe) / ARCHIVE
 
