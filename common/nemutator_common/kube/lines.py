@@ -4,8 +4,8 @@ A watch is one JSON object a line. asyncio's and aiohttp's own `readline` stop a
 object of Kubernetes may have megabytes.
 """
 
-LONGEST_LINE = 4 << 20
-"""etcd takes 1.5 MiB of protobuf, which becomes up to about 3 MiB of JSON with its envelope."""
+LONGEST_LINE = 12 << 20
+"""etcd takes 1.5 MiB of protobuf, and Go's JSON writes `<`, `>` and `&` with six bytes each."""
 
 KEPT_OF_OVERLONG = 4096
 """Enough of an overlong line to say which object it was about."""

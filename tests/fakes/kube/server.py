@@ -21,6 +21,7 @@ from aiohttp import web
 from tests.fakes.kube.api import Answer, Api, Request
 from tests.fakes.kube.authorization import AUTHENTICATED, MASTERS, User
 from tests.fakes.kube.certificates import Authority
+from tests.fakes.kube.encoding import encoded
 from tests.fakes.kube.paths import NoSuchPathError
 from tests.fakes.kube.statuses import ApiError, request_too_large
 from tests.fakes.kube.watching import Watch
@@ -163,7 +164,7 @@ def _certified(request: web.Request) -> User | None:
 
 
 def _response(request: web.Request, answer: Answer) -> web.Response:
-    body = json.dumps(answer.body, separators=(",", ":")).encode()
+    body = encoded(answer.body)
     response = web.Response(status=answer.status, content_type="application/json")
     for text in answer.warnings:
         response.headers.add("Warning", f"299 - {json.dumps(text)}")

@@ -1,12 +1,12 @@
 """WATCH: changes as lines of JSON, from a version on or after everything that there is."""
 
 import asyncio
-import json
 from collections import deque
 from collections.abc import AsyncIterator, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.fakes.kube.encoding import encoded
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.selection import NotAVersionError, Selection, View, version_of
 from tests.fakes.kube.statuses import ApiError, Cause, invalid_options, too_old, unexplained
@@ -189,4 +189,4 @@ def _forbidden(field_: str, why: str) -> Cause:
 
 
 def _line(type_: str, thing: Json) -> bytes:
-    return json.dumps({"type": type_, "object": thing}, separators=(",", ":")).encode() + b"\n"
+    return encoded({"type": type_, "object": thing}) + b"\n"

@@ -234,7 +234,7 @@ class Writer:
         return old
 
     def _keep(self, kind: Kind, thing: Json) -> Json:
-        if len(json.dumps(thing)) > LARGEST_OBJECT:
+        if len(json.dumps(thing, separators=(",", ":"))) > LARGEST_OBJECT:
             raise unexplained("etcdserver: request is too large")
         return self._store.put(kind, thing)
 
