@@ -122,13 +122,24 @@ def clean(directory: Path) -> None:
 
 
 def marked(directory: Path) -> Iterator[int]:
-    """Processes that have the run's name in their environment, other than this one."""
-    mark = f"{MARK}={directory}".encode()
+    """Processes that have the run's name in their environment or work in it, not this one."""
     for entry in os.scandir("/proc"):
         if entry.name.isdigit() and int(entry.name) != os.getpid():
             with contextlib.suppress(OSError):
-                if mark in Path(entry.path, "environ").read_bytes().split(b"\0"):
+                if run_of(Path(entry.path)) == directory:
                     yield int(entry.name)
+
+
+def run_of(process: Path) -> Path | None:
+    """The run that a process (its folder in /proc) says that it belongs to."""
+    for entry in (process / "environ").read_bytes().split(b"\0"):
+        name, _, value = entry.decode(errors="replace").partition("=")
+        if name == MARK:
+            return Path(value)
+    # PostgreSQL writes its titles over its environment.
+    work = (process / "cwd").readlink()
+    runs = runs_directory()
+    return runs / work.relative_to(runs).parts[0] if runs in work.parents else None
 
 
 def cgroups(run_id: str) -> list[Path]:

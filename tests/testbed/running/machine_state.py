@@ -9,10 +9,10 @@ from pathlib import Path
 
 from tests.testbed.running.leftovers import (
     CGROUPS,
-    MARK,
     bridge_of,
     cgroup_of,
     live_runs,
+    run_of,
     runs_directory,
 )
 
@@ -98,9 +98,8 @@ class Others:
         )
 
     def own_process(self, folder: Path) -> bool:
-        environment = (folder / "environ").read_bytes().decode(errors="replace").split("\0")
-        marks = [entry for entry in environment if entry.startswith(f"{MARK}=")]
-        return any(map(self.own, [*marks, (folder / "cgroup").read_text()]))
+        run = run_of(folder)
+        return (run is not None and run.name in self.ids) or self.own(_text(str(folder), "cgroup"))
 
 
 def _directory_of(run_id: str) -> str:

@@ -118,6 +118,14 @@ def test_a_process_of_another_run_is_not_found(tmp_path: Path) -> None:
             process.kill()
 
 
+def test_a_process_that_hides_its_environment_is_known_by_where_it_works() -> None:
+    with running() as run, subprocess.Popen(["sleep", "600"], cwd=run.logs, env={}) as process:
+        try:
+            assert process.pid in set(leftovers.marked(run.directory))
+        finally:
+            process.kill()
+
+
 def test_mounts_are_found_by_whole_names_and_in_their_order() -> None:
     ours = ["/tmp/n/abc123", "/tmp/n/abc123/kubelet", "/tmp/n/abc123/kubelet/a"]
     others = ["/", "/tmp/n", "/tmp/n/abc1234", "/tmp/n/abc123x/y"]
