@@ -6,6 +6,8 @@ from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.images import BUSYBOX
 
 READY_S = 60
+# The first process of a container gets no signal that it does not ask for.
+OBEDIENT = "trap 'exit 0' TERM; sleep 600 & wait"
 
 
 def sleeping(name: str, namespace: str, **spec: object) -> dict[str, Any]:
@@ -23,7 +25,7 @@ def container(**more: object) -> dict[str, Any]:
         "name": "app",
         "image": BUSYBOX,
         "imagePullPolicy": "Never",
-        "command": ["sleep", "600"],
+        "command": ["sh", "-c", OBEDIENT],
         **more,
     }
 
