@@ -15,9 +15,9 @@ def test_nothing_said_is_nothing_lent() -> None:
 
 def test_a_later_file_and_then_the_environment_win() -> None:
     found = settled(
-        [FILE, "[global]\ncert = /home/own.pem\n"], {"PIP_INDEX_URL": "https://b.example"}
+        [FILE, "[global]\ncert = /srv/own.pem\n"], {"PIP_INDEX_URL": "https://b.example"}
     )
-    assert found == {"index-url": "https://b.example", "cert": "/home/own.pem"}
+    assert found == {"index-url": "https://b.example", "cert": "/srv/own.pem"}
 
 
 def test_authorities_that_are_named_for_all_programs_are_pips_too() -> None:
