@@ -129,6 +129,12 @@ async def test_it_survives_what_networks_do(
             relay.cut()
             relay.flow()
         await until(informer, place, lambda pods: pods.keys() == {"after"})
+    if how != "closed for a while":
+        lists = {
+            why: relayed.meter.value(names.KUBE_LISTS, resource="pods", reason=why)
+            for why in ("first", "gone", "stuck", "periodic")
+        }
+        assert lists == {"first": 1, "gone": 0, "stuck": 0, "periodic": 0}
 
 
 @pytest.mark.slow

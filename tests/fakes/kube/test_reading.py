@@ -42,22 +42,6 @@ async def test_a_missing_object_is_a_status(api: Conversation) -> None:
     assert status["details"] == {"name": "web", "group": "apps", "kind": "deployments"}
 
 
-async def test_pages_show_one_moment_and_count_what_remains(api: Conversation) -> None:
-    for number in range(5):
-        await api.create(PODS, pod(f"pod-{number}"))
-    first = await api.get(PODS, limit="2")
-    assert first["metadata"]["remainingItemCount"] == 3
-    await api.ask("DELETE", f"{PODS}/pod-3")
-    await api.create(PODS, pod("pod-9"))
-    second = await api.get(PODS, limit="2", continue_=first["metadata"]["continue"])
-    third = await api.get(PODS, limit="2", continue_=second["metadata"]["continue"])
-    pages = [first, second, third]
-    names = [item["metadata"]["name"] for page in pages for item in page["items"]]
-    assert names == [f"pod-{number}" for number in range(5)]
-    assert len({page["metadata"]["resourceVersion"] for page in pages}) == 1
-    assert "continue" not in third["metadata"]
-
-
 async def test_an_expired_continue_token_is_410_with_a_token_for_the_rest(
     kube: FakeKube, api: Conversation
 ) -> None:
@@ -118,17 +102,6 @@ async def test_selectors_by_label_and_field(api: Conversation) -> None:
     assert status["message"].endswith("field label not supported: spec.x")
     code, _ = await api.ask("GET", PODS, labelSelector="a in")
     assert code == 400
-
-
-async def test_metadata_only_when_asked_for(api: Conversation) -> None:
-    await api.create(PODS, pod("a"))
-    accept = "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json"
-    _, answer = await api.ask("GET", PODS, headers={"Accept": accept})
-    assert (answer["kind"], answer["apiVersion"]) == ("PartialObjectMetadataList", "meta.k8s.io/v1")
-    (item,) = answer["items"]
-    assert set(item) == {"kind", "apiVersion", "metadata"}
-    code, _ = await api.ask("GET", PODS, headers={"Accept": "text/html"})
-    assert code == 406
 
 
 async def test_large_lists_are_compressed_when_asked_for(kube: FakeKube, api: Conversation) -> None:

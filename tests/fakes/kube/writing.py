@@ -191,19 +191,21 @@ class Writer:
                 await self._admission.validate(write, "DELETE", None, old)
         if self._store.get(kind, write.namespace, write.name) is not old:
             raise conflict(kind, write.name)
-        if not grace and not metadata.get("finalizers"):
+        at_once = not grace and not metadata.get("finalizers")
+        if at_once and kind != kinds.PODS:
             if not write.dry_run:
                 self._gone(kind, write.namespace, write.name)
-            return old if kind == kinds.PODS else success(kind, old)
-        if metadata.get("deletionTimestamp"):
+            return success(kind, old)
+        if metadata.get("deletionTimestamp") and not at_once:
             return old
-        going = {
-            **metadata,
-            "deletionTimestamp": timestamp(grace),
-            "deletionGracePeriodSeconds": grace,
-        }
-        new = {**old, "metadata": going}
-        return new if write.dry_run else self._store.put(kind, new)
+        going = _marked(old, grace)
+        if write.dry_run:
+            return going
+        # A pod is marked even when it goes at once: that is two versions and two events.
+        stored = self._store.put(kind, going)
+        if at_once:
+            self._gone(kind, write.namespace, write.name)
+        return stored
 
     async def evict(self, write: Write, body: Json, delete: Callable[[], Awaitable[Json]]) -> Json:
         """Delete a pod when its disruption budget has room for it."""
@@ -372,6 +374,17 @@ def _check_delete_preconditions(kind: Kind, name: str, old: Json, wanted: Json) 
             f"the ResourceVersion in the precondition ({wanted['resourceVersion']}) does not match"
             f" the ResourceVersion in record ({version}). The object might have been modified",
         )
+
+
+def _marked(old: Json, grace: int) -> Json:
+    metadata = {
+        **old["metadata"],
+        "deletionTimestamp": timestamp(grace),
+        "deletionGracePeriodSeconds": grace,
+    }
+    if "generation" in metadata:
+        metadata["generation"] += 1
+    return {**old, "metadata": metadata}
 
 
 def _grace(kind: Kind, old: Json, options: Json) -> int:
