@@ -152,8 +152,9 @@ def test_transit_gives_back_what_it_has_encrypted(vault: Vault, namespace: str) 
 def test_pki_issues_certificates(vault: Vault, namespace: str) -> None:
     mount = f"pki-{namespace}"
     vault.call("POST", f"sys/mounts/{mount}", {"type": "pki"})
-    root = {"common_name": "testbed", "key_type": "ec", "key_bits": 256}
-    vault.call("POST", "/".join([mount, "root", "generate", "internal"]), root)
+    own_authority = "root/generate/internal"
+    named = {"common_name": "testbed", "key_type": "ec", "key_bits": 256}
+    vault.call("POST", f"{mount}/{own_authority}", named)
     vault.call("POST", f"{mount}/roles/app", {"allow_any_name": True, "key_type": "ec"})
     issued = vault.call("POST", f"{mount}/issue/app", {"common_name": "app.example", "ttl": "1h"})
     assert issued["data"]["certificate"].startswith("-----BEGIN CERTIFICATE-----")
