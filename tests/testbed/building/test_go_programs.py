@@ -36,7 +36,9 @@ def test_what_would_make_another_binary_is_not() -> None:
 
 
 def test_go_writes_nowhere_but_into_the_folder_that_is_removed() -> None:
-    built = environment(GOCACHE="/home/me/objects", GOMODCACHE="/home/me/modules", GOTMPDIR="/tmp")
+    built = environment(
+        GOCACHE="/elsewhere/objects", GOMODCACHE="/elsewhere/modules", GOTMPDIR="/tmp"
+    )
     for name in ("GOCACHE", "GOMODCACHE", "GOTMPDIR"):
         assert Path(built[name]).parent == SCRATCH
     # Without it the modules are read-only, and removing them fails.
