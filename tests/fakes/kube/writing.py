@@ -203,9 +203,7 @@ class Writer:
             return going
         # A pod is marked even when it goes at once: that is two versions and two events.
         stored = self._store.put(kind, going)
-        if at_once:
-            self._gone(kind, write.namespace, write.name)
-        return stored
+        return self._gone(kind, write.namespace, write.name) if at_once else stored
 
     async def evict(self, write: Write, body: Json, delete: Callable[[], Awaitable[Json]]) -> Json:
         """Delete a pod when its disruption budget has room for it."""
@@ -240,14 +238,15 @@ class Writer:
             raise unexplained("etcdserver: request is too large")
         return self._store.put(kind, thing)
 
-    def _gone(self, kind: Kind, namespace: str, name: str) -> None:
+    def _gone(self, kind: Kind, namespace: str, name: str) -> Json:
+        """Its last state."""
         if kind == kinds.NAMESPACES:
             # No namespace controller runs here: what it would do over time happens at once.
             for other in kinds.BUILT_IN:
                 for thing in self._store.all(other):
                     if thing["metadata"].get("namespace") == name:
                         self._store.remove(other, name, thing["metadata"]["name"])
-        self._store.remove(kind, namespace, name)
+        return self._store.remove(kind, namespace, name)
 
     def _checked(self, write: Write, new: Json) -> Json:
         kind = write.kind
