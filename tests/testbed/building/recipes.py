@@ -61,7 +61,7 @@ def kube(files: Mapping[str, bytes], machine: Machine) -> Recipe:
 
 
 def vault(files: Mapping[str, bytes], machine: Machine) -> Recipe:
-    return _go_program("vault", files, machine, estimate_s=5 * 60)
+    return _go_program("vault", files, machine, estimate_s=6 * 60)
 
 
 def _go_program(
