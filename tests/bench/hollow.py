@@ -231,7 +231,7 @@ async def official(cluster: Cluster) -> Figures:
                     "pod": pods.pod(
                         life, replica_set_uid=fleet.populating.owners[life.workload.number]
                     ),
-                    "status": pods.running(life, now=time.time()),
+                    "status": {"status": pods.running(life, now=time.time())},
                 }
             )
             for life in plan.lives()
@@ -272,7 +272,7 @@ api = client.CoreV1Api(client.ApiClient(configuration))
 def write(thing):
     metadata = thing["pod"]["metadata"]
     api.create_namespaced_pod(metadata["namespace"], thing["pod"])
-    api.replace_namespaced_pod_status(metadata["name"], metadata["namespace"], thing["status"])
+    api.patch_namespaced_pod_status(metadata["name"], metadata["namespace"], thing["status"])
 wall, cpu = time.monotonic(), time.process_time()
 with ThreadPoolExecutor(int(sys.argv[2])) as pool:
     for _ in pool.map(write, things):

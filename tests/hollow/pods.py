@@ -23,7 +23,13 @@ def pod(life: Life, *, replica_set_uid: str) -> Json:
     workload = life.workload
     owned = owner("apps/v1", "ReplicaSet", workload.replica_set_name, replica_set_uid)
     return {
-        "metadata": {**_metadata(life), "ownerReferences": [owned]},
+        "metadata": {
+            "name": life.name,
+            "namespace": workload.namespace,
+            "labels": pod_labels(workload),
+            "annotations": annotations(),
+            "ownerReferences": [owned],
+        },
         "spec": {
             # With a node there is nothing to schedule: one write less, and no scheduler's work.
             "nodeName": workload.plan.node_names[life.node],
@@ -33,45 +39,28 @@ def pod(life: Life, *, replica_set_uid: str) -> Json:
 
 
 def running(life: Life, *, now: float) -> Json:
-    """All that an update of the status needs: of the rest, the server keeps what it has.
-
-    But labels and annotations, which whoever writes a status may change.
-    """
+    """The status of a pod all of whose containers have started and are ready."""
     shape, since = life.workload.shape, second(now)
     return {
-        "apiVersion": "v1",
-        "kind": "Pod",
-        "metadata": _metadata(life),
-        "status": {
-            "phase": "Running",
-            "qosClass": shape.quality,
-            "hostIP": node_address(life.node),
-            "hostIPs": [{"ip": node_address(life.node)}],
-            "podIP": life.address,
-            "podIPs": [{"ip": life.address}],
-            "startTime": since,
-            "conditions": [
-                {"type": kind, "status": "True", "lastTransitionTime": since} for kind in CONDITIONS
-            ],
-            "containerStatuses": [
-                _container_status(life, container, since) for container in shape.containers
-            ],
-        },
+        "phase": "Running",
+        "qosClass": shape.quality,
+        "hostIP": node_address(life.node),
+        "hostIPs": [{"ip": node_address(life.node)}],
+        "podIP": life.address,
+        "podIPs": [{"ip": life.address}],
+        "startTime": since,
+        "conditions": [
+            {"type": kind, "status": "True", "lastTransitionTime": since} for kind in CONDITIONS
+        ],
+        "containerStatuses": [
+            _container_status(life, container, since) for container in shape.containers
+        ],
     }
 
 
 def container_id(life: Life, container: str) -> str:
     lived = f"{life.workload.namespace}/{life.name}/{container}"
     return f"containerd://{blake2b(lived.encode(), digest_size=32).hexdigest()}"
-
-
-def _metadata(life: Life) -> Json:
-    return {
-        "name": life.name,
-        "namespace": life.workload.namespace,
-        "labels": pod_labels(life.workload),
-        "annotations": annotations(),
-    }
 
 
 def _container_status(life: Life, container: Container, since: str) -> Json:

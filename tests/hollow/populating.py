@@ -65,8 +65,10 @@ class Populating:
             return  # The refusal of its owner is counted, and says more than hundreds of these.
         thing = pods.pod(life, replica_set_uid=owner)
         await self._made(writes.create(PODS, namespace, thing))
-        status = pods.running(life, now=self._clock.now())
-        await self._sender.send(writes.replace_status(PODS, namespace, life.name, status))
+        status = {"status": pods.running(life, now=self._clock.now())}
+        await self._sender.send(
+            writes.patch(PODS, namespace, life.name, status, subresource="status")
+        )
 
     async def _namespace(self, name: str) -> None:
         metadata: Json = {"name": name, "labels": self._plan.labels}

@@ -1,9 +1,8 @@
-"""The requests of a fleet that our own client has no use for: whole statuses, and ends at once."""
+"""What a fleet asks of the server, as calls: our own `Writer` has a budget, and no ends at once."""
 
 from typing import Any
 
 import msgspec
-from nemutator_common import names
 from nemutator_common.kube import calls
 from nemutator_common.kube.calls import Call
 from nemutator_common.kube.objects import Object
@@ -27,18 +26,6 @@ def patch(
         msgspec.json.encode(change),
         content_type=calls.MERGE_PATCH,
         subresource=subresource,
-    )
-
-
-def replace_status(resource: Resource[Any], namespace: str, name: str, thing: Json) -> Call:
-    """An update: the API server spends a fifth less CPU on it than on a patch."""
-    return Call(
-        verb="update",
-        method="PUT",
-        path=resource.path(namespace, name, "status"),
-        asked=f"{calls.asked('update', resource, namespace, 'status')} ({name})",
-        query={"fieldManager": names.PREFIX},
-        body=msgspec.json.encode(thing),
     )
 
 
