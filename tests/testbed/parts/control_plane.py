@@ -12,7 +12,7 @@ import secrets
 import shlex
 import subprocess
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
@@ -59,7 +59,7 @@ class Cluster:
     ca_file: Path
     kubeconfig: Path
     """Of an administrator, with a client certificate."""
-    admin_token: str
+    admin_token: str = field(repr=False)
     audit_log: Path
     etcd_url: str
     """Without TLS: what a test must do behind the API server's back, as compaction does."""

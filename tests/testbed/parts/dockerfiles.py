@@ -32,7 +32,8 @@ def build(folder: Path, dockerfile: Path, tag: str, *, say: Callable[[str], None
     if os.geteuid() != 0:
         raise MissingPartError("a Dockerfile is built by root only: its RUN enters a chroot")
     base, tools = made.base_image(), made.debian("images")
-    cache = Cache(directory())
+    # Beside the rest: the turn there may be held by a compiler, for longer than a test may wait.
+    cache = Cache(directory() / "images")
     recipe = recipe_of(folder, dockerfile, tag, base=base.parent.name)
     if not cache.has(recipe):
         with cache.locked(say):
