@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from tests.testbed.building import made, unpacked
 from tests.testbed.building.cache import MissingPartError
 from tests.testbed.parts import control_plane, image_store
 from tests.testbed.parts import postgres as parts_postgres
@@ -25,6 +26,7 @@ from tests.testbed.parts.prometheus import Prometheus
 from tests.testbed.parts.redis import Redis
 from tests.testbed.parts.vault import Vault
 from tests.testbed.running import leftovers, machine_state
+from tests.testbed.running.machine_state import MachineState
 from tests.testbed.running.run import Run, running
 from tests.testbed.running.waiting import NotInTimeError, until
 
@@ -38,7 +40,7 @@ def testbed_run(request: pytest.FixtureRequest) -> Iterator[Run]:
     """What all parts of this session belong to; their logs are kept when a test has failed."""
     with leftovers.nobody_else_begins():
         leftovers.clean_dead_runs()
-    before = machine_state.look()
+    before = look()
     with running() as run:
         yield run
         if request.session.testsfailed:
@@ -47,8 +49,17 @@ def testbed_run(request: pytest.FixtureRequest) -> Iterator[Run]:
             request.config.stash[kept] = where
     with contextlib.suppress(NotInTimeError):
         # What was killed last is still seen for a moment.
-        until(lambda: not machine_state.look().added_since(before), "all is gone", within_s=5)
-    assert machine_state.look().added_since(before) == [], "the testbed has left something behind"
+        until(lambda: not look().added_since(before), "all is gone", within_s=5)
+    assert look().added_since(before) == [], "the testbed has left something behind"
+
+
+def look() -> MachineState:
+    """The machine as it is, its packet filters by the node's tools: it may have none installed."""
+    try:
+        tools = unpacked.environment(made.debian("node"))
+    except MissingPartError:
+        return machine_state.look()
+    return machine_state.look(tools)
 
 
 def pytest_terminal_summary(

@@ -13,13 +13,23 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.testbed.workloads import replicated
-from tests.testbed.building import made
-from tests.testbed.fixtures import skipped_when_missing
-from tests.testbed.running import leftovers, machine_state
+from tests.testbed.building import made, unpacked
+from tests.testbed.fixtures import look, skipped_when_missing
+from tests.testbed.running import leftovers
 from tests.testbed.running.machine_state import MachineState
 
 REPOSITORY = Path(__file__).parents[3]
 COMMAND = (sys.executable, "-m", "tests.testbed")
+# In a network namespace of its own, which goes with it.
+RULE_THAT_STAYS = """
+import os, subprocess
+from tests.testbed.running import machine_state
+
+before = machine_state.look(os.environ)
+rule = "iptables-nft --append INPUT --source 192.0.2.1 --jump DROP"
+subprocess.run(rule.split(), check=True)
+print(*machine_state.look(os.environ).added_since(before), sep="\\n")
+"""
 DONE = "that was all"
 END_S = 60.0
 
@@ -67,7 +77,7 @@ def before() -> MachineState:
     """The machine without what killed runs may have left earlier."""
     with leftovers.nobody_else_begins():
         leftovers.clean_dead_runs()
-    return machine_state.look()
+    return look()
 
 
 @pytest.mark.timeout(240)  # starts everything twice more, beside what the other tests use
@@ -97,4 +107,18 @@ def test_after_a_kill_all_starts_again_and_nothing_is_left(
         assert shell.type("kubectl get deployments --output=name") == []
         assert not run.exists()
         assert shell.leave() == 0
-    assert machine_state.look().added_since(before) == []
+    assert look().added_since(before) == []
+
+
+def test_a_rule_of_the_packet_filter_that_stays_is_seen() -> None:
+    if os.geteuid() != 0:
+        pytest.skip("only root may make a network namespace and rules in it")
+    with skipped_when_missing():
+        root = made.debian("node")
+    (matches,) = root.glob("usr/lib/*/xtables")
+    tools = unpacked.environment(root) | {"XTABLES_LIBDIR": str(matches)}
+    seen = subprocess.run(
+        ["unshare", "--net", sys.executable, "-c", RULE_THAT_STAYS],
+        cwd=REPOSITORY, env=tools, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert "packet filter: iptables-nft-save: -A INPUT -s 192.0.2.1/32 -j DROP" in seen.stdout

@@ -31,7 +31,9 @@ SYSCTLS = (
     "net/ipv4/conf/all/route_localnet",
     "net/ipv6/conf/all/forwarding",
 )
-RULES = ("iptables-save", "iptables-legacy-save", "ip6tables-save", "nft list ruleset")
+RULES = tuple(
+    f"{family}-{kind}-save" for family in ("iptables", "ip6tables") for kind in ("nft", "legacy")
+)
 NOBODY_ASKED = "(no tool)"
 
 
