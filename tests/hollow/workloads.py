@@ -18,6 +18,11 @@ REFUSED: Final = "hollow-pods-are-made-by-hand"
 
 TEMPLATE_HASH: Final = "pod-template-hash"
 
+# As the deployment controller writes them: of each that is missing it makes two writes of its own.
+REVISION: Final = {"deployment.kubernetes.io/revision": "1"}
+DESIRED: Final = "deployment.kubernetes.io/desired-replicas"
+MOST: Final = "deployment.kubernetes.io/max-replicas"
+
 
 def deployment(workload: Workload) -> Json:
     return {
@@ -25,6 +30,7 @@ def deployment(workload: Workload) -> Json:
             "name": workload.name,
             "namespace": workload.namespace,
             "labels": _labels(workload),
+            "annotations": REVISION,
         },
         "spec": {
             "replicas": workload.replicas,
@@ -42,6 +48,12 @@ def replica_set(workload: Workload, *, deployment_uid: str) -> Json:
             "name": workload.replica_set_name,
             "namespace": workload.namespace,
             "labels": {**_labels(workload), **hashed},
+            "annotations": {
+                **REVISION,
+                DESIRED: str(workload.replicas),
+                # A quarter more during a rollout, by default.
+                MOST: str(workload.replicas + -(-workload.replicas // 4)),
+            },
             "ownerReferences": [
                 owner("apps/v1", "Deployment", workload.name, deployment_uid),
             ],
