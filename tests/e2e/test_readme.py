@@ -3,6 +3,7 @@
 The other one, `make test`, is what `.ci/run` runs in a clone of its own: not run twice here.
 """
 
+import contextlib
 import os
 import re
 import shutil
@@ -12,52 +13,72 @@ import tempfile
 import time
 import urllib.request
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
 
 from tests.house.tree import REPOSITORY
 
-START_S = 90.0
-"""The first start installs everything; the law is under a minute on a quiet machine."""
+START_S = 120.0
+"""The first start installs everything; the law is under a minute on a quiet machine, for one."""
 
 NOBODY = ["setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"]
 
 
-@pytest.fixture
-def folder() -> Iterator[Path]:
-    """That everybody may enter: pytest's own are for their owner alone."""
-    with tempfile.TemporaryDirectory(prefix="nemutator-readme-") as name:
-        Path(name).chmod(0o755)
-        yield Path(name)
+@dataclass(frozen=True, slots=True)
+class Started:
+    """`make run`, typed a moment ago."""
+
+    process: "subprocess.Popen[bytes]"
+    log: Path
+
+
+@pytest.fixture(scope="module")
+def started() -> Iterator[dict[str, Started]]:
+    """Once by whoever runs the tests, and once by an ordinary user: both wait for the network."""
+    users = ["as I am"] if os.geteuid() != 0 else ["as I am", "ordinary"]
+    with contextlib.ExitStack() as ending:
+        yield {user: ending.enter_context(_make_run(ordinary=user == "ordinary")) for user in users}
 
 
 @pytest.mark.timeout(240)
 @pytest.mark.parametrize("user", ["as I am", "ordinary"])
-def test_make_run_in_a_clone_shows_the_page(folder: Path, user: str) -> None:
-    if user == "ordinary" and os.geteuid() != 0:
+def test_make_run_in_a_clone_shows_the_page(started: dict[str, Started], user: str) -> None:
+    if user not in started:
         pytest.skip("already an ordinary user: the other case is this one")
-    clone, home = _clone(folder, ordinary=user == "ordinary")
-    prefix = NOBODY if user == "ordinary" else []
-    log = home / "log"
-    with log.open("w") as output:
-        process = subprocess.Popen(
-            [*prefix, "make", "run", f"ARGS=--data-dir {home}/data --console 127.0.0.1:0"],
-            cwd=clone,
-            env={**os.environ, "HOME": str(home)},
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            stdin=subprocess.DEVNULL,
-            start_new_session=True,
-        )
-    try:
-        url = _printed_link(log, process)
-        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-        with browser.open(url, timeout=10) as page:
-            assert b"app.js" in page.read()
-    finally:
-        os.killpg(process.pid, signal.SIGINT)
-        process.wait(timeout=20)
+    url = _printed_link(started[user])
+    browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+    with browser.open(url, timeout=10) as page:
+        assert b"app.js" in page.read()
+
+
+@contextlib.contextmanager
+def _make_run(*, ordinary: bool) -> Iterator[Started]:
+    """Until Ctrl-C, in a directory that everybody may enter: pytest's own are for their owner."""
+    with tempfile.TemporaryDirectory(prefix="nemutator-readme-") as name:
+        folder = Path(name)
+        folder.chmod(0o755)
+        clone, home = _clone(folder, ordinary=ordinary)
+        log = home / "log"
+        with log.open("w") as output:
+            process = subprocess.Popen(
+                [
+                    *(NOBODY if ordinary else []),
+                    *("make", "run", f"ARGS=--data-dir {home}/data --console 127.0.0.1:0"),
+                ],
+                cwd=clone,
+                env={**os.environ, "HOME": str(home)},
+                stdout=output,
+                stderr=subprocess.STDOUT,
+                stdin=subprocess.DEVNULL,
+                start_new_session=True,
+            )
+        try:
+            yield Started(process, log)
+        finally:
+            os.killpg(process.pid, signal.SIGINT)
+            process.wait(timeout=20)
 
 
 def _clone(root: Path, *, ordinary: bool) -> tuple[Path, Path]:
@@ -70,7 +91,8 @@ def _clone(root: Path, *, ordinary: bool) -> tuple[Path, Path]:
     return clone, home
 
 
-def _printed_link(log: Path, process: subprocess.Popen[bytes]) -> str:
+def _printed_link(started: Started) -> str:
+    log, process = started.log, started.process
     deadline = time.monotonic() + START_S
     while time.monotonic() < deadline:
         if match := re.search(r"http://127\.0\.0\.1:\d+/open\?key=\S+", log.read_text()):
