@@ -4,18 +4,23 @@ etcd, API server, controllers and scheduler run on this machine too: what counts
 process for one pod, which changes less than the rate with what else the machine does. A pod counts
 when it exists with its status Running: two requests.
 
+A small fleet is written once more while controllers and scheduler are stopped (SIGSTOP): what is left
+is what etcd, the API server and we need for the pods themselves.
+
 That the heartbeats keep nodes alive is shown for longer than the node controller's grace period,
 beside one node that is silent on purpose and must be found dead.
 """
 
 import asyncio
+import contextlib
 import json
 import os
 import random
+import signal
 import subprocess
 import sys
 import time
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -44,9 +49,10 @@ SILENT = 0
 GRACE_S = 50.0
 """The node controller's, as its flags default."""
 HELD_S = 2 * GRACE_S
+ALONE_PODS = 2_000
 PEER_PODS = 1_000
 PEER_THREADS = 16
-PATIENCE_S = 900.0
+PATIENCE_S = 1800.0
 WANTED_PODS_PER_S = 500.0
 
 Figures = dict[str, Any]
@@ -57,7 +63,8 @@ def bench() -> Result:
         cluster = control_plane.begin(run)
         with asyncio.Runner(loop_factory=uvloop.new_event_loop) as runner:
             peer = runner.run(official(cluster))
-            ours = runner.run(measure(cluster))
+            alone = runner.run(without_controllers(cluster))
+            ours = {**runner.run(measure(cluster)), **alone}
     return Result(
         measured=ours,
         peers={
@@ -118,6 +125,36 @@ async def measure(cluster: Cluster) -> Figures:
             "postponed": fleet.tally.postponed.total(),
             "repeated": fleet.tally.repeated.total(),
         }
+
+
+async def without_controllers(cluster: Cluster) -> Figures:
+    plan = Plan(name="alone", nodes=20, pods=ALONE_PODS)
+    async with asyncio.timeout(PATIENCE_S), reached(cluster) as transport:
+        fleet = Fleet(plan, transport, SystemClock(), roll=random.random)
+        with stopped(cluster, "kube-controller-manager", "kube-scheduler"):
+            await fleet.populating.namespaces()
+            await fleet.populating.nodes(range(plan.nodes))
+            await fleet.populating.workloads()
+            spent = Spent.begin(cluster)
+            await fleet.populating.pods(plan.lives())
+            figures = spent.figures(
+                "pods_per_s_without_controllers", "cpu_ms_per_pod_without_controllers", ALONE_PODS
+            )
+        await fleet.clearing.all()
+    return figures
+
+
+@contextlib.contextmanager
+def stopped(cluster: Cluster, *programs: str) -> Iterator[None]:
+    pids = [pid for pid in leftovers.marked(cluster.run.directory) if _program(pid) in programs]
+    assert len(pids) == len(programs)
+    for pid in pids:
+        os.kill(pid, signal.SIGSTOP)
+    try:
+        yield
+    finally:
+        for pid in pids:
+            os.kill(pid, signal.SIGCONT)
 
 
 async def hold(cluster: Cluster, fleet: Fleet) -> Figures:

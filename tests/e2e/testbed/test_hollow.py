@@ -24,7 +24,7 @@ from tests.hollow.plan import LABEL, Plan
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.waiting import until
 
-PLAN = Plan(name="hollow-e2e", nodes=50, pods=500)
+PLAN = Plan(name="hollow-e2e", nodes=50, pods=500, namespaces=2)
 CHURNED = 40
 PATIENCE_S = 90.0
 """On a machine that does much else at the same time; alone it takes ten seconds."""
@@ -102,18 +102,18 @@ async def test_a_fleet_is_populated_churned_and_removed_without_trace(cluster: C
             await seen(informer, lambda pods: sum(map(is_ready, pods)) == PLAN.pods)
             assert {pod.metadata.name for pod in informer.snapshot().objects.values()} == first
 
-            await asyncio.to_thread(
-                until,
-                lambda: only_ours_taint_the_nodes(cluster),
-                "the node controller finds all nodes ready",
-                within_s=30,
-            )
             await fleet.churning.some(CHURNED, per_s=100)
             now = {life.name for life in fleet.churning.lives}
             assert len(first - now) == CHURNED
             await seen(
                 informer,
                 lambda pods: {pod.metadata.name for pod in pods if is_ready(pod)} == now,
+            )
+            await asyncio.to_thread(
+                until,
+                lambda: only_ours_taint_the_nodes(cluster),
+                "the node controller finds all nodes ready",
+                within_s=30,
             )
             # The ReplicaSet controller is content with our pods: none of its own, none missing.
             assert len(informer.snapshot()) == PLAN.pods
