@@ -13,7 +13,7 @@ from aiohttp import web
 
 from tests.contract.kube.places import Place
 from tests.contract.kube.waiting import until
-from tests.fakes.kube.certificates import Authority
+from tests.fakes.kube.certificates import AuthorityFiles
 from tests.fakes.kube.conversation import Conversation
 
 Json = dict[str, Any]
@@ -27,7 +27,7 @@ PROBE: Final = "contract.nemutator.io/probe"
 class Hook:
     """Answers as the test says and keeps what it was asked."""
 
-    def __init__(self, authority: Authority) -> None:
+    def __init__(self, authority: AuthorityFiles) -> None:
         self.asked: list[Json] = []
         self.answer: Callable[[Json], Json] = lambda request: {"allowed": True}
         self.meanwhile: Callable[[], Awaitable[None]] | None = None
@@ -86,7 +86,7 @@ def rule(
 @asynccontextmanager
 async def serving() -> AsyncIterator[Hook]:
     with tempfile.TemporaryDirectory() as folder:
-        hook = Hook(Authority(Path(folder), "webhook-ca"))
+        hook = Hook(AuthorityFiles(Path(folder), "webhook-ca"))
         application = web.Application()
         application.router.add_post("/mutate", hook.serve)
         application.router.add_post("/probe", hook.tell_that_it_is_called)

@@ -8,9 +8,9 @@ from typing import Any
 
 import pytest
 
+from tests.certificates import Authority
 from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.parts.tls_server import serving
-from tests.testbed.running.certificates import Authority
 from tests.testbed.running.waiting import until
 
 PATCH = [{"op": "add", "path": "/metadata/labels", "value": {"seen": "yes"}}]

@@ -20,7 +20,7 @@ from aiohttp import web
 
 from tests.fakes.kube.api import Answer, Api, Request
 from tests.fakes.kube.authorization import AUTHENTICATED, MASTERS, User
-from tests.fakes.kube.certificates import Authority
+from tests.fakes.kube.certificates import AuthorityFiles
 from tests.fakes.kube.encoding import encoded
 from tests.fakes.kube.paths import NoSuchPathError
 from tests.fakes.kube.statuses import ApiError, request_too_large
@@ -57,13 +57,13 @@ class FakeKube:
 
     async def rotate_authority(self) -> None:
         """A new CA in the same file and a new server certificate, as when a control plane renews."""
-        self.authority = Authority(self._path)
+        self.authority = AuthorityFiles(self._path)
         await self._restart(lose_data=False)
 
     async def __aenter__(self) -> Self:
         self._folder = tempfile.TemporaryDirectory(prefix="fake-kube-")
         self._path = Path(self._folder.name)
-        self.authority = Authority(self._path)
+        self.authority = AuthorityFiles(self._path)
         await self._start()
         return self
 

@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from tests.certificates import Authority, Leaf, signing_key
 from tests.testbed.building import made
 from tests.testbed.parts.asking import get, is_well
 from tests.testbed.parts.kubeconfigs import kubeconfig
-from tests.testbed.running.certificates import Authority, Leaf, signing_key
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until

@@ -3,7 +3,7 @@
 import json
 from base64 import b64encode
 
-from tests.testbed.running.certificates import Leaf
+from tests.certificates import Leaf
 
 
 def kubeconfig(url: str, authority: str, client: Leaf) -> str:

@@ -7,7 +7,7 @@ from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
-from tests.testbed.running.certificates import Authority
+from tests.certificates import Authority
 from tests.testbed.running.ports import LOOPBACK
 
 Answer = Callable[[str, bytes], bytes]

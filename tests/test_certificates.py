@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.hazmat.primitives.serialization import load_pem_private_key, load_pem_public_key
 from cryptography.x509.oid import NameOID
 
-from tests.testbed.running.certificates import Authority, Leaf, signing_key
+from tests.certificates import Authority, Leaf, signing_key
 
 OURS = Authority("ours")
 
@@ -21,6 +21,7 @@ def shake_hands(trusted: Authority, leaf: Leaf, host: str, folder: Path) -> None
     serving = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     serving.load_cert_chain(chain)
     calling = ssl.create_default_context(cadata=trusted.certificate)
+    calling.verify_flags |= ssl.VERIFY_X509_STRICT  # as Python 3.13 has it
     there, back = ssl.MemoryBIO(), ssl.MemoryBIO()
     client = calling.wrap_bio(back, there, server_hostname=host)
     server = serving.wrap_bio(there, back, server_side=True)

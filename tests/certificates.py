@@ -1,4 +1,4 @@
-"""Certificates for one run: an authority that lives as long as the run, and what it signs."""
+"""Certificates for tests: an authority that nobody else trusts, and what it signs."""
 
 import datetime
 import ipaddress
@@ -25,7 +25,10 @@ class Leaf:
 
 
 class Authority:
-    """Signs for servers on loopback and for clients; its key never leaves this process."""
+    """Signs for servers on loopback and for clients; its key never leaves this process.
+
+    With the identifiers of keys without which OpenSSL's strict mode (Python 3.13) trusts nobody.
+    """
 
     def __init__(self, name: str) -> None:
         self._key = ec.generate_private_key(ec.SECP256R1())
@@ -42,6 +45,8 @@ class Authority:
             encipher_only=False,
             decipher_only=False,
         )
+        public = self._key.public_key()
+        self._identifier = x509.AuthorityKeyIdentifier.from_issuer_public_key(public)
         certificate = (
             self._begun(self._name, self._key)
             .add_extension(basic, critical=True)
@@ -64,7 +69,7 @@ class Authority:
     ) -> Leaf:
         key = ec.generate_private_key(ec.SECP256R1())
         builder = self._begun(subject, key)
-        for extension in (x509.ExtendedKeyUsage([purpose]), *more):
+        for extension in (x509.ExtendedKeyUsage([purpose]), self._identifier, *more):
             builder = builder.add_extension(extension, critical=False)
         certificate = builder.sign(self._key, hashes.SHA256())
         return Leaf(certificate.public_bytes(serialization.Encoding.PEM).decode(), private_pem(key))
@@ -73,6 +78,7 @@ class Authority:
         self, subject: x509.Name, key: ec.EllipticCurvePrivateKey
     ) -> x509.CertificateBuilder:
         now = datetime.datetime.now(datetime.UTC)
+        identifier = x509.SubjectKeyIdentifier.from_public_key(key.public_key())
         return (
             x509.CertificateBuilder()
             .subject_name(subject)
@@ -81,6 +87,7 @@ class Authority:
             .serial_number(x509.random_serial_number())
             .not_valid_before(now - EARLIER)
             .not_valid_after(now + LASTS)
+            .add_extension(identifier, critical=False)
         )
 
 
