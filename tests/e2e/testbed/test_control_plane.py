@@ -10,7 +10,8 @@ import pytest
 
 from tests.certificates import Authority
 from tests.testbed.parts.control_plane import Cluster, KubectlError
-from tests.testbed.parts.tls_server import serving
+from tests.testbed.parts.tls_server import Asked, serving
+from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
 PATCH = [{"op": "add", "path": "/metadata/labels", "value": {"seen": "yes"}}]
@@ -75,28 +76,28 @@ def webhook(cluster: Cluster, namespace: str, tmp_path: Path) -> Iterator[list[d
     """A mutating webhook for pods of *namespace*; the requests that it got."""
     requests: list[dict[str, Any]] = []
 
-    def answer(path: str, body: bytes) -> bytes:
-        review = json.loads(body)
+    def answer(asked: Asked) -> bytes:
+        review = json.loads(asked.body)
         requests.append(review["request"])
         review["response"] = {
             "uid": review["request"]["uid"],
             "allowed": True,
             "patchType": "JSONPatch",
             "patch": b64encode(json.dumps(PATCH).encode()).decode(),
-            "warnings": [f"patched at {path}"],
+            "warnings": [f"patched at {asked.path}"],
         }
         return json.dumps(review).encode()
 
     authority = Authority("a webhook's own")
-    with serving(authority, answer, tmp_path) as url:
-        cluster.apply(_configuration(url, authority, namespace))
+    with serving(authority, answer, tmp_path) as port:
+        cluster.apply(_configuration(port, authority, namespace))
         try:
             yield requests
         finally:
             cluster.kubectl("delete", "mutatingwebhookconfiguration", namespace)
 
 
-def _configuration(url: str, authority: Authority, namespace: str) -> dict[str, Any]:
+def _configuration(port: int, authority: Authority, namespace: str) -> dict[str, Any]:
     rule = {
         "apiGroups": [""],
         "apiVersions": ["v1"],
@@ -106,7 +107,7 @@ def _configuration(url: str, authority: Authority, namespace: str) -> dict[str, 
     hook = {
         "name": "pods.testbed.nemutator.io",
         "clientConfig": {
-            "url": f"{url}/mutate",
+            "url": f"https://{LOOPBACK}:{port}/mutate",
             "caBundle": b64encode(authority.certificate.encode()).decode(),
         },
         "rules": [rule],

@@ -1,47 +1,61 @@
-"""A server of the test's own that a control plane can call: over TLS, on loopback, in a thread."""
+"""A server of the test's own that a control plane can call over TLS: a webhook, an aggregated API."""
 
 import ssl
 import threading
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from dataclasses import dataclass
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
 from tests.certificates import Authority
 from tests.testbed.running.ports import LOOPBACK
 
-Answer = Callable[[str, bytes], bytes]
-"""From the path and the body of a POST to the JSON that answers it."""
-
 LARGEST_BODY = 4 * 2**20
 CALL_S = 10.0
 
 
+@dataclass(frozen=True, slots=True)
+class Asked:
+    path: str
+    headers: Mapping[str, str]
+    body: bytes
+
+
+Answer = Callable[[Asked], bytes | None]
+"""The JSON that answers a GET or a POST; None for what is not there."""
+
+
 @contextmanager
-def serving(authority: Authority, answer: Answer, folder: Path) -> Iterator[str]:
-    """Its URL; *answer* is called in threads of the server."""
+def serving(
+    authority: Authority, answer: Answer, folder: Path, *, host: str = LOOPBACK, name: str = ""
+) -> Iterator[int]:
+    """The port, at *host* and under its further *name*; *answer* is called in threads."""
 
     class Handler(BaseHTTPRequestHandler):
         protocol_version = "HTTP/1.1"
         timeout = CALL_S
 
-        def do_POST(self) -> None:
-            length = min(int(self.headers["Content-Length"]), LARGEST_BODY)
-            body = answer(self.path, self.rfile.read(length))
-            self.send_response(200)
+        def do_GET(self) -> None:
+            length = min(int(self.headers.get("Content-Length", 0)), LARGEST_BODY)
+            asked = Asked(self.path, dict(self.headers), self.rfile.read(length))
+            body = answer(asked)
+            self.send_response(404 if body is None else 200)
             self.send_header("Content-Type", "application/json")
-            self.send_header("Content-Length", str(len(body)))
+            self.send_header("Content-Length", str(len(body or b"")))
             self.end_headers()
-            self.wfile.write(body)
+            self.wfile.write(body or b"")
+
+        do_POST = do_GET  # noqa: N815
 
         def log_message(self, format: str, *args: object) -> None:  # noqa: A002
             """Nothing: what was asked is for the test to say."""
 
     chain = folder / "server.pem"
-    chain.write_text(authority.server(LOOPBACK).both)
+    chain.write_text(authority.server(host, *filter(None, [name])).both)
     context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
     context.load_cert_chain(chain)
-    with ThreadingHTTPServer((LOOPBACK, 0), Handler) as server:
+    with ThreadingHTTPServer((host, 0), Handler) as server:
         # The handshake is done in the connection's own thread: a silent caller holds up nobody.
         server.socket = context.wrap_socket(
             server.socket, server_side=True, do_handshake_on_connect=False
@@ -49,7 +63,7 @@ def serving(authority: Authority, answer: Answer, folder: Path) -> Iterator[str]
         thread = threading.Thread(target=server.serve_forever, name="tls server")
         thread.start()
         try:
-            yield f"https://{LOOPBACK}:{server.server_port}"
+            yield server.server_port
         finally:
             server.shutdown()
             thread.join()
