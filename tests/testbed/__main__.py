@@ -54,13 +54,17 @@ def main() -> int:
         "arguments", nargs=argparse.REMAINDER, help="for the shell: -c 'kubectl …'"
     )
     commands.add_parser("down", help="end and clean every run of this user")
-    arguments = parser.parse_args()
+    # What follows `shell` is the shell's, options too: argparse would take those for its own.
+    ours, others = (
+        (sys.argv[1:2], sys.argv[2:]) if sys.argv[1:2] == ["shell"] else (sys.argv[1:], [])
+    )
+    arguments = parser.parse_args(ours)
     try:
         match arguments.command:
             case "build":
                 return build(arguments.only)
             case "shell":
-                return shell(arguments.arguments)
+                return shell(others)
             case _:
                 return down()
     except KeyboardInterrupt:
