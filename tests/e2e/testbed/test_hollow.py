@@ -24,10 +24,10 @@ from tests.hollow.plan import LABEL, Plan
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.waiting import until
 
-PLAN = Plan(name="hollow-e2e", nodes=50, pods=500, namespaces=2)
-CHURNED = 40
+PLAN = Plan(name="hollow-e2e", nodes=20, pods=200, namespaces=2)
+CHURNED = 20
 PATIENCE_S = 90.0
-"""On a machine that does much else at the same time; alone it takes ten seconds."""
+"""On a machine that does much else at the same time; alone it takes seven seconds."""
 
 KINDS = "deployments,replicasets,pods,nodes,leases,namespaces"
 
