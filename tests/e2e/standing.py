@@ -4,7 +4,6 @@ import os
 import re
 import shutil
 import signal
-import socket
 import subprocess
 import sys
 import time
@@ -14,6 +13,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.e2e.talking import Answer, ask
+from tests.processes import alive
+from tests.testbed.running.ports import free_port
 
 COMMAND = (sys.executable, "-m", "nemutator_ctl")
 
@@ -152,18 +153,6 @@ class Standing:
         assert files == {"link-token", "nemutator.db"}, f"left behind: {files}"
 
 
-def alive(pids: set[int]) -> set[int]:
-    """Those that still run: what waits for somebody to read its exit code does not."""
-    return {pid for pid in pids if (state := _state(pid)) is not None and state not in "ZX"}
-
-
-def _state(pid: int) -> str | None:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return None
-
-
 def _children(pid: int) -> list[int]:
     try:
         return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
@@ -177,15 +166,6 @@ def _roles(pid: int) -> Iterator[str]:
     except (FileNotFoundError, ProcessLookupError):
         return
     yield from (role for role in ("brain", "observe") if role.encode() in words)
-
-
-def free_port() -> int:
-    """A port that was free just now: one that stays the same when the brain is started again."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port = probe.getsockname()[1]
-        assert isinstance(port, int)
-        return port
 
 
 @contextmanager

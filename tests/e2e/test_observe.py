@@ -19,6 +19,7 @@ from nemutator_common.data_directory import prepare
 from nemutator_common.wire import REPORTS_PATH, Ack, Batch, Report
 
 from tests.e2e.ordinary import NOBODY
+from tests.processes import alive
 
 PATIENCE_S = 20.0
 GO = shutil.which("go")
@@ -119,10 +120,6 @@ async def ended(process: asyncio.subprocess.Process) -> int:
 
 def workers_of(pid: int) -> list[int]:
     return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def alive(pids: list[int]) -> list[int]:
-    return [pid for pid in pids if Path(f"/proc/{pid}").exists()]
 
 
 def anonymous_kib(pid: int) -> int:

@@ -9,7 +9,8 @@ import pytest
 from nemutator_common.errors import ExitCode
 
 from tests.e2e.ordinary import NOBODY
-from tests.e2e.standing import Person, fill, free_port, small_disk, standing
+from tests.e2e.standing import Person, fill, small_disk, standing
+from tests.testbed.running.ports import free_port
 
 needs_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount, and be others")
 

@@ -16,13 +16,13 @@ from tests.e2e.standing import (
     STOP_S,
     Person,
     Standing,
-    alive,
     fill,
     small_disk,
     standing,
     starting,
 )
 from tests.e2e.talking import counted
+from tests.processes import alive
 
 INTERVAL_S = 1.0
 

@@ -49,22 +49,17 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     building = commands.add_parser("build", help="make once what the tests' real parts are made of")
     building.add_argument("--only", choices=list(PARTS), help="this part alone")
-    opening = commands.add_parser("shell", help="open a shell beside the running parts")
-    opening.add_argument(
-        "arguments", nargs=argparse.REMAINDER, help="for the shell: -c 'kubectl …'"
-    )
+    commands.add_parser("shell", help="open a shell; what follows is for it: -c 'kubectl …'")
     commands.add_parser("down", help="end and clean every run of this user")
+    words = sys.argv[1:]
     # What follows `shell` is the shell's, options too: argparse would take those for its own.
-    ours, others = (
-        (sys.argv[1:2], sys.argv[2:]) if sys.argv[1:2] == ["shell"] else (sys.argv[1:], [])
-    )
-    arguments = parser.parse_args(ours)
+    arguments = parser.parse_args(words[:1] if words[:1] == ["shell"] else words)
     try:
         match arguments.command:
             case "build":
                 return build(arguments.only)
             case "shell":
-                return shell(others)
+                return shell(words[1:])
             case _:
                 return down()
     except KeyboardInterrupt:

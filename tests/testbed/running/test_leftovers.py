@@ -11,6 +11,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from tests.processes import alive
 from tests.testbed.running import leftovers
 from tests.testbed.running.leftovers import MARK, bridge_of, cgroup_of, mounts_below
 from tests.testbed.running.run import running
@@ -34,13 +35,6 @@ with running() as run:
 
 def line(target: str) -> str:
     return f"36 35 98:0 / {target} rw,noatime shared:1 - ext4 /dev/root rw"
-
-
-def is_there(pid: int) -> bool:
-    try:
-        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
-    except (FileNotFoundError, ProcessLookupError):
-        return False
 
 
 @pytest.fixture
@@ -69,7 +63,7 @@ def abandoned(somebodys: tuple["subprocess.Popen[str]", Path, int]) -> tuple[Pat
 
 def test_a_daemon_dies_with_the_process_that_started_it(abandoned: tuple[Path, int]) -> None:
     _, daemon = abandoned
-    until(lambda: not is_there(daemon), "the daemon has ended", within_s=10)
+    until(lambda: not alive([daemon]), "the daemon has ended", within_s=10)
 
 
 def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, int]) -> None:
@@ -79,7 +73,7 @@ def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, i
     with running() as run:
         assert run.directory != directory
         assert not directory.exists()
-        until(lambda: not is_there(escaped), "what escaped has ended", within_s=10)
+        until(lambda: not alive([escaped]), "what escaped has ended", within_s=10)
 
 
 def test_a_run_can_be_ended_from_elsewhere(
@@ -89,7 +83,7 @@ def test_a_run_can_be_ended_from_elsewhere(
     leftovers.end(directory)
     assert owner.wait(10) == -signal.SIGTERM
     assert not directory.exists()
-    assert not is_there(daemon)
+    assert not alive([daemon])
 
 
 def test_a_run_that_goes_on_is_left_alone() -> None:
