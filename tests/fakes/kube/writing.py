@@ -9,11 +9,17 @@ import json
 import uuid
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
 from typing import Any, Literal, Protocol
 
 from tests.fakes.kube import kinds, registering
 from tests.fakes.kube.disruptions import budget_for, spend
+from tests.fakes.kube.ending import (
+    check_delete_preconditions,
+    grace_of,
+    marked,
+    success,
+    timestamp,
+)
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.ownership import note_write
 from tests.fakes.kube.statuses import (
@@ -24,7 +30,6 @@ from tests.fakes.kube.statuses import (
     invalid,
     invalid_named,
     not_found,
-    precondition_failed,
     unexplained,
 )
 from tests.fakes.kube.store import Store
@@ -181,9 +186,9 @@ class Writer:
         """The object when it goes on existing or is a pod, else a `Status` of success."""
         kind = write.kind
         old = self._found(write)
-        _check_delete_preconditions(kind, write.name, old, options.get("preconditions") or {})
+        check_delete_preconditions(kind, write.name, old, options.get("preconditions") or {})
         metadata = old["metadata"]
-        grace = _grace(kind, old, options)
+        grace = grace_of(kind, old, options)
         if not write.evicted:
             # Of a pod that goes at once webhooks are asked before it is marked and before it goes.
             for _ in range(2 if kind == kinds.PODS and not grace else 1):
@@ -198,7 +203,7 @@ class Writer:
             return success(kind, old)
         if metadata.get("deletionTimestamp") and not at_once:
             return old
-        going = _marked(old, grace)
+        going = marked(old, grace)
         if write.dry_run:
             return going
         # A pod is marked even when it goes at once: that is two versions and two events.
@@ -292,28 +297,6 @@ def _another_kind(kind: Kind, api_version: str, said: str, name: str) -> ApiErro
     )
 
 
-def success(kind: Kind, gone: Json) -> Json:
-    metadata = gone["metadata"]
-    group = {"group": kind.group} if kind.group else {}
-    return {
-        "kind": "Status",
-        "apiVersion": "v1",
-        "metadata": {},
-        "status": "Success",
-        "details": {
-            "name": metadata["name"],
-            **group,
-            "kind": kind.plural,
-            "uid": metadata.get("uid", ""),
-        },
-    }
-
-
-def timestamp(later_s: float = 0) -> str:
-    moment = datetime.fromtimestamp(datetime.now(UTC).timestamp() + later_s, UTC)
-    return moment.strftime("%Y-%m-%dT%H:%M:%SZ")
-
-
 def _combined(write: Write, old: Json, new: Json) -> Json:
     """What the request may change, laid over what it may not."""
     if write.subresource == "status":
@@ -354,47 +337,6 @@ def _check_uid(write: Write, old: Json, new: Json) -> None:
         f" ResourceVersion: 0, AdditionalErrorMsg: Precondition failed: UID in precondition:"
         f" {new['uid']}, UID in object meta: {old.get('uid', '')}",
     )
-
-
-def _check_delete_preconditions(kind: Kind, name: str, old: Json, wanted: Json) -> None:
-    metadata = old["metadata"]
-    if wanted.get("uid", metadata.get("uid")) != metadata.get("uid"):
-        raise precondition_failed(
-            kind,
-            name,
-            f"the UID in the precondition ({wanted['uid']}) does not match the UID in record"
-            f" ({metadata.get('uid', '')}). The object might have been deleted and then recreated",
-        )
-    version = metadata["resourceVersion"]
-    if wanted.get("resourceVersion", version) != version:
-        raise precondition_failed(
-            kind,
-            name,
-            f"the ResourceVersion in the precondition ({wanted['resourceVersion']}) does not match"
-            f" the ResourceVersion in record ({version}). The object might have been modified",
-        )
-
-
-def _marked(old: Json, grace: int) -> Json:
-    metadata = {
-        **old["metadata"],
-        "deletionTimestamp": timestamp(grace),
-        "deletionGracePeriodSeconds": grace,
-    }
-    if "generation" in metadata:
-        metadata["generation"] += 1
-    return {**old, "metadata": metadata}
-
-
-def _grace(kind: Kind, old: Json, options: Json) -> int:
-    """Only pods that a kubelet may be running get time to end."""
-    if kind != kinds.PODS:
-        return 0
-    spec, status = old.get("spec") or {}, old.get("status") or {}
-    if not spec.get("nodeName") or status.get("phase") in ("Succeeded", "Failed"):
-        return 0
-    grace = options.get("gracePeriodSeconds")
-    return int(spec.get("terminationGracePeriodSeconds", 30) if grace is None else grace)
 
 
 def _default(kind: Kind, new: Json) -> None:
