@@ -63,6 +63,11 @@ def _parts() -> Iterator[str]:
         own = [field for field in settings.fields(schema) if field.table]
         yield f"### `{schema.role}`"
         yield _settings(own) if own else "None of its own."
+    yield "## Words in Kubernetes"
+    yield table(
+        ("word", "meaning"),
+        ((f"`{word}`", word.meaning) for word in names.declared(names.Word)),
+    )
     yield "## Metrics"
     yield table(
         ("name", "kind", "labels", "meaning"),

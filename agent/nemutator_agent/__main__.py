@@ -3,14 +3,25 @@
 import sys
 
 from nemutator_common import launching
+from nemutator_common.launching import Role, from_module
 
-from nemutator_agent.app import observe
 from nemutator_agent.settings import ObserveSettings
+
+APP = "nemutator_agent.app"
+"""Each role imports only what it needs: memory on every node."""
 
 
 def main() -> int:
-    role = launching.Role(ObserveSettings, observe, "see what runs on this machine, and report it")
-    return launching.main("nemutator-agent", [role])
+    return launching.main(
+        "nemutator-agent",
+        [
+            Role(
+                ObserveSettings,
+                from_module(f"{APP}.observe"),
+                "see what runs on this machine, and report it",
+            ),
+        ],
+    )
 
 
 if __name__ == "__main__":

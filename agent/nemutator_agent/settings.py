@@ -74,3 +74,25 @@ class ObserveSettings(Shared):
                 code=ExitCode.SETTINGS,
             )
         return self.node or host
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CredentialsSettings(Shared):
+    """`nemutator-agent credentials`."""
+
+    role: ClassVar[str] = names.CREDENTIALS
+
+    node: str = setting(
+        "", "Name of this machine in audit records; empty: its host name.", check=_node
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MountSettings(Shared):
+    """`nemutator-agent mount`."""
+
+    role: ClassVar[str] = names.MOUNT
+
+    node: str = setting(
+        "", "Name of this machine in the cluster; empty: its host name.", check=_node
+    )

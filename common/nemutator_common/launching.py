@@ -8,6 +8,7 @@ event, and turns the way it ended into a documented exit code. What the process 
 import argparse
 import asyncio
 import contextlib
+import importlib
 import logging
 import os
 import resource
@@ -45,6 +46,15 @@ class Role(Generic[S]):
     schema: type[S]
     run: Callable[[S, asyncio.Event], Awaitable[None]]
     summary: str
+
+
+def from_module(module: str) -> Callable[[Any, asyncio.Event], Awaitable[None]]:
+    """The `run` of *module*, which is imported when it is called and not before."""
+
+    async def run(settings: Any, stop: asyncio.Event) -> None:
+        await importlib.import_module(module).run(settings, stop)
+
+    return run
 
 
 def main(program: str, roles: Sequence[Role[Any]], argv: Sequence[str] | None = None) -> int:

@@ -16,9 +16,74 @@ DOMAIN = f"{PREFIX}.io"
 # --- roles: the processes that we start --------------------------------------------------------
 UP = "up"
 BRAIN = "brain"
+ADMISSION = "admission"
 OBSERVE = "observe"
-ROLES = (UP, BRAIN, OBSERVE)
+CREDENTIALS = "credentials"
+MOUNT = "mount"
+ROLES = (UP, BRAIN, ADMISSION, OBSERVE, CREDENTIALS, MOUNT)
 """Each has a table of its own in the settings file and a part of its own in the environment."""
+
+
+# --- words that pods and people use in Kubernetes -----------------------------------------------
+class Word(str):
+    """A label, annotation or other name that stands in objects of a cluster, with its meaning."""
+
+    __slots__ = ("meaning",)
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str) -> Self:
+        word = super().__new__(cls, name)
+        word.meaning = meaning
+        return word
+
+
+INJECT = Word(
+    f"{DOMAIN}/inject",
+    "label of a namespace (`enabled`) or pod (`enabled`, `disabled`, `required`): whether its pods"
+    " get the socket and the init container",
+)
+SKIP = Word(f"{DOMAIN}/skip", 'annotation of a pod, `"true"`: leave it alone entirely')
+SKIP_MUTATION = Word(
+    f"{DOMAIN}/skip-mutation",
+    "annotation of a pod: verbs that leave it alone, with spaces or commas between them; `patch`"
+    " computes and logs, and applies nothing",
+)
+SECRET_PREFIX = Word(
+    f"{DOMAIN}/secret.",
+    "begin of an annotation of a pod; the rest is a name, the value a Vault reference"
+    " `mount/path[#key]`; delivered as file `/run/nemutator/secrets/<name>`",
+)
+ENVIRONMENT_PREFIX = Word(
+    f"{DOMAIN}/env.",
+    "begin of an annotation of a pod; the rest is a variable, the value a Vault reference",
+)
+VAULT_ROLE = Word(
+    f"{DOMAIN}/vault-role",
+    "annotation of a pod: the Vault role to log in with; without it `{namespace}.{serviceaccount}`",
+)
+PROFILE = Word(
+    f"{DOMAIN}/profile",
+    "annotation of a pod: a request like `cpu 30s`, with `at=99hz` and `id=<any>` if wished; a new"
+    " value is a new request",
+)
+PROFILE_RESULT = Word(
+    f"{DOMAIN}/profile-result",
+    "annotation of a pod, written by the brain: id, state (`running`, `done`, `refused: reason`)"
+    " and link of the profile that was asked for",
+)
+MUTATION = Word(
+    f"{DOMAIN}/mutation",
+    "annotation of a pod, written by the webhook: id and edits of what it did, so that they can be"
+    " taken back without the journal",
+)
+CSI_DRIVER = Word(f"agent.{DOMAIN}", "name of the CSI driver that gives a pod its socket")
+BRAIN_AUDIENCE = Word(f"brain.{DOMAIN}", "audience of the tokens that agents show to the brain")
+VAULT_AUDIENCE = Word("vault", "audience of the tokens that kubelet gives the agent for a pod")
+
+POD_DIRECTORY = "/run/nemutator"
+"""Where the agent's volume is mounted in a container: `agent.sock`, and `secrets/` for files."""
+
+POD_SOCKET = "agent.sock"
 
 
 # --- log keys -----------------------------------------------------------------------------------
@@ -232,7 +297,7 @@ UPLINK_FAILURES = Metric(
     ("reason",),
 )
 
-Declared = TypeVar("Declared", Key, Metric)
+Declared = TypeVar("Declared", Key, Metric, Word)
 
 
 def declared(kind: type[Declared]) -> tuple[Declared, ...]:

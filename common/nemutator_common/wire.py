@@ -8,6 +8,7 @@ report that the agent had to drop.
 Rates are averages since the report before. What is not known is None, and `missing` says why.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal
 
@@ -16,6 +17,21 @@ REPORTS_PATH = "/uplink/v1/reports"
 
 LARGEST_BATCH_BYTES = 8 << 20
 """Uncompressed. 110 pods with 2 000 processes are about 0.5 MB."""
+
+PROFILE_REQUESTS_PATH = "/uplink/v1/profile-requests"
+"""GET `?node=…&wait_s=25`: answered when there is a request for the node, or with none."""
+
+PROFILES_PATH = "/uplink/v1/profiles"
+"""POST a `ProfileOutcome`; the same one again changes nothing."""
+
+LARGEST_PROFILE_BYTES = 4 << 20
+"""Of pprof, compressed. A 30 s profile of a busy Go service is some 100 KiB."""
+
+STREAMS_PATH = "/uplink/v1/streams/"
+"""Then the stream's name. POST a `StreamBatch`, answered by an `Ack`; GET `?writer=…&epoch=…`."""
+
+Stream = Literal["grants", "decisions"]
+"""grants: `Grant`s of the credentials process. decisions: `decisions.Decision`s of admission."""
 
 Kind = Literal["root", "slice", "unit", "session", "pod", "container", "group"]
 """What a cgroup is, as far as its path says: `group` is one that nobody's convention explains."""
@@ -95,6 +111,21 @@ class Process:
     """Resident set."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Summary:
+    """What one cgroup used in a quarter of a minute: what sizing learns from."""
+
+    path: str
+    pod_uid: str | None
+    container_id: str | None
+    from_at: float
+    to_at: float
+    cpu_cores: float
+    """Mean over the time."""
+    memory_bytes: int
+    """The most that was seen, counted as in `Workload`."""
+
+
 @dataclass(frozen=True, slots=True)
 class Missing:
     """A fact that this agent could not get, so that nobody takes its absence for zero."""
@@ -113,6 +144,8 @@ class Report:
     workloads: tuple[Workload, ...]
     processes: tuple[Process, ...]
     missing: tuple[Missing, ...]
+    summaries: tuple[Summary, ...] = ()
+    """Those that were completed since the report before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -134,3 +167,87 @@ class Ack:
 
     epoch: str
     seq: int
+
+
+# --- profiles -----------------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True)
+class ProfileTarget:
+    kind: Literal["pod", "cgroup", "pid"]
+    value: str
+    """A pod's uid, a cgroup's path as reports show it, or a process id."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileRequest:
+    id: str
+    target: ProfileTarget
+    seconds: float
+    hz: int
+
+
+@dataclass(frozen=True, slots=True)
+class ProfileRequests:
+    requests: tuple[ProfileRequest, ...]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProfileOutcome:
+    """How a request went. `running` comes first, then one of the others."""
+
+    id: str
+    node: str
+    state: Literal["running", "done", "refused"]
+    reason: str = ""
+    """For people: why it was refused, with the remedy."""
+    started_at: float = 0.0
+    seconds: float = 0.0
+    hz: int = 0
+    recorded: int = 0
+    """Samples that are in the profile."""
+    lost: Mapping[str, int] | None = None
+    """Samples that are not, by reason."""
+    cpu_seconds: float | None = None
+    """The independent account: CPU time of the target while it was sampled, by its cgroup's or its
+    process's own counter. `recorded / hz` should be that."""
+    notes: tuple[str, ...] = ()
+    """What people should know: a Go too old to be read, frames that have no name."""
+    pprof: bytes = b""
+    """Compressed, as `go tool pprof` reads it."""
+
+
+# --- numbered streams ---------------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Grant:
+    """One thing that the credentials process did, or refused to do, for a pod. Never a value."""
+
+    at: float
+    node: str
+    namespace: str
+    pod: str
+    """Empty where there is no pod: outside of Kubernetes."""
+    pod_uid: str
+    service_account: str
+    caller: str
+    """Outside of Kubernetes: uid and executable."""
+    operation: Literal["login", "renew", "revoke", "read", "env", "whoami", "connect"]
+    secret: str = ""
+    """The name under which the pod declares it."""
+    path_digest: str = ""
+    version: int | None = None
+    cached: bool = False
+    result: Literal["granted", "denied", "failed"]
+    reason: str = ""
+    role: str = ""
+    expires_at: float | None = None
+    """Of the Vault token, after login and renewal: the brain shows it as a lease."""
+
+
+@dataclass(frozen=True, slots=True)
+class StreamBatch:
+    """`records` are JSON objects of the stream's shape, numbered on from `first`."""
+
+    writer: str
+    """Who numbers them: a node, or the name of an admission pod."""
+    epoch: str
+    first: int
+    records: tuple[dict[str, object], ...]

@@ -3,16 +3,24 @@
 import sys
 
 from nemutator_common import launching
-from nemutator_common.launching import Role
+from nemutator_common.launching import Role, from_module
 
-from nemutator_controller.app import run
 from nemutator_controller.settings import BrainSettings
+
+APP = "nemutator_controller.app"
+"""Each role imports only what it needs."""
 
 
 def main() -> int:
     return launching.main(
         "nemutator-controller",
-        [Role(BrainSettings, run, "take reports, keep the history, serve the console")],
+        [
+            Role(
+                BrainSettings,
+                from_module(f"{APP}.brain"),
+                "take reports, keep the history, serve the console",
+            ),
+        ],
     )
 
 

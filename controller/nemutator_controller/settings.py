@@ -21,6 +21,15 @@ def loopback(text: str) -> str | None:
     return expected
 
 
+def listening(text: str) -> str | None:
+    """A check: an address to listen on."""
+    try:
+        parse_address(text)
+    except ValueError as wrong:
+        return str(wrong)
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrainSettings(Shared):
     role: ClassVar[str] = names.BRAIN
@@ -55,4 +64,15 @@ class BrainSettings(Shared):
         43_200.0,
         "Seconds that a browser may use the console after it opened a link.",
         check=between(60, 30 * 86_400),
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdmissionSettings(Shared):
+    """`nemutator-controller admission`."""
+
+    role: ClassVar[str] = names.ADMISSION
+
+    address: str = setting(
+        "127.0.0.1:8443", "Where the API server calls, over TLS.", check=listening
     )

@@ -9,7 +9,7 @@ from pathlib import Path
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, UnixConnector
 from nemutator_common import data_directory, names
 from nemutator_common.data_directory import DataDirectory
-from nemutator_controller import app
+from nemutator_controller.app import brain
 from nemutator_controller.settings import BrainSettings
 
 PATIENCE = ClientTimeout(total=10)
@@ -48,7 +48,7 @@ async def standing_brain(root: Path) -> AsyncIterator[StandingBrain]:
     token = directory.read_link_token().reveal()
     path = str(directory.socket(names.BRAIN))
     async with asyncio.TaskGroup() as group, contextlib.AsyncExitStack() as clients:
-        group.create_task(app.run(settings, stop))
+        group.create_task(brain.run(settings, stop))
         try:
             local, stranger = [
                 await clients.enter_async_context(

@@ -12,6 +12,7 @@ from tests.house.tree import Module, Problem, Tree, broken, planted
 
 FOLDERS = {
     "nemutator_agent": "agent",
+    "nemutator_bpf": "bpf",
     "nemutator_common": "common",
     "nemutator_controller": "controller",
     "nemutator_ctl": "ctl",

@@ -74,15 +74,27 @@ def test_mypy_refuses_what_has_no_type(tree: Path) -> None:
 @pytest.mark.parametrize(
     ("path", "source", "contract"),
     [
-        ("agent/nemutator_agent/app.py", "import nemutator_controller\n", "components"),
+        ("agent/nemutator_agent/app/observe.py", "import nemutator_controller\n", "components"),
         ("common/nemutator_common/names.py", "import nemutator_agent\n", "components"),
-        ("agent/nemutator_agent/settings.py", "import nemutator_agent.app\n", "inside the agent"),
+        (
+            "agent/nemutator_agent/settings.py",
+            "import nemutator_agent.app.observe\n",
+            "inside the agent",
+        ),
         ("agent/nemutator_agent/stray.py", "x = 1\n", "inside the agent"),
-        ("agent/nemutator_agent/app.py", "import uvloop\n", "uvloop only"),
-        ("agent/nemutator_agent/app.py", "import sqlalchemy\n", "SQL only"),
-        ("agent/nemutator_agent/app.py", "import yaml\n", "YAML only"),
-        ("agent/nemutator_agent/app.py", "import prometheus_client\n", "prometheus_client only"),
-        ("agent/nemutator_agent/app.py", "import kubernetes\n", "the kubernetes package only"),
+        ("agent/nemutator_agent/app/observe.py", "import uvloop\n", "uvloop only"),
+        ("agent/nemutator_agent/app/observe.py", "import sqlalchemy\n", "SQL only"),
+        ("agent/nemutator_agent/app/observe.py", "import yaml\n", "YAML only"),
+        (
+            "agent/nemutator_agent/app/observe.py",
+            "import prometheus_client\n",
+            "prometheus_client only",
+        ),
+        (
+            "agent/nemutator_agent/app/observe.py",
+            "import kubernetes\n",
+            "the kubernetes package only",
+        ),
     ],
 )
 def test_import_linter_refuses(tree: Path, path: str, source: str, contract: str) -> None:

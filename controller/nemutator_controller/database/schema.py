@@ -2,7 +2,7 @@
 
 from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0001"
+HEAD = "0002"
 """The newest migration. Written down, so that a start without migrations needs no Alembic
 (150 ms and 10 MB)."""
 
@@ -49,4 +49,15 @@ sessions = Table(
     # Who may open the console: digests only, so that a copy of this file opens nothing.
     Column("digest", LargeBinary, primary_key=True),
     Column("expires_at", Float, nullable=False),
+)
+
+stream_cursors = Table(
+    "stream_cursors",
+    metadata,
+    # Up to which number the records of a stream are stored, per life of its writer.
+    Column("stream", Text, primary_key=True),
+    Column("writer", Text, primary_key=True),
+    Column("epoch", Text, primary_key=True),
+    Column("seq", Integer, nullable=False),
+    Column("touched_at", Float, nullable=False),
 )

@@ -2,7 +2,13 @@ from nemutator_controller.database.schema import HEAD, metadata
 
 
 def test_the_tables_are_known_by_name() -> None:
-    assert set(metadata.tables) == {"cursors", "latest", "history", "sessions"}
+    assert set(metadata.tables) == {
+        "cursors",
+        "history",
+        "latest",
+        "sessions",
+        "stream_cursors",
+    }
 
 
 def test_revisions_sort_as_text() -> None:

@@ -1,4 +1,4 @@
-"""Wires the processes of the agent: the only file that knows everybody."""
+"""`nemutator-agent observe`, put together."""
 
 import asyncio
 import os
@@ -37,7 +37,7 @@ _BUFFERED_BYTES = 8 << 20
 """Of reports that wait: a third of an hour of a machine with a hundred processes."""
 
 
-async def observe(settings: ObserveSettings, stop: asyncio.Event) -> None:
+async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent observe`: look, report, and say how that goes, until *stop*."""
     directory = data_directory.prepare(settings.data_dir)
     clock = SystemClock()

@@ -1,4 +1,4 @@
-"""The brain, put together: the only file that knows all of its parts."""
+"""`nemutator-controller brain`, put together."""
 
 import asyncio
 import secrets

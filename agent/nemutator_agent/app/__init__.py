@@ -1,0 +1,1 @@
+"""Wires the processes of the agent, one file for each: the only ones that know everybody."""

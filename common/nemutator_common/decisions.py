@@ -1,0 +1,59 @@
+"""What admission did to an object, as it is spooled, shipped, journaled and taken back: shapes only.
+
+A value that may be absent is a tuple of none or one, so that JSON `null` stays a value.
+"""
+
+from dataclasses import dataclass
+from typing import Any, Literal
+
+Maybe = tuple[()] | tuple[Any]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Edit:
+    """One field, named so that it is found again when lists have changed their order."""
+
+    path: str
+    """`containers[name=app].resources.requests.cpu`, `metadata.labels[team]`."""
+    before: Maybe
+    after: Maybe
+    verb: str
+    """Which kind of mutation: one of those that `skip-mutation` names."""
+    policy: str
+    """Name of the MutationPolicy, or `injection`."""
+    reason: str = ""
+    """Why this value, for people: `p95 of 212 points`."""
+    digest: bool = False
+    """The values are keyed digests, because the real ones come from a secret."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Subject:
+    """The object, as far as it is known while it is created."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    """Empty while the server still has to generate one,"""
+    generate_name: str = ""
+    """which begins like this."""
+    uid: str = ""
+    owner_kind: str = ""
+    owner_name: str = ""
+    """The workload at the top of its chain of owners, as far as admission can see."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Decision:
+    """One answer of admission that changed something, or would have."""
+
+    id: str
+    at: float
+    request_uid: str
+    operation: str
+    mode: Literal["apply", "preview", "dry-run"]
+    """preview: a policy or the pod asked to compute and log only."""
+    subject: Subject
+    edits: tuple[Edit, ...]
+    warnings: tuple[str, ...] = ()

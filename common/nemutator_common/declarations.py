@@ -1,0 +1,165 @@
+"""What a pod asks of the credentials agent: the same words as annotations and as volume attributes.
+
+People write annotations, the webhook copies them into the volume, kubelet hands that to the agent:
+the two spellings of one thing are read and written here, and nowhere else.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass, field
+from types import MappingProxyType
+
+from nemutator_common import names
+
+MOST = 64
+"""Secrets and variables of one pod, together."""
+
+LONGEST_PATH = 512
+LONGEST_KEY = 256
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
+
+_SECRET = "secret."  # noqa: S105 - the begin of a word
+_ENVIRONMENT = "env."
+_ROLE_KEY = "vault-role"
+_USER_KEY = "run-as-user"
+
+_NONE: Mapping[str, "Reference"] = MappingProxyType({})
+
+
+class DeclarationError(ValueError):
+    """What a pod declares cannot be understood; `problems` names each fault with its key."""
+
+    def __init__(self, problems: tuple[str, ...]) -> None:
+        super().__init__("; ".join(problems))
+        self.problems = problems
+
+
+@dataclass(frozen=True, slots=True)
+class Reference:
+    """A place in Vault, written `mount/path#key`; without a key it is all that lies there."""
+
+    path: str
+    key: str | None = None
+
+    def __str__(self) -> str:
+        return self.path if self.key is None else f"{self.path}#{self.key}"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Declarations:
+    """By the name under which the pod gets it."""
+
+    secrets: Mapping[str, Reference] = field(default_factory=lambda: _NONE)
+    environment: Mapping[str, Reference] = field(default_factory=lambda: _NONE)
+    role: str | None = None
+    """To log in to Vault with; None: the one that is named after namespace and account."""
+    run_as_user: int | None = None
+    """The uid that all containers of the pod agree on."""
+
+    def __bool__(self) -> bool:
+        return bool(self.secrets or self.environment)
+
+
+def parse_reference(text: str) -> Reference:
+    """Read what `str()` of a reference writes; a ValueError says what was expected instead."""
+    path, mark, key = text.partition("#")
+    if not _is_path(path):
+        raise ValueError("expected mount/path#key, like secret/app/db#password")
+    if not mark:
+        return Reference(path)
+    if not key or len(key) > LONGEST_KEY or not key.isprintable():
+        raise ValueError("expected the name of a key after the #")
+    return Reference(path, key)
+
+
+def is_name(text: str) -> bool:
+    """Whether *text* can name a secret: it becomes the name of a file."""
+    return _NAME.fullmatch(text) is not None and ".." not in text
+
+
+def from_annotations(annotations: Mapping[str, str]) -> Declarations:
+    """What the annotations of a pod declare; other annotations are not looked at."""
+    prefix = f"{names.DOMAIN}/"
+    return _read(
+        {k.removeprefix(prefix): v for k, v in annotations.items() if k.startswith(prefix)}
+    )
+
+
+def from_volume(attributes: Mapping[str, str]) -> Declarations:
+    """What `volumeAttributes` of our CSI volume declare, kubelet's own additions left aside."""
+    return _read(attributes)
+
+
+def to_volume(declarations: Declarations) -> dict[str, str]:
+    """What `from_volume` reads back, in a stable order."""
+    written = {f"{_SECRET}{name}": str(ref) for name, ref in sorted(declarations.secrets.items())}
+    written |= {
+        f"{_ENVIRONMENT}{name}": str(ref) for name, ref in sorted(declarations.environment.items())
+    }
+    if declarations.role is not None:
+        written[_ROLE_KEY] = declarations.role
+    if declarations.run_as_user is not None:
+        written[_USER_KEY] = str(declarations.run_as_user)
+    return written
+
+
+def _read(words: Mapping[str, str]) -> Declarations:
+    problems: list[str] = []
+    secrets = dict(_references(words, _SECRET, is_name, "a name of a file", problems))
+    environment = dict(
+        _references(words, _ENVIRONMENT, _is_variable, "a name of a variable", problems)
+    )
+    if len(secrets) + len(environment) > MOST:
+        problems.append(f"more than {MOST} secrets and variables")
+    role, user = words.get(_ROLE_KEY), words.get(_USER_KEY)
+    if role is not None and not _ROLE.fullmatch(role):
+        problems.append(f"{_ROLE_KEY}: expected letters, digits, dots, dashes, underscores")
+    if user is not None and not re.fullmatch(r"[0-9]{1,10}", user):
+        problems.append(f"{_USER_KEY}: expected a number")
+    if problems:
+        raise DeclarationError(tuple(problems))
+    return Declarations(
+        secrets=secrets,
+        environment=environment,
+        role=role,
+        run_as_user=None if user is None else int(user),
+    )
+
+
+def _references(
+    words: Mapping[str, str],
+    prefix: str,
+    good: Callable[[str], bool],
+    wanted: str,
+    problems: list[str],
+) -> Iterator[tuple[str, Reference]]:
+    for word, value in words.items():
+        if not word.startswith(prefix):
+            continue
+        name = word.removeprefix(prefix)
+        if not good(name):
+            problems.append(f"{word[:100]!r}: expected {wanted} after {prefix!r}")
+            continue
+        try:
+            yield name, parse_reference(value)
+        except ValueError as error:
+            problems.append(f"{word}: {error}")
+
+
+def _is_variable(name: str) -> bool:
+    return _VARIABLE.fullmatch(name) is not None
+
+
+def _is_path(path: str) -> bool:
+    parts = path.split("/")
+    return (
+        len(path) <= LONGEST_PATH
+        and path.isprintable()
+        and len(parts) >= 2
+        and not any(part in ("", ".", "..") for part in parts)
+        # They would end the path in a URL.
+        and not set(path) & set("?%\\ ")
+    )

@@ -1,0 +1,46 @@
+"""What the mount process tells the credentials process: shapes only, standard library only.
+
+Over the credentials process's private socket, which only root of the agent's pod can open:
+
+    PUT    /v1/publications/<volume id>   a `Publication`; again with fresh tokens: 204
+    DELETE /v1/publications/<volume id>   its pod has terminated: 204, also when it is not known
+    GET    /v1/instance                   an `Instance`: another one has forgotten everything
+
+The answer to a PUT comes when the pod's socket listens.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+PUBLICATIONS_PATH = "/v1/publications"
+INSTANCE_PATH = "/v1/instance"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishedPod:
+    """A pod as kubelet named it."""
+
+    namespace: str
+    name: str
+    uid: str
+    service_account: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Publication:
+    """One volume of ours in one pod."""
+
+    pod: PublishedPod
+    directory: str
+    """Of this volume alone, on the node: the pod's socket is to be made in it."""
+    attributes: Mapping[str, str]
+    """As the volume has them: what the pod declares (`declarations.from_volume`)."""
+    tokens: Mapping[str, str]
+    """Tokens of the pod's service account, by audience. Never written, never logged."""
+
+
+@dataclass(frozen=True, slots=True)
+class Instance:
+    """One life of the credentials process."""
+
+    id: str

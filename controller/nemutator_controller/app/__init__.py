@@ -1,0 +1,1 @@
+"""Wires the processes of the controller, one file for each: the only ones that know everybody."""

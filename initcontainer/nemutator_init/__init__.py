@@ -1,0 +1,1 @@
+"""Fetches what a pod declares before its application starts. Standard library only."""

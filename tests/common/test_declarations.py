@@ -1,0 +1,89 @@
+"""What pods declare: read from either spelling, refused by name when it makes no sense."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common import names
+from nemutator_common.declarations import (
+    MOST,
+    DeclarationError,
+    Declarations,
+    Reference,
+    from_annotations,
+    from_volume,
+    is_name,
+    parse_reference,
+    to_volume,
+)
+
+segments = st.text("abcXYZ019_-+", min_size=1, max_size=8)
+references = st.builds(
+    Reference,
+    st.lists(segments, min_size=2, max_size=4).map("/".join),
+    st.none() | st.text("abc.#-_ ", min_size=1, max_size=8),
+)
+declared = st.builds(
+    Declarations,
+    secrets=st.dictionaries(st.from_regex(r"[a-z]([a-z-]{0,6}[a-z])?", fullmatch=True), references),
+    environment=st.dictionaries(st.from_regex(r"[A-Z_]{1,6}", fullmatch=True), references),
+    role=st.none() | st.just("team.app"),
+    run_as_user=st.none() | st.integers(0, 2**31),
+)
+
+
+@given(declared)
+def test_what_is_written_into_a_volume_is_read_back(declarations: Declarations) -> None:
+    kubelets = {"csi.storage.k8s.io/pod.name": "p", "csi.storage.k8s.io/ephemeral": "true"}
+    assert from_volume(to_volume(declarations) | kubelets) == declarations
+
+
+def test_annotations_and_volume_say_the_same() -> None:
+    annotations = {
+        f"{names.SECRET_PREFIX}db": "secret/app/db#password",
+        f"{names.ENVIRONMENT_PREFIX}TOKEN": "secret/app/api",
+        names.VAULT_ROLE: "app",
+        "example.com/secret.db": "not ours",
+    }
+    read = from_annotations(annotations)
+    assert read.secrets == {"db": Reference("secret/app/db", "password")}
+    assert read.environment == {"TOKEN": Reference("secret/app/api")}
+    assert read.role == "app"
+    assert from_volume(to_volume(read)) == read
+
+
+def test_a_pod_that_declares_nothing_is_none() -> None:
+    assert not from_annotations({"a": "b", names.SKIP: "true"})
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "secret", "/app", "secret/", "secret//db", "secret/../sys/x", "secret/a?b", "a/b#"]
+    + ["secret/a b", "secret/a\nb", "secret/%2e%2e/x", "a/" + "b" * 600, "a/b#" + "k" * 300],
+)
+def test_a_reference_that_makes_no_sense_is_refused(text: str) -> None:
+    with pytest.raises(ValueError, match="expected"):
+        parse_reference(text)
+
+
+@pytest.mark.parametrize("name", ["..", ".", "", "a/b", "-a", "a..b", "a" * 64, "a\n"])
+def test_what_cannot_be_a_file_is_no_name(name: str) -> None:
+    assert not is_name(name)
+
+
+def test_every_fault_is_named() -> None:
+    words = {
+        "secret.ok": "secret/a",
+        "secret.../up": "secret/a",
+        "env.1X": "secret/a",
+        "secret.bad": "nowhere",
+        "vault-role": "a b",
+        "run-as-user": "root",
+    }
+    with pytest.raises(DeclarationError) as caught:
+        from_volume(words)
+    assert len(caught.value.problems) == 5
+
+
+def test_there_is_a_most() -> None:
+    with pytest.raises(DeclarationError, match=str(MOST)):
+        from_volume({f"secret.s{n}": "a/b" for n in range(MOST + 1)})
