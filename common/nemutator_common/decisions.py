@@ -6,7 +6,8 @@ A value that may be absent is a tuple of none or one, so that JSON `null` stays 
 from dataclasses import dataclass
 from typing import Any, Literal
 
-Maybe = tuple[()] | tuple[Any]
+Maybe = tuple[Any, ...]
+"""Of none or one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -57,8 +57,21 @@ def test_a_pod_that_declares_nothing_is_none() -> None:
 
 @pytest.mark.parametrize(
     "text",
-    ["", "secret", "/app", "secret/", "secret//db", "secret/../sys/x", "secret/a?b", "a/b#"]
-    + ["secret/a b", "secret/a\nb", "secret/%2e%2e/x", "a/" + "b" * 600, "a/b#" + "k" * 300],
+    [
+        "",
+        "secret",
+        "/app",
+        "secret/",
+        "secret//db",
+        "secret/../sys/x",
+        "secret/a?b",
+        "a/b#",
+        "secret/a b",
+        "secret/a\nb",
+        "secret/%2e%2e/x",
+        "a/" + "b" * 600,
+        "a/b#" + "k" * 300,
+    ],
 )
 def test_a_reference_that_makes_no_sense_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
