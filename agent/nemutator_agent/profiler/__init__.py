@@ -1,0 +1,1 @@
+"""Where processes of this machine spend their CPU time: sampled, named, sent to the brain."""
