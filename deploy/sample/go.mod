@@ -1,0 +1,3 @@
+module nemutator.io/sample/shop
+
+go 1.21

@@ -1,0 +1,119 @@
+// Command shop is something to look at: a service that prices baskets, signs receipts and renders a
+// catalogue, for ever, at a third of one CPU. One of its caches forgets to forget: a slow leak.
+//
+// It needs nothing but the standard library, listens on nothing and writes nothing. With --lifeline
+// it ends when its standard input does.
+package main
+
+import (
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+	"os/signal"
+	"sort"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+)
+
+const (
+	workFor = 30 * time.Millisecond
+	restFor = 60 * time.Millisecond
+
+	leakBytes = 16 << 10
+	// The leak is to be seen, not to be suffered.
+	mostLeaked = 256 << 20
+)
+
+type item struct {
+	Name  string `json:"name"`
+	Cents int    `json:"cents"`
+	Count int    `json:"count"`
+}
+
+// total is small enough for the compiler to inline: a profile without inlined frames loses it.
+func (i item) total() int { return i.Cents * i.Count }
+
+// withTax is inlined as well, into whoever prices.
+func withTax(cents int) int { return cents + cents*19/100 }
+
+func priceBasket(basket []item) int {
+	sum := 0
+	for round := 0; round < 200; round++ {
+		for _, one := range basket {
+			sum += withTax(one.total()) % 97
+		}
+	}
+	return sum
+}
+
+func signReceipts(seed int) [32]byte {
+	sum := sha256.Sum256([]byte(strconv.Itoa(seed)))
+	for round := 0; round < 400; round++ {
+		sum = sha256.Sum256(sum[:])
+	}
+	return sum
+}
+
+func renderCatalogue(basket []item) string {
+	sorted := append([]item(nil), basket...)
+	sort.Slice(sorted, func(a, b int) bool { return sorted[a].Cents < sorted[b].Cents })
+	page, err := json.Marshal(sorted)
+	if err != nil {
+		panic(err)
+	}
+	return strings.ToUpper(string(page))
+}
+
+// sessions is the leak: visits are added and never taken away.
+type sessions struct {
+	visits [][]byte
+}
+
+func (s *sessions) remember() {
+	if len(s.visits)*leakBytes < mostLeaked {
+		visit := make([]byte, leakBytes)
+		for at := 0; at < leakBytes; at += 512 {
+			visit[at] = 1
+		}
+		s.visits = append(s.visits, visit)
+	}
+}
+
+func serveVisitors(basket []item, remembered *sessions) int {
+	seed := 0
+	for until := time.Now().Add(workFor); time.Now().Before(until); seed++ {
+		seed += priceBasket(basket)
+		seed += int(signReceipts(seed)[0])
+		seed += len(renderCatalogue(basket))
+	}
+	remembered.remember()
+	return seed
+}
+
+func main() {
+	basket := make([]item, 0, 60)
+	for n := 0; n < cap(basket); n++ {
+		basket = append(basket, item{Name: fmt.Sprintf("article %d", n), Cents: 100 + 37*n%991, Count: n%7 + 1})
+	}
+	stop := make(chan os.Signal, 1)
+	signal.Notify(stop, syscall.SIGTERM, syscall.SIGINT)
+	if len(os.Args) > 1 && os.Args[1] == "--lifeline" {
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			stop <- syscall.SIGTERM
+		}()
+	}
+	remembered := &sessions{}
+	for {
+		serveVisitors(basket, remembered)
+		select {
+		case <-stop:
+			return
+		case <-time.After(restFor):
+		}
+	}
+}
