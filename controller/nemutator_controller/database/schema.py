@@ -61,3 +61,44 @@ stream_cursors = Table(
     Column("seq", Integer, nullable=False),
     Column("touched_at", Float, nullable=False),
 )
+
+decisions = Table(
+    "decisions",
+    metadata,
+    # What admission changed. The columns are what people look for; `document` is all of it, as it
+    # came. Values from secrets are digests in it.
+    Column("id", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("writer", Text, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("kind", Text, nullable=False),
+    Column("name", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Index("decisions_at", "at"),
+    Index("decisions_namespace", "namespace", "at"),
+)
+
+reversals = Table(
+    "reversals",
+    metadata,
+    # Each try to take a decision back, and what became of each of its edits.
+    Column("id", Text, primary_key=True),
+    Column("decision", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Index("reversals_decision", "decision", "at"),
+)
+
+tombstones = Table(
+    "tombstones",
+    metadata,
+    # Fields of a workload's pods that admission leaves alone from now on, because a mutation of
+    # them was taken back by replacing a pod.
+    Column("namespace", Text, primary_key=True),
+    Column("owner_kind", Text, primary_key=True),
+    Column("owner_name", Text, primary_key=True),
+    Column("path", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("decision", Text, nullable=False),
+)

@@ -4,10 +4,13 @@ from nemutator_controller.database.schema import HEAD, metadata
 def test_the_tables_are_known_by_name() -> None:
     assert set(metadata.tables) == {
         "cursors",
+        "decisions",
         "history",
         "latest",
+        "reversals",
         "sessions",
         "stream_cursors",
+        "tombstones",
     }
 
 

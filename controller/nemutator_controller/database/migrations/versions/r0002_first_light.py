@@ -16,3 +16,33 @@ def upgrade() -> None:
         sa.Column("seq", sa.Integer, nullable=False),
         sa.Column("touched_at", sa.Float, nullable=False),
     )
+    op.create_table(
+        "decisions",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("at", sa.Float, nullable=False),
+        sa.Column("writer", sa.Text, nullable=False),
+        sa.Column("namespace", sa.Text, nullable=False),
+        sa.Column("kind", sa.Text, nullable=False),
+        sa.Column("name", sa.Text, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("document", sa.LargeBinary, nullable=False),
+    )
+    op.create_index("decisions_at", "decisions", ["at"])
+    op.create_index("decisions_namespace", "decisions", ["namespace", "at"])
+    op.create_table(
+        "reversals",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("decision", sa.Text, nullable=False),
+        sa.Column("at", sa.Float, nullable=False),
+        sa.Column("document", sa.LargeBinary, nullable=False),
+    )
+    op.create_index("reversals_decision", "reversals", ["decision", "at"])
+    op.create_table(
+        "tombstones",
+        sa.Column("namespace", sa.Text, primary_key=True),
+        sa.Column("owner_kind", sa.Text, primary_key=True),
+        sa.Column("owner_name", sa.Text, primary_key=True),
+        sa.Column("path", sa.Text, primary_key=True),
+        sa.Column("at", sa.Float, nullable=False),
+        sa.Column("decision", sa.Text, nullable=False),
+    )
