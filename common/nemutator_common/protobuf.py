@@ -1,0 +1,139 @@
+"""The wire format of protocol buffers, by hand: few messages need it, and each has few fields.
+
+A message is a row of fields, each a number, a kind and a content. What they mean is the caller's
+to know: numbers, texts, bytes and messages inside of messages come as they stand on the wire.
+"""
+
+from collections.abc import Iterable, Iterator
+from typing import NamedTuple
+
+VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5
+
+_WORD = 1 << 64
+_LONGEST_VARINT = 10
+_LARGEST_NUMBER = (1 << 29) - 1
+"""Of a field, by the specification."""
+
+
+class MalformedMessageError(ValueError):
+    """These bytes are no message."""
+
+
+class Field(NamedTuple):
+    number: int
+    kind: int
+    """VARINT, FIXED_64, BYTES or FIXED_32."""
+    value: int
+    """Of a varint, without sign, or of a fixed number; 0 for bytes."""
+    content: bytes
+    """Of a text, of bytes, of a message within; empty for numbers."""
+
+
+class Message:
+    """Collects fields in the order in which they are given; zeros and empty texts are left out."""
+
+    def __init__(self) -> None:
+        self._out = bytearray()
+
+    def number(self, field: int, value: int) -> None:
+        """An integer or a boolean; negative ones take ten bytes, as int64 does."""
+        if value:
+            write_varint(self._out, field << 3 | VARINT)
+            write_varint(self._out, value)
+
+    def text(self, field: int, value: str) -> None:
+        if value:
+            self.message(field, value.encode("utf-8", "replace"))
+
+    def message(self, field: int, content: bytes) -> None:
+        """Bytes, or a message: written even when empty, for an empty message is one, too."""
+        write_varint(self._out, field << 3 | BYTES)
+        write_varint(self._out, len(content))
+        self._out += content
+
+    def packed(self, field: int, values: Iterable[int]) -> None:
+        inner = bytearray()
+        for value in values:
+            write_varint(inner, value)
+        if inner:
+            self.message(field, bytes(inner))
+
+    def mapping(self, field: int, entries: Iterable[tuple[str, str]]) -> None:
+        """map<string, string>."""
+        for key, value in entries:
+            entry = Message()
+            entry.text(1, key)
+            entry.text(2, value)
+            self.message(field, entry.encoded())
+
+    def encoded(self) -> bytes:
+        return bytes(self._out)
+
+
+def write_varint(out: bytearray, value: int) -> None:
+    """Append *value*, from -2^63 to 2^64 - 1."""
+    value %= _WORD
+    while value > 0x7F:
+        out.append(value & 0x7F | 0x80)
+        value >>= 7
+    out.append(value)
+
+
+def read_varint(message: bytes, position: int) -> tuple[int, int]:
+    """The number at *position*, without sign, and where the next thing begins."""
+    value = shift = 0
+    for at in range(position, min(position + _LONGEST_VARINT, len(message))):
+        byte = message[at]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value % _WORD, at + 1
+        shift += 7
+    raise MalformedMessageError("a number has no end")
+
+
+def signed(value: int) -> int:
+    """An int64 or int32 as it was meant."""
+    return value - _WORD if value >= _WORD >> 1 else value
+
+
+def fields(message: bytes) -> Iterator[Field]:
+    """All fields in their order; at most one for two bytes. Raises MalformedMessageError."""
+    position, end = 0, len(message)
+    while position < end:
+        tag, position = read_varint(message, position)
+        number, kind = tag >> 3, tag & 7
+        if not 0 < number <= _LARGEST_NUMBER:
+            raise MalformedMessageError(f"no field has the number {number}")
+        if kind == VARINT:
+            value, position = read_varint(message, position)
+            yield Field(number, VARINT, value, b"")
+        elif kind == BYTES:
+            length, start = read_varint(message, position)
+            position = start + length
+            if position > end:
+                raise MalformedMessageError("a field is longer than its message")
+            yield Field(number, BYTES, 0, message[start:position])
+        elif kind in (FIXED_32, FIXED_64):
+            start, position = position, position + (4 if kind == FIXED_32 else 8)
+            if position > end:
+                raise MalformedMessageError("a field is longer than its message")
+            value = int.from_bytes(message[start:position], "little")
+            yield Field(number, kind, value, b"")
+        else:
+            raise MalformedMessageError(f"no such kind of field: {kind}")
+
+
+def numbers(field: Field) -> Iterator[int]:
+    """The values of a repeated number: packed, or one alone."""
+    if field.kind != BYTES:
+        yield field.value
+        return
+    position = 0
+    while position < len(field.content):
+        value, position = read_varint(field.content, position)
+        yield value
+
+
+def text(field: Field) -> str:
+    """Of a field that holds a string; what is no UTF-8 is replaced."""
+    return field.content.decode("utf-8", "replace")
