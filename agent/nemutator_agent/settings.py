@@ -38,6 +38,11 @@ class ObserveSettings(Shared):
     interval_s: float = setting(
         3.0, "Seconds between two looks at the machine.", check=between(0.5, 60)
     )
+    summary_s: float = setting(
+        15.0,
+        "Seconds that one summary of a container's use spans: what advice on its size learns from.",
+        check=between(1, 300),
+    )
     brain: str = setting(
         "",
         "Where the brain takes reports: `unix:/path` or `127.0.0.1:8420`; empty: its socket in "

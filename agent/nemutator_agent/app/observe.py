@@ -8,11 +8,14 @@ import secrets
 from collections.abc import Callable
 
 from nemutator_common import data_directory, names
-from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
+from nemutator_common.shipping.brain_http import ReportsOverHttp, brain_over_http
+from nemutator_common.shipping.buffer import Buffer
+from nemutator_common.shipping.streams import ReportStream
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
@@ -20,9 +23,6 @@ from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
 from nemutator_agent.inspection.worker_process import WorkerProcess
 from nemutator_agent.settings import ObserveSettings
-from nemutator_agent.uplink.brain_http import BrainOverHttp
-from nemutator_agent.uplink.buffer import Buffer
-from nemutator_agent.uplink.shipping import Uplink
 from nemutator_agent.usage.kept_files import KeptFiles
 from nemutator_agent.usage.procfs import MachineEyes
 from nemutator_agent.usage.sampling import Sampler
@@ -50,11 +50,6 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     executables = Executables(
         ProcExecutables(eyes.started_ticks), worker, clock=clock, meter=meter, roll=roll
     )
-    address = (
-        parse_address(settings.brain)
-        if settings.brain
-        else UnixAddress(directory.socket(names.BRAIN))
-    )
     server = HttpServer(
         name=names.OBSERVE,
         address=UnixAddress(directory.socket(names.OBSERVE)),
@@ -67,23 +62,31 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         # The directory is private; and we may be root on behalf of an ordinary user.
         socket_mode=0o666,
     )
-    async with BrainOverHttp(address, token=directory.read_link_token) as brain:
-        uplink = Uplink(
-            brain,
+    async with brain_over_http(
+        settings.brain,
+        socket=directory.socket(names.BRAIN),
+        link_token=directory.read_link_token,
+        token_file=settings.brain_token_file,
+        ca_file=settings.brain_ca_file,
+        clock=clock,
+    ) as brain:
+        uplink = ReportStream(
+            ReportsOverHttp(brain),
             Buffer(most=settings.buffered_reports, most_bytes=_BUFFERED_BYTES),
             node=settings.name_of(os.uname().nodename),
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
             clock=clock,
             meter=meter,
-            readiness=readiness,
             roll=roll,
+            health=readiness,
         )
         sampler = Sampler(
             eyes,
             executables,
             uplink,
             interval_s=settings.interval_s,
+            summary_s=settings.summary_s,
             clock=clock,
             meter=meter,
             readiness=readiness,

@@ -1,6 +1,7 @@
 """Looks at the machine every few seconds, and makes a report of each look."""
 
 import logging
+from dataclasses import replace
 from typing import Protocol
 
 from nemutator_common import names
@@ -13,6 +14,7 @@ from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.usage.folding import fold
 from nemutator_agent.usage.looks import Look, MachineFacts
 from nemutator_agent.usage.malformed import MalformedError
+from nemutator_agent.usage.summing import Summing
 
 log = logging.getLogger(__name__)
 
@@ -44,6 +46,7 @@ class Sampler:
         reports: Reports,
         *,
         interval_s: float,
+        summary_s: float = 15.0,
         clock: Clock,
         meter: Meter,
         readiness: Readiness,
@@ -57,6 +60,7 @@ class Sampler:
         self._readiness = readiness
         self._facts: MachineFacts | None = None
         self._before: Look | None = None
+        self._summing = Summing(every_s=summary_s)
         readiness.fail(PART, "no look at this machine yet")
 
     async def run(self) -> None:
@@ -84,15 +88,14 @@ class Sampler:
         self._executables.follow(
             {process: counters.command for process, counters in look.processes.items()}
         )
-        self._reports.put(
-            fold(
-                self._before,
-                look,
-                facts=self._facts,
-                verdicts=self._executables.verdicts,
-                denied=self._executables.denied,
-            )
+        report = fold(
+            self._before,
+            look,
+            facts=self._facts,
+            verdicts=self._executables.verdicts,
+            denied=self._executables.denied,
         )
+        self._reports.put(replace(report, summaries=self._summing.add(look)))
         self._before = look
         self._readiness.pass_(PART)
         self._meter.count(names.LOOKS, result="done")
