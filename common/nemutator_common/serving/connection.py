@@ -10,6 +10,7 @@ from aiohttp.http_exceptions import LineTooLong
 from nemutator_common import names
 from nemutator_common.serving.answers import error_answer
 from nemutator_common.serving.conversation import Conversation, Drop
+from nemutator_common.serving.guests import Guest
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.traffic import Exchange, Traffic
 
@@ -17,6 +18,13 @@ _HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Leng
 
 # Ours are shorter; aiohttp's own timer cannot be switched off.
 _NEVER_S = 1e7
+
+
+def guest_of(request: web.BaseRequest) -> Guest | None:
+    """What the listener's greeting made of the caller of *request*."""
+    connection = request.protocol
+    assert isinstance(connection, Connection)
+    return connection.guest
 
 
 class Connection(web.RequestHandler):
@@ -38,6 +46,7 @@ class Connection(web.RequestHandler):
         "_wire",
         "draining",
         "dropped",
+        "guest",
         "peer",
     )
 
@@ -49,6 +58,7 @@ class Connection(web.RequestHandler):
         limits: Limits,
         traffic: Traffic,
         gone: Callable[["Connection"], None],
+        guest: Guest | None = None,
     ) -> None:
         super().__init__(
             server,
@@ -64,6 +74,8 @@ class Connection(web.RequestHandler):
         self.dropped: Drop | None = None
         """Why we ended it, once we have."""
         self.peer = peer
+        self.guest = guest
+        """What was learnt of the caller when the connection was accepted; closed with it."""
         self._limits = limits
         self._traffic = traffic
         self._gone = gone

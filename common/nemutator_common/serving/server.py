@@ -4,7 +4,7 @@ import asyncio
 import contextlib
 import logging
 import socket
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -16,6 +16,7 @@ from nemutator_common.serving.answers import Operation, ScrapedMeter, operations
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.conversation import Drop
 from nemutator_common.serving.door import Door
+from nemutator_common.serving.guests import Guest
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.sockets import ListeningSocket, peer_of
@@ -31,6 +32,10 @@ RELOAD_S = 5.0
 
 PAUSE_S = 0.1
 """After a failed accept: when files have run out, only time brings them back."""
+
+Greet = Callable[[socket.socket], Guest]
+"""Looks at an accepted socket. It may not wait, and may not raise: a caller who cannot be known is
+a guest of another kind, so that a handler can say why."""
 
 ABORT_S = 0.2
 """For aborted connections and cancelled handlers to be gone. Longer would delay the whole stop."""
@@ -61,7 +66,13 @@ class HttpServer:
         limits: Limits = Limits(),  # noqa: B008 - frozen
         tls: TlsFiles | None = None,
         socket_mode: int = 0o600,
+        # for sockets that come and go
+        listening: ListeningSocket | None = None,
+        traffic: Traffic | None = None,
+        greet: Greet | None = None,
     ) -> None:
+        """*listening* is a socket that is bound already, *traffic* counts for several listeners of
+        one name, *greet* looks at each accepted socket before the event loop takes it."""
         self._name = name
         self._wanted = address
         self._routes = tuple(routes)
@@ -73,10 +84,12 @@ class HttpServer:
         self._limits = limits
         self._tls_files = tls
         self._socket_mode = socket_mode
-        self._traffic = Traffic(name, meter)
+        self._traffic = traffic or Traffic(name, meter)
+        self._greet = greet
         self._connections: set[Connection] = set()
+        self._counted = 0
         self._empty = asyncio.Event()
-        self._listening: ListeningSocket | None = None
+        self._listening = listening
         self._tls: TlsContext | None = None
 
     @property
@@ -93,7 +106,8 @@ class HttpServer:
         """Listen: callers can connect, and wait for `run()`. Raises `OperatorError`."""
         if self._tls_files is not None:
             self._tls = TlsContext(self._tls_files)
-        self._listening = ListeningSocket(self._wanted, mode=self._socket_mode)
+        if self._listening is None:
+            self._listening = ListeningSocket(self._wanted, mode=self._socket_mode)
 
     def close(self) -> None:
         """Stop listening."""
@@ -160,6 +174,7 @@ class HttpServer:
                     limits=self._limits,
                     traffic=self._traffic,
                     gone=self._remove,
+                    guest=self._greet(accepted) if self._greet is not None else None,
                 )
                 self._connections.add(connection)
                 self._count_connections()
@@ -222,10 +237,13 @@ class HttpServer:
 
     def _remove(self, connection: Connection) -> None:
         self._connections.discard(connection)
+        if connection.guest is not None:
+            connection.guest.close()
         self._count_connections()
 
     def _count_connections(self) -> None:
-        self._traffic.open(len(self._connections))
+        self._traffic.opened(len(self._connections) - self._counted)
+        self._counted = len(self._connections)
         if self._connections:
             self._empty.clear()
         else:

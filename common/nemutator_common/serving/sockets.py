@@ -28,11 +28,15 @@ _UCRED = struct.Struct("3i")
 
 
 class ListeningSocket:
-    """A bound, listening, non-blocking socket, and the file that belongs to it."""
+    """A bound, listening, non-blocking socket, and the file that belongs to it.
 
-    def __init__(self, address: Address, *, mode: int) -> None:
+    *alone*: nobody else of us binds in that directory, so nobody is waited for, and whatever has
+    the socket's name there is replaced. For directories that strangers may write, too.
+    """
+
+    def __init__(self, address: Address, *, mode: int, alone: bool = False) -> None:
         if isinstance(address, UnixAddress):
-            self.socket = _listen_unix(address, mode)
+            self.socket = _listen_unix(address, mode, alone=alone)
             self.address: Address = address
             self._inode = _inode(address.path)
         else:
@@ -70,7 +74,7 @@ def _listen_tcp(address: TcpAddress) -> socket.socket:
     return listening
 
 
-def _listen_unix(address: UnixAddress, mode: int) -> socket.socket:
+def _listen_unix(address: UnixAddress, mode: int, *, alone: bool) -> socket.socket:
     path = address.path
     length = len(os.fsencode(path))
     if length > LONGEST_PATH:
@@ -81,10 +85,14 @@ def _listen_unix(address: UnixAddress, mode: int) -> socket.socket:
         )
     with (
         _explained(address),
-        _alone_in(path.parent),
+        # A stranger could hold the lock, and could listen there himself.
+        contextlib.nullcontext() if alone else _alone_in(path.parent),
         _closed_on_failure(socket.socket(socket.AF_UNIX)) as listening,
     ):
-        _remove_stale(path)
+        if alone:
+            path.unlink(missing_ok=True)
+        else:
+            _remove_stale(path)
         # The mode must hold before anybody can connect, so a chmod afterwards is too late.
         before = os.umask(0o777 & ~mode)
         try:

@@ -33,14 +33,17 @@ class Exchange:
 
 
 class Traffic:
-    """The metrics and the canonical log line of one *listener*."""
+    """The metrics and the canonical log line of one *listener*, which may have many sockets."""
 
     def __init__(self, listener: str, meter: Meter) -> None:
         self._listener = listener
         self._meter = meter
+        self._open = 0
 
-    def open(self, connections: int) -> None:
-        self._meter.gauge(names.HTTP_CONNECTIONS, connections, listener=self._listener)
+    def opened(self, connections: int) -> None:
+        """So many more are open now; fewer when negative."""
+        self._open += connections
+        self._meter.gauge(names.HTTP_CONNECTIONS, self._open, listener=self._listener)
 
     def dropped(self, reason: Drop) -> None:
         self._meter.count(

@@ -53,7 +53,8 @@ def test_a_strangers_method_is_no_label(caplog: pytest.LogCaptureFixture) -> Non
 def test_connections_and_their_ends_are_counted() -> None:
     meter = MemoryMeter()
     traffic = Traffic("console", meter)
-    traffic.open(3)
+    traffic.opened(4)
+    traffic.opened(-1)
     traffic.dropped(Drop.IDLE)
     assert meter.value(names.HTTP_CONNECTIONS, listener="console") == 3
     dropped = meter.value(names.HTTP_CONNECTIONS_DROPPED, listener="console", reason="idle")
