@@ -1,0 +1,212 @@
+"""Changes of an object as a list of edits: noted while they are made, applied, turned round.
+
+Objects are never changed in place and never copied whole: only what lies on the way to a change is
+copied. What we do not know in an object is the very same afterwards.
+"""
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+
+from nemutator_common.decisions import Edit, Maybe
+
+from nemutator_controller.mutations.paths import (
+    Field,
+    Item,
+    Json,
+    Path,
+    PathError,
+    Step,
+    index_of,
+    member,
+    parse_path,
+    steps_in,
+    value_at,
+)
+
+FIRST = frozenset({"initContainers"})
+"""Lists in which what we add goes first. Init containers run in their order, and what the others
+wait for must come before them."""
+
+
+@dataclass(frozen=True, slots=True)
+class Author:
+    """Who wants a change, and why: what stands in an edit beside its values."""
+
+    verb: str
+    policy: str
+    reason: str = ""
+    digest: bool = False
+
+
+class Draft:
+    """An object while it is being changed. What it was stays as it is."""
+
+    def __init__(self, thing: Json, kind: str) -> None:
+        self._original = thing
+        self._kind = kind
+        self._authors: dict[Path, Author] = {}
+        self._writing = _Writing(thing, kind)
+
+    @property
+    def kind(self) -> str:
+        return self._kind
+
+    @property
+    def original(self) -> Json:
+        return self._original
+
+    @property
+    def thing(self) -> Json:
+        """As it is by now."""
+        return self._writing.thing
+
+    def value(self, path: Path) -> Maybe:
+        return value_at(self._writing.thing, path, self._kind)
+
+    def set(self, path: Path, value: Json, author: Author) -> None:
+        """The last one who wants another value is its author."""
+        if not same(self.value(path), (value,)):
+            self._writing.write(path, (value,))
+            self._authors[path] = author
+
+    def edits(self) -> tuple[Edit, ...]:
+        """What has really changed, each field once, in the order in which it was first touched."""
+        return tuple(
+            Edit(
+                path=str(path),
+                before=before,
+                after=after,
+                verb=author.verb,
+                policy=author.policy,
+                reason=author.reason,
+                digest=author.digest,
+            )
+            for path, author in self._authors.items()
+            if not any(other.begins(path) for other in self._authors)
+            and not same(
+                before := value_at(self._original, path, self._kind),
+                after := self.value(path),
+            )
+        )
+
+
+def apply_edits(thing: Json, edits: Iterable[Edit], kind: str) -> Json:
+    """*thing* with all *edits*, whatever stood there before."""
+    writing = _Writing(thing, kind)
+    for edit in edits:
+        writing.write(parse_path(edit.path), edit.after)
+    return writing.thing
+
+
+def reversed_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
+    """What takes *edits* back, the last one first."""
+    return tuple(replace(edit, before=edit.after, after=edit.before) for edit in reversed(edits))
+
+
+def same(left: Json, right: Json) -> bool:
+    """Whether JSON calls them equal; Python also thinks that `True == 1`."""
+    if left is right:
+        return True
+    if isinstance(left, bool) or isinstance(right, bool):
+        return False
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(map(same, left, right))
+    return bool(left == right)
+
+
+def place_of_new(steps: Sequence[Step], items: Sequence[Json]) -> int:
+    """At which index a new item goes, when *steps* lead to it."""
+    around = steps[-2]
+    return 0 if isinstance(around, Field) and around.name in FIRST else len(items)
+
+
+def emptied(thing: Json, steps: Sequence[Step]) -> int:
+    """How many of *steps* lead to what should go when the last one is removed.
+
+    A map or list that would be left empty goes with its last member, as far as the field of the
+    item that it is in: to Kubernetes an empty map and none are the same.
+    """
+    containers = [thing]
+    for step in steps[:-1]:
+        containers += member(containers[-1], step)
+    depth = len(steps)
+    while depth > 1 and len(containers[depth - 1]) == 1 and not _stays(steps[: depth - 1]):
+        depth -= 1
+    return depth
+
+
+def _stays(steps: Sequence[Step]) -> bool:
+    """Whether what *steps* lead to may be empty: `metadata`, a spec, a template, an item."""
+    last = steps[-1]
+    return isinstance(last, Item) or last in (Field("metadata"), Field("spec"), Field("template"))
+
+
+class _Writing:
+    """Writes into copies. What was copied once is ours, and not copied again."""
+
+    def __init__(self, thing: Json, kind: str) -> None:
+        self._holder: dict[str, Json] = {"": thing}
+        self._kind = kind
+        # The copies themselves, not only their ids: an id is used again when its owner is gone.
+        self._ours: dict[int, Json] = {}
+
+    @property
+    def thing(self) -> Json:
+        return self._holder[""]
+
+    def write(self, path: Path, value: Maybe) -> None:
+        steps = steps_in(self._kind, path)
+        if value:
+            self._set(steps, value[0])
+        elif value_at(self.thing, path, self._kind):
+            self._remove(steps[: emptied(self.thing, steps)])
+
+    def _set(self, steps: Sequence[Step], value: Json) -> None:
+        container = self._container(steps)
+        last = steps[-1]
+        if isinstance(last, Item):
+            index = index_of(container, last)
+            if index is None:
+                container.insert(place_of_new(steps, container), value)
+            else:
+                container[index] = value
+        else:
+            container[last.name] = value
+
+    def _remove(self, steps: Sequence[Step]) -> None:
+        container = self._container(steps)
+        del container[_key(container, steps[-1])]
+
+    def _container(self, steps: Sequence[Step]) -> Json:
+        """Our own copy of what holds the last of *steps*, made when it is missing."""
+        around: Json = self._holder
+        key: Json = ""
+        for step in steps[:-1]:
+            around = self._own(around, key, step)
+            key = _key(around, step)
+        return self._own(around, key, steps[-1])
+
+    def _own(self, around: Json, key: Json, inside: Step) -> Json:
+        # A map may lack the key; the index of a list has just been looked up.
+        held = around.get(key) if isinstance(around, dict) else around[key]
+        if held is None:
+            copy: Json = [] if isinstance(inside, Item) else {}
+        elif id(held) in self._ours:
+            return held
+        else:
+            member(held, inside)  # raises when it is of the wrong kind
+            copy = held.copy()
+        around[key] = copy
+        self._ours[id(copy)] = copy
+        return copy
+
+
+def _key(container: Json, step: Step) -> Json:
+    if not isinstance(step, Item):
+        return step.name
+    index = index_of(container, step)
+    if index is None:
+        raise PathError(f"{step}: there is no such item")
+    return index

@@ -1,0 +1,254 @@
+"""Names for fields that hold when lists change their order: `containers[name=app].image`.
+
+A path is read from the pod that an object is or makes: `metadata` is the pod's metadata, every
+other first word a field of the pod's spec. So the same path means the same thing in a Pod and in
+the template of a Deployment.
+
+    metadata.labels[team]                               a key of people's own choice
+    containers[name=app].resources.requests.cpu         an item, by what tells it from the others
+    volumes[name="a]b"]                                 text that would end the brackets is quoted
+"""
+
+import functools
+import json
+import re
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from nemutator_common.decisions import Maybe
+
+Json = Any
+"""A value of a decoded document. Objects of the API are never decoded into types of ours here:
+what we do not know must survive."""
+
+LONGEST = 2048
+"""Characters. A label's key has at most 317."""
+
+DEEPEST = 32
+
+TEMPLATES: Mapping[str, tuple[str, ...]] = {
+    "Pod": (),
+    "Deployment": ("spec", "template"),
+    "ReplicaSet": ("spec", "template"),
+    "StatefulSet": ("spec", "template"),
+    "DaemonSet": ("spec", "template"),
+    "Job": ("spec", "template"),
+    "CronJob": ("spec", "jobTemplate", "spec", "template"),
+}
+"""Where the pod is in each kind that is one or makes one."""
+
+_WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
+_PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
+_STRING = json.JSONDecoder()
+
+
+class PathError(ValueError):
+    """The text is no path, or the object is not shaped as the path says."""
+
+
+@dataclass(frozen=True, slots=True)
+class Field:
+    """A field that the API declares."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f".{self.name}"
+
+
+@dataclass(frozen=True, slots=True)
+class Key:
+    """A key of a map, chosen by people."""
+
+    name: str
+
+    def __str__(self) -> str:
+        return f"[{_quoted(self.name)}]"
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """The first item of a list whose field *by* is *value*."""
+
+    by: str
+    value: str
+
+    def __str__(self) -> str:
+        return f"[{self.by}={_quoted(self.value)}]"
+
+
+Step = Field | Key | Item
+
+
+@dataclass(frozen=True, slots=True)
+class Path:
+    steps: tuple[Step, ...]
+
+    def __str__(self) -> str:
+        return "".join(map(str, self.steps)).removeprefix(".")
+
+    def __truediv__(self, step: Step) -> "Path":
+        return Path((*self.steps, step))
+
+    def begins(self, other: "Path") -> bool:
+        """Whether *other* lies inside of what this one names."""
+        return self != other and other.steps[: len(self.steps)] == self.steps
+
+
+def label(key: str) -> Path:
+    return Path((Field("metadata"), Field("labels"), Key(key)))
+
+
+def annotation(key: str) -> Path:
+    return Path((Field("metadata"), Field("annotations"), Key(key)))
+
+
+def named(field: str, name: str) -> Path:
+    """The item of the list *field* of the spec that is called *name*."""
+    return Path((Field(field), Item("name", name)))
+
+
+def template_root(kind: str) -> tuple[str, ...]:
+    """The names on the way to the pod in an object of *kind*."""
+    try:
+        return TEMPLATES[kind]
+    except KeyError:
+        raise PathError(f"{kind}: expected one of {', '.join(TEMPLATES)}") from None
+
+
+def spec_root(kind: str) -> str:
+    """Where the pod's spec is, as people write it: `spec.template.spec`."""
+    return ".".join((*template_root(kind), "spec"))
+
+
+@functools.lru_cache(maxsize=4096)
+def parse_path(text: str) -> Path:
+    """Read what `str()` of a path writes."""
+    if len(text) > LONGEST:
+        raise PathError(f"{text[:40]!r}…: longer than {LONGEST} characters")
+    steps = tuple(_steps(text))
+    if len(steps) > DEEPEST:
+        raise PathError(f"{text[:40]!r}…: deeper than {DEEPEST}")
+    return Path(steps)
+
+
+def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
+    """The steps of *path* from the object itself."""
+    first = path.steps[0]
+    inside: tuple[str, ...] = () if first == Field("metadata") else ("spec",)
+    return (*(Field(name) for name in (*template_root(kind), *inside)), *path.steps)
+
+
+def value_at(thing: Json, path: Path, kind: str) -> Maybe:
+    """The one value that *path* names in *thing*, or none."""
+    found = thing
+    for step in steps_in(kind, path):
+        inside = member(found, step)
+        if not inside:
+            return ()
+        found = inside[0]
+    return (found,)
+
+
+def pointer_to(thing: Json, path: Path, kind: str) -> str | None:
+    """A JSON Pointer (RFC 6901) to what is there now; None when nothing is."""
+    found, pointer = thing, ""
+    for step in steps_in(kind, path):
+        inside = member(found, step)
+        if not inside:
+            return None
+        pointer += f"/{token(found, step)}"
+        found = inside[0]
+    return pointer
+
+
+def member(container: Json, step: Step) -> Maybe:
+    """What *step* leads to from *container*; `null` holds nothing."""
+    if container is None:
+        return ()
+    if isinstance(step, Item):
+        index = index_of(container, step)
+        return () if index is None else (container[index],)
+    if not isinstance(container, dict):
+        raise PathError(f"{step}: expected an object around it, found {_kind_of(container)}")
+    return (container[step.name],) if step.name in container else ()
+
+
+def index_of(container: Json, item: Item) -> int | None:
+    if container is None:
+        return None
+    if not isinstance(container, list):
+        raise PathError(f"{item}: expected a list around it, found {_kind_of(container)}")
+    for index, entry in enumerate(container):
+        if isinstance(entry, dict) and entry.get(item.by) == item.value:
+            return index
+    return None
+
+
+def token(container: Json, step: Step) -> str:
+    """What a JSON Pointer says for *step*, which must be there."""
+    if isinstance(step, Item):
+        return str(index_of(container, step))
+    return escaped(step.name)
+
+
+def escaped(name: str) -> str:
+    # In this order: the other way round would escape what the first has written.
+    return name.replace("~", "~0").replace("/", "~1")
+
+
+def _steps(text: str) -> Iterator[Step]:
+    word = _WORD.match(text)
+    if word is None:
+        raise PathError(f"{text[:80]!r}: expected the name of a field at its begin")
+    yield Field(word[0])
+    at = word.end()
+    while at < len(text):
+        if text[at] == ".":
+            word = _WORD.match(text, at + 1)
+            if word is None:
+                raise _unexpected(text, at + 1, "the name of a field")
+            yield Field(word[0])
+            at = word.end()
+        elif text[at] == "[":
+            step, at = _bracketed(text, at + 1)
+            yield step
+        else:
+            raise _unexpected(text, at, "'.' or '['")
+
+
+def _bracketed(text: str, at: int) -> tuple[Step, int]:
+    first, quoted, at = _text(text, at)
+    step: Step = Key(first)
+    if text[at : at + 1] == "=" and not quoted:
+        value, _, at = _text(text, at + 1)
+        step = Item(first, value)
+    if text[at : at + 1] != "]":
+        raise _unexpected(text, at, "']'")
+    return step, at + 1
+
+
+def _text(text: str, at: int) -> tuple[str, bool, int]:
+    if text[at : at + 1] == '"':
+        try:
+            value, end = _STRING.raw_decode(text, at)
+        except ValueError:
+            raise _unexpected(text, at, "a string in quotes") from None
+        return str(value), True, end
+    plain = _PLAIN.match(text, at)
+    if plain is None:
+        raise _unexpected(text, at, "a name")
+    return plain[0], False, plain.end()
+
+
+def _quoted(text: str) -> str:
+    return text if _PLAIN.fullmatch(text) else json.dumps(text)
+
+
+def _unexpected(text: str, at: int, wanted: str) -> PathError:
+    return PathError(f"{text[:80]!r}: expected {wanted} at character {at + 1}")
+
+
+def _kind_of(value: Json) -> str:
+    return {list: "a list", str: "text", bool: "true or false"}.get(type(value), "a number")

@@ -1,0 +1,156 @@
+"""Edits say what has really changed, can be applied to a copy, and can be taken back."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from nemutator_controller.mutations.edits import (
+    Author,
+    Draft,
+    apply_edits,
+    reversed_edits,
+    same,
+)
+from nemutator_controller.mutations.paths import (
+    Field,
+    Item,
+    Path,
+    PathError,
+    label,
+    named,
+    template_root,
+)
+
+from tests.controller.mutations.pods import ME, Case, Json, drafted, edit, edited, pruned
+
+
+@pytest.mark.slow
+@given(edited())
+def test_edits_make_what_was_drafted_and_leave_the_original_alone(case: Case) -> None:
+    kind, thing, _ = case
+    untouched = copy.deepcopy(thing)
+    draft = drafted(case)
+    assert same(apply_edits(thing, draft.edits(), kind), draft.thing)
+    assert same(thing, untouched)
+
+
+@pytest.mark.slow
+@given(edited())
+def test_what_is_taken_back_is_as_before(case: Case) -> None:
+    kind, thing, _ = case
+    edits = drafted(case).edits()
+    back = apply_edits(apply_edits(thing, edits, kind), reversed_edits(edits), kind)
+    assert same(pruned(back), pruned(thing))
+
+
+@pytest.mark.slow
+@given(edited())
+def test_to_do_it_again_changes_nothing(case: Case) -> None:
+    kind, thing, wanted = case
+    # Each path once: of two wishes for one field the last one wins.
+    last = list({path: (path, value) for path, value in wanted}.values())
+    once = drafted((kind, thing, last)).thing
+    assert drafted((kind, once, last)).edits() == ()
+
+
+@pytest.mark.slow
+@given(edited())
+def test_what_is_not_on_the_way_is_not_copied(case: Case) -> None:
+    kind, thing, _ = case
+    done = drafted(case).thing
+    for name in template_root(kind):
+        thing, done = thing[name], done[name]
+    assert done["metadata"]["unknown"] is thing["metadata"]["unknown"]
+    assert done["spec"]["unknown"] is thing["spec"]["unknown"]
+
+
+def test_only_real_changes_are_edits() -> None:
+    draft = Draft({"metadata": {"labels": {"a": "1", "b": "2"}}}, "Pod")
+    draft.set(label("a"), "1", ME)
+    draft.set(label("b"), "3", ME)
+    draft.set(label("b"), "2", ME)
+    draft.set(label("c"), "4", ME)
+    draft.set(label("c"), "5", Author("labels", "other"))
+    [only] = draft.edits()
+    assert only.path == "metadata.labels[c]"
+    assert (only.before, only.after, only.policy) == ((), ("5",), "other")
+
+
+def test_an_edit_inside_of_what_was_added_is_part_of_it() -> None:
+    draft = Draft({"spec": {}}, "Pod")
+    volume = named("volumes", "v")
+    draft.set(volume, {"name": "v"}, ME)
+    draft.set(volume / Field("csi") / Field("driver"), "d", ME)
+    [only] = draft.edits()
+    assert only.path == "volumes[name=v]"
+    assert only.after == ({"name": "v", "csi": {"driver": "d"}},)
+    assert same(apply_edits({"spec": {}}, [only], "Pod"), draft.thing)
+
+
+def test_init_containers_of_ours_go_first_and_all_else_last() -> None:
+    thing = {"spec": {"initContainers": [{"name": "a"}], "volumes": [{"name": "a"}]}}
+    draft = Draft(thing, "Pod")
+    draft.set(named("initContainers", "b"), {"name": "b"}, ME)
+    draft.set(named("volumes", "b"), {"name": "b"}, ME)
+    spec = draft.thing["spec"]
+    assert [each["name"] for each in spec["initContainers"]] == ["b", "a"]
+    assert [each["name"] for each in spec["volumes"]] == ["a", "b"]
+
+
+def test_a_removed_last_key_takes_its_map_with_it_but_no_item() -> None:
+    thing = {
+        "metadata": {"labels": {"a": "1"}},
+        "spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}}}]},
+    }
+    edits = [
+        edit("metadata.labels[a]", "1", None),
+        edit("containers[name=app].resources.requests.cpu", "1", None),
+        edit("metadata.annotations[never]", "1", None),
+    ]
+    done = apply_edits(thing, edits, "Pod")
+    assert done == {"metadata": {}, "spec": {"containers": [{"name": "app"}]}}
+
+
+@pytest.mark.parametrize(
+    ("thing", "path"),
+    [
+        ({"spec": {"containers": []}}, "containers[name=app].image"),
+        ({"spec": {"containers": "x"}}, "containers[name=app].image"),
+        ({"metadata": {"labels": "x"}}, "metadata.labels[a]"),
+        ({"metadata": 3}, "metadata.labels[a]"),
+        ([], "metadata.labels[a]"),
+    ],
+)
+def test_what_cannot_be_written_is_an_error(thing: Json, path: str) -> None:
+    with pytest.raises(PathError):
+        apply_edits(thing, [edit(path, None, "x")], "Pod")
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "alike"),
+    [
+        (1, True, False),
+        (0, False, False),
+        (None, False, False),
+        (1, 1.0, True),
+        ({"a": [1, {}]}, {"a": [1, {}]}, True),
+        ({"a": 1}, {"a": True}, False),
+        ([1], [1, 1], False),
+        ({}, [], False),
+        ((), [], True),
+    ],
+)
+def test_values_are_the_same_when_json_says_so(left: Any, right: Any, alike: bool) -> None:
+    assert same(left, right) is alike
+
+
+def test_items_are_found_by_what_names_them() -> None:
+    mounts = Path((Field("containers"), Item("name", "b"), Field("volumeMounts")))
+    draft = Draft({"spec": {"containers": [{"name": "a"}, {"name": "b"}]}}, "Pod")
+    draft.set(mounts / Item("mountPath", "/x"), {"name": "v", "mountPath": "/x"}, ME)
+    assert draft.thing["spec"]["containers"] == [
+        {"name": "a"},
+        {"name": "b", "volumeMounts": [{"name": "v", "mountPath": "/x"}]},
+    ]
+    assert str(mounts) == "containers[name=b].volumeMounts"

@@ -1,0 +1,159 @@
+"""Paths name the same field whatever the order of lists, and are read as they are written."""
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.mutations.paths import (
+    DEEPEST,
+    LONGEST,
+    Field,
+    Item,
+    Key,
+    Path,
+    PathError,
+    annotation,
+    label,
+    named,
+    parse_path,
+    pointer_to,
+    spec_root,
+    value_at,
+)
+
+from tests.controller.mutations.pods import Json, edited, keys, texts
+
+words = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,8}", fullmatch=True)
+steps = st.one_of(words.map(Field), texts.map(Key), st.builds(Item, words, texts))
+paths = st.builds(
+    lambda first, others: Path((Field(first), *others)), words, st.lists(steps, max_size=8)
+)
+
+POD = {
+    "metadata": {"labels": {"team": "a", "x/y~z": "b"}},
+    "spec": {
+        "containers": [
+            {"name": "side"},
+            {"name": "app", "resources": {"requests": {"cpu": "1", "nvidia.com/gpu": "2"}}},
+        ],
+        "volumes": None,
+    },
+}
+
+
+@given(paths)
+def test_a_path_is_read_as_it_is_written(path: Path) -> None:
+    assert parse_path(str(path)) == path
+
+
+@given(keys)
+def test_any_key_of_people_fits(key: str) -> None:
+    thing = {"metadata": {"labels": {key: "value"}}}
+    assert value_at(thing, parse_path(str(label(key))), "Pod") == ("value",)
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "pointer"),
+    [
+        ("metadata.labels[team]", ("a",), "/metadata/labels/team"),
+        ("metadata.labels[x/y~z]", ("b",), "/metadata/labels/x~1y~0z"),
+        (
+            "containers[name=app].resources.requests.cpu",
+            ("1",),
+            "/spec/containers/1/resources/requests/cpu",
+        ),
+        (
+            "containers[name=app].resources.requests[nvidia.com/gpu]",
+            ("2",),
+            "/spec/containers/1/resources/requests/nvidia.com~1gpu",
+        ),
+        ("containers[name=gone].image", (), None),
+        ("volumes[name=nemutator]", (), None),
+        ("volumes", (None,), "/spec/volumes"),
+        ("metadata.annotations[a]", (), None),
+    ],
+)
+def test_a_path_finds_its_value_and_where_it_is(
+    text: str, found: tuple[Json, ...], pointer: str | None
+) -> None:
+    assert value_at(POD, parse_path(text), "Pod") == found
+    assert pointer_to(POD, parse_path(text), "Pod") == pointer
+
+
+@pytest.mark.parametrize(
+    ("kind", "root"),
+    [
+        ("Pod", "spec"),
+        ("Deployment", "spec.template.spec"),
+        ("Job", "spec.template.spec"),
+        ("CronJob", "spec.jobTemplate.spec.template.spec"),
+    ],
+)
+def test_a_path_begins_at_the_pod_that_an_object_makes(kind: str, root: str) -> None:
+    assert spec_root(kind) == root
+    thing: Json = POD
+    for name in reversed(root.split(".")[:-1]):
+        thing = {name: thing}
+    assert value_at(thing, label("team"), kind) == ("a",)
+    at = "/" + root.replace(".", "/")
+    path = parse_path("containers[name=side]")
+    assert pointer_to(thing, path, kind) == f"{at}/containers/0"
+
+
+def test_a_kind_without_a_pod_is_named() -> None:
+    with pytest.raises(PathError, match="ConfigMap: expected one of Pod, Deployment"):
+        spec_root("ConfigMap")
+
+
+@pytest.mark.parametrize(
+    ("text", "why"),
+    [
+        ("", "the name of a field at its begin"),
+        ("[a]", "the name of a field at its begin"),
+        ("a.", "the name of a field at character 3"),
+        ("a b", "'.' or '[' at character 2"),
+        ("a[b", "']' at character 4"),
+        ("a[]", "a name at character 3"),
+        ('a["b]', "a string in quotes at character 3"),
+        ("a[b=]", "a name at character 5"),
+        ("a[b=c=d]", "']' at character 6"),
+        ("a" * (LONGEST + 1), "longer than"),
+        ("a" + ".a" * DEEPEST, "deeper than"),
+    ],
+)
+def test_what_is_no_path_says_where(text: str, why: str) -> None:
+    with pytest.raises(PathError) as error:
+        parse_path(text)
+    assert why in str(error.value)
+
+
+@pytest.mark.parametrize("broken", ["text", 3, True, ["list"], 1.5])
+def test_an_object_of_another_shape_is_said_to_be_one(broken: Json) -> None:
+    with pytest.raises(PathError, match="expected an object around it"):
+        value_at({"metadata": broken}, label("a"), "Pod")
+
+
+def test_a_list_that_is_none_is_said_to_be_one() -> None:
+    with pytest.raises(PathError, match="expected a list around it, found"):
+        value_at({"spec": {"containers": "x"}}, named("containers", "app"), "Pod")
+
+
+def test_items_that_are_no_objects_are_passed_over() -> None:
+    thing = {"spec": {"containers": [None, "app", {"name": 3}, {"name": "app"}]}}
+    assert pointer_to(thing, named("containers", "app"), "Pod") == "/spec/containers/3"
+
+
+def test_what_lies_inside_of_what() -> None:
+    volume = named("volumes", "x")
+    assert volume.begins(volume / Field("csi"))
+    assert not volume.begins(volume)
+    assert not volume.begins(annotation("a"))
+
+
+@pytest.mark.slow
+@given(edited())
+def test_a_pointer_is_there_when_a_value_is(
+    case: tuple[str, Json, list[tuple[Path, Json]]],
+) -> None:
+    kind, thing, wanted = case
+    for path, _ in wanted:
+        assert (pointer_to(thing, path, kind) is None) == (value_at(thing, path, kind) == ())
