@@ -1,0 +1,1 @@
+"""What a profile is, and the formats in which people and tools read it."""

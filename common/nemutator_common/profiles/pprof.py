@@ -1,0 +1,11 @@
+"""profile.proto, the format of `go tool pprof`, written and read by hand (google/pprof, proto/).
+
+One location is one physical call: the frames that were inlined into it come first in its lines. Of
+which kind a frame is stands in its mapping. What pprof has no field for is in the comments, one
+`word value` each, which `go tool pprof -comments` shows.
+"""
+
+from nemutator_common.profiles.pprof_reading import MalformedProfileError, decode
+from nemutator_common.profiles.pprof_writing import encode
+
+__all__ = ["MalformedProfileError", "decode", "encode"]

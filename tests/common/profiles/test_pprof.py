@@ -1,0 +1,40 @@
+import gzip
+
+import pytest
+from hypothesis import given
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.model import Profile
+
+from tests.common.profiles.made import profiles, small
+
+
+def named(profile: Profile) -> list[tuple[list[object], int]]:
+    """Stacks with their frames: numbers of frames are of no account."""
+    return [([profile.frames[n] for n in stack], count) for stack, count in profile.stacks]
+
+
+@given(profiles())
+def test_what_is_written_is_read_back(profile: Profile) -> None:
+    back = pprof.decode(pprof.encode(profile))
+    assert named(back) == named(profile)
+    assert (back.recorded, back.lost, back.labels) == (
+        profile.recorded,
+        profile.lost,
+        profile.labels,
+    )
+    assert (back.hz, back.cpu_seconds) == (profile.hz, profile.cpu_seconds)
+    assert back.notes == profile.notes
+    assert back.seconds == pytest.approx(profile.seconds)
+    assert back.started_at == pytest.approx(profile.started_at)
+
+
+@given(profiles())
+def test_the_same_profile_gives_the_same_bytes(profile: Profile) -> None:
+    assert pprof.encode(profile) == pprof.encode(profile)
+
+
+def test_it_is_small_and_has_no_time_of_writing() -> None:
+    written = pprof.encode(small())
+    assert len(written) < 500
+    assert written[4:8] == bytes(4)
+    assert gzip.decompress(written)
