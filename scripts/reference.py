@@ -20,7 +20,7 @@ def schemas() -> Iterator[type[settings.Shared]]:
         for thing in vars(importlib.import_module(f"{package}.settings")).values()
         if isinstance(thing, type)
         and issubclass(thing, settings.Shared)
-        and thing is not settings.Shared
+        and hasattr(thing, "role")
     }
     return (found[role] for role in names.ROLES)
 

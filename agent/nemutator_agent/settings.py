@@ -6,8 +6,8 @@ from typing import ClassVar
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.serving.addresses import parse_address
 from nemutator_common.settings import Shared, between, setting
+from nemutator_common.shipping.settings import CallsBrain
 
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 
@@ -18,16 +18,8 @@ def _node(value: str) -> str | None:
     return "expected a host name: letters, digits, dots and dashes, at most 253"
 
 
-def _address(value: str) -> str | None:
-    try:
-        parse_address(value) if value else None
-    except ValueError as wrong:
-        return str(wrong)
-    return None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
-class ObserveSettings(Shared):
+class ObserveSettings(CallsBrain):
     """`nemutator-agent observe`."""
 
     role: ClassVar[str] = names.OBSERVE
@@ -42,12 +34,6 @@ class ObserveSettings(Shared):
         15.0,
         "Seconds that one summary of a container's use spans: what advice on its size learns from.",
         check=between(1, 300),
-    )
-    brain: str = setting(
-        "",
-        "Where the brain takes reports: `unix:/path` or `127.0.0.1:8420`; empty: its socket in "
-        "the data directory.",
-        check=_address,
     )
     processes: int = setting(
         4096, "Most processes in a report; the others are counted.", check=between(1, 20_000)
@@ -66,9 +52,6 @@ class ObserveSettings(Shared):
         "Most reports that wait for the brain; then the oldest go.",
         check=between(1, 100_000),
     )
-    call_s: float = setting(
-        10.0, "Deadline of one call to the brain, in seconds.", check=between(0.1, 60)
-    )
 
     def name_of(self, host: str) -> str:
         """What the machine called *host* is reported as; a brain refuses what is no host name."""
@@ -82,7 +65,7 @@ class ObserveSettings(Shared):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CredentialsSettings(Shared):
+class CredentialsSettings(CallsBrain):
     """`nemutator-agent credentials`."""
 
     role: ClassVar[str] = names.CREDENTIALS

@@ -118,10 +118,12 @@ PATH = Key("path", "path of the HTTP request, or of a file")
 PEER = Key("peer", "who is at the other end of a connection")
 PID = Key("pid", "process id")
 PROCESS = Key("process", "name of a supervised process")
+PROFILE_ID = Key("profile", "id of a profile")
 REASON = Key("reason", "why: one of a few fixed words, the same as in the metric")
 RESOURCE = Key("resource", "a resource of the Kubernetes API, in the plural: `pods`")
 SEQ = Key("seq", "number of a report within its epoch")
 STATUS = Key("status", "HTTP status of the answer")
+STREAM = Key("stream", "which records go to the brain: reports, grants or decisions")
 TASK = Key("task", "name of a task inside a process")
 TASKS = Key("tasks", "names of the tasks that did not end in time")
 VERSION = Key("version", "version of nemutator or of a runtime")
@@ -252,10 +254,69 @@ HISTORY_DROPPED = Metric(
     "points of history that were removed, by reason: age, count, or full (to make room)",
     ("reason",),
 )
+DECISIONS = Metric(
+    "nemutator_decisions", "gauge", "decisions of admission that the journal keeps"
+)
+DECISIONS_DROPPED = Metric(
+    "nemutator_decisions_dropped_total",
+    "counter",
+    "decisions that are not in the journal (any more), by reason: malformed, age, count",
+    ("reason",),
+)
+REVERSALS = Metric(
+    "nemutator_reversals_total",
+    "counter",
+    "tries to take a decision back, by the state that they left it in: reversed, partly, conflict,"
+    " observed (nothing could be done)",
+    ("state",),
+)
 CONSOLE_REFUSED = Metric(
     "nemutator_console_refused_total",
     "counter",
     "requests to the console that were not answered, by reason: host, origin, session or key",
+    ("reason",),
+)
+
+SUMMARIES_LEARNED = Metric(
+    "nemutator_summaries_learned_total", "counter", "summaries of use that sizing has taken in"
+)
+SUMMARIES_DROPPED = Metric(
+    "nemutator_summaries_dropped_total",
+    "counter",
+    "summaries of use that sizing did not take in, by reason: unsound (its numbers or its clock), "
+    "unknown_owner (nobody knows whose it is)",
+    ("reason",),
+)
+USAGES = Metric("nemutator_usages", "gauge", "containers whose use sizing remembers")
+USAGES_DROPPED = Metric(
+    "nemutator_usages_dropped_total",
+    "counter",
+    "containers whose use was forgotten, by reason: count (to make room), age",
+    ("reason",),
+)
+PROFILES_ASKED = Metric(
+    "nemutator_profiles_asked_total",
+    "counter",
+    "profiles that were asked for, by who asked (api, annotation) and result (asked, refused)",
+    ("by", "result"),
+)
+PROFILES_ENDED = Metric(
+    "nemutator_profiles_ended_total",
+    "counter",
+    "profiles that came to an end, by state: done, refused, lost",
+    ("state",),
+)
+PROFILES_DROPPED = Metric(
+    "nemutator_profiles_dropped_total",
+    "counter",
+    "finished profiles that were removed, by reason: count, bytes",
+    ("reason",),
+)
+PROFILE_OUTCOMES_REFUSED = Metric(
+    "nemutator_profile_outcomes_refused_total",
+    "counter",
+    "outcomes of profiles that were not taken, by reason: malformed, bounds, text, number, "
+    "unknown, forbidden, pprof, store",
     ("reason",),
 )
 
@@ -279,22 +340,28 @@ INSPECTIONS = Metric(
     " was replaced), stuck (a file system does not answer), queue_full",
     ("result",),
 )
-REPORTS_SENT = Metric(
-    "nemutator_reports_sent_total", "counter", "reports that the brain said it has stored"
-)
-REPORTS_DROPPED = Metric(
-    "nemutator_reports_dropped_total",
+UPLINK_SENT = Metric(
+    "nemutator_uplink_sent_total",
     "counter",
-    "reports that the brain will never get, by reason: buffer_full, malformed, too_large",
-    ("reason",),
+    "records that the brain said it has stored, by stream: reports, grants, decisions",
+    ("stream",),
 )
-UPLINK_WAITING = Metric("nemutator_uplink_waiting", "gauge", "reports that wait for the brain")
+UPLINK_DROPPED = Metric(
+    "nemutator_uplink_dropped_total",
+    "counter",
+    "records that the brain will never get, by stream and reason: buffer_full, malformed,"
+    " too_large",
+    ("stream", "reason"),
+)
+UPLINK_WAITING = Metric(
+    "nemutator_uplink_waiting", "gauge", "records that wait for the brain, by stream", ("stream",)
+)
 UPLINK_FAILURES = Metric(
     "nemutator_uplink_failures_total",
     "counter",
-    "calls to the brain without the answer they were made for, by reason: connection, timeout,"
-    " token, unauthorised, busy, failed, nonsense",
-    ("reason",),
+    "calls to the brain without the answer they were made for, by stream and reason: connection,"
+    " untrusted, timeout, token, unauthorised, busy, failed, nonsense",
+    ("stream", "reason"),
 )
 
 Declared = TypeVar("Declared", Key, Metric, Word)

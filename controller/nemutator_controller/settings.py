@@ -7,6 +7,7 @@ from typing import ClassVar
 from nemutator_common import names
 from nemutator_common.serving.addresses import TcpAddress, parse_address
 from nemutator_common.settings import Shared, between, setting
+from nemutator_common.shipping.settings import CallsBrain
 
 
 def loopback(text: str) -> str | None:
@@ -55,6 +56,14 @@ class BrainSettings(Shared):
         "Points of history that are kept, of all nodes together.",
         check=between(1_000, 100_000_000),
     )
+    journal_s: float = setting(
+        90 * 86_400.0,
+        "Seconds that a mutation stays in the journal, and can be taken back by its id.",
+        check=between(3_600, 3660 * 86_400),
+    )
+    journal_decisions: int = setting(
+        100_000, "Mutations that the journal keeps.", check=between(100, 10_000_000)
+    )
     database_bytes: int = setting(
         256 << 20,
         "Largest size of the database file; when it is reached the oldest history makes room.",
@@ -68,7 +77,7 @@ class BrainSettings(Shared):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdmissionSettings(Shared):
+class AdmissionSettings(CallsBrain):
     """`nemutator-controller admission`."""
 
     role: ClassVar[str] = names.ADMISSION

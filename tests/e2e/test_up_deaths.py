@@ -78,7 +78,7 @@ def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_
         wait_until_reported(up, back_at + INTERVAL_S, "a report after")
 
         assert back_at - away_at > INTERVAL_S
-        sent_before = counted(up.socket("observe"), "nemutator_reports_sent_total")
+        sent_before = counted(up.socket("observe"), "nemutator_uplink_sent_total")
         stored = moments(up)
         looks_after = counted(up.socket("observe"), "nemutator_looks_total", result="done")
         # Each look once: neither a report of the time in between is missing, nor one that was
@@ -87,7 +87,7 @@ def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_
         assert any(away_at < at < back_at for at in stored)
         assert max(after - at for at, after in itertools.pairwise(stored)) < LONGEST_GAP_S
         assert counted(up.socket("brain"), "nemutator_reports_lost_total") == 0
-        assert counted(up.socket("observe"), "nemutator_reports_dropped_total") == 0
+        assert counted(up.socket("observe"), "nemutator_uplink_dropped_total") == 0
         assert up.children()["observe"] == observe, "its life has nothing to do with the brain's"
 
         said = up.said()

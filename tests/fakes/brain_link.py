@@ -20,7 +20,7 @@ class BrainLink:
         self.silent = False
         self._changed = asyncio.Condition()
 
-    async def position(self, *, node: str, epoch: str) -> Ack:
+    async def position(self, *, writer: str, epoch: str) -> Ack:
         if answer := await self._failed():
             return answer
         return self._ack(epoch)

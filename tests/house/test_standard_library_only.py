@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.house.tree import Problem, Tree, broken, planted
 
 PACKAGE = "nemutator_common"
-NOT_VOCABULARY = ("kube", "launching", "serving", "supervising")
+NOT_VOCABULARY = ("kube", "launching", "profiles", "serving", "shipping", "supervising")
 
 
 def problems(tree: Tree) -> Iterator[Problem]:

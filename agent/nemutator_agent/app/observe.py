@@ -63,11 +63,9 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         socket_mode=0o666,
     )
     async with brain_over_http(
-        settings.brain,
+        settings,
         socket=directory.socket(names.BRAIN),
         link_token=directory.read_link_token,
-        token_file=settings.brain_token_file,
-        ca_file=settings.brain_ca_file,
         clock=clock,
     ) as brain:
         uplink = ReportStream(

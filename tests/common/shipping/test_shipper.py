@@ -2,11 +2,13 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-from nemutator_agent.uplink.buffer import Buffer
-from nemutator_agent.uplink.link import BatchRefusedError, LinkUnavailableError
-from nemutator_agent.uplink.shipping import PART, Uplink
+import msgspec
 from nemutator_common import names
 from nemutator_common.serving.readiness import Readiness
+from nemutator_common.shipping.batches import encode_reports
+from nemutator_common.shipping.buffer import Buffer
+from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
+from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.wire import Ack
 
 from tests.fakes.brain_link import BrainLink
@@ -15,6 +17,7 @@ from tests.fakes.meters import MemoryMeter
 from tests.fakes.reports import report
 
 EPOCH = "e1"
+PART = "uplink"
 
 
 class Bench:
@@ -22,26 +25,29 @@ class Bench:
         self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
         self.brain = BrainLink()
         self.buffer = Buffer(most=most, most_bytes=1 << 20)
-        self.uplink = Uplink(
+        self.shipper = Shipper(
             self.brain,
             self.buffer,
-            node="n",
+            stream="reports",
+            writer="n",
             epoch=EPOCH,
+            encode=encode_reports,
             call_s=call_s,
             clock=self.clock,
             meter=self.meter,
-            readiness=self.readiness,
             roll=lambda: 0.0,
+            health=self.readiness,
         )
 
     def put(self, count: int) -> None:
         for _ in range(count):
-            self.uplink.put(report())
+            self.buffer.put(msgspec.json.encode(report()))
+        self.shipper.wake()
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(self.uplink.run())
+            task = group.create_task(self.shipper.run())
             yield
             task.cancel()
 
@@ -52,14 +58,14 @@ def unavailable(reason: str = "connection", *, retry_after_s: float = 0) -> Link
 
 async def test_reports_arrive_in_order_and_each_once() -> None:
     bench = Bench()
-    assert bench.readiness.problems()[PART] == "no report accepted by the brain yet"
+    assert bench.readiness.problems()[PART] == "nothing accepted by the brain yet"
     async with bench.running():
         bench.put(3)
         await bench.brain.until_stored(1, 2, 3)
         bench.put(1)
         await bench.brain.until_stored(1, 2, 3, 4)
     assert PART not in bench.readiness.problems()
-    assert bench.meter.value(names.REPORTS_SENT) == 4
+    assert bench.meter.value(names.UPLINK_SENT, stream="reports") == 4
 
 
 async def test_while_the_brain_is_away_reports_wait_and_then_all_arrive() -> None:
@@ -73,7 +79,7 @@ async def test_while_the_brain_is_away_reports_wait_and_then_all_arrive() -> Non
             bench.put(1)
             await bench.clock.advance(delay_s)
         await bench.brain.until_stored(1, 2, 3, 4, 5)
-    assert bench.meter.value(names.UPLINK_FAILURES, reason="connection") == 3
+    assert bench.meter.value(names.UPLINK_FAILURES, stream="reports", reason="connection") == 3
 
 
 async def test_an_answer_that_was_lost_makes_nothing_arrive_twice() -> None:
@@ -93,7 +99,7 @@ async def test_what_the_buffer_dropped_is_a_gap_and_not_a_lie() -> None:
     bench.put(5)
     async with bench.running():
         await bench.brain.until_stored(4, 5)
-    assert bench.meter.value(names.REPORTS_DROPPED, reason="buffer_full") == 3
+    assert bench.meter.value(names.UPLINK_SENT, stream="reports") == 2
 
 
 async def test_of_a_refused_batch_only_the_wrong_report_is_lost() -> None:
@@ -106,7 +112,7 @@ async def test_of_a_refused_batch_only_the_wrong_report_is_lost() -> None:
         await bench.brain.until_stored(2, 3)
         bench.put(2)
         await bench.brain.until_stored(2, 3, 4, 5)
-    assert bench.meter.value(names.REPORTS_DROPPED, reason="malformed") == 1
+    assert bench.meter.value(names.UPLINK_DROPPED, stream="reports", reason="malformed") == 1
     assert [len(batch.envelopes) for batch in bench.brain.batches] == [1, 1, 2]
 
 
@@ -132,7 +138,7 @@ async def test_a_brain_that_never_answers_has_a_deadline() -> None:
         bench.brain.silent = False
         await bench.clock.advance(1)
         await bench.brain.until_stored(1)
-    assert bench.meter.value(names.UPLINK_FAILURES, reason="timeout") == 1
+    assert bench.meter.value(names.UPLINK_FAILURES, stream="reports", reason="timeout") == 1
 
 
 async def test_an_answer_that_cannot_be_true_is_none() -> None:
@@ -144,7 +150,7 @@ async def test_an_answer_that_cannot_be_true_is_none() -> None:
             await bench.clock.until_sleeping()
             await bench.clock.advance(1)
             await bench.brain.until_stored(1)
-        assert bench.meter.value(names.UPLINK_FAILURES, reason="nonsense") == 1
+        assert bench.meter.value(names.UPLINK_FAILURES, stream="reports", reason="nonsense") == 1
 
 
 async def test_a_brain_that_stores_nothing_is_not_asked_without_pause() -> None:
@@ -154,3 +160,40 @@ async def test_a_brain_that_stores_nothing_is_not_asked_without_pause() -> None:
     async with bench.running():
         await bench.clock.until_sleeping()
         assert len(bench.buffer) == 1
+
+
+async def test_a_gap_ends_a_batch_because_its_records_are_numbered_from_the_first() -> None:
+    bench = Bench()
+    bench.put(2)
+    bench.buffer.put(b"x" * (1 << 20))
+    bench.put(1)
+    async with bench.running():
+        await bench.brain.until_stored(1, 2, 4)
+    assert [[one.seq for one in batch.envelopes] for batch in bench.brain.batches] == [[1, 2], [4]]
+
+
+async def test_one_whose_work_needs_no_brain_is_asked_for_no_health() -> None:
+    bench = Bench()
+    bench.readiness = Readiness()
+    bench.brain.failures.append(unavailable())
+    shipper = Shipper(
+        bench.brain,
+        bench.buffer,
+        stream="grants",
+        writer="n",
+        epoch=EPOCH,
+        encode=encode_reports,
+        call_s=5.0,
+        clock=bench.clock,
+        meter=bench.meter,
+        roll=lambda: 0.0,
+    )
+    bench.buffer.put(msgspec.json.encode(report()))
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(shipper.run())
+        await bench.clock.until_sleeping()
+        assert bench.readiness.problems() == {}
+        await bench.clock.advance(1)
+        await bench.brain.until_stored(1)
+        task.cancel()
+    assert bench.meter.value(names.UPLINK_FAILURES, stream="grants", reason="connection") == 1

@@ -1,36 +1,25 @@
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.uplink.buffer import Buffer, encode_batch
-from nemutator_common.wire import LARGEST_BATCH_BYTES, Batch
+from nemutator_common.shipping.batches import encode_reports
+from nemutator_common.shipping.buffer import Buffer
+from nemutator_common.wire import LARGEST_BATCH_BYTES
 
 from tests.fakes.reports import report
 
-SIZE = len(msgspec.json.encode(report()))
-
-
-def test_a_batch_is_what_the_wire_says() -> None:
-    buffer = Buffer(most=10, most_bytes=1 << 20)
-    buffer.put(report(1.0))
-    buffer.put(report(2.0))
-    batch = encode_batch("node", "epoch", buffer.first(most=10, most_bytes=1 << 20))
-    decoded = msgspec.json.decode(batch, type=Batch)
-    assert (decoded.node, decoded.epoch) == ("node", "epoch")
-    assert [(one.seq, one.report) for one in decoded.envelopes] == [
-        (1, report(1.0)),
-        (2, report(2.0)),
-    ]
+RECORD = msgspec.json.encode(report())
+SIZE = len(RECORD)
 
 
 def test_the_oldest_go_and_their_numbers_with_them() -> None:
     buffer = Buffer(most=2, most_bytes=1 << 20)
-    assert [buffer.put(report()) for _ in range(4)] == [0, 0, 1, 1]
-    assert [one.seq for one in buffer.first(most=9, most_bytes=1 << 20)] == [3, 4]
+    assert [buffer.put(RECORD) for _ in range(4)] == [0, 0, 1, 1]
+    assert [seq for seq, _ in buffer.first(most=9, most_bytes=1 << 20)] == [3, 4]
 
 
 def test_a_report_that_no_batch_can_hold_is_dropped_at_once() -> None:
     buffer = Buffer(most=2, most_bytes=1 << 30)
-    assert buffer.put(report(system="x" * LARGEST_BATCH_BYTES)) == 1
+    assert buffer.put(b"x" * LARGEST_BATCH_BYTES) == 1
     assert len(buffer) == 0
     assert buffer.last_seq == 1
 
@@ -42,12 +31,12 @@ def test_it_never_holds_more_than_it_may(steps: list[int], most: int, sizes: int
     dropped = 0
     for step in steps:
         if step:
-            dropped += buffer.put(report())
+            dropped += buffer.put(RECORD)
         else:
             buffer.forget(up_to=buffer.last_seq)
         assert len(buffer) <= most
         assert 0 <= buffer.size_bytes <= most_bytes
-    numbers = [one.seq for one in buffer.first(most=99, most_bytes=1 << 20)]
+    numbers = [seq for seq, _ in buffer.first(most=99, most_bytes=1 << 20)]
     assert numbers == list(range(buffer.last_seq - len(numbers) + 1, buffer.last_seq + 1))
 
 
@@ -57,7 +46,7 @@ def test_a_batch_keeps_to_its_bounds_and_holds_at_least_one(
 ) -> None:
     buffer = Buffer(most=100, most_bytes=1 << 20)
     for _ in range(waiting):
-        buffer.put(report())
+        buffer.put(RECORD)
     first = buffer.first(most=most, most_bytes=most_bytes)
     assert 1 <= len(first) <= most
-    assert len(first) == 1 or len(encode_batch("n" * 253, "e" * 64, first)) <= most_bytes
+    assert len(first) == 1 or len(encode_reports("n" * 253, "e" * 64, first)) <= most_bytes

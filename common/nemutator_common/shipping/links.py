@@ -1,4 +1,4 @@
-"""The brain as the uplink sees it, and the ways in which a call to it can fail."""
+"""The brain as its writers see it, and the ways in which a call to it can fail."""
 
 from typing import Protocol
 
@@ -26,9 +26,12 @@ class BatchRefusedError(LinkError):
 
 
 class Link(Protocol):
-    """Every call may raise LinkUnavailableError; the caller sets its deadline."""
+    """Takes the batches of one stream.
 
-    async def position(self, *, node: str, epoch: str) -> Ack:
+    Every call may raise LinkUnavailableError; the caller sets its deadline.
+    """
+
+    async def position(self, *, writer: str, epoch: str) -> Ack:
         """What the brain has stored of *epoch* so far."""
         ...
 

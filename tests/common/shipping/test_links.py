@@ -1,4 +1,4 @@
-from nemutator_agent.uplink.link import BatchRefusedError, LinkUnavailableError
+from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
 
 
 def test_an_error_has_a_word_to_count_and_a_sentence_to_show() -> None:

@@ -1,1 +1,0 @@
-"""To the brain: bounded, retried, resumable; it never makes a feature wait."""

@@ -1,0 +1,322 @@
+"""The brain over HTTP: its unix socket on this machine, or TLS to it in the cluster."""
+
+import asyncio
+import gzip
+import ssl
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self, TypeVar
+from urllib.parse import quote, urlencode
+
+import aiohttp
+import msgspec
+
+from nemutator_common.clocks import Clock
+from nemutator_common.errors import OperatorError
+from nemutator_common.secret import Secret
+from nemutator_common.shipping.destinations import Destination, LocalBrain, parse_destination
+from nemutator_common.shipping.files import RereadFile
+from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
+from nemutator_common.shipping.settings import CallsBrain
+from nemutator_common.wire import (
+    PROFILE_REQUESTS_PATH,
+    PROFILES_PATH,
+    REPORTS_PATH,
+    STREAMS_PATH,
+    Ack,
+    ProfileOutcome,
+    ProfileRequest,
+    ProfileRequests,
+    Stream,
+)
+
+LARGEST_ANSWER = 64 << 10
+LARGEST_DOCUMENT = 32 << 20
+"""A snapshot for admission: advice for some 100 000 containers."""
+
+ANSWER_S = 10.0
+LONGEST_WAIT_S = 30.0
+
+CONNECTIONS = 4
+"""A long poll, and each stream of a process."""
+
+_SMALLEST_TO_COMPRESS = 1024
+_GZIP_LEVEL = 1
+"""Reports shrink to a tenth at the first level already; higher ones cost more than they save."""
+
+_LONGEST_REASON = 200
+
+_REFUSED = {400: "malformed", 413: "too_large", 422: "malformed"}
+_UNAUTHORISED = (401, 403)
+_BUSY = (429, 503)
+
+T = TypeVar("T")
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """An answer that is a success: 200, 202, 204, or 304 where it was asked for."""
+
+    status: int
+    body: bytes
+    etag: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Proof:
+    """What shows the brain who we are, asked for at each call, because it is renewed."""
+
+    token: Callable[[], Secret]
+    doubt: Callable[[], None] = lambda: None
+    """The brain did not accept it."""
+
+
+class BrainOverHttp:
+    """`async with` it. It keeps its connections open, and every call has a deadline."""
+
+    def __init__(self, where: Destination, *, proof: Proof, ca: RereadFile | None = None) -> None:
+        """*ca*: who signs the certificate of a brain that is not on this machine."""
+        self._where = where
+        self._local = isinstance(where, LocalBrain)
+        self._base = "http://brain" if self._local else str(where)
+        self._proof = proof
+        self._ca = ca
+        self._tls: tuple[str, ssl.SSLContext] | None = None
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        connector: aiohttp.BaseConnector = (
+            aiohttp.UnixConnector(str(self._where.socket), limit=CONNECTIONS)
+            if isinstance(self._where, LocalBrain)
+            else aiohttp.TCPConnector(limit=CONNECTIONS)
+        )
+        self._session = aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            # No proxy from the environment: this is between us and the brain.
+            trust_env=False,
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def call(
+        self,
+        method: str,
+        path: str,
+        body: bytes | None = None,
+        *,
+        headers: Mapping[str, str] | None = None,
+        most_bytes: int = LARGEST_ANSWER,
+        deadline_s: float = ANSWER_S,
+    ) -> Answer:
+        """The answer when it is a success, else a LinkError."""
+        try:
+            async with asyncio.timeout(deadline_s):
+                return await self._call(method, path, body, dict(headers or {}), most_bytes)
+        except TimeoutError:
+            why = f"{self._where} did not answer within {deadline_s:g} s"
+            raise LinkUnavailableError("timeout", why) from None
+
+    async def _call(
+        self, method: str, path: str, body: bytes | None, headers: dict[str, str], most_bytes: int
+    ) -> Answer:
+        if self._session is None:
+            raise RuntimeError("used outside of `async with`")
+        headers["Authorization"] = f"Bearer {self._token().reveal()}"
+        if body is not None:
+            headers["Content-Type"] = "application/json"
+            # On this machine a byte costs less than the work to save it.
+            if not self._local and len(body) >= _SMALLEST_TO_COMPRESS:
+                body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
+                headers["Content-Encoding"] = "gzip"
+        try:
+            async with self._session.request(
+                method,
+                self._base + path,
+                data=body,
+                headers=headers,
+                ssl=self._context() or True,
+                # A redirect would take our token to somebody else.
+                allow_redirects=False,
+                timeout=aiohttp.ClientTimeout(total=None),
+            ) as response:
+                if response.status not in (200, 202, 204, 304):
+                    await self._fail(response)
+                return Answer(
+                    response.status,
+                    await _body(response, most_bytes),
+                    response.headers.get("ETag"),
+                )
+        except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:
+            if self._ca is not None:
+                self._ca.doubt()
+            why = f"{self._where} is not trusted: {_short(error)}"
+            raise LinkUnavailableError("untrusted", why) from error
+        except (aiohttp.ClientError, OSError) as error:
+            why = f"no brain answers at {self._where}: {_short(error)}"
+            raise LinkUnavailableError("connection", why) from error
+
+    def _token(self) -> Secret:
+        try:
+            return self._proof.token()
+        except OperatorError as error:
+            raise LinkUnavailableError("token", f"no token: {error.what}") from error
+
+    def _context(self) -> ssl.SSLContext | None:
+        if self._ca is None:
+            return None
+        text = self._ca.text()
+        if self._tls is None or self._tls[0] != text:
+            try:
+                self._tls = (text, ssl.create_default_context(cadata=text))
+            except (ssl.SSLError, ValueError) as error:
+                self._ca.doubt()
+                raise LinkUnavailableError("untrusted", "the CA file has no certificate") from error
+        return self._tls[1]
+
+    async def _fail(self, response: aiohttp.ClientResponse) -> None:
+        status = response.status
+        why = f"the brain answers {status}: {await _explanation(response)}"
+        if status in _REFUSED:
+            raise BatchRefusedError(_REFUSED[status], why)
+        if status in _UNAUTHORISED:
+            self._proof.doubt()
+            raise LinkUnavailableError("unauthorised", why)
+        if status in _BUSY:
+            raise LinkUnavailableError("busy", why, retry_after_s=_retry_after_s(response))
+        raise LinkUnavailableError("failed", why)
+
+
+def brain_over_http(
+    settings: CallsBrain, *, socket: Path, link_token: Callable[[], Secret], clock: Clock
+) -> BrainOverHttp:
+    """The brain of *settings*: the one at *socket* when they name none.
+
+    On this machine the link token proves who we are; elsewhere the service account's token, and
+    the brain's certificate proves the brain.
+    """
+    where = parse_destination(settings.brain) if settings.brain else LocalBrain(socket)
+    if isinstance(where, LocalBrain):
+        return BrainOverHttp(where, proof=Proof(link_token))
+    token = RereadFile(settings.brain_token_file, clock=clock, reason="token")
+    ca = RereadFile(settings.brain_ca_file, clock=clock, reason="untrusted")
+    return BrainOverHttp(where, proof=Proof(lambda: Secret(token.text()), token.doubt), ca=ca)
+
+
+class ReportsOverHttp:
+    """A `Link` for `wire.Batch`es."""
+
+    def __init__(self, brain: BrainOverHttp) -> None:
+        self._brain = brain
+
+    async def position(self, *, writer: str, epoch: str) -> Ack:
+        query = urlencode({"node": writer, "epoch": epoch})
+        return _decoded(await self._brain.call("GET", f"{REPORTS_PATH}?{query}"), Ack)
+
+    async def send(self, batch: bytes) -> Ack:
+        return _decoded(await self._brain.call("POST", REPORTS_PATH, batch), Ack)
+
+
+class StreamOverHttp:
+    """A `Link` for the `wire.StreamBatch`es of one *stream*."""
+
+    def __init__(self, brain: BrainOverHttp, stream: Stream) -> None:
+        self._brain = brain
+        self._path = f"{STREAMS_PATH}{stream}"
+
+    async def position(self, *, writer: str, epoch: str) -> Ack:
+        query = urlencode({"writer": writer, "epoch": epoch})
+        return _decoded(await self._brain.call("GET", f"{self._path}?{query}"), Ack)
+
+    async def send(self, batch: bytes) -> Ack:
+        return _decoded(await self._brain.call("POST", self._path, batch), Ack)
+
+
+class ProfilesOverHttp:
+    """What the brain wants profiled on *node*, and how that went."""
+
+    def __init__(self, brain: BrainOverHttp, *, node: str) -> None:
+        self._brain = brain
+        self._node = node
+
+    async def requests(self, wait_s: float) -> Sequence[ProfileRequest]:
+        """Requests for the node, as soon as there is one, or none after *wait_s*; LinkError."""
+        wait_s = min(wait_s, LONGEST_WAIT_S)
+        query = urlencode({"node": self._node, "wait_s": f"{wait_s:g}"})
+        answer = await self._brain.call(
+            "GET", f"{PROFILE_REQUESTS_PATH}?{query}", deadline_s=wait_s + ANSWER_S
+        )
+        return _decoded(answer, ProfileRequests).requests
+
+    async def report(self, outcome: ProfileOutcome) -> None:
+        """Returns when it is stored; the same again is harmless. LinkError."""
+        await self._brain.call("POST", PROFILES_PATH, msgspec.json.encode(outcome))
+
+
+class DocumentsOverHttp:
+    """Snapshots of the brain that are asked for again and again, and sent when they changed."""
+
+    def __init__(self, brain: BrainOverHttp) -> None:
+        self._brain = brain
+        self._known: dict[str, tuple[str, bytes]] = {}
+
+    async def get(self, path: str) -> bytes:
+        """The document at *path*, one of a few; LinkError."""
+        path = quote(path, safe="/?=&")
+        known = self._known.get(path)
+        answer = await self._brain.call(
+            "GET",
+            path,
+            headers={"If-None-Match": known[0]} if known else None,
+            most_bytes=LARGEST_DOCUMENT,
+        )
+        if answer.status == 304:
+            if known is None:
+                raise LinkUnavailableError("nonsense", "unchanged, says the brain, but since when?")
+            return known[1]
+        if answer.etag:
+            self._known[path] = (answer.etag, answer.body)
+        return answer.body
+
+
+def _decoded(answer: Answer, shape: type[T]) -> T:
+    try:
+        return msgspec.json.decode(answer.body, type=shape)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        what = f"the brain's answer is not {shape.__name__}"
+        raise LinkUnavailableError("nonsense", what) from None
+
+
+def _retry_after_s(response: aiohttp.ClientResponse) -> float:
+    """Seconds only: the form with a date needs two clocks that agree."""
+    text = response.headers.get("Retry-After", "")
+    return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0.0
+
+
+async def _explanation(response: aiohttp.ClientResponse) -> str:
+    try:
+        answer = msgspec.json.decode(await _body(response, LARGEST_ANSWER))
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+        return "no explanation"
+    said = answer.get("error") if isinstance(answer, dict) else None
+    return str(said)[:_LONGEST_REASON] if said else "no explanation"
+
+
+async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > most_bytes:
+            raise LinkUnavailableError("nonsense", "the brain's answer is too long")
+    return bytes(body)
+
+
+def _short(error: BaseException) -> str:
+    if isinstance(error, aiohttp.ClientConnectorCertificateError):
+        return str(error.certificate_error)[:_LONGEST_REASON]
+    reason = error.os_error.strerror if isinstance(error, aiohttp.ClientConnectorError) else None
+    return str(reason or type(error).__name__)[:_LONGEST_REASON]
