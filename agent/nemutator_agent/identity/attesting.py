@@ -1,0 +1,53 @@
+"""The decision: facts of a process on one side, who it would have to be on the other."""
+
+from collections.abc import Sequence
+
+from nemutator_agent.identity.cgroup_lines import UNIFIED, Line, line_of, parse_lines
+from nemutator_agent.identity.facts import Facts
+from nemutator_agent.identity.pods import PodsRoot, pod_of
+from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.rules import Rule, split_cgroup
+
+
+class PodWitness:
+    """In a cluster: kubelet says whose the socket is, the kernel says whose the process is."""
+
+    def __init__(self, root: PodsRoot) -> None:
+        self._root = root
+
+    def admit(self, facts: Facts, pod_uid: str) -> None:
+        """Return when the process is in the pod that the socket was given to; else RefusedError."""
+        found = pod_of(facts.cgroup, self._root)
+        if found != pod_uid:
+            raise RefusedError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+
+
+class RuleWitness:
+    """Outside of Kubernetes: by user, program and control group."""
+
+    def admit(self, peer_uid: int, facts: Facts, rules: Sequence[Rule]) -> None:
+        """Return when one of *rules* holds in all its parts; else RefusedError."""
+        lines = parse_lines(facts.cgroup)
+        if not any(_holds(rule, peer_uid, facts, lines) for rule in rules):
+            program = facts.executable or "a program that may not be seen"
+            raise RefusedError("rule", f"no rule admits uid {peer_uid} with {program}")
+
+
+def _holds(rule: Rule, uid: int, facts: Facts, lines: tuple[Line, ...]) -> bool:
+    return (
+        # A rule that says nothing is nobody's intention.
+        rule != Rule()
+        and rule.uid in (None, uid)
+        and rule.executable in (None, facts.executable)
+        and (rule.cgroup is None or _is_below(rule.cgroup, lines))
+    )
+
+
+def _is_below(cgroup: str, lines: tuple[Line, ...]) -> bool:
+    hierarchy, path = split_cgroup(cgroup)
+    line = (
+        line_of(lines, UNIFIED) or line_of(lines, "name=systemd")
+        if hierarchy is None
+        else line_of(lines, hierarchy)
+    )
+    return line is not None and (line.path == path or line.path.startswith(f"{path}/"))

@@ -1,0 +1,129 @@
+"""The process at the other end of a unix socket, held so that it cannot become another one.
+
+SO_PEERCRED names the process that connected by a number, which may be used again once it is gone.
+SO_PEERPIDFD (Linux 6.5) gives a hold on that very process. Older kernels: `pidfd_open` with the
+number, right after accept. There a recycled number is caught only by who it must be, which is why a
+socket belongs to one pod.
+
+Every look ends by asking the hold whether the process still lives: if it does, the number was its
+own all the time, and so is what was read under it.
+"""
+
+import errno
+import os
+import select
+import socket
+import struct
+from collections.abc import Callable
+
+from nemutator_agent.identity.cgroup_lines import LONGEST_TEXT
+from nemutator_agent.identity.facts import LONGEST_STAT, Facts, started_ticks
+from nemutator_agent.identity.refusals import RefusedError, Step
+
+SO_PEERPIDFD = 77
+"""Not in Python 3.11's socket module; the same number on all architectures but sparc and parisc."""
+
+_CREDENTIALS = struct.Struct("iII")
+
+Hold = Callable[[socket.socket, int], int]
+"""From a connection and the number that it names: a pidfd."""
+
+
+def by_connection(connection: socket.socket, pid: int) -> int:
+    """The kernel's own hold on whoever connected; OSError ENOPROTOOPT before Linux 6.5."""
+    return connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+
+
+def by_number(connection: socket.socket, pid: int) -> int:
+    """A hold on whoever has the number now."""
+    return os.pidfd_open(pid)
+
+
+def by_best(connection: socket.socket, pid: int) -> int:
+    try:
+        return by_connection(connection, pid)
+    except OSError as error:
+        if error.errno != errno.ENOPROTOOPT:
+            raise
+    return by_number(connection, pid)
+
+
+class Peer:
+    """Whoever connected. `facts()` is asked anew for each request; `close()` lets go."""
+
+    def __init__(self, pid: int, uid: int, gid: int, *, hold: int) -> None:
+        self.pid = pid
+        self.uid = uid
+        self.gid = gid
+        self._hold: int | None = hold
+        self._started: int | None = None
+
+    def facts(self) -> Facts:
+        """What the kernel says of the process now; RefusedError when it is not there any more."""
+        started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
+        cgroup = self._read("cgroup", LONGEST_TEXT, step="cgroup").decode(
+            "utf-8", "surrogateescape"
+        )
+        executable = self._executable()
+        if self._started not in (None, started) or not self._is_alive():
+            raise RefusedError("alive", "the process that connected has ended")
+        self._started = started
+        return Facts(cgroup, started, executable)
+
+    def close(self) -> None:
+        if self._hold is not None:
+            os.close(self._hold)
+            self._hold = None
+
+    def _is_alive(self) -> bool:
+        if self._hold is None:
+            return False
+        poll = select.poll()
+        poll.register(self._hold, select.POLLIN)
+        return not poll.poll(0)
+
+    def _read(self, name: str, most: int, *, step: Step) -> bytes:
+        try:
+            # Unbuffered and in one piece where it can be: /proc makes its text when it is read.
+            with open(f"/proc/{self.pid}/{name}", "rb", buffering=0) as file:
+                content = b""
+                while len(content) <= most and (more := file.read(most + 1 - len(content))):
+                    content += more
+        except (FileNotFoundError, ProcessLookupError):
+            raise RefusedError("alive", "the process that connected has ended") from None
+        except OSError as error:
+            raise RefusedError(step, f"/proc/PID/{name}: {error.strerror}") from None
+        if len(content) > most:
+            raise RefusedError(step, f"/proc/PID/{name} is longer than {most} bytes")
+        return content
+
+    def _executable(self) -> str | None:
+        """Its path, when that leads us to the same file: anybody can mount a program of his own on
+        a path of his own mount namespace, and the link would show that path."""
+        link = f"/proc/{self.pid}/exe"
+        try:
+            path = os.readlink(link)
+            return path if os.path.samestat(os.stat(link), os.stat(path)) else None
+        except (OSError, ValueError):
+            return None
+
+
+def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
+    """Take hold of whoever connected; RefusedError when the kernel does not let us."""
+    try:
+        given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+    except OSError as error:
+        raise RefusedError("credentials", f"no credentials: {error.strerror}") from None
+    pid, uid, gid = _CREDENTIALS.unpack(given)
+    if pid <= 0:
+        raise RefusedError(
+            "credentials",
+            "the caller is in no pid namespace of ours; remedy: the agent's pod needs hostPID",
+        )
+    try:
+        return Peer(pid, uid, gid, hold=hold(connection, pid))
+    except OSError as error:
+        # Gone before we could look; or, on some kernels, already when it connected.
+        gone = error.errno in (errno.ESRCH, errno.ENODATA, errno.EINVAL)
+        why = "the process that connected has ended" if gone else f"{error.strerror}"
+        raise RefusedError("pidfd", why) from None

@@ -1,0 +1,184 @@
+"""Which pod a control group is of: a fixed position below kubelet's own root, never a search.
+
+    root / [burstable | besteffort] / pod<uid> / …                              cgroupfs driver
+    root.slice / [root-<qos>.slice] / root-[<qos>-]pod<uid, _ for ->.slice / …  systemd driver
+
+A process can be moved deeper by whoever was given a part of the tree, and there it may call groups
+what it likes; and in another hierarchy it may stand elsewhere altogether. So one hierarchy speaks,
+at one depth, and all the others may only contradict.
+"""
+
+import re
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nemutator_agent.identity.cgroup_lines import UNIFIED, Line, line_of, parse_lines
+from nemutator_agent.identity.refusals import RefusedError
+
+KUBELETS = ("memory", "pids", "cpu")
+"""Controllers of version 1 that kubelet gives each pod a group of; the first that is there speaks.
+
+A machine of version 2 may still have others of version 1, for network classes say.
+"""
+
+_UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
+_HASH = r"[0-9a-f]{32}"
+"""Of a static pod: kubelet makes its uid from its manifest."""
+_UID = re.compile(rf"{_UUID}|{_HASH}")
+_QOS = ("burstable", "besteffort")
+_SLICE = ".slice"
+
+# Whatever the driver or the runtime's notation, and however it is wrapped: to contradict it is
+# enough to look like the name of a pod.
+_LOOKS_LIKE_POD = re.compile(
+    r"(?<![0-9a-z])pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?![0-9a-z])",
+    re.IGNORECASE | re.ASCII,
+)
+
+_SETTING = re.compile(
+    r"(?:(?P<hierarchy>[a-z0-9_=.-]*):)?(?P<path>/[^@\n]+)(?:@(?P<own>/[^@\n]+))?"
+)
+EXPECTED = (
+    "expected kubelet's control group, like /kubepods or memory:/kubepods; with @ and this "
+    "process's own group behind it where that has a cgroup namespace of its own"
+)
+
+
+@dataclass(frozen=True, slots=True)
+class PodsRoot:
+    """Where kubelet keeps all pods."""
+
+    hierarchy: str
+    """A controller of version 1, or `cgroup_lines.UNIFIED`."""
+    path: str
+    namespace: str | None = "/"
+    """The group that paths are seen from, by its own path: `/` but in a cgroup namespace.
+
+    None: not known, so that paths that lead out of it (`/../..`) cannot be understood.
+    """
+
+
+def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
+    """Kubelet's root: as the *setting* says, else where the agent's own pod shows it.
+
+    A ValueError says what to do when neither tells.
+    """
+    try:
+        lines = parse_lines(own_cgroup)
+    except RefusedError as odd:
+        raise ValueError(f"this process's own control groups: {odd.why}") from odd
+    speaks = next((name for name in KUBELETS if line_of(lines, name)), UNIFIED)
+    if setting:
+        return _from_setting(setting, lines, speaks)
+    line = line_of(lines, speaks)
+    # The innermost: kubelet itself may run in a pod of another cluster.
+    for path in reversed(tuple(_with_ancestors(line.path if line else "/"))):
+        parent = path.rpartition("/")[0]
+        for above in (parent.rpartition("/")[0], parent):
+            root = PodsRoot(speaks, above)
+            if above and _position(root, path) and not _position(root, parent):
+                return root
+    raise ValueError(
+        "this process is in no pod's control group, or does not see it: name kubelet's with the "
+        f"setting pods_root; {EXPECTED}"
+    )
+
+
+def pod_of(cgroup: str, root: PodsRoot) -> str:
+    """The uid of the pod that a process with this /proc/PID/cgroup is in; else RefusedError."""
+    lines = parse_lines(cgroup)
+    line = line_of(lines, root.hierarchy)
+    if line is None:
+        raise RefusedError("cgroup", f"it has no group in {root.hierarchy or 'version 2'}")
+    uid = _position(root, _absolute(line.path, root.namespace))
+    if uid is None:
+        raise RefusedError("position", f"not a pod's control group: {line.path[:200]!r}")
+    for other in lines:
+        if other is not line:
+            _agrees(other, uid, root)
+    return uid
+
+
+def _from_setting(setting: str, lines: tuple[Line, ...], speaks: str) -> PodsRoot:
+    match = _SETTING.fullmatch(setting)
+    if match is None:
+        raise ValueError(EXPECTED)
+    hierarchy = speaks if match["hierarchy"] is None else match["hierarchy"]
+    path, own = match["path"], match["own"]
+    line = line_of(lines, hierarchy)
+    if line is None:
+        raise ValueError(f"this machine has no hierarchy {hierarchy!r}; {EXPECTED}")
+    if not _is_plain(path) or (own is not None and not _is_plain(own)):
+        raise ValueError(EXPECTED)
+    # `/` is what the root of a namespace looks like from within, and the machine's root as well.
+    return PodsRoot(hierarchy, path, own or ("/" if line.path != "/" else None))
+
+
+def _is_plain(path: str) -> bool:
+    return not {"", ".", ".."} & set(path[1:].split("/"))
+
+
+def _with_ancestors(path: str) -> Iterator[str]:
+    """From the highest down to *path* itself."""
+    names = path.strip("/").split("/")
+    for depth in range(len(names)):
+        yield "/" + "/".join(names[: depth + 1])
+
+
+def _position(root: PodsRoot, path: str) -> str | None:
+    """The pod's uid at its fixed position in *path*, which is absolute."""
+    if not path.startswith(f"{root.path}/"):
+        return None
+    first, second = (*path[len(root.path) + 1 :].split("/", 2), "", "")[:2]
+    root_name = root.path.rpartition("/")[2]
+    if root_name.endswith(_SLICE):
+        prefix = root_name.removesuffix(_SLICE)
+        qos = next((qos for qos in _QOS if first == f"{prefix}-{qos}{_SLICE}"), None)
+        wanted = f"{prefix}-{qos}-pod" if qos else f"{prefix}-pod"
+        name = second if qos else first
+        if not name.startswith(wanted) or not name.endswith(_SLICE) or "-" in name[len(wanted) :]:
+            return None
+        uid = name[len(wanted) : -len(_SLICE)].replace("_", "-")
+    else:
+        name = second if first in _QOS else first
+        if not name.startswith("pod"):
+            return None
+        uid = name.removeprefix("pod")
+    return uid if _UID.fullmatch(uid) else None
+
+
+def _absolute(path: str, namespace: str | None) -> str:
+    """*path* as it is outside of our namespace. The kernel puts `/..` in front, and nowhere else."""
+    names = path[1:].split("/")
+    up = next((at for at, name in enumerate(names) if name != ".."), len(names))
+    if ".." in names[up:]:
+        raise RefusedError("cgroup", "a path that no kernel writes")
+    if namespace == "/" and not up:
+        return path
+    if namespace is None:
+        if not up:
+            return path
+        raise RefusedError(
+            "position",
+            "the agent has a cgroup namespace of its own and does not know its place; remedy: name "
+            "its own group in the setting pods_root, behind an @",
+        )
+    own = [name for name in namespace.split("/") if name]
+    if up > len(own):
+        raise RefusedError("cgroup", "a path that leads above the root")
+    return "/" + "/".join([*own[: len(own) - up], *(name for name in names[up:] if name)])
+
+
+def _agrees(other: Line, uid: str, root: PodsRoot) -> None:
+    # A cluster in a pod of another one has that one's pod in front of each path.
+    path = (
+        other.path.removeprefix(root.path) if other.path.startswith(f"{root.path}/") else other.path
+    )
+    for found in _LOOKS_LIKE_POD.finditer(path):
+        named = found[1].lower().replace("_", "-")
+        if named != uid:
+            raise RefusedError(
+                "hierarchies",
+                f"one names pod {uid}, another ({','.join(sorted(other.controllers)) or 'version 2'})"
+                f" pod {named}",
+            )
