@@ -1,0 +1,54 @@
+"""What a new user is told to try: one command for each of the four jobs, as it can be copied."""
+
+import dataclasses
+import shlex
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Self
+
+from nemutator_ctl.terminal_text import visible
+
+
+@dataclass(frozen=True, slots=True)
+class Tries:
+    """What there is to try so far."""
+
+    secret: str | None = None
+    mutation: str | None = None
+    pid: int | None = None
+    """Of the sample, a Go program."""
+    profiled: bool = False
+    """Whether its flame graph is on the page."""
+    problem: str | None = None
+    """Why something of it is not there, with its remedy."""
+
+    def of(self, pid: int) -> Self:
+        return dataclasses.replace(self, pid=pid)
+
+    def seen(self, pid: int) -> Self:
+        return dataclasses.replace(self, pid=pid, profiled=True)
+
+    def without(self, problem: str) -> Self:
+        return dataclasses.replace(self, problem=problem)
+
+
+def told(tries: Tries, *, program: str, data_dir: Path, named: bool, socket: Path) -> str:
+    """The block of text; *named*: whether --data-dir is needed to mean this directory."""
+    option = f" --data-dir {shlex.quote(str(data_dir))}" if named else ""
+    lines = ["", "  Try"]
+    if tries.secret is not None:
+        where = shlex.quote(str(socket))
+        url = f"http://nemutator/v1/secret/{tries.secret}"
+        lines.append(f"    a secret     curl --silent --unix-socket {where} {url}")
+    if tries.pid is not None:
+        lines.append(f"    a profile    {program} profile{option} pid:{tries.pid} --seconds 10")
+    lines.append(f"    advice       {program} advise{option}")
+    if tries.mutation is not None:
+        lines.append(f"    a rollback   {program} rollback{option} {shlex.quote(tries.mutation)}")
+    if tries.profiled:
+        lines.append("  Seen")
+        lines.append("    the flame graph of the sample service `shop` is on the page: Profiles")
+    if tries.problem is not None:
+        lines.append("  Not shown")
+        lines += [f"    {visible(line, limit=300)}" for line in tries.problem.splitlines()]
+    return "\n".join([*lines, "", ""])

@@ -1,0 +1,94 @@
+"""What `deploy/` holds, changed for a testbed: its images, its paths, its ports, its network."""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import yaml
+
+REPOSITORY = Path(__file__).parents[3]
+FOLDERS = (REPOSITORY / "deploy" / "crds", REPOSITORY / "deploy" / "manifests")
+VERSION = "0.1.0"
+AGENT, CONTROLLER = "localhost/nemutator/agent:e2e", "localhost/nemutator/controller:e2e"
+KUBELET = "/var/lib/kubelet"
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where the manifests are to work."""
+
+    kubelet_root: Path
+    settings: str
+    """TOML for all processes."""
+    ports: Mapping[str, int]
+    """By the name that the container's port has."""
+    environment: Mapping[str, str]
+    """For processes that call the API server."""
+
+
+def documents(place: Place) -> list[Json]:
+    """All of them, definitions first, as they are applied to the testbed."""
+    return [_adapted(document, place) for folder in FOLDERS for document in _read(folder)]
+
+
+def _read(folder: Path) -> Iterator[Json]:
+    found = [
+        document
+        for path in sorted(folder.glob("*.yaml"))
+        for document in yaml.safe_load_all(path.read_text())
+        if document is not None
+    ]
+    # What others lie in must be there before them.
+    yield from sorted(found, key=lambda document: document["kind"] != "Namespace")
+
+
+def _adapted(document: Json, place: Place) -> Json:
+    match document["kind"]:
+        case "ConfigMap" if document["metadata"]["name"] == "nemutator-settings":
+            document["data"] = {"settings.toml": place.settings}
+        case "Service":
+            for port in document["spec"]["ports"]:
+                port["targetPort"] = place.ports[port["targetPort"]]
+        case "Deployment" | "DaemonSet" | "StatefulSet":
+            _adapt_workload(document["spec"], place)
+    return document
+
+
+def _adapt_workload(spec: Json, place: Place) -> None:
+    pod = spec["template"]["spec"]
+    # One node, whose loopback is where the API server and Vault are.
+    pod["hostNetwork"] = True
+    pod.pop("priorityClassName", None)
+    if "replicas" in spec:
+        spec["replicas"] = 1
+    if spec.get("strategy"):
+        spec["strategy"] = {"type": "Recreate"}
+    for container in pod["containers"]:
+        _adapt_container(container, place)
+    for volume in pod.get("volumes", ()):
+        if path := volume.get("hostPath"):
+            path["path"] = _moved(path["path"], place)
+    # Nobody provides storage there.
+    for claim in spec.pop("volumeClaimTemplates", ()):
+        pod["volumes"].append({"name": claim["metadata"]["name"], "emptyDir": {}})
+
+
+def _adapt_container(container: Json, place: Place) -> None:
+    images = {f"nemutator/agent:{VERSION}": AGENT, f"nemutator/controller:{VERSION}": CONTROLLER}
+    container["image"] = images[container["image"]]
+    container["imagePullPolicy"] = "Never"
+    container["resources"] = {}
+    for mount in container.get("volumeMounts", ()):
+        mount["mountPath"] = _moved(mount["mountPath"], place)
+    for port in container.get("ports", ()):
+        port["containerPort"] = place.ports[port["name"]]
+    container.setdefault("env", []).extend(
+        {"name": name, "value": value} for name, value in place.environment.items()
+    )
+
+
+def _moved(path: str, place: Place) -> str:
+    return path.replace(KUBELET, str(place.kubelet_root), 1) if path.startswith(KUBELET) else path
