@@ -1,0 +1,121 @@
+"""A profile as a tree of boxes, in columns: what the flame graph's page draws.
+
+Stacks are sorted from the outermost frame, so that equal beginnings lie together and a box is a
+range of rows: only boxes that will be seen are ever made.
+"""
+
+from dataclasses import dataclass, field
+
+from nemutator_common.profiles.model import Frame, FrameKind, Profile
+
+SMALLEST_SHARE = 0.001
+"""Of all samples: a box below is thinner than a pixel of most screens."""
+
+DEEPEST = 512
+MOST_BOXES = 100_000
+
+KINDS: tuple[FrameKind, ...] = ("go", "native", "kernel", "unknown")
+
+
+@dataclass(frozen=True, slots=True)
+class Boxes:
+    """One row for each box, a parent before its children, in the order of their names."""
+
+    strings: list[str] = field(default_factory=list)
+    depth: list[int] = field(default_factory=list)
+    samples: list[int] = field(default_factory=list)
+    name: list[int] = field(default_factory=list)
+    """Places in `strings`, as with `file`."""
+    file: list[int] = field(default_factory=list)
+    line: list[int] = field(default_factory=list)
+    """Where most of the samples were, or where the first of them was."""
+    kind: list[int] = field(default_factory=list)
+    """Places in KINDS; with those that were inlined below zero: -1 - place."""
+
+
+_Key = tuple[str, str, FrameKind, bool]
+
+
+def boxes(profile: Profile, *, everything: str) -> tuple[Boxes, int]:
+    """All boxes that can be seen, the first of them named *everything*; and how many others."""
+    keys = sorted({_key(frame) for frame in profile.frames})
+    places = {key: place for place, key in enumerate(keys)}
+    frames = [places[_key(frame)] for frame in profile.frames]
+    rows = sorted(
+        (tuple(frames[number] for number in reversed(stack)), -count, stack)
+        for stack, count in profile.stacks
+    )
+    total = sum(-count for _, count, _ in rows)
+    return _Layout(profile, keys, rows, total).laid_out(everything)
+
+
+def _key(frame: Frame) -> _Key:
+    """What makes two frames one box: not the line."""
+    return (frame.function, frame.file, frame.kind, frame.inlined)
+
+
+class _Layout:
+    def __init__(
+        self,
+        profile: Profile,
+        keys: list[_Key],
+        rows: list[tuple[tuple[int, ...], int, tuple[int, ...]]],
+        total: int,
+    ) -> None:
+        self._profile = profile
+        self._keys = keys
+        self._rows = rows
+        self._total = total
+        self._boxes = Boxes()
+        self._strings: dict[str, int] = {}
+        self._left_out = 0
+
+    def laid_out(self, everything: str) -> tuple[Boxes, int]:
+        waiting = [(0, len(self._rows), 0, -1, self._total)]
+        while waiting:
+            first, end, depth, key, samples = waiting.pop()
+            if len(self._boxes.depth) >= MOST_BOXES:
+                self._left_out += 1
+                continue
+            self._add(first, depth, key, samples, everything)
+            within = self._within(first, end, depth)
+            waiting.extend(reversed(within))
+        self._boxes.strings.extend(self._strings)
+        return self._boxes, self._left_out
+
+    def _within(self, first: int, end: int, depth: int) -> list[tuple[int, int, int, int, int]]:
+        """The boxes right below one, each with its range of rows."""
+        found = []
+        at = first
+        while at < end:
+            key = self._rows[at][0][depth] if depth < len(self._rows[at][0]) else None
+            samples, begin = 0, at
+            while at < end and self._at(at, depth) == key:
+                samples -= self._rows[at][1]
+                at += 1
+            if key is None:
+                continue
+            if samples < self._total * SMALLEST_SHARE or depth >= DEEPEST:
+                self._left_out += 1
+            else:
+                found.append((begin, at, depth + 1, key, samples))
+        return found
+
+    def _at(self, row: int, depth: int) -> int | None:
+        stack = self._rows[row][0]
+        return stack[depth] if depth < len(stack) else None
+
+    def _add(self, row: int, depth: int, key: int, samples: int, everything: str) -> None:
+        out = self._boxes
+        out.depth.append(depth)
+        out.samples.append(samples)
+        if key < 0:
+            name, file, kind, inlined, line = everything, "", "unknown", False, 0
+        else:
+            name, file, kind, inlined = self._keys[key]
+            line = self._profile.frames[self._rows[row][2][-depth]].line
+        out.name.append(self._strings.setdefault(name, len(self._strings)))
+        out.file.append(self._strings.setdefault(file, len(self._strings)))
+        out.line.append(line)
+        place = next(place for place, one in enumerate(KINDS) if one == kind)
+        out.kind.append(-1 - place if inlined else place)

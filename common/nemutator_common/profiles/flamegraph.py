@@ -1,0 +1,79 @@
+"""The flame graph: one HTML file that needs nothing else, from a disk or from the console.
+
+It runs under the strictest policy that lets it run at all: no script and no style but its own, no
+connection to anywhere. Names come from the profiled program, so they are data inside of it and
+reach the page as text only.
+"""
+
+import base64
+import hashlib
+import html
+import json
+from pathlib import Path
+
+from nemutator_common.profiles.flame_layout import KINDS, boxes
+from nemutator_common.profiles.model import Profile
+
+_PAGE = Path(__file__).parent / "page"
+_TEMPLATE = (_PAGE / "flamegraph.html").read_text("utf-8")
+_SCRIPT = (_PAGE / "flamegraph.js").read_text("utf-8")
+_STYLE = (_PAGE / "flamegraph.css").read_text("utf-8")
+
+
+def _source(content: str) -> str:
+    digest = hashlib.sha256(content.encode()).digest()
+    return f"'sha256-{base64.b64encode(digest).decode()}'"
+
+
+_POLICY = (
+    f"default-src 'none'; script-src {_source(_SCRIPT)}; style-src {_source(_STYLE)};"
+    " base-uri 'none'; form-action 'none'"
+)
+
+CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'self'"
+"""The header to serve the page with. The page repeats it where it can, for a file has no header."""
+
+
+def render(profile: Profile, *, title: str) -> str:
+    """The whole page. *title* says what was profiled."""
+    drawn, left_out = boxes(profile, everything="all")
+    data = {
+        "title": title,
+        "hz": profile.hz,
+        "startedAt": profile.started_at,
+        "seconds": profile.seconds,
+        "recorded": profile.recorded,
+        "lost": dict(profile.lost),
+        "cpuSeconds": profile.cpu_seconds,
+        "sampledCpuSeconds": profile.sampled_cpu_seconds,
+        "notes": list(profile.notes),
+        "labels": dict(profile.labels),
+        "leftOut": left_out,
+        "kinds": KINDS,
+        "strings": drawn.strings,
+        "depth": drawn.depth,
+        "samples": drawn.samples,
+        "name": drawn.name,
+        "file": drawn.file,
+        "line": drawn.line,
+        "kind": drawn.kind,
+    }
+    parts = {
+        "@POLICY@": html.escape(_POLICY, quote=True),
+        "@TITLE@": html.escape(title, quote=True),
+        "@STYLE@": _STYLE,
+        "@DATA@": _embedded(data),
+        "@SCRIPT@": _SCRIPT,
+    }
+    # In the order of the template, each once: a name that looks like a mark is none.
+    page, rest = [], _TEMPLATE
+    for mark, content in parts.items():
+        before, _, rest = rest.partition(mark)
+        page += [before, content]
+    return "".join([*page, rest])
+
+
+def _embedded(data: object) -> str:
+    """JSON that cannot end its own element, whatever names say; beyond ASCII it is escaped, too."""
+    text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
+    return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

@@ -1,0 +1,71 @@
+import dataclasses
+
+from hypothesis import given
+from nemutator_common.profiles.flame_layout import DEEPEST, KINDS, Boxes, boxes
+from nemutator_common.profiles.model import Frame, Profile
+
+from tests.common.profiles.made import profiles, small
+
+
+def drawn(found: Boxes) -> list[tuple[int, str, int]]:
+    names = [found.strings[name] for name in found.name]
+    return list(zip(found.depth, names, found.samples, strict=True))
+
+
+def test_equal_beginnings_are_one_box() -> None:
+    found, left_out = boxes(small(), everything="all")
+    assert drawn(found) == [
+        (0, "all", 10),
+        (1, "main.main", 10),
+        (2, "do_syscall_64", 3),
+        (2, "main.work", 6),
+        (3, "main.add", 6),
+    ]
+    assert left_out == 0
+    assert found.line == [0, 10, 0, 20, 30]
+    assert [KINDS[kind if kind >= 0 else -1 - kind] for kind in found.kind] == [
+        "unknown",
+        "go",
+        "kernel",
+        "go",
+        "go",
+    ]
+    assert [kind < 0 for kind in found.kind] == [False, False, False, False, True]
+
+
+@given(profiles())
+def test_no_box_is_wider_than_the_one_above(profile: Profile) -> None:
+    found, _ = boxes(profile, everything="all")
+    left = [profile.recorded]
+    for depth, samples in zip(found.depth, found.samples, strict=True):
+        assert depth < len(left)
+        left[depth] -= samples
+        assert left[depth] >= 0
+        left[depth + 1 :] = [samples]
+    assert found.samples[0] == sum(count for _, count in profile.stacks)
+
+
+@given(profiles())
+def test_everything_that_is_wide_enough_is_there(profile: Profile) -> None:
+    found, left_out = boxes(profile, everything="all")
+    if left_out == 0:
+        deepest = max((len(stack) for stack, _ in profile.stacks), default=0)
+        assert max(found.depth) == deepest
+
+
+def test_thin_boxes_are_left_out_and_counted() -> None:
+    frames = tuple(Frame(f"f{number}") for number in range(500))
+    stacks = (((0,), 1_000_000), *(((number, 0), 1) for number in range(1, 500)))
+    profile = dataclasses.replace(small(), frames=frames, stacks=stacks, recorded=1_000_499)
+    found, left_out = boxes(profile, everything="all")
+    assert drawn(found) == [(0, "all", 1_000_499), (1, "f0", 1_000_499)]
+    assert left_out == 499
+
+
+def test_a_stack_without_end_is_cut() -> None:
+    profile = dataclasses.replace(
+        small(), frames=(Frame("f"),), stacks=((tuple([0] * 5000), 1),), recorded=1
+    )
+    found, left_out = boxes(profile, everything="all")
+    assert max(found.depth) == DEEPEST
+    assert left_out == 1
