@@ -1,11 +1,13 @@
 """What a profile session needs of others."""
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Protocol
 
-from nemutator_common.wire import ProfileOutcome, ProfileRequest
+from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
+from nemutator_agent.profiler.draining import Samples
 from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.targets import GroupDirectory, Resolved, Selection
 
 
 class Symboliser(Protocol):
@@ -31,3 +33,43 @@ class ProfileLink(Protocol):
         ...
 
     async def report(self, outcome: ProfileOutcome) -> None: ...
+
+
+class Sampling(Protocol):
+    """Begun, and not ended yet."""
+
+    async def stop(self) -> Samples:
+        """What was found. To be called once; nothing is sampled when it returns."""
+        ...
+
+    async def discard(self) -> None:
+        """End it without an answer; does nothing after `stop`."""
+        ...
+
+
+class Sampler(Protocol):
+    """One `Sampling` at a time."""
+
+    async def start(
+        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+    ) -> Sampling:
+        """Begin, with the *texts* of processes whose leaves are to be repaired; RefusedError."""
+        ...
+
+
+class Targets(Protocol):
+    async def resolve(self, target: ProfileTarget) -> Resolved:
+        """Find *target* on this machine now; RefusedError."""
+        ...
+
+
+class Groups(Protocol):
+    """Control groups as the rest of the agent names them. Blocks for as long as /proc takes."""
+
+    def directories(self, path: str) -> Sequence[GroupDirectory]:
+        """Where the group is mounted; none when there is no such group."""
+        ...
+
+    def of_pod(self, uid: str) -> Iterable[str]:
+        """Paths of all groups with processes that bear a pod's uid, at the level of the pod."""
+        ...

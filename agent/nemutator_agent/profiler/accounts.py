@@ -1,0 +1,36 @@
+"""CPU time as the kernel counts it itself: what the samples are held against."""
+
+import re
+
+_NS_PER_S = 1e9
+_US_PER_S = 1e6
+
+
+def parse_cpu_stat(content: bytes) -> float | None:
+    """Seconds from cpu.stat of version 2."""
+    found = re.search(rb"^usage_usec (\d{1,20})$", content, re.MULTILINE)
+    return int(found[1]) / _US_PER_S if found else None
+
+
+def parse_cpuacct_usage(content: bytes) -> float | None:
+    """Seconds from cpuacct.usage of version 1."""
+    digits = content.strip()
+    return int(digits) / _NS_PER_S if re.fullmatch(rb"\d{1,20}", digits) else None
+
+
+def parse_process_cpu(content: bytes, *, ticks_per_s: int) -> float | None:
+    """Seconds in user and kernel mode from /proc/PID/stat, of threads that have ended, too.
+
+    The second field is the process's own name for itself and may hold anything, `)` included.
+    """
+    fields = content[content.rfind(b")") + 1 :].split()
+    if len(fields) < 13 or not fields[11].isdigit() or not fields[12].isdigit():
+        return None
+    return (int(fields[11]) + int(fields[12])) / ticks_per_s
+
+
+def spent(before: float | None, after: float | None) -> float | None:
+    """CPU time between two looks; None when one is missing or it ran backwards."""
+    if before is None or after is None or after < before:
+        return None
+    return after - before

@@ -1,0 +1,89 @@
+"""What bpf/nemutator_bpf/sample.bpf.c leaves in its maps, as rows with stacks.
+
+The layouts stand in both files. The bytes are the kernel's, and their order the machine's own.
+"""
+
+import struct
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import NamedTuple
+
+from nemutator_agent.profiler.raw import RawRow
+
+DEEPEST = 127
+"""Frames of a stack that are kept."""
+
+ROW = struct.Struct("=IIQQQQ")
+COUNT = struct.Struct("=Q")
+HASH = struct.Struct("=Q")
+STACK = struct.Struct(f"=II{DEEPEST}Q")
+TGID = struct.Struct("=I")
+TEXT = struct.Struct("=QQ")
+WISH = struct.Struct("=QQIIII")
+
+_DEPTH = struct.Struct("=I")
+_FRAMES_AT = 8
+
+
+class Counters(NamedTuple):
+    """In the order of the C structure. The first is the sum of all but `truncated`."""
+
+    ticks: int
+    others: int
+    recorded: int
+    truncated: int
+    no_stack: int
+    stacks_full: int
+    rows_full: int
+    map_busy: int
+
+
+COUNTERS = struct.Struct(f"={len(Counters._fields)}Q")
+
+LOST = ("no_stack", "stacks_full", "rows_full", "map_busy")
+UNREAD = "unread"
+"""Recorded by the program, but not in what could be read of its maps."""
+
+
+@dataclass(frozen=True, slots=True)
+class Samples:
+    rows: tuple[RawRow, ...]
+    recorded: int
+    lost: Mapping[str, int]
+    truncated: int
+    """Recorded, of stacks so deep that their roots are cut off."""
+
+
+def sum_counters(per_cpu: bytes) -> Counters:
+    """Of all CPUs: the value of a per-CPU map, one structure after the other."""
+    return Counters(*map(sum, zip(*COUNTERS.iter_unpack(per_cpu), strict=True)))
+
+
+def parse_stack(value: bytes) -> tuple[int, ...]:
+    """Leaf first. What lies beyond the depth is of an earlier stack."""
+    (depth,) = _DEPTH.unpack_from(value)
+    return struct.unpack_from(f"={min(depth, DEEPEST)}Q", value, _FRAMES_AT)
+
+
+def together(
+    rows: Iterable[tuple[bytes, bytes]], stacks: Mapping[int, tuple[int, ...]], counters: Counters
+) -> Samples:
+    """Rows with their stacks; what lacks a stack, or was counted and is not there, is lost."""
+    found: Counter[tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]] = Counter()
+    for key, value in rows:
+        tgid, _, user, kernel, *words = ROW.unpack(key)
+        (count,) = COUNT.unpack(value)
+        if (user and user not in stacks) or (kernel and kernel not in stacks):
+            continue
+        place = (tgid, stacks.get(user, ()), stacks.get(kernel, ()), (words[0], words[1]))
+        found[place] += count
+    recorded = found.total()
+    lost = {reason: getattr(counters, reason) for reason in LOST}
+    lost[UNREAD] = max(0, counters.recorded - recorded)
+    return Samples(
+        rows=tuple(RawRow(*place, count) for place, count in found.items()),
+        recorded=recorded,
+        lost={reason: count for reason, count in lost.items() if count},
+        truncated=counters.truncated,
+    )

@@ -1,0 +1,196 @@
+"""Sampling by the kernel: one object loaded per session, so that an idle agent holds no maps."""
+
+import asyncio
+import contextlib
+import errno
+import os
+import secrets
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import TypeVar
+
+import nemutator_bpf
+
+from nemutator_agent.profiler import draining, perf_events
+from nemutator_agent.profiler.draining import Samples
+from nemutator_agent.profiler.libbpf import Libbpf, LibbpfError, LoadedObject
+from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.requirements import SamplerFacts, missing, parse_capabilities
+from nemutator_agent.profiler.targets import CONTROLLERS, Selection
+
+T = TypeVar("T")
+
+PROGRAM = "sample"
+
+_CALL_S = 20.0
+"""Loading takes some 20 ms, and draining a full map 100 ms: on a node that is out of CPU, longer."""
+
+_BATCH = 512
+_SELECTIONS = {"process": 1, "group": 2, "v1_group": 3}
+_FIRST = b"\0\0\0\0"
+
+
+def facts(root: Path = Path("/")) -> SamplerFacts:
+    return SamplerFacts(
+        release=os.uname().release,
+        btf=(root / "sys/kernel/btf/vmlinux").exists(),
+        capabilities=parse_capabilities((root / "proc/self/status").read_bytes()),
+        pid_namespace=(root / "proc/self/ns/pid").stat().st_ino,
+    )
+
+
+class KernelSampler:
+    """Needs rights; says which, when they are missing. Calls block, so they run in threads."""
+
+    def __init__(self) -> None:
+        self._libbpf: Libbpf | None = None
+
+    async def start(
+        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+    ) -> "KernelSampling":
+        return await _in_thread(
+            lambda: self._start(selection, hz=hz, texts=texts), orphaned=KernelSampling.close
+        )
+
+    def _start(
+        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+    ) -> "KernelSampling":
+        machine = os.uname().machine
+        content = nemutator_bpf.program(PROGRAM, machine)
+        if content is None or machine not in perf_events.MACHINES:
+            raise RefusedError(
+                "kernel",
+                f"there is no program for machines of type {machine}",
+                remedy="profile on x86_64 or aarch64",
+            )
+        if refusal := missing(facts()):
+            raise refusal
+        self._libbpf = self._libbpf or Libbpf()
+        try:
+            loaded = self._libbpf.load(content, constants=_wish(selection))
+        except LibbpfError as error:
+            raise _refused(error) from error
+        sampling = KernelSampling(loaded)
+        try:
+            for tgid, text in texts.items():
+                with contextlib.suppress(LibbpfError):  # More than fit: they go without repair.
+                    loaded.put("texts", draining.TGID.pack(tgid), draining.TEXT.pack(*text))
+            sampling.begin(hz)
+        except LibbpfError as error:
+            sampling.close()
+            raise _refused(error) from error
+        except BaseException:
+            sampling.close()
+            raise
+        return sampling
+
+
+class KernelSampling:
+    def __init__(self, loaded: LoadedObject) -> None:
+        self._loaded = loaded
+        self._clocks: list[int] = []
+
+    def begin(self, hz: int) -> None:
+        for cpu in perf_events.online_cpus():
+            clock = perf_events.open_clock(cpu, hz=hz)
+            if clock is None:
+                continue
+            try:
+                self._loaded.attach_to_perf_event(PROGRAM, clock)
+            except BaseException:
+                os.close(clock)
+                raise
+            self._clocks.append(clock)
+        perf_events.start(self._clocks)
+
+    async def stop(self) -> Samples:
+        return await _in_thread(self._stop)
+
+    async def discard(self) -> None:
+        await _in_thread(self.close)
+
+    def close(self) -> None:
+        # The links close the clocks.
+        self._clocks.clear()
+        self._loaded.close()
+
+    @property
+    def program_fd(self) -> int:
+        """For the kernel's own statistics of the program, in /proc/self/fdinfo."""
+        return self._loaded.program_fd(PROGRAM)
+
+    def _stop(self) -> Samples:
+        try:
+            perf_events.stop(self._clocks)
+            self._clocks.clear()
+            self._loaded.detach()
+            counters = draining.sum_counters(
+                self._loaded.get_per_cpu("counters", _FIRST, size=draining.COUNTERS.size)
+            )
+            stacks = {
+                draining.HASH.unpack(key)[0]: draining.parse_stack(value)
+                for key, value in self._loaded.drain(
+                    "stacks",
+                    key_size=draining.HASH.size,
+                    value_size=draining.STACK.size,
+                    batch=_BATCH,
+                )
+            }
+            rows = self._loaded.drain(
+                "rows", key_size=draining.ROW.size, value_size=draining.COUNT.size, batch=_BATCH
+            )
+            return draining.together(rows, stacks, counters)
+        except LibbpfError as error:
+            raise _refused(error) from error
+        finally:
+            self.close()
+
+
+def _wish(selection: Selection) -> bytes:
+    with contextlib.suppress(OSError, ValueError):
+        limit = int(Path("/proc/sys/kernel/perf_event_max_stack").read_text())
+        return _packed(selection, min(draining.DEEPEST, limit))
+    return _packed(selection, draining.DEEPEST)
+
+
+def _packed(selection: Selection, deepest: int) -> bytes:
+    controller = CONTROLLERS.index(selection.controller) + 1 if selection.controller else 0
+    seed = secrets.randbits(64)
+    return draining.WISH.pack(selection.id, seed, _SELECTIONS[selection.by], controller, deepest, 0)
+
+
+def _refused(error: LibbpfError) -> RefusedError:
+    if error.errno == errno.EPERM:
+        return RefusedError(
+            "rights",
+            f"the kernel refused the sampling program ({error})",
+            remedy="run `nemutator-agent observe` as root or with CAP_BPF and CAP_PERFMON; a "
+            "kernel in lockdown forbids it to everybody",
+        )
+    return RefusedError(
+        "kernel",
+        f"the kernel did not take the sampling program ({error})",
+        remedy="report this with the version of the kernel",
+    )
+
+
+async def _in_thread(work: Callable[[], T], *, orphaned: Callable[[T], None] | None = None) -> T:
+    """*work* in a thread; what it brings after its deadline, or when nobody waits, is ended."""
+    task = asyncio.get_running_loop().run_in_executor(None, work)
+    try:
+        async with asyncio.timeout(_CALL_S):
+            return await asyncio.shield(task)
+    except TimeoutError:
+        raise RefusedError(
+            "kernel",
+            f"the kernel did not answer within {_CALL_S:g} s",
+            remedy="ask again when the node is less busy",
+        ) from None
+    finally:
+        if not task.done():
+            task.add_done_callback(lambda done: _end(done, orphaned))
+
+
+def _end(done: "asyncio.Future[T]", orphaned: Callable[[T], None] | None) -> None:
+    if not done.cancelled() and done.exception() is None and orphaned is not None:
+        orphaned(done.result())

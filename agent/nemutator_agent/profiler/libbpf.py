@@ -1,0 +1,203 @@
+"""libbpf.so.1 by ctypes: load an object from memory, attach it, read its maps.
+
+The library's interface is versioned and stable within its first major version. Errors come as NULL
+or a negative number, with errno; what libbpf and the verifier say about them goes to a callback.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+from collections import deque
+from collections.abc import Iterator
+from typing import Any, Final
+
+from nemutator_agent.profiler.refusals import RefusedError
+
+_NAME = "libbpf.so.1"
+_LINES_KEPT = 40
+_LINES_SHOWN = 3
+_LONGEST_LINE = 300
+_TOKEN_BYTES = 64
+"""Where the kernel keeps its place between two batches; it needs 4."""
+
+_P, _S, _I, _Z = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_size_t
+_COUNT = ctypes.POINTER(ctypes.c_uint32)
+_SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
+    # name: what it returns, then its arguments
+    "libbpf_set_print": (_P, _P),
+    "libbpf_num_possible_cpus": (_I,),
+    "bpf_object__open_mem": (_P, _P, _Z, _P),
+    "bpf_object__load": (_I, _P),
+    "bpf_object__close": (None, _P),
+    "bpf_object__find_program_by_name": (_P, _P, _S),
+    "bpf_object__find_map_by_name": (_P, _P, _S),
+    "bpf_map__fd": (_I, _P),
+    "bpf_map__initial_value": (_P, _P, ctypes.POINTER(_Z)),
+    "bpf_program__fd": (_I, _P),
+    "bpf_program__attach_perf_event": (_P, _P, _I),
+    "bpf_link__destroy": (_I, _P),
+    "bpf_map_lookup_elem": (_I, _I, _P, _P),
+    "bpf_map_update_elem": (_I, _I, _P, _P, ctypes.c_uint64),
+    "bpf_map_lookup_and_delete_batch": (_I, _I, _P, _P, _P, _P, _COUNT, _P),
+}
+_PRINT = ctypes.CFUNCTYPE(_I, _I, _P, _P)
+
+
+class LibbpfError(Exception):
+    """A call failed: its name, errno, and the end of what libbpf and the verifier said."""
+
+    def __init__(self, call: str, number: int, said: tuple[str, ...]) -> None:
+        super().__init__(": ".join((call, os.strerror(number), *said[-_LINES_SHOWN:])))
+        self.call = call
+        self.errno = number
+        self.said = said
+
+
+class Libbpf:
+    """The library. One for the process: what it says goes to one place."""
+
+    def __init__(self) -> None:
+        try:
+            self._library = ctypes.CDLL(_NAME, use_errno=True)
+            for name, (result, *arguments) in _SIGNATURES.items():
+                function = getattr(self._library, name)
+                function.restype = result
+                function.argtypes = arguments
+        except (OSError, AttributeError) as error:
+            absent = "No such file" in str(error)
+            raise RefusedError(
+                "libbpf",
+                f"{_NAME} {'is not installed' if absent else 'cannot be used: ' + str(error)[:120]}",
+                remedy="install it (Debian: apt-get install libbpf1)",
+            ) from None
+        self._formatted = ctypes.CDLL(None).vsnprintf
+        self._formatted.argtypes = (_P, _Z, _P, _P)
+        self._said: deque[str] = deque(maxlen=_LINES_KEPT)
+        # Both are called by the library for as long as the process lives.
+        self._print = _PRINT(self._hear)
+        self._library.libbpf_set_print(ctypes.cast(self._print, _P))
+
+    def call(self, name: str, *arguments: object) -> Any:
+        """What function *name* returned; LibbpfError when that says that it failed."""
+        self._said.clear()
+        ctypes.set_errno(0)
+        result = getattr(self._library, name)(*arguments)
+        number = ctypes.get_errno()
+        if _SIGNATURES[name][0] is _P and name != "libbpf_set_print" and not result:
+            raise LibbpfError(name, number or errno.EINVAL, tuple(self._said))
+        if _SIGNATURES[name][0] is _I and result < 0:
+            raise LibbpfError(name, number or -result, tuple(self._said))
+        return result
+
+    def load(self, content: bytes, *, constants: bytes) -> "LoadedObject":
+        """Load all programs and maps of an object, with *constants* as its read-only data."""
+        # libbpf reads the object where it lies until it is closed.
+        buffer = ctypes.create_string_buffer(content, len(content))
+        pointer = self.call("bpf_object__open_mem", buffer, len(content), None)
+        loaded = LoadedObject(self, pointer, buffer)
+        try:
+            loaded.set_constants(constants)
+            self.call("bpf_object__load", pointer)
+        except BaseException:
+            loaded.close()
+            raise
+        return loaded
+
+    def _hear(self, _level: int, words: int, arguments: int) -> int:
+        text = ctypes.create_string_buffer(8192)
+        self._formatted(text, len(text), words, arguments)
+        for line in text.value.decode("utf-8", "replace").splitlines():
+            if line.strip():
+                self._said.append(line.strip()[:_LONGEST_LINE])
+        return 0
+
+
+class LoadedObject:
+    """Programs and maps in the kernel; gone with `close`."""
+
+    def __init__(self, libbpf: Libbpf, pointer: int, buffer: object) -> None:
+        self._libbpf = libbpf
+        self._pointer = pointer
+        self._buffer = buffer
+        self._links: list[int] = []
+
+    def set_constants(self, content: bytes) -> None:
+        """Before it is loaded: later nobody may."""
+        size = _Z()
+        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, b".rodata")
+        value = self._libbpf.call("bpf_map__initial_value", found, ctypes.byref(size))
+        if size.value != len(content):
+            raise LibbpfError("bpf_map__initial_value", errno.EMSGSIZE, ())
+        ctypes.memmove(value, content, len(content))
+
+    def attach_to_perf_event(self, program: str, event: int) -> None:
+        """Have *program* called at each tick of the open *event*, which belongs to the link then."""
+        found = self._libbpf.call(
+            "bpf_object__find_program_by_name", self._pointer, program.encode()
+        )
+        self._links.append(self._libbpf.call("bpf_program__attach_perf_event", found, event))
+
+    def detach(self) -> None:
+        """After this no program of it runs any more. Closes the events."""
+        while self._links:
+            with contextlib.suppress(LibbpfError):
+                self._libbpf.call("bpf_link__destroy", self._links.pop())
+
+    def put(self, name: str, key: bytes, value: bytes) -> None:
+        self._libbpf.call("bpf_map_update_elem", self._map(name), key, value, 0)
+
+    def get_per_cpu(self, name: str, key: bytes, *, size: int) -> bytes:
+        """The values of all CPUs, one after the other; *size* is a multiple of 8."""
+        cpus = self._libbpf.call("libbpf_num_possible_cpus")
+        values = ctypes.create_string_buffer(size * cpus)
+        self._libbpf.call("bpf_map_lookup_elem", self._map(name), key, values)
+        return values.raw
+
+    def drain(
+        self, name: str, *, key_size: int, value_size: int, batch: int
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Take everything out of a hash map that nobody fills any more."""
+        file = self._map(name)
+        keys = ctypes.create_string_buffer(key_size * batch)
+        values = ctypes.create_string_buffer(value_size * batch)
+        place = ctypes.create_string_buffer(_TOKEN_BYTES)
+        begun = more = False
+        while more or not begun:
+            count = ctypes.c_uint32(batch)
+            more = True
+            try:
+                self._libbpf.call(
+                    "bpf_map_lookup_and_delete_batch",
+                    file, place if begun else None, place, keys, values, ctypes.byref(count), None,
+                )  # fmt: skip
+            except LibbpfError as error:
+                # The last batch, however full, is answered with it.
+                if error.errno != errno.ENOENT:
+                    raise
+                more = False
+            begun = True
+            taken, valued = keys.raw, values.raw
+            for at in range(count.value):
+                yield (
+                    taken[at * key_size : (at + 1) * key_size],
+                    valued[at * value_size : (at + 1) * value_size],
+                )
+
+    def program_fd(self, program: str) -> int:
+        found = self._libbpf.call(
+            "bpf_object__find_program_by_name", self._pointer, program.encode()
+        )
+        file: int = self._libbpf.call("bpf_program__fd", found)
+        return file
+
+    def close(self) -> None:
+        self.detach()
+        if self._pointer:
+            self._libbpf.call("bpf_object__close", self._pointer)
+        self._pointer = 0
+
+    def _map(self, name: str) -> int:
+        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, name.encode())
+        file: int = self._libbpf.call("bpf_map__fd", found)
+        return file

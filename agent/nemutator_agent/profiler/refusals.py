@@ -1,0 +1,25 @@
+"""Why a profile is not made, said to the person who asked for it."""
+
+from typing import Literal, get_args
+
+Reason = Literal[
+    "busy", "cgroup", "gone", "internal", "kernel", "libbpf", "request", "rights", "symbols"
+]
+"""Few and fixed: they are labels of a metric."""
+
+REASONS: tuple[Reason, ...] = get_args(Reason)
+
+
+class RefusedError(Exception):
+    """No profile: *what* stands in the way, and the *remedy*."""
+
+    def __init__(self, reason: Reason, what: str, *, remedy: str) -> None:
+        super().__init__(f"{what}; {remedy}")
+        self.reason = reason
+        self.what = what
+        self.remedy = remedy
+
+
+def gone(what: str) -> RefusedError:
+    """The target, by its name, is not there (any more)."""
+    return RefusedError("gone", f"{what} is not running on this node", remedy="ask for a live one")

@@ -1,0 +1,90 @@
+"""Who is sampled: a process, or everything in a control group and below it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol
+
+from nemutator_agent.profiler.refusals import RefusedError
+
+CONTROLLERS = ("cpuacct", "memory", "pids")
+"""Of version 1, that the program knows: those that count CPU time first."""
+
+
+@dataclass(frozen=True, slots=True)
+class Selection:
+    """How the kernel recognises the target."""
+
+    by: Literal["process", "group", "v1_group"]
+    id: int
+    """A process id, or a control group's: the inode number of its directory."""
+    controller: str = ""
+    """For `v1_group`: whose hierarchy the group is of."""
+
+
+@dataclass(frozen=True, slots=True)
+class GroupDirectory:
+    """A control group in one of the hierarchies that are mounted."""
+
+    directory: str
+    controllers: frozenset[str]
+    """Of version 1; empty for version 2."""
+
+
+class Account(Protocol):
+    def cpu_seconds(self) -> float | None:
+        """CPU time of the target so far, by the kernel's own counter; None when it cannot be
+        read."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Resolved:
+    selection: Selection
+    processes: tuple[int, ...]
+    """Those that are in it now, as many as were looked at."""
+    account: Account
+
+
+def pick(directories: Iterable[GroupDirectory], path: str) -> tuple[GroupDirectory, str]:
+    """The directory to select by, and the controller: version 2 first, where it knows the group."""
+    known = tuple(directories)
+    if not known:
+        raise RefusedError(
+            "gone",
+            f"there is no control group {path[:200]!r} on this node",
+            remedy="name one as `nemutator topology` shows it",
+        )
+    for one in known:
+        if not one.controllers:
+            return one, ""
+    for controller in CONTROLLERS:
+        for one in known:
+            if controller in one.controllers:
+                return one, controller
+    raise RefusedError(
+        "cgroup",
+        f"the control group {path[:200]!r} is in no hierarchy that can be sampled",
+        remedy=f"use version 2, or one of the controllers {', '.join(CONTROLLERS)}",
+    )
+
+
+def pod_group(paths: Iterable[str], uid: str) -> str:
+    """The pod-level group of a pod, among all *paths* that bear its uid.
+
+    What runs in a pod may make groups of any name below its own, never above or beside: the
+    shallowest is kubelet's. Two of them are a lie of somebody.
+    """
+    by_depth = sorted({*paths}, key=lambda path: (path.count("/"), path))
+    if not by_depth:
+        raise RefusedError(
+            "gone",
+            f"no process of pod {uid[:64]!r} is running on this node",
+            remedy="ask again when it runs",
+        )
+    if len(by_depth) > 1 and by_depth[0].count("/") == by_depth[1].count("/"):
+        raise RefusedError(
+            "cgroup",
+            f"two control groups claim to be pod {uid[:64]!r}: {by_depth[0]} and {by_depth[1]}",
+            remedy="profile the one that is meant by its path",
+        )
+    return by_depth[0]

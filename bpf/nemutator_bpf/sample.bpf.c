@@ -1,0 +1,289 @@
+// SPDX-License-Identifier: GPL-2.0-only
+/*
+ * Where a target spends its CPU time: called by a clock on each CPU, counts equal stacks.
+ *
+ * Stacks are kept in a hash map under a hash of our own. A STACK_TRACE map loses every stack whose
+ * slot is taken (4 % in a trial) and cannot be read in batches. What the agent says is in
+ * constants, so that what is not asked for is no code.
+ *
+ * Nothing is lost uncounted: each tick is of somebody else, or recorded, or lost for a reason.
+ * Layouts are read by nemutator_agent/profiler/draining.py.
+ */
+#include "kernel.h"
+
+/* The kernel's own default (kernel.perf_event_max_stack). */
+#define DEEPEST 127
+/* Levels of control groups that are compared: kubelet's containers are at 4, systemd's at 6. */
+#define MOST_LEVELS 24
+
+enum selection {
+	SELECT_PROCESS = 1,
+	SELECT_GROUP = 2,    /* of the one hierarchy of version 2 */
+	SELECT_V1_GROUP = 3, /* of the hierarchy of one controller of version 1 */
+};
+
+enum controller {
+	CONTROLLER_CPUACCT = 1,
+	CONTROLLER_MEMORY = 2,
+	CONTROLLER_PIDS = 3,
+};
+
+/* What the agent asks for before the program is loaded. Nothing else is a constant of this object:
+ * the agent writes all of them at once.
+ */
+const volatile struct wish {
+	u64 wanted; /* a tgid, or the id of a control group: the inode number of its directory */
+	u64 seed;   /* nobody may know beforehand which stacks share a hash */
+	u32 selection;
+	u32 controller;
+	u32 deepest; /* what kernel.perf_event_max_stack leaves of DEEPEST */
+	u32 unused;
+} wish = {.selection = SELECT_PROCESS, .deepest = DEEPEST};
+
+struct stack {
+	u32 depth;
+	u32 unused;
+	u64 at[DEEPEST];
+};
+
+struct row {
+	u32 tgid;
+	u32 unused;
+	u64 user;   /* the hash of a stack, or 0 for none */
+	u64 kernel; /* the same */
+	u64 words[2];
+};
+
+struct text {
+	u64 begin;
+	u64 end;
+};
+
+struct counters {
+	u64 ticks;
+	u64 others;
+	u64 recorded;
+	u64 truncated; /* recorded, without their roots */
+	u64 lost_no_stack;
+	u64 lost_stacks_full;
+	u64 lost_rows_full;
+	u64 lost_map_busy;
+};
+
+struct {
+	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
+	MAP_TYPE(key, u64);
+	MAP_TYPE(value, struct stack);
+	MAP_NUMBER(max_entries, 8192);
+} stacks SEC(".maps");
+
+struct {
+	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
+	MAP_TYPE(key, struct row);
+	MAP_TYPE(value, u64);
+	MAP_NUMBER(max_entries, 16384);
+} rows SEC(".maps");
+
+/* Of processes with Go code: where it lies. Filled before the first tick. */
+struct {
+	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct text);
+	MAP_NUMBER(max_entries, 1024);
+} texts SEC(".maps");
+
+struct {
+	MAP_NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct counters);
+	MAP_NUMBER(max_entries, 1);
+} counters SEC(".maps");
+
+/* A stack is larger than what a program has on its own. The clock does not interrupt itself. */
+struct {
+	MAP_NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
+	MAP_TYPE(key, u32);
+	MAP_TYPE(value, struct stack);
+	MAP_NUMBER(max_entries, 1);
+} scratch SEC(".maps");
+
+INLINE bool in_user_mode(const struct bpf_perf_event_data *context)
+{
+#if defined(__TARGET_ARCH_x86_64)
+	return (context->regs.cs & 3) == 3;
+#else
+	return (context->regs.pstate & 15) == 0;
+#endif
+}
+
+INLINE bool in_group(void)
+{
+	for (int level = 0; level < MOST_LEVELS; level++) {
+		u64 id = bpf_get_current_ancestor_cgroup_id(level);
+
+		if (id == wish.wanted)
+			return 1;
+		if (!id)
+			return 0;
+	}
+	return 0;
+}
+
+/* Which of the pointers of a css_set is that of the controller; -1 in a kernel without it. */
+INLINE int controller_index(void)
+{
+	if (wish.controller == CONTROLLER_CPUACCT &&
+	    KERNEL_HAS_ENUM(cgroup_subsys_id, cpuacct_cgrp_id))
+		return KERNEL_ENUM(cgroup_subsys_id, cpuacct_cgrp_id);
+	if (wish.controller == CONTROLLER_MEMORY &&
+	    KERNEL_HAS_ENUM(cgroup_subsys_id, memory_cgrp_id))
+		return KERNEL_ENUM(cgroup_subsys_id, memory_cgrp_id);
+	if (wish.controller == CONTROLLER_PIDS && KERNEL_HAS_ENUM(cgroup_subsys_id, pids_cgrp_id))
+		return KERNEL_ENUM(cgroup_subsys_id, pids_cgrp_id);
+	return -1;
+}
+
+/* The helper above knows version 2 only. */
+INLINE bool in_v1_group(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct css_set *set = READ_KERNEL(task, cgroups);
+	struct cgroup_subsys_state *state = 0;
+	int index = controller_index();
+
+	if (!set || index < 0)
+		return 0;
+	bpf_probe_read_kernel(&state, sizeof(state), (void **)&set->subsys + index);
+	for (int level = 0; level < MOST_LEVELS && state; level++) {
+		struct cgroup *group = READ_KERNEL(state, cgroup);
+		struct kernfs_node *node = group ? READ_KERNEL(group, kn) : 0;
+
+		if (node && READ_KERNEL(node, id) == wish.wanted)
+			return 1;
+		state = READ_KERNEL(state, parent);
+	}
+	return 0;
+}
+
+INLINE bool is_wanted(u32 tgid)
+{
+	if (wish.selection == SELECT_PROCESS)
+		return tgid == wish.wanted;
+	if (wish.selection == SELECT_GROUP)
+		return in_group();
+	return in_v1_group();
+}
+
+/*
+ * Store the stack and say under which hash; 0 when there is none. False when there is one that
+ * could not be stored: that is counted.
+ */
+INLINE bool store(struct bpf_perf_event_data *context, struct stack *stack, u64 flags,
+		  struct counters *count, u64 *stored, bool *truncated)
+{
+	long size = bpf_get_stack(context, stack->at, sizeof(stack->at), flags);
+	u64 hash = wish.seed;
+	long error;
+
+	*stored = 0;
+	if (size <= 0)
+		return 1;
+	stack->depth = size / sizeof(u64);
+	for (u32 i = 0; i < DEEPEST && i < stack->depth; i++) {
+		hash = (hash ^ stack->at[i]) * 0x9fb21c651e98df25ULL;
+		hash ^= hash >> 29;
+	}
+	hash = (hash ^ stack->depth) | 1;
+	if (stack->depth >= wish.deepest)
+		*truncated = 1;
+	*stored = hash;
+	if (bpf_map_lookup_elem(&stacks, &hash))
+		return 1;
+	/* Words beyond the depth are of an earlier stack; nobody reads them. */
+	error = bpf_map_update_elem(&stacks, &hash, stack, BPF_NOEXIST);
+	/* -EEXIST: another CPU was first, with the same stack. */
+	if (!error || error == -EEXIST)
+		return 1;
+	if (error == -E2BIG)
+		count->lost_stacks_full++;
+	else
+		count->lost_map_busy++;
+	return 0;
+}
+
+/*
+ * A leaf of Go that makes no frame hides its caller from the frame pointers. Its return address is
+ * in one of the two words at the stack pointer (arm64: in the link register); which, only the agent
+ * can tell, so both are kept when they may be code.
+ */
+INLINE void keep_leaf_words(struct bpf_perf_event_data *context, struct row *row)
+{
+	struct text *text = bpf_map_lookup_elem(&texts, &row->tgid);
+	u64 words[2] = {};
+
+	if (!text || !in_user_mode(context))
+		return;
+#if defined(__TARGET_ARCH_x86_64)
+	if (bpf_probe_read_user(words, sizeof(words), (void *)context->regs.sp))
+		return;
+#else
+	words[0] = context->regs.x[30];
+#endif
+	if (words[0] >= text->begin && words[0] < text->end)
+		row->words[0] = words[0];
+	if (words[1] >= text->begin && words[1] < text->end)
+		row->words[1] = words[1];
+}
+
+SEC("perf_event")
+int sample(struct bpf_perf_event_data *context)
+{
+	const u32 only = 0;
+	struct counters *count = bpf_map_lookup_elem(&counters, &only);
+	struct stack *stack = bpf_map_lookup_elem(&scratch, &only);
+	struct row row = {};
+	bool truncated = 0;
+	u64 one = 1, *times;
+	long error;
+
+	if (!count || !stack)
+		return 0;
+	count->ticks++;
+	row.tgid = bpf_get_current_pid_tgid() >> 32;
+	if (!row.tgid || !is_wanted(row.tgid)) {
+		count->others++;
+		return 0;
+	}
+	if (!store(context, stack, BPF_F_USER_STACK, count, &row.user, &truncated) ||
+	    !store(context, stack, 0, count, &row.kernel, &truncated))
+		return 0;
+	if (!row.user && !row.kernel) {
+		count->lost_no_stack++;
+		return 0;
+	}
+	keep_leaf_words(context, &row);
+
+	times = bpf_map_lookup_elem(&rows, &row);
+	if (!times) {
+		error = bpf_map_update_elem(&rows, &row, &one, BPF_NOEXIST);
+		if (!error)
+			goto recorded;
+		/* Another CPU may have been first: then its row is counted on. */
+		times = bpf_map_lookup_elem(&rows, &row);
+		if (!times) {
+			if (error == -E2BIG)
+				count->lost_rows_full++;
+			else
+				count->lost_map_busy++;
+			return 0;
+		}
+	}
+	__sync_fetch_and_add(times, 1);
+recorded:
+	count->recorded++;
+	if (truncated)
+		count->truncated++;
+	return 0;
+}
+
+const char LICENSE[] SEC("license") = "GPL";

@@ -1,0 +1,62 @@
+import dataclasses
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_agent.profiler.requirements import (
+    INITIAL_PID_NAMESPACE,
+    SamplerFacts,
+    missing,
+    parse_capabilities,
+)
+
+BPF_AND_PERFMON = (1 << 38) | (1 << 39)
+GOOD = SamplerFacts(
+    release="6.1.0-38-amd64",
+    btf=True,
+    capabilities=BPF_AND_PERFMON,
+    pid_namespace=INITIAL_PID_NAMESPACE,
+)
+
+
+@pytest.mark.parametrize(
+    ("release", "capabilities"),
+    [("5.8.0", BPF_AND_PERFMON), ("6.18.44-fc", 1 << 21), ("10.0", BPF_AND_PERFMON)],
+)
+def test_nothing_is_missing_where_the_least_is_there(release: str, capabilities: int) -> None:
+    assert missing(dataclasses.replace(GOOD, release=release, capabilities=capabilities)) is None
+
+
+@pytest.mark.parametrize(
+    ("facts", "reason", "said"),
+    [
+        (dataclasses.replace(GOOD, release="5.7.19"), "kernel", "5.7.19 is too old"),
+        (dataclasses.replace(GOOD, release="4.18.0-553.el8"), "kernel", "5.8 or newer"),
+        (dataclasses.replace(GOOD, btf=False), "kernel", "CONFIG_DEBUG_INFO_BTF"),
+        (dataclasses.replace(GOOD, capabilities=0), "rights", "lacks CAP_BPF and CAP_PERFMON"),
+        (dataclasses.replace(GOOD, capabilities=1 << 39), "rights", "lacks CAP_PERFMON;"),
+        (dataclasses.replace(GOOD, capabilities=1 << 38), "rights", "lacks CAP_BPF;"),
+        (dataclasses.replace(GOOD, pid_namespace=4026532177), "rights", "hostPID"),
+    ],
+)
+def test_what_is_missing_is_named_with_its_remedy(
+    facts: SamplerFacts, reason: str, said: str
+) -> None:
+    refusal = missing(facts)
+    assert refusal is not None
+    assert refusal.reason == reason
+    assert said in str(refusal)
+
+
+def test_a_release_that_nobody_understands_is_tried() -> None:
+    assert missing(dataclasses.replace(GOOD, release="custom")) is None
+
+
+def test_capabilities_are_those_in_effect() -> None:
+    status = b"Name:\tx\nCapPrm:\t0000000000000001\nCapEff:\t000001fffeffffff\nCapBnd:\t0\n"
+    assert parse_capabilities(status) == 0x1FFFEFFFFFF
+
+
+@given(st.binary(max_size=200))
+def test_any_status_gives_a_number(status: bytes) -> None:
+    assert parse_capabilities(status) >= 0
