@@ -102,3 +102,33 @@ tombstones = Table(
     Column("at", Float, nullable=False),
     Column("decision", Text, nullable=False),
 )
+
+histograms = Table(
+    "histograms",
+    metadata,
+    # What each container has used: a row of sizing's matrices, packed.
+    Column("namespace", Text, primary_key=True),
+    Column("owner_kind", Text, primary_key=True),
+    Column("owner", Text, primary_key=True),
+    Column("container", Text, primary_key=True),
+    Column("points", Integer, nullable=False),
+    Column("first_at", Float, nullable=False),
+    Column("last_at", Float, nullable=False),
+    Column("step_s", Float, nullable=False),
+    Column("heard_at", Float, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+)
+
+profiles = Table(
+    "profiles",
+    metadata,
+    # Every profile that was asked for, and how that went; the profile itself is the last column.
+    Column("id", Text, primary_key=True),
+    Column("asked_at", Float, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("node", Text, nullable=False),
+    Column("bytes", Integer, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Column("pprof", LargeBinary),
+    Index("profiles_asked_at", "asked_at"),
+)

@@ -46,3 +46,27 @@ def upgrade() -> None:
         sa.Column("at", sa.Float, nullable=False),
         sa.Column("decision", sa.Text, nullable=False),
     )
+    op.create_table(
+        "histograms",
+        sa.Column("namespace", sa.Text, primary_key=True),
+        sa.Column("owner_kind", sa.Text, primary_key=True),
+        sa.Column("owner", sa.Text, primary_key=True),
+        sa.Column("container", sa.Text, primary_key=True),
+        sa.Column("points", sa.Integer, nullable=False),
+        sa.Column("first_at", sa.Float, nullable=False),
+        sa.Column("last_at", sa.Float, nullable=False),
+        sa.Column("step_s", sa.Float, nullable=False),
+        sa.Column("heard_at", sa.Float, nullable=False),
+        sa.Column("packed", sa.LargeBinary, nullable=False),
+    )
+    op.create_table(
+        "profiles",
+        sa.Column("id", sa.Text, primary_key=True),
+        sa.Column("asked_at", sa.Float, nullable=False),
+        sa.Column("state", sa.Text, nullable=False),
+        sa.Column("node", sa.Text, nullable=False),
+        sa.Column("bytes", sa.Integer, nullable=False),
+        sa.Column("document", sa.LargeBinary, nullable=False),
+        sa.Column("pprof", sa.LargeBinary),
+    )
+    op.create_index("profiles_asked_at", "profiles", ["asked_at"])

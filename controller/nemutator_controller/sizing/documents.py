@@ -1,0 +1,101 @@
+"""The document of /api/v1/advice: for each container a value with its reason, or only a reason."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal
+
+from nemutator_controller.sizing.advising import STRATEGY, Advised, advise
+from nemutator_controller.sizing.ports import Requests
+from nemutator_controller.sizing.usages import Seen
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """As Kubernetes writes them; None: not said, or not known."""
+
+    cpu: str | None = None
+    memory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Use:
+    """What the advice was made of."""
+
+    cpu_p50: float
+    cpu_p95: float
+    memory_p95: int
+    memory_max: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Advice:
+    namespace: str
+    owner_kind: str
+    owner: str
+    container: str
+    strategy: str
+    state: Literal["firm", "provisional", "not_yet"]
+    reason: str
+    points: int
+    span_s: float
+    last_at: float
+    use: Use
+    requests_now: Amounts
+    requests: Amounts
+    limits: Amounts
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdviceList:
+    apiVersion: str = "nemutator.io/v1"  # noqa: N815 - Kubernetes spells it so
+    kind: str = "AdviceList"
+    items: list[Advice]
+
+
+def advice_list(
+    seen: Iterable[Seen], requests: Requests, *, namespace: str | None = None
+) -> AdviceList:
+    """Advice for all that was *seen*, or for what of it is in *namespace*."""
+    return AdviceList(
+        items=[_advice(one, requests) for one in seen if namespace in (None, one.key.namespace)]
+    )
+
+
+def essence(advice: AdviceList) -> list[tuple[object, ...]]:
+    """What of it changes a decision: not how many points there are by now."""
+    return [
+        (a.namespace, a.owner_kind, a.owner, a.container, a.state, a.requests, a.limits)
+        for a in advice.items
+    ]
+
+
+def _advice(seen: Seen, requests: Requests) -> Advice:
+    advised = advise(seen)
+    now = requests.of(seen.key)
+    given = isinstance(advised, Advised)
+    cpu = f"{advised.cpu_millis}m" if isinstance(advised, Advised) else None
+    memory = f"{advised.memory_mb}M" if isinstance(advised, Advised) else None
+    return Advice(
+        namespace=seen.key.namespace,
+        owner_kind=seen.key.owner_kind,
+        owner=seen.key.owner,
+        container=seen.key.container,
+        strategy=STRATEGY,
+        state=advised.state if isinstance(advised, Advised) else "not_yet",
+        reason=advised.reason,
+        points=seen.points,
+        span_s=round(seen.span_s, 1),
+        last_at=seen.last_at,
+        use=Use(
+            cpu_p50=round(seen.cpu_p50, 4),
+            cpu_p95=round(seen.cpu_p95, 4),
+            memory_p95=seen.memory_p95,
+            memory_max=seen.memory_max,
+        ),
+        requests_now=Amounts(
+            cpu=None if now is None or now.cpu_millis is None else f"{now.cpu_millis}m",
+            memory=None if now is None or now.memory_bytes is None else str(now.memory_bytes),
+        ),
+        requests=Amounts(cpu=cpu, memory=memory),
+        limits=Amounts(memory=memory) if given else Amounts(),
+    )

@@ -1,0 +1,83 @@
+"""Histograms that forget: one row of a matrix for each container, halved in weight every day.
+
+Nothing is ever scaled down when time passes; new samples weigh more instead, by the time since a
+reference. Only when those weights grow too large the reference moves, and all rows are scaled once.
+"""
+
+import numpy as np
+import numpy.typing as npt
+
+from nemutator_controller.sizing.buckets import Buckets, Numbers
+
+HALF_LIFE_S = 86_400.0
+
+MOST_HALF_LIVES = 100
+"""Until the reference moves: 2^100 times a day's samples is still far from a float32's limit."""
+
+EPSILON = 1e-4
+"""A bucket with less weight is empty: a thousandth of one CPU sample."""
+
+Rows = npt.NDArray[np.intp]
+
+
+class Histograms:
+    def __init__(self, buckets: Buckets, *, rows: int) -> None:
+        self._buckets = buckets
+        self._edges = buckets.edges()
+        self._weights: npt.NDArray[np.float32] = np.zeros((rows, buckets.count), dtype=np.float32)
+        self.reference_at = 0.0
+
+    def grow(self, rows: int) -> None:
+        more = np.zeros((rows - len(self._weights), self._buckets.count), dtype=np.float32)
+        self._weights = np.vstack([self._weights, more])
+
+    def add(self, rows: Rows, values: Numbers, weight: float, at: Numbers) -> None:
+        """One sample for each of *rows*, which may name a row twice."""
+        if not len(rows):
+            return
+        self._move_reference(float(at.max()))
+        where = (rows, self._buckets.index(values))
+        np.add.at(self._weights, where, self._decayed(weight, at))
+
+    def subtract(self, row: int, value: float, weight: float, at: float) -> None:
+        """Take one sample back that was added with the same numbers."""
+        bucket = int(self._buckets.index(np.array([value]))[0])
+        left = self._weights[row, bucket] - self._decayed(weight, np.array([at]))[0]
+        self._weights[row, bucket] = max(left, 0.0)
+
+    def clear(self, row: int) -> None:
+        self._weights[row] = 0.0
+
+    def percentile(self, share: float, rows: Rows) -> Numbers:
+        """For each of *rows* the value that *share* of its weight does not exceed; 0 when empty."""
+        weights = self._weights[rows].astype(np.float64)
+        filled = weights >= EPSILON
+        lowest = filled.argmax(axis=1)
+        highest = self._buckets.count - 1 - filled[:, ::-1].argmax(axis=1)
+        total = weights.sum(axis=1)
+        reached = weights.cumsum(axis=1) >= (share * total)[:, np.newaxis]
+        bucket = np.clip(reached.argmax(axis=1), lowest, highest)
+        return np.where(filled.any(axis=1), self._edges[bucket], 0.0)
+
+    def weights(self, row: int) -> npt.NDArray[np.float32]:
+        """What to keep of *row*, together with `reference_at`."""
+        return np.array(self._weights[row], dtype=np.float32)
+
+    def restore(self, row: int, weights: npt.NDArray[np.float32], reference_at: float) -> None:
+        """Continue *row* where it was, whatever the reference was then."""
+        self._move_reference(reference_at)
+        halvings = (self.reference_at - reference_at) / HALF_LIFE_S
+        self._weights[row] = weights if halvings == 0 else weights * np.float64(2.0) ** -halvings
+
+    def _decayed(self, weight: float, at: Numbers) -> npt.NDArray[np.float32]:
+        decayed = weight * np.exp2((at - self.reference_at) / HALF_LIFE_S)
+        return np.array(decayed, dtype=np.float32)
+
+    def _move_reference(self, newest_at: float) -> None:
+        if newest_at <= self.reference_at + MOST_HALF_LIVES * HALF_LIFE_S:
+            return
+        moved_to = round(newest_at / HALF_LIFE_S) * HALF_LIFE_S
+        halvings = (moved_to - self.reference_at) / HALF_LIFE_S
+        # Through float64: what is so old that a float32 cannot say it becomes 0, without a warning.
+        self._weights = (self._weights * np.float64(2.0) ** -halvings).astype(np.float32)
+        self.reference_at = moved_to

@@ -1,0 +1,38 @@
+"""Whose use it is: what stays the same while pods come and go."""
+
+from dataclasses import dataclass
+
+from nemutator_common.wire import Summary
+
+SHORT_ID = 12
+"""Characters of a container's id that its runtime's own tools show."""
+
+_UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Key:
+    namespace: str
+    owner_kind: str
+    """`Deployment`, `StatefulSet`, …; outside of a cluster `unit`, `container` or `group`."""
+    owner: str
+    container: str
+    """Its name in the pod; `-` outside of a cluster."""
+
+
+class ByPath:
+    """A `Whose` for machines outside of a cluster, where a cgroup's path is all that is known.
+
+    The namespace is the path's first element, as everywhere off clusters. Groups of one name in one
+    namespace are one owner, as the pods of one Deployment are.
+    """
+
+    def of(self, node: str, summary: Summary) -> Key | None:
+        parts = [part for part in summary.path.split("/") if part]
+        if not parts:
+            return None
+        if summary.container_id is not None:
+            kind, owner = "container", summary.container_id[:SHORT_ID]
+        else:
+            kind, owner = ("unit" if parts[-1].endswith(_UNITS) else "group"), parts[-1]
+        return Key(parts[0], kind, owner, "-")

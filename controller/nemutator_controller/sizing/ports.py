@@ -1,0 +1,40 @@
+"""What sizing needs from others."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+from nemutator_common.wire import Summary
+
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.packing import Kept
+
+
+class Whose(Protocol):
+    def of(self, node: str, summary: Summary) -> Key | None:
+        """Whose use it is; None: nobody's that is known (yet)."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What a container asks for now; None: it does not say."""
+
+    cpu_millis: int | None
+    memory_bytes: int | None
+
+
+class Requests(Protocol):
+    def of(self, key: Key) -> Requested | None:
+        """What the containers under *key* ask for now; None: nobody knows."""
+        ...
+
+
+class UsageStore(Protocol):
+    """Where histograms survive a restart of the brain."""
+
+    async def load(self) -> Mapping[Key, Kept]: ...
+
+    async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+        """Keep *kept* in the place of what was there, and remove *gone*."""
+        ...

@@ -1,0 +1,85 @@
+"""Histograms in the database, one row for each container."""
+
+import logging
+from collections.abc import Iterable, Mapping
+
+from nemutator_common import names
+from sqlalchemy import ColumnElement, Connection, delete, insert, select
+
+from nemutator_controller.database.access import Database
+from nemutator_controller.database.schema import histograms
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.packing import Kept, UnreadableError, pack, unpack
+
+log = logging.getLogger(__name__)
+
+LOAD_S = 30.0
+"""Once, before the first listener: 10 000 rows are read in a second."""
+
+
+class SqlUsages:
+    """A `UsageStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def load(self) -> Mapping[Key, Kept]:
+        return await self._database.read(_load, deadline_s=LOAD_S)
+
+    async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+        rows = [_row(key, one) for key, one in kept.items()]
+        replaced = [*kept, *gone]
+
+        def job(connection: Connection) -> None:
+            for key in replaced:
+                connection.execute(delete(histograms).where(*_is(key)))
+            if rows:
+                connection.execute(insert(histograms), rows)
+
+        if replaced:
+            await self._database.write(job)
+
+
+def _load(connection: Connection) -> dict[Key, Kept]:
+    found = {}
+    for row in connection.execute(select(histograms)).mappings():
+        key = Key(row["namespace"], row["owner_kind"], row["owner"], row["container"])
+        try:
+            found[key] = unpack(
+                row["packed"],
+                points=row["points"],
+                first_at=row["first_at"],
+                last_at=row["last_at"],
+                step_s=row["step_s"],
+                heard_at=row["heard_at"],
+            )
+        except UnreadableError as error:
+            # Another version's shape, or damage: this container is learned anew.
+            owner = f"{key.namespace}/{key.owner}"
+            log.warning("histogram_unreadable", {names.OBJECT: owner, names.ERROR: error})
+    return found
+
+
+def _is(key: Key) -> tuple[ColumnElement[bool], ...]:
+    columns = histograms.c
+    return (
+        columns.namespace == key.namespace,
+        columns.owner_kind == key.owner_kind,
+        columns.owner == key.owner,
+        columns.container == key.container,
+    )
+
+
+def _row(key: Key, kept: Kept) -> dict[str, object]:
+    return {
+        "namespace": key.namespace,
+        "owner_kind": key.owner_kind,
+        "owner": key.owner,
+        "container": key.container,
+        "points": kept.points,
+        "first_at": kept.first_at,
+        "last_at": kept.last_at,
+        "step_s": kept.step_s,
+        "heard_at": kept.heard_at,
+        "packed": pack(kept),
+    }

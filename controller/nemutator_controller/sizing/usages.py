@@ -1,0 +1,245 @@
+"""What every container has used, in a bounded number of rows.
+
+CPU samples of all pods of an owner are one histogram. Memory is kept as peaks: one a day, for two
+weeks, because a container that once needed it will need it again, and how often says nothing.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+from nemutator_common.wire import Summary
+
+from nemutator_controller.sizing.buckets import CPU, MEMORY
+from nemutator_controller.sizing.histograms import Histograms
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.packing import Kept, Peaks
+
+CPU_WEIGHT = 0.1
+"""Of a sample. VPA weighs all alike: by what is requested, the ones we change would count more."""
+
+MEMORY_WEIGHT = 1.0
+WINDOW_S = 86_400.0
+"""One memory peak counts for each."""
+
+PEAK_DAYS = 14
+"""KRR's history: 336 hours."""
+
+FORGOTTEN_S = PEAK_DAYS * 86_400.0
+FUTURE_S = 300.0
+"""How far an agent's clock may run ahead, as for its reports."""
+
+_FIRST_ROWS = 256
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Seen:
+    """What is known of one container's use."""
+
+    key: Key
+    points: int
+    span_s: float
+    step_s: float
+    """Seconds that its last point stands for."""
+    last_at: float
+    cpu_p50: float
+    cpu_p95: float
+    memory_p95: int
+    """Of the daily peaks, as the histogram has them: 5 % too much at most."""
+    memory_max: int
+    """The largest peak, exactly."""
+
+
+@dataclass(slots=True)
+class _Row:
+    number: int
+    points: int = 0
+    first_at: float = 0.0
+    last_at: float = 0.0
+    step_s: float = 0.0
+    heard_at: float = 0.0
+    """By the brain's clock."""
+    window_end: float = 0.0
+    window_peak: float = 0.0
+    changed: bool = True
+
+
+class Usages:
+    """At most *most* rows; the one that was not heard of for longest makes room."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self._capacity = min(most, _FIRST_ROWS)
+        self._rows: dict[Key, _Row] = {}
+        self._free = list(range(self._capacity))
+        self._cpu = Histograms(CPU, rows=self._capacity)
+        self._memory = Histograms(MEMORY, rows=self._capacity)
+        self._peaks = np.zeros((self._capacity, PEAK_DAYS))
+        self._peak_days = np.zeros((self._capacity, PEAK_DAYS), dtype=np.int32)
+        self._gone: set[Key] = set()
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def learn(self, samples: Iterable[tuple[Key, Summary]], *, now: float) -> int:
+        """Take *samples* in; how many rows had to make room."""
+        evicted = 0
+        rows, cores, moments = [], [], []
+        for key, summary in samples:
+            row = self._rows.get(key)
+            if row is None:
+                evicted += self._make_room()
+                row = self._begin(key)
+            self._note(row, summary, now=now)
+            rows.append(row.number)
+            cores.append(summary.cpu_cores)
+            moments.append(summary.to_at)
+        self._cpu.add(np.array(rows, dtype=np.intp), np.array(cores), CPU_WEIGHT, np.array(moments))
+        return evicted
+
+    def forget(self, *, unheard_since: float) -> int:
+        """Drop the rows that nobody has spoken of since then; how many those were."""
+        old = [key for key, row in self._rows.items() if row.heard_at < unheard_since]
+        for key in old:
+            self._drop(key)
+        return len(old)
+
+    def seen(self, *, now: float) -> list[Seen]:
+        """All of it, in the order of the keys."""
+        keys = sorted(self._rows)
+        rows = [self._rows[key] for key in keys]
+        numbers = np.array([row.number for row in rows], dtype=np.intp)
+        p50, p95 = (self._cpu.percentile(share, numbers) for share in (0.5, 0.95))
+        memory = self._memory.percentile(0.95, numbers)
+        recent = self._peak_days[numbers] > int(now // 86_400) - PEAK_DAYS
+        most = np.where(recent, self._peaks[numbers], 0.0).max(axis=1, initial=0.0)
+        return [
+            Seen(
+                key=key,
+                points=row.points,
+                span_s=row.last_at - row.first_at,
+                step_s=row.step_s,
+                last_at=row.last_at,
+                cpu_p50=float(p50[at]),
+                cpu_p95=float(p95[at]),
+                memory_p95=int(memory[at]),
+                memory_max=int(most[at]),
+            )
+            for at, (key, row) in enumerate(zip(keys, rows, strict=True))
+        ]
+
+    def changes(self) -> tuple[dict[Key, Kept], frozenset[Key]]:
+        """What has to be kept and what removed since the last `saved`."""
+        changed = {key: self._kept(row) for key, row in self._rows.items() if row.changed}
+        return changed, frozenset(self._gone)
+
+    def saved(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+        """*kept* and *gone*, from `changes`, are on disk; what came since is still to be kept."""
+        for key, was in kept.items():
+            row = self._rows.get(key)
+            if row is not None and row.points == was.points:
+                row.changed = False
+        self._gone -= set(gone)
+
+    def restore(self, kept: Mapping[Key, Kept]) -> None:
+        """Go on with *kept*; the last heard of first, while there is room."""
+        for key, was in sorted(kept.items(), key=lambda item: -item[1].heard_at)[: self._most]:
+            self._make_room()
+            row = self._begin(key)
+            row.points, row.step_s, row.heard_at = was.points, was.step_s, was.heard_at
+            row.first_at, row.last_at = was.first_at, was.last_at
+            row.window_end, row.window_peak = was.peaks.window_end, was.peaks.window_peak
+            row.changed = False
+            self._cpu.restore(row.number, was.cpu, was.cpu_reference_at)
+            self._memory.restore(row.number, was.memory, was.memory_reference_at)
+            self._peaks[row.number] = was.peaks.largest
+            self._peak_days[row.number] = was.peaks.days
+
+    def _begin(self, key: Key) -> _Row:
+        row = self._rows[key] = _Row(self._free.pop())
+        self._gone.discard(key)
+        return row
+
+    def _make_room(self) -> int:
+        if not self._free and self._capacity < self._most:
+            larger = min(2 * self._capacity, self._most)
+            self._free = list(range(self._capacity, larger))
+            self._cpu.grow(larger)
+            self._memory.grow(larger)
+            wider = ((0, larger - self._capacity), (0, 0))
+            self._peaks, self._peak_days = (
+                np.pad(self._peaks, wider),
+                np.pad(self._peak_days, wider),
+            )
+            self._capacity = larger
+        if self._free:
+            return 0
+        self._drop(min(self._rows, key=lambda key: self._rows[key].heard_at))
+        return 1
+
+    def _drop(self, key: Key) -> None:
+        row = self._rows.pop(key)
+        self._cpu.clear(row.number)
+        self._memory.clear(row.number)
+        self._peaks[row.number] = self._peak_days[row.number] = 0
+        self._free.append(row.number)
+        self._gone.add(key)
+
+    def _note(self, row: _Row, summary: Summary, *, now: float) -> None:
+        row.first_at = min(row.first_at, summary.from_at) if row.points else summary.from_at
+        row.last_at = max(row.last_at, summary.to_at)
+        row.step_s = summary.to_at - summary.from_at
+        row.points += 1
+        row.heard_at, row.changed = now, True
+        self._note_peak(row, float(summary.memory_bytes), summary.to_at)
+        day = int(summary.to_at // 86_400)
+        slot = day % PEAK_DAYS
+        if day > self._peak_days[row.number, slot]:
+            self._peak_days[row.number, slot] = day
+            self._peaks[row.number, slot] = summary.memory_bytes
+        elif day == self._peak_days[row.number, slot]:
+            largest = max(self._peaks[row.number, slot], summary.memory_bytes)
+            self._peaks[row.number, slot] = largest
+
+    def _note_peak(self, row: _Row, used: float, at: float) -> None:
+        """One sample of the window that *at* lies in, and that is the largest of them."""
+        if at < row.window_end:
+            if used <= row.window_peak:
+                return
+            self._memory.subtract(row.number, row.window_peak, MEMORY_WEIGHT, row.window_end)
+        else:
+            end = row.window_end or at
+            row.window_end = end + (at - end) // WINDOW_S * WINDOW_S + WINDOW_S
+        row.window_peak = used
+        one = np.array([row.number], dtype=np.intp)
+        moment = np.array([row.window_end])
+        self._memory.add(one, np.array([used]), MEMORY_WEIGHT, moment)
+
+    def _kept(self, row: _Row) -> Kept:
+        return Kept(
+            points=row.points,
+            first_at=row.first_at,
+            last_at=row.last_at,
+            step_s=row.step_s,
+            heard_at=row.heard_at,
+            cpu_reference_at=self._cpu.reference_at,
+            cpu=self._cpu.weights(row.number),
+            memory_reference_at=self._memory.reference_at,
+            memory=self._memory.weights(row.number),
+            peaks=Peaks(
+                window_end=row.window_end,
+                window_peak=row.window_peak,
+                largest=self._peaks[row.number].copy(),
+                days=self._peak_days[row.number].copy(),
+            ),
+        )
+
+
+def is_sound(summary: Summary, *, now: float) -> bool:
+    """Whether *summary* can be taken in: its clock is near ours, and its numbers make sense."""
+    return (
+        summary.from_at < summary.to_at
+        and now - FORGOTTEN_S < summary.to_at <= now + FUTURE_S
+        and 0 <= summary.cpu_cores <= CPU.largest
+        and 0 <= summary.memory_bytes <= MEMORY.largest
+    )

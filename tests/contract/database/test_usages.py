@@ -1,0 +1,56 @@
+"""Histograms in memory and in SQLite: one suite."""
+
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nemutator_controller.database.schema import histograms
+from nemutator_controller.sizing.ports import UsageStore
+from nemutator_controller.sizing.sql import SqlUsages
+from nemutator_controller.sizing.usages import Usages
+from sqlalchemy import update
+
+from tests.controller.sizing.test_usages import NOW, key, summary
+from tests.fakes.databases import opened
+from tests.fakes.sizing import MemoryUsages
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[UsageStore]:
+    if request.param == "memory":
+        yield MemoryUsages()
+        return
+    with opened(tmp_path / "x.db") as database:
+        yield SqlUsages(database)
+
+
+def learned(*owners: str, times: int = 1) -> Usages:
+    usages = Usages(most=100)
+    for n in range(times):
+        usages.learn([(key(owner), summary(NOW + 15 * n)) for owner in owners], now=NOW + n)
+    return usages
+
+
+async def test_what_was_learned_comes_back(store: UsageStore) -> None:
+    usages = learned("a", "b", times=5)
+    await store.save(*usages.changes())
+    back = Usages(most=100)
+    back.restore(await store.load())
+    assert back.seen(now=NOW) == usages.seen(now=NOW)
+
+
+async def test_a_later_state_takes_the_place_of_an_earlier_one(store: UsageStore) -> None:
+    await store.save(*learned("a", "b").changes())
+    kept, _ = learned("a", times=3).changes()
+    await store.save(kept, [key("b"), key("never there")])
+    found = await store.load()
+    assert {at.owner: one.points for at, one in found.items()} == {"a": 3}
+
+
+async def test_a_row_that_cannot_be_read_is_learned_anew(tmp_path: Path) -> None:
+    with opened(tmp_path / "x.db") as database:
+        store = SqlUsages(database)
+        await store.save(*learned("a", "b").changes())
+        broken = update(histograms).where(histograms.c.owner == "a").values(packed=b"rust")
+        await database.write(lambda connection: connection.execute(broken).rowcount)
+        assert [at.owner for at in await store.load()] == ["b"]

@@ -1,0 +1,75 @@
+import math
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.sizing.advising import Advised, NotYet, advise
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.usages import Seen
+
+SEEN = Seen(
+    key=Key("shop", "Deployment", "cart", "app"),
+    points=100,
+    span_s=1500.0,
+    step_s=15.0,
+    last_at=0.0,
+    cpu_p50=0.1,
+    cpu_p95=0.2,
+    memory_p95=200_000_000,
+    memory_max=200_000_000,
+)
+
+
+def test_with_a_hundred_points_advice_is_firm() -> None:
+    assert advise(SEEN) == Advised("firm", cpu_millis=200, memory_mb=230, reason="")
+
+
+def test_with_fewer_it_is_provisional_and_says_of_what_span() -> None:
+    advised = advise(replace(SEEN, points=40, span_s=600.0))
+    assert isinstance(advised, Advised)
+    assert (advised.state, advised.reason) == ("provisional", "40 of 100 points, over 10 min")
+
+
+def test_with_almost_none_there_is_no_value_and_the_reason_says_when_to_ask() -> None:
+    found = advise(replace(SEEN, points=3))
+    assert found == NotYet("3 of 8 points, ask again in 75 s")
+
+
+@pytest.mark.parametrize(("points", "state"), [(8, "provisional"), (99, "provisional")])
+def test_the_borders_are_where_they_are_said_to_be(points: int, state: str) -> None:
+    advised = advise(replace(SEEN, points=points))
+    assert isinstance(advised, Advised)
+    assert advised.state == state
+
+
+def test_nothing_goes_below_the_floors() -> None:
+    advised = advise(replace(SEEN, cpu_p95=0.001, memory_max=1000))
+    assert advised == Advised("firm", cpu_millis=10, memory_mb=100, reason="")
+
+
+def test_a_whole_amount_is_not_rounded_up_by_its_binary_fraction() -> None:
+    advised = advise(replace(SEEN, cpu_p95=0.07))
+    assert isinstance(advised, Advised)
+    assert advised.cpu_millis == 70
+
+
+@given(st.floats(0, 1000), st.integers(0, 10**12), st.integers(8, 10**6))
+def test_advice_covers_what_was_seen_and_little_more(
+    cpu_p95: float, memory_max: int, points: int
+) -> None:
+    advised = advise(replace(SEEN, cpu_p95=cpu_p95, memory_max=memory_max, points=points))
+    assert isinstance(advised, Advised)
+    assert cpu_p95 * 1000 <= advised.cpu_millis + 1e-6
+    assert advised.cpu_millis <= max(10, cpu_p95 * 1000 + 1)
+    needed = memory_max * 1.15 / 1e6
+    assert math.floor(needed) <= advised.memory_mb <= max(100, needed + 1)
+
+
+@pytest.mark.parametrize(
+    ("span_s", "said"),
+    [(30, "30 s"), (119, "119 s"), (3600, "60 min"), (86_400, "24 h"), (2e5, "2 d")],
+)
+def test_a_span_is_said_in_the_unit_that_fits(span_s: float, said: str) -> None:
+    advised = advise(replace(SEEN, points=9, span_s=span_s))
+    assert advised.reason.endswith(f"over {said}")

@@ -1,0 +1,56 @@
+from dataclasses import replace
+
+from nemutator_controller.sizing.documents import advice_list, essence
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.ports import Requested
+from nemutator_controller.sizing.usages import Seen
+
+from tests.fakes.sizing import FixedRequests
+
+SEEN = Seen(
+    key=Key("shop", "Deployment", "cart", "app"),
+    points=100,
+    span_s=1500.04,
+    step_s=15.0,
+    last_at=7.0,
+    cpu_p50=0.1,
+    cpu_p95=0.2,
+    memory_p95=200_000_000,
+    memory_max=200_000_000,
+)
+FEW = replace(SEEN, key=Key("other", "unit", "ssh.service", "-"), points=3)
+
+
+def test_advice_stands_beside_what_is_requested_now() -> None:
+    requests = FixedRequests({SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)})
+    [advice] = advice_list([SEEN], requests).items
+    assert (advice.state, advice.strategy, advice.reason) == ("firm", "krr-simple", "")
+    assert (advice.requests_now.cpu, advice.requests_now.memory) == ("500m", "1073741824")
+    assert (advice.requests.cpu, advice.requests.memory) == ("200m", "230M")
+    assert (advice.limits.cpu, advice.limits.memory) == (None, "230M")
+    assert advice.span_s == 1500.0
+
+
+def test_without_enough_points_there_are_only_reasons() -> None:
+    [advice] = advice_list([FEW], FixedRequests({})).items
+    assert advice.state == "not_yet"
+    assert advice.reason.startswith("3 of 8 points")
+    nothing = (None, None)
+    for amounts in (advice.requests, advice.limits, advice.requests_now):
+        assert (amounts.cpu, amounts.memory) == nothing
+
+
+def test_a_namespace_shows_its_own_only() -> None:
+    both = [FEW, SEEN]
+    found = advice_list(both, FixedRequests({}), namespace="shop").items
+    assert [advice.owner for advice in found] == ["cart"]
+    assert len(advice_list(both, FixedRequests({})).items) == 2
+
+
+def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
+    def of(seen: Seen) -> object:
+        return essence(advice_list([seen], FixedRequests({})))
+
+    assert of(SEEN) == of(replace(SEEN, points=200, span_s=9999.0, last_at=8.0))
+    assert of(SEEN) != of(replace(SEEN, cpu_p95=0.3))
+    assert of(SEEN) != of(replace(SEEN, points=99))

@@ -1,0 +1,31 @@
+import pytest
+from nemutator_common.wire import Summary
+from nemutator_controller.sizing.keys import ByPath, Key
+
+
+def summary(path: str, container_id: str | None = None) -> Summary:
+    return Summary(
+        path=path,
+        pod_uid=None,
+        container_id=container_id,
+        from_at=0.0,
+        to_at=15.0,
+        cpu_cores=0.0,
+        memory_bytes=0,
+    )
+
+
+@pytest.mark.parametrize(
+    ("path", "container_id", "key"),
+    [
+        ("/system.slice/ssh.service", None, Key("system.slice", "unit", "ssh.service", "-")),
+        ("/docker/" + "a" * 64, "a" * 64, Key("docker", "container", "a" * 12, "-")),
+        ("/jobs/nightly", None, Key("jobs", "group", "nightly", "-")),
+        ("/init.scope", None, Key("init.scope", "unit", "init.scope", "-")),
+        ("/", None, None),
+    ],
+)
+def test_off_clusters_a_path_says_whose_use_it_is(
+    path: str, container_id: str | None, key: Key | None
+) -> None:
+    assert ByPath().of("n1", summary(path, container_id)) == key

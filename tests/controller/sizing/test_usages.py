@@ -1,0 +1,165 @@
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.wire import Summary
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.usages import FORGOTTEN_S, Seen, Usages, is_sound
+
+NOW = 1_700_000_000.0
+DAY_S = 86_400.0
+
+
+def key(owner: str = "a") -> Key:
+    return Key("shop", "Deployment", owner, "app")
+
+
+def summary(at: float = NOW, cpu_cores: float = 0.5, memory_bytes: int = 50_000_000) -> Summary:
+    return Summary(
+        path="/x",
+        pod_uid=None,
+        container_id=None,
+        from_at=at - 15,
+        to_at=at,
+        cpu_cores=cpu_cores,
+        memory_bytes=memory_bytes,
+    )
+
+
+def seen(usages: Usages, owner: str = "a", *, now: float = NOW) -> Seen:
+    [found] = [one for one in usages.seen(now=now) if one.key == key(owner)]
+    return found
+
+
+def test_points_their_span_and_their_percentiles_are_known() -> None:
+    usages = Usages(most=4)
+    usages.learn([(key(), summary(NOW + 15 * n, cpu_cores=n / 10)) for n in range(20)], now=NOW)
+    found = seen(usages)
+    assert (found.points, found.span_s, found.step_s) == (20, 20 * 15, 15)
+    assert found.cpu_p50 == pytest.approx(0.95, rel=0.1)
+    assert found.cpu_p95 == pytest.approx(1.9, rel=0.06)
+
+
+def test_the_largest_peak_is_exact_and_forgotten_after_two_weeks() -> None:
+    usages = Usages(most=4)
+    usages.learn([(key(), summary(NOW, memory_bytes=777_777_777))], now=NOW)
+    usages.learn([(key(), summary(NOW + DAY_S, memory_bytes=5_000_000))], now=NOW)
+    assert seen(usages, now=NOW + 13 * DAY_S).memory_max == 777_777_777
+    assert seen(usages, now=NOW + 14 * DAY_S).memory_max == 5_000_000
+
+
+def test_a_day_counts_as_one_memory_sample_the_largest() -> None:
+    usages = Usages(most=4)
+    for n, used in enumerate((100, 300, 200)):
+        usages.learn([(key(), summary(NOW + n, memory_bytes=used * 1_000_000))], now=NOW)
+    kept, _ = usages.changes()
+    filled = kept[key()].memory > 0
+    assert filled.sum() == 1
+    assert seen(usages).memory_p95 == pytest.approx(300e6, rel=0.06)
+    assert kept[key()].peaks.window_end == NOW + DAY_S
+
+
+def test_the_next_window_begins_a_whole_number_of_days_later() -> None:
+    usages = Usages(most=4)
+    usages.learn([(key(), summary(NOW))], now=NOW)
+    usages.learn([(key(), summary(NOW + 3.5 * DAY_S, memory_bytes=60_000_000))], now=NOW)
+    kept, _ = usages.changes()
+    assert kept[key()].peaks.window_end == NOW + 4 * DAY_S
+    assert (kept[key()].memory > 0).sum() == 2
+
+
+def test_who_was_not_heard_of_for_longest_makes_room() -> None:
+    usages = Usages(most=2)
+    for n, owner in enumerate("ab"):
+        usages.learn([(key(owner), summary())], now=NOW + n)
+    usages.learn([(key("a"), summary())], now=NOW + 2)
+    assert usages.learn([(key("c"), summary())], now=NOW + 3) == 1
+    assert [one.key.owner for one in usages.seen(now=NOW)] == ["a", "c"]
+    assert seen(usages, "c").points == 1
+    assert usages.changes()[1] == {key("b")}
+
+
+def test_rows_grow_without_a_change_to_those_that_are_there() -> None:
+    usages = Usages(most=600)
+    usages.learn([(key("first"), summary(cpu_cores=3.0))], now=NOW)
+    before = seen(usages, "first")
+    samples = [(key(f"o{n}"), summary(cpu_cores=0.1)) for n in range(599)]
+    assert usages.learn(samples, now=NOW) == 0
+    assert seen(usages, "first") == before
+    assert len(usages) == 600
+
+
+def test_what_nobody_speaks_of_is_forgotten_and_its_row_begins_empty() -> None:
+    usages = Usages(most=1)
+    usages.learn([(key(), summary(cpu_cores=9.0))], now=NOW)
+    assert usages.forget(unheard_since=NOW) == 0
+    assert usages.forget(unheard_since=NOW + 1) == 1
+    usages.learn([(key("b"), summary(cpu_cores=0.5, memory_bytes=1))], now=NOW)
+    assert seen(usages, "b").cpu_p95 < 1
+    assert seen(usages, "b").memory_max == 1
+
+
+def test_only_what_changed_is_kept_and_what_came_meanwhile_next_time() -> None:
+    usages = Usages(most=4)
+    usages.learn([(key("a"), summary()), (key("b"), summary())], now=NOW)
+    kept, gone = usages.changes()
+    assert (set(kept), gone) == ({key("a"), key("b")}, frozenset())
+    usages.learn([(key("b"), summary())], now=NOW)
+    usages.saved(kept, gone)
+    assert set(usages.changes()[0]) == {key("b")}
+
+
+learned = st.lists(
+    st.tuples(
+        st.sampled_from("abc"), st.floats(0, 900), st.integers(0, 10**12), st.floats(0, 10 * DAY_S)
+    ),
+    max_size=30,
+)
+
+
+@given(learned, learned)
+def test_a_restart_changes_nothing(
+    before: list[tuple[str, float, int, float]], after: list[tuple[str, float, int, float]]
+) -> None:
+    def learn(usages: Usages, some: list[tuple[str, float, int, float]]) -> None:
+        for owner, cores, memory, late_s in some:
+            one = summary(NOW + late_s, cores, memory)
+            usages.learn([(key(owner), one)], now=NOW + late_s)
+
+    straight, stopped, restarted = (Usages(most=8) for _ in range(3))
+    learn(straight, before)
+    learn(stopped, before)
+    restarted.restore(stopped.changes()[0])
+    assert restarted.changes()[0] == {}
+    learn(straight, after)
+    learn(restarted, after)
+    end = NOW + 10 * DAY_S
+    assert restarted.seen(now=end) == straight.seen(now=end)
+
+
+def test_a_restart_with_less_room_keeps_those_last_heard_of() -> None:
+    usages = Usages(most=3)
+    for n, owner in enumerate("abc"):
+        usages.learn([(key(owner), summary())], now=NOW + n)
+    smaller = Usages(most=2)
+    smaller.restore(usages.changes()[0])
+    assert [one.key.owner for one in smaller.seen(now=NOW)] == ["b", "c"]
+
+
+@pytest.mark.parametrize(
+    ("wrong", "sound"),
+    [
+        ({}, True),
+        ({"to_at": NOW + 301}, False),
+        ({"to_at": NOW - FORGOTTEN_S}, False),
+        ({"from_at": NOW}, False),
+        ({"cpu_cores": -0.1}, False),
+        ({"cpu_cores": float("nan")}, False),
+        ({"cpu_cores": 1e6}, False),
+        ({"memory_bytes": 2**63}, False),
+        ({"memory_bytes": -1}, False),
+    ],
+)
+def test_what_makes_no_sense_is_not_sound(wrong: dict[str, float], sound: bool) -> None:
+    assert is_sound(replace(summary(), **wrong), now=NOW) is sound  # type: ignore[arg-type]

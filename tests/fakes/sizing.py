@@ -1,0 +1,35 @@
+"""What sizing needs from others, in memory."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.packing import Kept
+from nemutator_controller.sizing.ports import Requested
+
+from tests.fakes.brain_stores import Failing
+
+
+@dataclass
+class FixedRequests:
+    known: Mapping[Key, Requested]
+
+    def of(self, key: Key) -> Requested | None:
+        return self.known.get(key)
+
+
+class MemoryUsages(Failing):
+    def __init__(self) -> None:
+        self.kept: dict[Key, Kept] = {}
+        self.steps: list[set[Key]] = []
+
+    async def load(self) -> Mapping[Key, Kept]:
+        self._work()
+        return dict(self.kept)
+
+    async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+        self._work()
+        self.steps.append(set(kept))
+        self.kept |= kept
+        for key in gone:
+            self.kept.pop(key, None)
