@@ -41,9 +41,11 @@ class Author:
 class Draft:
     """An object while it is being changed. What it was stays as it is."""
 
-    def __init__(self, thing: Json, kind: str) -> None:
+    def __init__(self, thing: Json, kind: str, *, leave: frozenset[str] = frozenset()) -> None:
+        """*leave*: paths that are not to be written, whoever wants it."""
         self._original = thing
         self._kind = kind
+        self._leave = leave
         self._authors: dict[Path, Author] = {}
         self._writing = _Writing(thing, kind)
 
@@ -65,9 +67,14 @@ class Draft:
 
     def set(self, path: Path, value: Json, author: Author) -> None:
         """The last one who wants another value is its author."""
-        if not same(self.value(path), (value,)):
-            self._writing.write(path, (value,))
-            self._authors[path] = author
+        self.put(path, (value,), author)
+
+    def put(self, path: Path, value: Maybe, author: Author) -> None:
+        """None removes what is there."""
+        if same(self.value(path), value) or (self._leave and str(path) in self._leave):
+            return
+        self._writing.write(path, value)
+        self._authors[path] = author
 
     def edits(self) -> tuple[Edit, ...]:
         """What has really changed, each field once, in the order in which it was first touched."""

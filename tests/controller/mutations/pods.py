@@ -24,7 +24,7 @@ keys = st.sampled_from(["team", "a/b", "a~b", "a]b", "x=y", 'q"q', "", "ü"]) | 
 amounts = st.sampled_from(["100m", "1", "64Mi", "2Gi"])
 quantities = st.dictionaries(st.sampled_from(["cpu", "memory", "nvidia.com/gpu"]), amounts)
 leaves = st.none() | st.booleans() | st.integers(-3, 3) | texts
-unknown = leaves | st.just({"deep": [{}, None, [1, {"er": ""}]]})
+unknown: st.SearchStrategy[Json] = leaves | st.just({"deep": [{}, None, [1, {"er": ""}]]})
 names = ("app", "side", "a]b")
 
 

@@ -1,0 +1,58 @@
+"""A pod's quality-of-service class, as kubelet will see it: who is evicted first."""
+
+from collections.abc import Iterator
+from typing import Literal
+
+from nemutator_common.quantities import Quantity, QuantityError, parse_quantity
+
+from nemutator_controller.mutations.paths import Field, Json, Path, value_at
+
+Class = Literal["Guaranteed", "Burstable", "BestEffort"]
+COUNTED = ("cpu", "memory")
+"""What the class depends on."""
+
+Amounts = dict[str, Quantity]
+
+
+def class_of(thing: Json, kind: str) -> Class:
+    """Of the pod that *thing* is or makes. Requests that are missing default to their limits."""
+    guaranteed = True
+    anything = False
+    for container in containers(thing, kind):
+        limits = amounts(container, "limits")
+        requests = limits | amounts(container, "requests")
+        anything = anything or any(requests.values()) or any(limits.values())
+        guaranteed = guaranteed and all(
+            limits.get(name) and limits[name] == requests[name] for name in COUNTED
+        )
+    if not anything:
+        return "BestEffort"
+    return "Guaranteed" if guaranteed else "Burstable"
+
+
+def containers(thing: Json, kind: str) -> Iterator[Json]:
+    """All that count: init containers, too."""
+    for field in ("containers", "initContainers"):
+        for listed in value_at(thing, Path((Field(field),)), kind):
+            yield from (each for each in listed or () if isinstance(each, dict))
+
+
+def amounts(container: Json, side: str) -> Amounts:
+    """What a container asks for; what is no amount is left to the API server to refuse."""
+    section = (container.get("resources") or {}).get(side) or {}
+    found: Amounts = {}
+    for name in COUNTED:
+        amount = quantity(section.get(name))
+        if amount is not None:
+            found[name] = amount
+    return found
+
+
+def quantity(value: Json) -> Quantity | None:
+    """A manifest of people may have a number where the API server writes text."""
+    if value is None or isinstance(value, bool | dict | list):
+        return None
+    try:
+        return parse_quantity(str(value))
+    except QuantityError:
+        return None

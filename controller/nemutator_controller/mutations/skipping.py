@@ -1,0 +1,59 @@
+"""What a pod does not want done to it.
+
+The first nemutator's documents and its code disagreed on which annotation is which; both are
+understood, and its spellings of verbs too.
+"""
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_common import names
+
+VERBS = frozenset(
+    [
+        "annotations",
+        "containers",
+        "env",
+        "image",
+        "labels",
+        "prom_metrics",
+        "resources",
+        "selectors",
+        "tolerations",
+    ]
+)
+PREVIEW = "patch"
+_SPELLINGS = {
+    "selector": "selectors",
+    "prom_resources": "prom_metrics",
+    "toleration": "tolerations",
+}
+_YES, _NO = "true", "false"
+
+
+@dataclass(frozen=True, slots=True)
+class Skips:
+    everything: bool = False
+    preview: bool = False
+    """Compute and log, apply nothing."""
+    verbs: frozenset[str] = frozenset()
+    unknown: tuple[str, ...] = ()
+    """Words that are no verbs."""
+
+
+def skips_of(annotations: Mapping[str, object]) -> Skips:
+    words: set[str] = set()
+    everything = False
+    for key in (names.SKIP, names.SKIP_MUTATION):
+        text = str(annotations.get(key, ""))[:1024].strip()
+        if text.lower() == _YES:
+            everything = True
+        elif text.lower() != _NO:
+            words |= {_SPELLINGS.get(word, word) for word in re.split(r"[\s,]+", text) if word}
+    return Skips(
+        everything=everything,
+        preview=PREVIEW in words,
+        verbs=frozenset(words & VERBS),
+        unknown=tuple(sorted(words - VERBS - {PREVIEW})),
+    )

@@ -1,0 +1,99 @@
+"""What stands on a pod about what we did to it: enough to take it back without a journal.
+
+Compact JSON: `{"id": "…", "edits": [[path, before, after, verb, policy], …]}`, before and after
+being lists of none or one value. When that is too long the edits are left out, and the record of
+that id must be on disk before anybody gets the answer.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.decisions import Edit, Maybe
+
+from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.paths import Json, PathError, annotation, parse_path, value_at
+
+LONGEST = 4096
+"""Bytes. All annotations of an object together may have 256 KiB."""
+
+PATH = annotation(names.MUTATION)
+
+
+class _Wire(msgspec.Struct, frozen=True):
+    id: str
+    edits: list[tuple[str, list[Json], list[Json], str, str]] | None = None
+
+
+_decoder = msgspec.json.Decoder(_Wire)
+
+
+@dataclass(frozen=True, slots=True)
+class Stamp:
+    id: str
+    edits: tuple[Edit, ...] | None
+    """None: they did not fit."""
+
+    def befores(self, thing: Json, kind: str) -> Mapping[str, Maybe] | None:
+        """What stood there first, where *thing* still has what we wrote."""
+        if self.edits is None:
+            return None
+        return {
+            edit.path: edit.before
+            for edit in self.edits
+            if same(value_at(thing, parse_path(edit.path), kind), edit.after)
+        }
+
+
+def stamp_of(thing: Json, kind: str) -> Stamp | None:
+    """What *thing* says that we did to it; None also when it says nonsense."""
+    found = value_at(thing, PATH, kind)
+    return parse_stamp(found[0]) if found else None
+
+
+def parse_stamp(text: Json) -> Stamp | None:
+    if not isinstance(text, str) or len(text) > LONGEST:
+        return None
+    try:
+        wire = _decoder.decode(text)
+        return Stamp(wire.id, None if wire.edits is None else tuple(map(_edit, wire.edits)))
+    except (msgspec.MsgspecError, PathError, RecursionError, UnicodeError):
+        return None
+
+
+def written(stamp: Stamp) -> str:
+    """As it stands on the pod; without the edits when these are too many."""
+    if stamp.edits is not None:
+        edits = [
+            (edit.path, list(edit.before), list(edit.after), edit.verb, edit.policy)
+            for edit in stamp.edits
+        ]
+        text = msgspec.json.encode(_Wire(stamp.id, edits))
+        if len(text) <= LONGEST:
+            return text.decode()
+    return msgspec.json.encode(_Wire(stamp.id)).decode()
+
+
+def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp:
+    """The stamp after *edits* on an object that had the stamp *earlier*.
+
+    What a field was before the first of them is what it would be taken back to.
+    """
+    if earlier is None:
+        return Stamp(decision, tuple(edits))
+    if earlier.edits is None:
+        return Stamp(decision, None)
+    folded = {edit.path: edit for edit in earlier.edits}
+    for edit in edits:
+        first = folded.get(edit.path)
+        folded[edit.path] = edit if first is None else replace(edit, before=first.before)
+    return Stamp(decision, tuple(folded.values()))
+
+
+def _edit(wire: Sequence[Json]) -> Edit:
+    path, before, after, verb, policy = wire
+    parse_path(path)
+    if len(before) > 1 or len(after) > 1:
+        raise PathError(f"{path}: more than one value")
+    return Edit(path=path, before=tuple(before), after=tuple(after), verb=verb, policy=policy)

@@ -1,0 +1,56 @@
+"""Maps of short texts: what labels and annotations have in common."""
+
+from collections.abc import Callable, Iterator, Mapping
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.label_selectors import SelectorError, parse_selector
+
+from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.paths import Path
+
+MOST = 64
+LONGEST_ANNOTATION = 4096
+
+
+class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """What should stand in a map."""
+
+    set: Mapping[str, str] = {}
+    """Whatever stood there before."""
+    add: Mapping[str, str] = {}
+    """Only where nothing stands."""
+
+
+def write(draft: Draft, texts: Texts, path: Callable[[str], Path], author: Author) -> None:
+    for key, value in texts.set.items():
+        draft.set(path(key), value, author)
+    for key, value in texts.add.items():
+        if not draft.value(path(key)):
+            draft.set(path(key), value, author)
+
+
+def faults(texts: Texts, *, labels: bool) -> Iterator[str]:
+    """Why the API server, or we, would refuse these; each begins with the field."""
+    if not texts.set and not texts.add:
+        yield "set: name at least one key here or in add"
+    if len(texts.set) + len(texts.add) > MOST:
+        yield f"set: more than {MOST} keys"
+    for field, pairs in (("set", texts.set), ("add", texts.add)):
+        for key, value in pairs.items():
+            where = f"{field}[{key[:80]}]"
+            if key.startswith(f"{names.DOMAIN}/"):
+                yield f"{where}: words of {names.DOMAIN} steer nemutator itself; use another key"
+            elif not _is_pair(key, value if labels else ""):
+                what = "a label's key and value" if labels else "an annotation's key"
+                yield f"{where}: expected {what} (letters, digits, - _ . up to 63)"
+            elif len(value) > LONGEST_ANNOTATION:
+                yield f"{where}: longer than {LONGEST_ANNOTATION} characters"
+
+
+def _is_pair(key: str, value: str) -> bool:
+    try:
+        requirements = parse_selector(f"{key}={value}").requirements
+    except SelectorError:
+        return False
+    return [(each.key, each.values) for each in requirements] == [(key, (value,))]

@@ -1,0 +1,214 @@
+"""MutationPolicy, the custom resource, and what is wrong with one.
+
+The typed model is the one source: the CustomResourceDefinition is made from it (`crds.py`). What
+the API server's schema lets through, such as a policy from before the schema, is judged here again.
+"""
+
+from collections.abc import Iterator, Mapping
+from typing import Any, Literal
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.label_selectors import (
+    Operator,
+    Requirement,
+    Selector,
+    SelectorError,
+    parse_selector,
+)
+
+from nemutator_controller.mutations import resources as resources_verb
+from nemutator_controller.mutations import texts as texts_of
+from nemutator_controller.mutations.resources import Resources
+from nemutator_controller.mutations.texts import Texts
+
+GROUP = names.DOMAIN
+VERSION = "v1alpha1"
+KIND = "MutationPolicy"
+PLURAL = "mutationpolicies"
+API_VERSION = f"{GROUP}/{VERSION}"
+
+MOST_MUTATIONS = 32
+MOST_GLOBS = 64
+LONGEST_GLOB = 253
+
+_OPERATORS = {
+    "In": Operator.IN,
+    "NotIn": Operator.NOT_IN,
+    "Exists": Operator.EXISTS,
+    "DoesNotExist": Operator.NOT_EXISTS,
+}
+
+
+class _Strict(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+):
+    """A misspelt field is an error: it would be a wish that is silently not met."""
+
+
+class Expression(_Strict, frozen=True):
+    key: str
+    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
+    values: tuple[str, ...] = ()
+
+
+class LabelSelector(_Strict, frozen=True):
+    """As everywhere in Kubernetes; an empty one selects everything."""
+
+    match_labels: Mapping[str, str] = {}
+    match_expressions: tuple[Expression, ...] = ()
+
+
+class Match(_Strict, frozen=True):
+    """Which pods: all that is given must fit."""
+
+    namespace_selector: LabelSelector = LabelSelector()
+    pod_selector: LabelSelector = LabelSelector()
+    namespaces: tuple[str, ...] = ()
+    """Globs on names of namespaces."""
+    excluded_namespaces: tuple[str, ...] = ()
+    names: tuple[str, ...] = ()
+    """Globs on the name of the pod, or of the workload that makes it."""
+    excluded_names: tuple[str, ...] = ()
+
+
+class Mutation(_Strict, frozen=True):
+    """One verb: exactly one of these."""
+
+    labels: Texts | None = None
+    annotations: Texts | None = None
+    resources: Resources | None = None
+
+
+class Spec(_Strict, frozen=True, kw_only=True):
+    match: Match = Match()
+    mode: Literal["Apply", "Preview"] = "Preview"
+    """Preview computes and logs, and changes no pod."""
+    mutations: tuple[Mutation, ...]
+    """In this order."""
+
+
+class PolicyError(ValueError):
+    """A policy that cannot be used; each of `faults` begins with the field."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+class Policy(msgspec.Struct, frozen=True, kw_only=True):
+    """A policy without faults."""
+
+    name: str
+    spec: Spec
+    namespaces: Selector
+    pods: Selector
+
+
+def policy_of(name: str, spec: Any) -> Policy:
+    """The decoded *spec* of the policy *name*, or a `PolicyError` that names every fault."""
+    try:
+        typed = msgspec.convert(spec, Spec)
+    except msgspec.ValidationError as error:
+        raise PolicyError((_explained(str(error)),)) from error
+    except RecursionError as error:
+        raise PolicyError(("spec: nested too deeply",)) from error
+    faults = tuple(_faults(typed))
+    if faults:
+        raise PolicyError(faults)
+    return Policy(
+        name=name,
+        spec=typed,
+        namespaces=selector_of(typed.match.namespace_selector),
+        pods=selector_of(typed.match.pod_selector),
+    )
+
+
+def policy_from_document(document: Any) -> Policy:
+    """From a whole object, as a file or the API server has it."""
+    if not isinstance(document, dict):
+        raise PolicyError(("the document: expected an object",))
+    head = document.get("apiVersion"), document.get("kind")
+    if head != (API_VERSION, KIND):
+        raise PolicyError((f"apiVersion and kind: expected {API_VERSION} and {KIND}",))
+    metadata = document.get("metadata")
+    name = metadata.get("name") if isinstance(metadata, dict) else None
+    if not isinstance(name, str) or not name or len(name) > LONGEST_GLOB:
+        raise PolicyError(("metadata.name: expected a name",))
+    return policy_of(name, document.get("spec"))
+
+
+def selector_of(wanted: LabelSelector) -> Selector:
+    return Selector(
+        (
+            *(Requirement(key, Operator.EQUALS, (v,)) for key, v in wanted.match_labels.items()),
+            *(
+                Requirement(each.key, _OPERATORS[each.operator], tuple(sorted(each.values)))
+                for each in wanted.match_expressions
+            ),
+        )
+    )
+
+
+def _faults(spec: Spec) -> Iterator[str]:
+    match = spec.match
+    for field, selector in (
+        ("namespaceSelector", match.namespace_selector),
+        ("podSelector", match.pod_selector),
+    ):
+        yield from (f"spec.match.{field}.{fault}" for fault in _selector_faults(selector))
+    for field, globs in (
+        ("namespaces", match.namespaces),
+        ("excludedNamespaces", match.excluded_namespaces),
+        ("names", match.names),
+        ("excludedNames", match.excluded_names),
+    ):
+        if len(globs) > MOST_GLOBS:
+            yield f"spec.match.{field}: more than {MOST_GLOBS}"
+        if any(not glob or len(glob) > LONGEST_GLOB for glob in globs):
+            yield f"spec.match.{field}: expected globs of 1 to {LONGEST_GLOB} characters"
+    if not 1 <= len(spec.mutations) <= MOST_MUTATIONS:
+        yield f"spec.mutations: expected 1 to {MOST_MUTATIONS}"
+    for index, mutation in enumerate(spec.mutations):
+        yield from (f"spec.mutations[{index}]{fault}" for fault in _mutation_faults(mutation))
+
+
+def _mutation_faults(mutation: Mutation) -> Iterator[str]:
+    given = [name for name in mutation.__struct_fields__ if getattr(mutation, name) is not None]
+    if len(given) != 1:
+        yield f": expected exactly one of {', '.join(mutation.__struct_fields__)}"
+    if mutation.labels is not None:
+        yield from (f".labels.{each}" for each in texts_of.faults(mutation.labels, labels=True))
+    if mutation.annotations is not None:
+        for each in texts_of.faults(mutation.annotations, labels=False):
+            yield f".annotations.{each}"
+    if mutation.resources is not None:
+        yield from (f".resources.{each}" for each in resources_verb.faults(mutation.resources))
+
+
+def _selector_faults(selector: LabelSelector) -> Iterator[str]:
+    for key, value in selector.match_labels.items():
+        if not _parses(f"{key}={value}", key, (value,)):
+            yield f"matchLabels[{key[:80]}]: expected a label's key and value"
+    for index, each in enumerate(selector.match_expressions):
+        sets = each.operator in ("In", "NotIn")
+        good = each.values if sets else ("x",)
+        if sets != bool(each.values):
+            yield f"matchExpressions[{index}].values: expected {'some' if sets else 'none'}"
+        elif not all(_parses(f"{each.key}={value}", each.key, (value,)) for value in good):
+            yield f"matchExpressions[{index}]: expected a label's key and values"
+
+
+def _parses(text: str, key: str, values: tuple[str, ...]) -> bool:
+    try:
+        requirements = parse_selector(text).requirements
+    except SelectorError:
+        return False
+    return [(each.key, each.values) for each in requirements] == [(key, values)]
+
+
+def _explained(said: str) -> str:
+    """`Expected `str`, got `int` - at `$.match.names[...]`` as the field and then the fault."""
+    what, _, where = said.partition(" - at ")
+    field = where.strip("`").removeprefix("$")
+    return f"spec{field}: {what[:1].lower()}{what[1:]}; see kubectl explain {PLURAL}.spec"[:512]

@@ -1,0 +1,169 @@
+"""From an object and the policies to the edits: the same for a pod at admission and for a manifest.
+
+Policies come first, by name; then what injects, which looks at what they have made. What a policy
+or the pod wants previewed only is computed on top of what is applied. Nothing is done twice: on an
+object that was planned before, the plan is empty.
+"""
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from functools import partial
+from typing import Literal
+
+from nemutator_common import names
+from nemutator_common.decisions import Edit, Subject
+
+from nemutator_controller.mutations import annotations, injection, labels, resources
+from nemutator_controller.mutations.advising import Advisor, NobodyKnows, Workload
+from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.injection import Injector, NotInjectedError
+from nemutator_controller.mutations.paths import Field, Json, Path, PathError
+from nemutator_controller.mutations.resources import Circumstances
+from nemutator_controller.mutations.skipping import Skips, skips_of
+from nemutator_controller.mutations.stamps import stamp_of
+from nemutator_controller.policies.matching import Pod, matches
+from nemutator_controller.policies.model import Mutation, Policy
+
+Inject = Literal["enabled", "disabled", "required"]
+
+NOBODY_KNOWS = NobodyKnows()
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Situation:
+    """What a plan depends on beside the object and the policies."""
+
+    subject: Subject
+    namespace_labels: Mapping[str, str] | None = None
+    """None: not known."""
+    injector: Injector | None = None
+    """None: nothing is injected here, as outside of a cluster."""
+    advisor: Advisor = NOBODY_KNOWS
+    reversed: frozenset[str] = frozenset()
+    """Paths that somebody has taken back for this workload: they are left alone."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    edits: tuple[Edit, ...] = ()
+    previewed: tuple[Edit, ...] = ()
+    """What would be changed further, if it were not for previews."""
+    warnings: tuple[str, ...] = ()
+    refused: str = ""
+    """Why the object must not be let in: it requires what cannot be done."""
+
+
+def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
+    """Raises `PathError` when *thing* is not shaped like its kind."""
+    kind = situation.subject.kind
+    draft = Draft(thing, kind, leave=situation.reversed)
+    skips = skips_of(_map(draft, "annotations"))
+    if skips.everything:
+        return Plan()
+    warnings = [f"{names.SKIP_MUTATION}: {word[:40]!r} is no verb" for word in skips.unknown]
+    pod = _as_policies_see_it(draft, situation)
+    chosen = [policy for policy in policies if matches(policy, pod)]
+    circumstances = _circumstances(thing, situation, skips)
+    applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
+    for policy in applied:
+        warnings += _follow(policy, draft, skips, circumstances)
+    inject, refused = wants_injection(draft, situation), ""
+    injected = partial(_injected, situation.injector, inject, skips)
+    if not skips.preview:
+        more, refused = injected(draft)
+        warnings += more
+    further = Draft(draft.thing, kind, leave=situation.reversed)
+    for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
+        # A preview says no more than what would change: its warnings are not the pod's.
+        _follow(policy, further, skips, circumstances)
+    if skips.preview:
+        injected(further)
+    return Plan(
+        edits=draft.edits(), previewed=further.edits(), warnings=tuple(warnings), refused=refused
+    )
+
+
+def wants_injection(draft: Draft, situation: Situation) -> Inject:
+    own = _map(draft, "labels").get(names.INJECT)
+    if own is None:
+        own = (situation.namespace_labels or {}).get(names.INJECT)
+        return "enabled" if own == "enabled" else "disabled"
+    # A word that nobody knows is no wish.
+    return "enabled" if own == "enabled" else "required" if own == "required" else "disabled"
+
+
+def _injected(
+    injector: Injector | None, inject: Inject, skips: Skips, draft: Draft
+) -> tuple[list[str], str]:
+    """Warnings, and why the pod must not run without."""
+    if injector is None or inject == "disabled" or injection.VERB in skips.verbs:
+        return [], ""
+    try:
+        return injection.apply(draft, injector), ""
+    except NotInjectedError as error:
+        if inject == "required":
+            return [], f"{names.INJECT}=required, and this pod cannot be injected: {error}"
+        return [f"not injected: {error}"], ""
+
+
+def _follow(policy: Policy, draft: Draft, skips: Skips, circumstances: Circumstances) -> list[str]:
+    warnings: list[str] = []
+    for mutation in policy.spec.mutations:
+        for verb, act in _acts(mutation, policy.name, circumstances):
+            if verb not in skips.verbs:
+                warnings += act(draft) or ()
+    return warnings
+
+
+def _acts(
+    mutation: Mutation, policy: str, circumstances: Circumstances
+) -> Iterable[tuple[str, Callable[[Draft], list[str] | None]]]:
+    if mutation.labels is not None:
+        yield labels.VERB, partial(labels.apply, texts=mutation.labels, policy=policy)
+    if mutation.annotations is not None:
+        yield (
+            annotations.VERB,
+            partial(annotations.apply, texts=mutation.annotations, policy=policy),
+        )
+    if mutation.resources is not None:
+        yield (
+            resources.VERB,
+            partial(
+                resources.apply,
+                resources=mutation.resources,
+                circumstances=circumstances,
+                policy=policy,
+            ),
+        )
+
+
+def _circumstances(thing: Json, situation: Situation, skips: Skips) -> Circumstances:
+    subject = situation.subject
+    stamp = stamp_of(thing, subject.kind)
+    return Circumstances(
+        workload=Workload(subject.namespace, subject.owner_kind, subject.owner_name),
+        advisor=situation.advisor,
+        befores={} if stamp is None else stamp.befores(thing, subject.kind),
+        measured=resources.ADVICE_VERB not in skips.verbs,
+    )
+
+
+def _as_policies_see_it(draft: Draft, situation: Situation) -> Pod:
+    subject = situation.subject
+    called = (subject.name or subject.generate_name, subject.owner_name)
+    return Pod(
+        namespace=subject.namespace,
+        namespace_labels=situation.namespace_labels,
+        labels=_map(draft, "labels"),
+        names=tuple(filter(None, called)),
+    )
+
+
+def _map(draft: Draft, field: str) -> Mapping[str, str]:
+    for found in draft.value(Path((Field("metadata"), Field(field)))):
+        if found is None:
+            continue
+        if not isinstance(found, dict):
+            raise PathError(f"metadata.{field}: expected an object")
+        return {key: value for key, value in found.items() if isinstance(value, str)}
+    return {}
