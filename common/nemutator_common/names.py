@@ -104,7 +104,9 @@ ROLE = Key("role", "which process of nemutator wrote the line")
 ADDRESS = Key("address", "the address that is listened on or called")
 ATTEMPT = Key("attempt", "how many times in a row this has been tried")
 BYTES = Key("bytes", "size of the answer's body")
+CACHED = Key("cached", "whether Vault was not asked, because the answer was still fresh")
 COUNT = Key("count", "how many")
+DECISION = Key("decision", "id of one answer of admission that changed something")
 DELAY_S = Key("delay_s", "seconds until the next try")
 DURATION_MS = Key("duration_ms", "how long it took, in milliseconds")
 EPOCH = Key("epoch", "one life of an agent process: numbers start again in the next")
@@ -114,19 +116,26 @@ LISTENER = Key("listener", "name of what listens: a role can have several")
 METHOD = Key("method", "HTTP method")
 NODE = Key("node", "name of the machine that is spoken of")
 OBJECT = Key("object", "a Kubernetes object, as `namespace/name`")
+OPERATION = Key("operation", "what was done for a caller: read, env, login, renew, revoke, connect")
 PATH = Key("path", "path of the HTTP request, or of a file")
 PEER = Key("peer", "who is at the other end of a connection")
 PID = Key("pid", "process id")
+POD = Key("pod", "a pod, as `namespace/name`; outside of Kubernetes the caller")
+POD_UID = Key("pod_uid", "uid of a pod")
 PROCESS = Key("process", "name of a supervised process")
 PROFILE_ID = Key("profile", "id of a profile")
 REASON = Key("reason", "why: one of a few fixed words, the same as in the metric")
 RESOURCE = Key("resource", "a resource of the Kubernetes API, in the plural: `pods`")
+RESULT = Key("result", "how it ended: granted, denied or failed")
+SECRET_NAME = Key("secret", "name under which a pod declares a secret; never its value")
 SEQ = Key("seq", "number of a report within its epoch")
+STATE = Key("state", "how far it has come: one of a few fixed words, the same as in the metric")
 STATUS = Key("status", "HTTP status of the answer")
 STREAM = Key("stream", "which records go to the brain: reports, grants or decisions")
 TASK = Key("task", "name of a task inside a process")
 TASKS = Key("tasks", "names of the tasks that did not end in time")
 VERSION = Key("version", "version of nemutator or of a runtime")
+VOLUME = Key("volume", "id that kubelet gave to a volume of a pod")
 
 
 # --- metrics ------------------------------------------------------------------------------------
@@ -236,6 +245,13 @@ BATCHES_REFUSED = Metric(
     "batches of reports that were not taken, by reason",
     ("reason",),
 )
+STREAM_RECORDS = Metric(
+    "nemutator_stream_records_total",
+    "counter",
+    "records of streams, by result: stored, repeated (stored already, so ignored), lost (numbers"
+    " that their writer had to drop)",
+    ("stream", "result"),
+)
 DATABASE_QUEUE = Metric(
     "nemutator_database_queue", "gauge", "writes that wait for the database's one writer"
 )
@@ -254,9 +270,7 @@ HISTORY_DROPPED = Metric(
     "points of history that were removed, by reason: age, count, or full (to make room)",
     ("reason",),
 )
-DECISIONS = Metric(
-    "nemutator_decisions", "gauge", "decisions of admission that the journal keeps"
-)
+DECISIONS = Metric("nemutator_decisions", "gauge", "decisions of admission that the journal keeps")
 DECISIONS_DROPPED = Metric(
     "nemutator_decisions_dropped_total",
     "counter",
@@ -362,6 +376,44 @@ UPLINK_FAILURES = Metric(
     "calls to the brain without the answer they were made for, by stream and reason: connection,"
     " untrusted, timeout, token, unauthorised, busy, failed, nonsense",
     ("stream", "reason"),
+)
+
+CREDENTIAL_READS = Metric(
+    "nemutator_credentials_reads_total",
+    "counter",
+    "secrets asked for, by result: fetched (from Vault), cached, stale, stored (without Vault), or"
+    " why not: unavailable, login, token, denied, gone, missing, unsupported",
+    ("result",),
+)
+CREDENTIAL_REFUSALS = Metric(
+    "nemutator_credentials_refused_total",
+    "counter",
+    "requests on pods' sockets that were refused, by the step that said no",
+    ("step",),
+)
+POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "pods' volumes whose socket is served")
+VAULT_CALLS = Metric(
+    "nemutator_vault_calls_total",
+    "counter",
+    "calls to Vault, by operation (login, renew, revoke, mount, read) and result",
+    ("operation", "result"),
+)
+VAULT_CALL_SECONDS = Metric(
+    "nemutator_vault_call_seconds",
+    "histogram",
+    "time of one call to Vault, by operation",
+    ("operation",),
+    SECONDS,
+)
+VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
+REVOCATIONS_WAITING = Metric(
+    "nemutator_revocations_waiting", "gauge", "Vault tokens of ended pods that are still to revoke"
+)
+REVOCATIONS_DROPPED = Metric(
+    "nemutator_revocations_dropped_total",
+    "counter",
+    "Vault tokens that were left to their end, by reason: expired, queue_full",
+    ("reason",),
 )
 
 Declared = TypeVar("Declared", Key, Metric, Word)

@@ -1,0 +1,1 @@
+"""What was changed, and how it is taken back."""

@@ -1,0 +1,97 @@
+"""The journal as the API shows it."""
+
+from collections.abc import Sequence
+from typing import Any
+
+import msgspec
+from nemutator_common.decisions import Subject
+
+from nemutator_controller.journal.records import Entry, Reversal, Tombstone
+from nemutator_controller.journal.reversing import Step
+from nemutator_controller.journal.rolling_back import (
+    MADE_ANEW,
+    NEEDS_NEW_POD,
+    NO_OWNER,
+    Plan,
+)
+
+Json = dict[str, Any]
+
+API_VERSION = "nemutator.io/v1"
+
+
+def listed(entries: Sequence[Entry]) -> Json:
+    items = [_entry(entry) for entry in entries]
+    return {"apiVersion": API_VERSION, "kind": "MutationList", "items": items}
+
+
+def shown(entry: Entry, reversals: Sequence[Reversal]) -> Json:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Mutation",
+        **_entry(entry),
+        "reversals": [msgspec.to_builtins(reversal) for reversal in reversals],
+    }
+
+
+def planned(plan: Plan, *, evict: bool) -> Json:
+    """What a person reads before saying yes."""
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "RollbackPlan",
+        "id": plan.decision.id,
+        "object": _object(plan.live.subject),
+        "evict": evict and bool(plan.by("new pod")) and plan.owner is not None,
+        "steps": [
+            {
+                "path": step.edit.path,
+                "live": step.live,
+                "before": step.edit.before,
+                "after": step.edit.after,
+                "verdict": step.verdict,
+                "way": step.way,
+                "what": _what(step, evict=evict, owned=plan.owner is not None),
+            }
+            for step in plan.steps
+        ],
+    }
+
+
+def taken_back(reversal: Reversal, subject: Subject) -> Json:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Rollback",
+        "id": reversal.decision,
+        "object": _object(subject),
+        "state": reversal.state,
+        "evicted": reversal.evicted,
+        "outcomes": [msgspec.to_builtins(outcome) for outcome in reversal.outcomes],
+    }
+
+
+def buried(stones: Sequence[Tombstone]) -> Json:
+    """For admission, which leaves these fields of new pods alone; in a stable order."""
+    items = [msgspec.to_builtins(stone) for stone in sorted(stones)]
+    return {"apiVersion": API_VERSION, "kind": "Tombstones", "tombstones": items}
+
+
+def _entry(entry: Entry) -> Json:
+    decision: Json = msgspec.to_builtins(entry.decision)
+    return {**decision, "state": entry.state, "writer": entry.writer}
+
+
+def _object(subject: Subject) -> Json:
+    return {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name}
+
+
+def _what(step: Step, *, evict: bool, owned: bool) -> str:
+    if step.verdict == "already":
+        return "has its old value already"
+    if step.verdict == "conflict":
+        return f"stays as it is: {step.why}"
+    if step.way != "new pod":
+        what = "gets its old value back" if step.edit.before else "is removed"
+        return f"{what} (by a resize)" if step.way == "resize" else what
+    if not owned:
+        return f"stays: {NO_OWNER}"
+    return MADE_ANEW if evict else f"stays: {NEEDS_NEW_POD}"

@@ -1,0 +1,150 @@
+"""`/api/v1/mutations`: what was changed, and taking it back; and the tombstones for admission."""
+
+import logging
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.decisions import Decision, Subject
+from nemutator_common.meters import Meter
+
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.journal import documents
+from nemutator_controller.journal.living import RefusedError, UnreachableError
+from nemutator_controller.journal.ports import JournalStore
+from nemutator_controller.journal.records import LONGEST_ID, Entry, names_of
+from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
+
+log = logging.getLogger(__name__)
+
+MUTATIONS_PATH = "/api/v1/mutations"
+TOMBSTONES_PATH = "/uplink/v1/tombstones"
+
+MARKED = "marked"
+"""In place of an id: the one whose mark a pod carries."""
+
+MOST_LISTED = 1_000
+LISTED = 100
+LONGEST_WORD = 253
+
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+
+
+class MutationsApi:
+    def __init__(self, store: JournalStore, rolling_back: RollingBack, *, meter: Meter) -> None:
+        self._store = store
+        self._rolling_back = rolling_back
+        self._meter = meter
+
+    def routes(self) -> list[web.RouteDef]:
+        one = f"{MUTATIONS_PATH}/{{id}}"
+        return [
+            web.get(MUTATIONS_PATH, _explained(self._list)),
+            web.get(one, _explained(self._show)),
+            web.post(f"{one}/rollback", _explained(self._roll_back)),
+        ]
+
+    async def _list(self, request: web.Request) -> web.Response:
+        limit = _limit(request.query.get("limit"))
+        words = [request.query.get(word) or None for word in ("namespace", "name")]
+        if limit is None:
+            return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "ask for 100")
+        if any(word is not None and len(word) > LONGEST_WORD for word in words):
+            return refusal(400, "namespace or name: too long", "write it as Kubernetes does")
+        namespace, name = words
+        entries = await self._store.entries(namespace=namespace, name=name, limit=limit)
+        return answer(documents.listed(entries))
+
+    async def _show(self, request: web.Request) -> web.Response:
+        entry = await self._entry(request)
+        if entry is None:
+            return _unknown()
+        reversals = await self._store.reversals(entry.decision.id)
+        return answer(documents.shown(entry, reversals))
+
+    async def _roll_back(self, request: web.Request) -> web.Response:
+        only_plan, evict = (_flag(request.query.get(word)) for word in ("plan", "evict"))
+        if only_plan is None or evict is None:
+            return refusal(400, "plan, evict: expected true or false", "leave them out for false")
+        decision = await self._decision(request)
+        if decision is None:
+            return _unknown()
+        if only_plan:
+            plan = await self._rolling_back.plan(decision)
+            return answer(documents.planned(plan, evict=evict))
+        reversal = await self._rolling_back.roll_back(decision, evict=evict)
+        self._meter.count(names.REVERSALS, state=reversal.state)
+        log.info(
+            "mutation_taken_back",
+            {
+                names.DECISION: decision.id,
+                names.OBJECT: names_of(decision.subject),
+                names.STATE: reversal.state,
+            },
+        )
+        return answer(documents.taken_back(reversal, decision.subject))
+
+    async def _decision(self, request: web.Request) -> Decision | None:
+        """The one that is named, or the one whose mark `?pod=namespace/name` carries."""
+        if request.match_info["id"] == MARKED:
+            namespace, _, name = request.query.get("pod", "").partition("/")
+            pod = Subject(api_version="v1", kind="Pod", namespace=namespace, name=name)
+            return await self._rolling_back.marked(pod) if _is_name(namespace, name) else None
+        entry = await self._entry(request)
+        return None if entry is None else entry.decision
+
+    async def _entry(self, request: web.Request) -> Entry | None:
+        word = request.match_info["id"]
+        return await self._store.entry(word) if len(word) <= LONGEST_ID else None
+
+
+class TombstonesApi:
+    """For admission, on the uplink."""
+
+    def __init__(self, store: JournalStore) -> None:
+        self._store = store
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.get(TOMBSTONES_PATH, _explained(self._tell))]
+
+    async def _tell(self, _: web.Request) -> web.Response:
+        return answer(documents.buried(await self._store.tombstones()))
+
+
+def _explained(handler: Handler) -> Handler:
+    """What keeps an answer from being given, as one with a remedy."""
+
+    async def explaining(request: web.Request) -> web.Response:
+        try:
+            return await handler(request)
+        except NotToReverseError as error:
+            return refusal(409, str(error), error.remedy)
+        except RefusedError as error:
+            return refusal(409, str(error), "change what it names, then ask again")
+        except (UnreachableError, StoreUnavailableError) as error:
+            response = refusal(503, str(error), "ask again later: asking twice does no harm")
+            response.headers["Retry-After"] = "5"
+            return response
+
+    return explaining
+
+
+def _is_name(*words: str) -> bool:
+    return all(0 < len(word) <= LONGEST_WORD and word.isprintable() for word in words)
+
+
+def _unknown() -> web.Response:
+    return refusal(404, "no such mutation", "`nemutator mutations` lists those that are kept")
+
+
+def _limit(text: str | None) -> int | None:
+    if text is None:
+        return LISTED
+    if not (text.isascii() and text.isdigit() and len(text) <= 4):
+        return None
+    return int(text) if 1 <= int(text) <= MOST_LISTED else None
+
+
+def _flag(text: str | None) -> bool | None:
+    return {None: False, "false": False, "true": True}.get(text)

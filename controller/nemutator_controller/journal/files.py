@@ -1,0 +1,166 @@
+"""Manifests as files of the data directory: what stands for a cluster's objects outside of one.
+
+One JSON file for each object, made for people to read and to edit. Its version is a digest of its
+bytes, so that an editor's change is noticed as well as ours.
+"""
+
+import asyncio
+import contextlib
+import hashlib
+import os
+import re
+import threading
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, TypeVar
+
+import msgspec
+from nemutator_common.decisions import Edit, Subject
+
+from nemutator_controller.journal.living import (
+    ChangedError,
+    Live,
+    RefusedError,
+    UnreachableError,
+)
+from nemutator_controller.mutations.edits import apply_edits
+from nemutator_controller.mutations.paths import PathError
+
+T = TypeVar("T")
+
+LARGEST = 1 << 20
+MOST = 2_000
+DEADLINE_S = 5.0
+
+_NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
+_KIND = re.compile(r"[A-Z][A-Za-z]{0,62}")
+
+NOWHERE = "_"
+"""The folder of objects that have no namespace; no namespace can be called so."""
+
+
+class FileObjects:
+    """`Objects` in the files below *root*. One process writes them, and people do."""
+
+    running = False
+
+    def __init__(self, root: Path) -> None:
+        self._root = root
+        self._turn = threading.Lock()
+
+    async def get(self, subject: Subject) -> Live | None:
+        return await self._outside(lambda: self._get(subject))
+
+    async def find(self, subject: Subject, decision: str) -> Live | None:
+        """None: a file always has the name that its manifest had."""
+        return None
+
+    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+        return await self._outside(lambda: self._change(live, edits))
+
+    async def evict(self, live: Live) -> None:
+        raise RefusedError(f"{live.subject.kind}: a manifest does not run")
+
+    async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+        """Keep *document*, whatever was there before."""
+        return await self._outside(lambda: self._put(subject, document))
+
+    async def all(self, kind: str | None = None) -> Sequence[Live]:
+        """Every object, of one kind if it is named; what cannot be read is left out."""
+        return await self._outside(lambda: list(self._all(kind)))
+
+    async def _outside(self, work: Callable[[], T]) -> T:
+        """Do *work* in a thread: a disk can take its time."""
+        try:
+            async with asyncio.timeout(DEADLINE_S):
+                return await asyncio.to_thread(self._alone, work)
+        except TimeoutError:
+            raise UnreachableError("the disk of the data directory does not answer") from None
+        except OSError as error:
+            why = error.strerror or str(error)
+            raise UnreachableError(f"the data directory's objects: {why}") from error
+
+    def _alone(self, work: Callable[[], T]) -> T:
+        with self._turn:
+            return work()
+
+    def _get(self, subject: Subject) -> Live | None:
+        return _read(self._path(subject), subject)
+
+    def _all(self, kind: str | None) -> Iterator[Live]:
+        for path in sorted(self._root.glob(f"{kind or '*'}/*/*.json")):
+            kind_there, namespace, name = path.parts[-3], path.parts[-2], path.stem
+            subject = Subject(
+                api_version="",
+                kind=kind_there,
+                namespace="" if namespace == NOWHERE else namespace,
+                name=name,
+            )
+            with contextlib.suppress(RefusedError):
+                if (live := _read(path, subject)) is not None:
+                    yield live
+
+    def _change(self, live: Live, edits: Sequence[Edit]) -> Live:
+        now = self._get(live.subject)
+        if now is None or now.version != live.version:
+            raise ChangedError("the file was changed meanwhile")
+        try:
+            changed = apply_edits(now.document, edits, live.subject.kind)
+        except PathError as error:
+            raise RefusedError(str(error)) from error
+        return self._put(live.subject, changed)
+
+    def _put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+        path = self._path(subject)
+        body = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
+        if len(body) > LARGEST:
+            raise RefusedError(f"{subject.kind} {subject.name}: larger than {LARGEST} bytes")
+        if not path.exists() and sum(1 for _ in self._root.glob("*/*/*.json")) >= MOST:
+            raise RefusedError(f"there are {MOST} objects already: remove some files first")
+        path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
+        fresh = path.with_suffix(".new")
+        fresh.unlink(missing_ok=True)
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(body)
+            file.flush()
+            os.fsync(file.fileno())
+        fresh.replace(path)
+        return Live(subject=subject, document=document, version=_version(body))
+
+    def _path(self, subject: Subject) -> Path:
+        """Its file. These names come from a manifest: none of them may lead elsewhere."""
+        namespace = subject.namespace or NOWHERE
+        if not _KIND.fullmatch(subject.kind):
+            raise RefusedError(f"kind {subject.kind[:80]!r}: expected a word like Deployment")
+        for what, name in (("namespace", namespace), ("name", subject.name)):
+            if name != NOWHERE and (not _NAME.fullmatch(name) or ".." in name):
+                raise RefusedError(
+                    f"{what} {name[:80]!r}: expected small letters, digits, dots and dashes"
+                )
+        return self._root / subject.kind / namespace / f"{subject.name}.json"
+
+
+def _read(path: Path, subject: Subject) -> Live | None:
+    try:
+        # Of a link nobody knows where it leads; of a pipe nobody knows when it ends.
+        fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
+    except FileNotFoundError:
+        return None
+    with os.fdopen(fd, "rb") as file:
+        body = file.read(LARGEST + 1)
+    if len(body) > LARGEST:
+        raise RefusedError(f"{path.name}: larger than {LARGEST} bytes")
+    try:
+        document = msgspec.json.decode(body, type=dict[str, Any])
+    except (msgspec.DecodeError, RecursionError) as error:
+        raise RefusedError(
+            f"{subject.kind} {subject.name}: its file is damaged: {error}"
+        ) from error
+    named = replace(subject, api_version=str(document.get("apiVersion", "")))
+    return Live(subject=named, document=document, version=_version(body))
+
+
+def _version(body: bytes) -> str:
+    return hashlib.sha256(body).hexdigest()

@@ -1,0 +1,140 @@
+"""The objects of a cluster: read as they are, written only if they still are so."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+from typing import Any, Final
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.decisions import Edit, Subject
+from nemutator_common.kube.calls import Selection
+from nemutator_common.kube.failures import (
+    ConflictError,
+    InvalidError,
+    KubeError,
+    NotFoundError,
+    UnauthorizedError,
+    UntrustedError,
+)
+from nemutator_common.kube.objects import Object
+from nemutator_common.kube.reading import Reader
+from nemutator_common.kube.resources import DAEMON_SETS, DEPLOYMENTS, PODS, STATEFUL_SETS, Resource
+from nemutator_common.kube.writing import OnlyIf, Writer
+
+from nemutator_controller.journal.living import (
+    ChangedError,
+    Live,
+    RefusedError,
+    UnreachableError,
+)
+from nemutator_controller.mutations.patches import guards, render
+from nemutator_controller.mutations.stamps import parse_stamp
+
+RESOURCES: Final[dict[str, Resource[Any]]] = {
+    resource.kind: resource for resource in (PODS, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+}
+
+
+class KubeObjects:
+    """`Objects` behind an API server."""
+
+    running = True
+
+    def __init__(self, reader: Reader, writer: Writer) -> None:
+        self._reader = reader
+        self._writer = writer
+
+    async def get(self, subject: Subject) -> Live | None:
+        resource = _resource(subject.kind)
+        try:
+            body = await self._reader.raw(resource, subject.namespace, subject.name)
+        except NotFoundError:
+            return None
+        except KubeError as error:
+            raise _failure(error) from error
+        live = _live(subject, body)
+        # Another object may have taken the name since.
+        return None if subject.uid and live.subject.uid != subject.uid else live
+
+    async def find(self, subject: Subject, decision: str) -> Live | None:
+        resource = _resource(subject.kind)
+        try:
+            async for page in self._reader.pages(resource, Selection(namespace=subject.namespace)):
+                for thing in page.items:
+                    # Whoever may annotate a pod may write any mark on it.
+                    named_so = thing.metadata.name.startswith(subject.generate_name)
+                    if named_so and _carries(thing, decision):
+                        return await self.get(replace(subject, name=thing.metadata.name))
+        except KubeError as error:
+            raise _failure(error) from error
+        return None
+
+    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+        subject = live.subject
+        operations = [
+            *guards(live.document, edits, subject.kind),
+            *render(live.document, edits, subject.kind),
+        ]
+        # That a field is absent no operation can test, so then nothing at all may have changed.
+        version = "" if all(edit.before for edit in edits) else live.version
+        try:
+            body = await self._writer.json_patch(
+                _resource(subject.kind),
+                subject.namespace,
+                subject.name,
+                operations,
+                only_if=OnlyIf(uid=subject.uid, resource_version=version),
+                subresource="resize" if resize else "",
+            )
+        except (ConflictError, NotFoundError) as error:
+            raise ChangedError(str(error)) from error
+        except InvalidError as error:
+            # A failed test and a value that is not allowed are the same 422.
+            now = await self.get(subject)
+            if now is None or now.version != live.version:
+                raise ChangedError(str(error)) from error
+            raise RefusedError(str(error)) from error
+        except KubeError as error:
+            raise _failure(error) from error
+        return _live(subject, body)
+
+    async def evict(self, live: Live) -> None:
+        subject = live.subject
+        try:
+            await self._writer.evict(
+                subject.namespace, subject.name, only_if=OnlyIf(uid=subject.uid)
+            )
+        except NotFoundError:
+            return
+        except ConflictError as error:
+            raise ChangedError(str(error)) from error
+        except KubeError as error:
+            raise _failure(error) from error
+
+
+def _resource(kind: str) -> Resource[Any]:
+    try:
+        return RESOURCES[kind]
+    except KeyError:
+        raise RefusedError(f"{kind}: only {', '.join(RESOURCES)} are taken back") from None
+
+
+def _live(subject: Subject, body: bytes) -> Live:
+    try:
+        document = msgspec.json.decode(body, type=dict[str, Any])
+        metadata = document["metadata"]
+        found = replace(subject, name=str(metadata["name"]), uid=str(metadata["uid"]))
+        return Live(subject=found, document=document, version=str(metadata["resourceVersion"]))
+    except (msgspec.DecodeError, KeyError, TypeError) as error:
+        raise UnreachableError(f"the answer of the API server is no object: {error}") from error
+
+
+def _carries(thing: Object, decision: str) -> bool:
+    stamp = parse_stamp(thing.metadata.annotations.get(names.MUTATION))
+    return stamp is not None and stamp.id == decision
+
+
+def _failure(error: KubeError) -> RefusedError | UnreachableError:
+    if error.retry or isinstance(error, UntrustedError | UnauthorizedError):
+        return UnreachableError(str(error))
+    return RefusedError(str(error))

@@ -1,0 +1,28 @@
+"""An object as it is now, and what can keep it from being read or written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Any
+
+from nemutator_common.decisions import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Live:
+    subject: Subject
+    """With its real name."""
+    document: Mapping[str, Any] = field(repr=False)
+    version: str
+    """Changes whenever the object does."""
+
+
+class ChangedError(Exception):
+    """It is not as it was when it was read: read it again."""
+
+
+class RefusedError(Exception):
+    """Whoever keeps the object says no; asking again does not help."""
+
+
+class UnreachableError(Exception):
+    """Whoever keeps the object does not answer now."""

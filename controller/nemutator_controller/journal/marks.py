@@ -1,0 +1,71 @@
+"""A decision without a journal: from the mark that admission has left on a pod."""
+
+from collections.abc import Mapping
+from dataclasses import replace
+from typing import Any
+
+from nemutator_common.decisions import Decision, Subject
+
+from nemutator_controller.journal.living import Live
+from nemutator_controller.journal.records import LONGEST_ID, MOST_EDITS, Entry
+from nemutator_controller.mutations.stamps import Stamp, stamp_of
+
+
+def mark_of(live: Live) -> Stamp | None:
+    """What the object says that we did to it, if that can be believed at all."""
+    stamp = stamp_of(live.document, live.subject.kind)
+    if stamp is None or not 0 < len(stamp.id) <= LONGEST_ID:
+        return None
+    return None if len(stamp.edits or ()) > MOST_EDITS else stamp
+
+
+def concerns(entry: Entry, live: Live) -> bool:
+    """Whether the journal's decision is about this object.
+
+    Whoever may annotate a pod may write another's mark on it.
+    """
+    subject, found = entry.decision.subject, live.subject
+    if (subject.kind, subject.namespace) != (found.kind, found.namespace):
+        return False
+    if subject.name:
+        return subject.name == found.name and subject.uid in ("", found.uid)
+    return found.name.startswith(subject.generate_name)
+
+
+def decision_from(stamp: Stamp, live: Live) -> Decision | None:
+    """What the mark alone tells; None when it was too long to say which edits."""
+    if stamp.edits is None:
+        return None
+    kind, name = owner_of(live.document)
+    return Decision(
+        id=stamp.id,
+        at=0.0,
+        request_uid="",
+        operation="CREATE",
+        mode="apply",
+        subject=replace(live.subject, owner_kind=kind, owner_name=name),
+        edits=stamp.edits,
+    )
+
+
+def about(decision: Decision, subject: Subject) -> Decision:
+    """*decision* with the name that its object has got meanwhile."""
+    known = replace(decision.subject, name=subject.name, uid=subject.uid)
+    return replace(decision, subject=known)
+
+
+def owner_of(pod: Mapping[str, Any]) -> tuple[str, str]:
+    """Kind and name of the workload that made *pod*; empty for a bare one.
+
+    A ReplicaSet of a Deployment is called as the Deployment, then by the hash of its template.
+    """
+    metadata = pod.get("metadata") or {}
+    owners = metadata.get("ownerReferences") or []
+    for owner in owners:
+        if owner.get("controller"):
+            kind, name = str(owner.get("kind", "")), str(owner.get("name", ""))
+            suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash', '')}"
+            if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
+                return "Deployment", name.removesuffix(suffix)
+            return kind, name
+    return "", ""

@@ -1,0 +1,90 @@
+"""What the journal needs from others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from nemutator_common.decisions import Decision, Edit, Subject
+
+from nemutator_controller.journal.living import Live
+from nemutator_controller.journal.records import Entry, Reversal, State, Tombstone
+
+
+class JournalStore(Protocol):
+    """Raises `StoreUnavailableError` when it cannot be asked."""
+
+    async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
+        """Keep *decisions*; those whose id is known already change nothing."""
+        ...
+
+    async def entry(self, decision: str) -> Entry | None: ...
+
+    async def entries(
+        self, *, namespace: str | None, name: str | None, limit: int
+    ) -> Sequence[Entry]:
+        """Newest first."""
+        ...
+
+    async def seen(self, decision: str, *, name: str, uid: str) -> bool:
+        """An object carries the mark of *decision*: what is its name. False: nothing to note."""
+        ...
+
+    async def close(self, reversal: Reversal) -> None:
+        """Keep *reversal*, and its state as the decision's, if that decision is kept.
+
+        Again with the same id: nothing.
+        """
+        ...
+
+    async def reversals(self, decision: str) -> Sequence[Reversal]:
+        """Newest first."""
+        ...
+
+    async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+        """Keep *stones*; False, and none is kept, when there is no room for them."""
+        ...
+
+    async def tombstones(self) -> Sequence[Tombstone]: ...
+
+    async def drop_before(self, moment: float, *, most: int) -> int:
+        """Remove up to *most* decisions older than *moment*, oldest first; how many there were."""
+        ...
+
+    async def drop_oldest(self, *, most: int) -> int: ...
+
+    async def count(self) -> int: ...
+
+
+class Objects(Protocol):
+    """Where the objects are that were changed. Raises what `living.py` names."""
+
+    @property
+    def running(self) -> bool:
+        """Whether a pod there is one that runs, of which not everything can be changed."""
+        ...
+
+    async def get(self, subject: Subject) -> Live | None: ...
+
+    async def find(self, subject: Subject, decision: str) -> Live | None:
+        """The object that carries the mark of *decision*, for when its name is not known."""
+        ...
+
+    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+        """Make *edits*, all of them or none, if the object still is as *live* shows it.
+
+        *resize*: they are resources of a running pod.
+        """
+        ...
+
+    async def evict(self, live: Live) -> None:
+        """Ask for the end of a pod, so that its workload makes another one."""
+        ...
+
+
+class Planner(Protocol):
+    """What the policies make of an object that is applied."""
+
+    def plan(
+        self, manifest: Mapping[str, Any], policies: Sequence[Mapping[str, Any]]
+    ) -> tuple[Sequence[Edit], Sequence[str]]:
+        """Edits, and warnings for whoever applies it."""
+        ...

@@ -1,0 +1,144 @@
+"""What it takes to take a decision back: three values of each field are compared, nothing is done.
+
+Only what still has our value gets its old one back. Whatever anybody else has written since stays,
+and is told.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from nemutator_common.decisions import Decision, Edit, Maybe
+from nemutator_common.quantities import QuantityError, parse_quantity
+
+from nemutator_controller.journal.ways import Way, way_of
+from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.paths import Field, Path, PathError, parse_path, value_at
+
+Verdict = Literal["reverse", "already", "conflict"]
+
+UNKNOWN_VALUE = "its value comes from a secret, of which the journal has only a digest"
+NEWER_STANDS = "a newer change of the same field stays, so this older one does"
+DIFFERENT = "somebody else has changed it since"
+REMOVED = "somebody else has removed it since"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Step:
+    """What is to become of one edit."""
+
+    edit: Edit
+    live: Maybe
+    """As the field is now, or as the steps before have left it."""
+    verdict: Verdict
+    way: Way
+    why: str = ""
+
+
+def steps_back(
+    decisions: Sequence[Decision], document: Mapping[str, Any], kind: str, *, running: bool
+) -> tuple[Step, ...]:
+    """How to take back *decisions*, newest first, from the object as it is in *document*."""
+    now: Any = document
+    left: list[Path] = []
+    steps: list[Step] = []
+    for decision in decisions:
+        for edit in reversed(decision.edits):
+            step, path = _step(edit, now, kind, left, running=running)
+            if step.verdict == "reverse":
+                try:
+                    now = apply_edits(now, [backwards(step)], kind)
+                except PathError as error:
+                    # What was around the field has gone with it.
+                    step = replace(step, verdict="conflict", why=str(error))
+            if step.verdict == "conflict" and path is not None:
+                left.append(path)
+            steps.append(step)
+    return tuple(steps)
+
+
+def backwards(step: Step) -> Edit:
+    """The edit that takes the step's one back."""
+    edit = step.edit
+    return Edit(
+        path=edit.path,
+        before=step.live,
+        after=edit.before,
+        verb=edit.verb,
+        policy=edit.policy,
+        reason="taken back",
+        digest=edit.digest,
+    )
+
+
+def _step(
+    edit: Edit, now: Any, kind: str, left: Sequence[Path], *, running: bool
+) -> tuple[Step, Path | None]:
+    try:
+        path = parse_path(edit.path)
+        live = value_at(now, path, kind)
+    except PathError as error:
+        step = Step(edit=edit, live=(), verdict="conflict", way="patch", why=str(error))
+        return step, None
+    way = way_of(kind, path, edit.before, running=running)
+    verdict, why = _verdict(edit, path, live, way, left)
+    return Step(edit=edit, live=live, verdict=verdict, way=way, why=why), path
+
+
+def _verdict(
+    edit: Edit, path: Path, live: Maybe, way: Way, left: Sequence[Path]
+) -> tuple[Verdict, str]:
+    if any(path == other or path.begins(other) or other.begins(path) for other in left):
+        return "conflict", NEWER_STANDS
+    if edit.digest:
+        # A new pod is made without looking at the old one's values.
+        return ("reverse", "") if way == "new pod" and live else ("conflict", UNKNOWN_VALUE)
+    amounts = Field("resources") in path.steps
+    if alike(live, edit.after, amounts=amounts) or (
+        # The server adds its defaults to what we have added; a new pod is made without either.
+        way == "new pod" and covers(live, edit.after, amounts=amounts)
+    ):
+        return "reverse", ""
+    if alike(live, edit.before, amounts=amounts):
+        return "already", ""
+    return "conflict", DIFFERENT if live else REMOVED
+
+
+def alike(left: Any, right: Any, *, amounts: bool = False) -> bool:
+    """Whether both are the same value. *amounts*: `0.5` is `500m`, as the server writes it."""
+    if not amounts:
+        return same(left, right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            alike(left[key], right[key], amounts=True) for key in left
+        )
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(
+            alike(one, other, amounts=True) for one, other in zip(left, right, strict=True)
+        )
+    return same(left, right) or _same_amount(left, right)
+
+
+def covers(live: Any, wanted: Any, *, amounts: bool = False) -> bool:
+    """Whether *live* has all that *wanted* says, and perhaps more fields."""
+    if isinstance(live, dict) and isinstance(wanted, dict):
+        return all(
+            key in live and covers(live[key], value, amounts=amounts or key == "resources")
+            for key, value in wanted.items()
+        )
+    if isinstance(live, list | tuple) and isinstance(wanted, list | tuple):
+        return len(live) == len(wanted) and all(
+            covers(one, other, amounts=amounts) for one, other in zip(live, wanted, strict=True)
+        )
+    return alike(live, wanted, amounts=amounts)
+
+
+def _same_amount(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return False
+    if not isinstance(left, str | int | float) or not isinstance(right, str | int | float):
+        return False
+    try:
+        return parse_quantity(str(left)) == parse_quantity(str(right))
+    except QuantityError:
+        return False

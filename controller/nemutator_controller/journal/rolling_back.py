@@ -1,0 +1,222 @@
+"""Takes a decision back: plans, writes what can be written, and notes what became of each edit."""
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+from nemutator_common.clocks import Clock
+from nemutator_common.decisions import Decision, Subject
+
+from nemutator_controller.journal.living import (
+    ChangedError,
+    Live,
+    RefusedError,
+    UnreachableError,
+)
+from nemutator_controller.journal.marks import about, concerns, decision_from, mark_of
+from nemutator_controller.journal.ports import JournalStore, Objects
+from nemutator_controller.journal.records import (
+    Outcome,
+    Result,
+    Reversal,
+    State,
+    Tombstone,
+    names_of,
+)
+from nemutator_controller.journal.reversing import Step, backwards, steps_back
+from nemutator_controller.journal.ways import POD, Way
+
+TRIES = 5
+"""Somebody else may write the object between our look at it and our write."""
+
+NEEDS_NEW_POD = "a running pod keeps it: only a new pod can be without it (ask for an eviction)"
+NO_OWNER = "a running pod keeps it, and no workload would make this pod anew: delete it yourself"
+NO_ROOM = "there is no room for a further tombstone: roll policies back instead of single pods"
+KEPT_CHANGING = "it kept changing while this was tried: try again"
+MADE_ANEW = "the pod is evicted; its workload's next one will be without it"
+
+
+class NotToReverseError(Exception):
+    """There is nothing that could be taken back; says why, and what to do instead."""
+
+    def __init__(self, what: str, remedy: str) -> None:
+        super().__init__(what)
+        self.remedy = remedy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Plan:
+    """What taking a decision back would do to its object as it is now."""
+
+    decision: Decision
+    live: Live
+    steps: tuple[Step, ...]
+
+    @property
+    def owner(self) -> tuple[str, str] | None:
+        """Kind and name of the workload that makes such a pod anew."""
+        subject = self.decision.subject
+        return (subject.owner_kind, subject.owner_name) if subject.owner_name else None
+
+    def by(self, way: Way) -> list[Step]:
+        return [step for step in self.steps if step.verdict == "reverse" and step.way == way]
+
+
+class RollingBack:
+    """*fresh* makes ids of reversals that nobody has used."""
+
+    def __init__(
+        self, store: JournalStore, objects: Objects, *, fresh: Callable[[], str], clock: Clock
+    ) -> None:
+        self._store = store
+        self._objects = objects
+        self._fresh = fresh
+        self._clock = clock
+
+    async def plan(self, decision: Decision) -> Plan:
+        """Raises `NotToReverseError`, and `UnreachableError` when the object cannot be read."""
+        if decision.mode != "apply":
+            raise NotToReverseError(
+                f"{decision.id} was {decision.mode} only: it has changed nothing",
+                "look for one whose mode is apply",
+            )
+        subject = decision.subject
+        if subject.name:
+            live = await self._objects.get(subject)
+        else:
+            live = await self._objects.find(subject, decision.id)
+        if live is None or self._is_another(live, decision):
+            raise _gone(subject)
+        steps = steps_back([decision], live.document, subject.kind, running=self._objects.running)
+        return Plan(decision=decision, live=live, steps=steps)
+
+    async def marked(self, subject: Subject) -> Decision:
+        """The decision whose mark the object carries, from the journal or else from the mark."""
+        live = await self._objects.get(subject)
+        if live is None:
+            raise _gone(subject)
+        if (mark := mark_of(live)) is None:
+            raise NotToReverseError(
+                f"{names_of(subject)} carries no mark of ours: nothing was changed in it",
+                "`nemutator mutations` lists what was changed",
+            )
+        entry = await self._store.entry(mark.id)
+        if entry is not None and concerns(entry, live):
+            return about(entry.decision, live.subject)
+        if (decision := decision_from(mark, live)) is None:
+            raise NotToReverseError(
+                f"the mark of {names_of(subject)} was too long to say what was changed, and the"
+                f" journal does not have {mark.id}",
+                "delete the pod: its workload makes another one",
+            )
+        return decision
+
+    async def roll_back(self, decision: Decision, *, evict: bool) -> Reversal:
+        """Do what can be done. What was done is noted even when the rest fails."""
+        outcomes: dict[str, Outcome] = {}
+        evicted = False
+        for left in reversed(range(TRIES)):
+            plan = await self.plan(decision)
+            _judge(plan, outcomes)
+            try:
+                await self._write(plan, outcomes)
+            except ChangedError:
+                if not left:
+                    _note(plan.steps, outcomes, "refused", KEPT_CHANGING)
+                continue
+            evicted = await self._replace(plan, outcomes, evict=evict)
+            break
+        reversal = Reversal(
+            id=self._fresh(),
+            decision=decision.id,
+            at=self._clock.now(),
+            state=state_after(list(outcomes.values())),
+            outcomes=tuple(outcomes[edit.path] for edit in decision.edits),
+            evicted=evicted,
+        )
+        await self._store.close(reversal)
+        return reversal
+
+    def _is_another(self, live: Live, decision: Decision) -> bool:
+        """Whether a pod with another mark has taken the name: a StatefulSet's do."""
+        if not self._objects.running or live.subject.kind != POD:
+            return False
+        mark = mark_of(live)
+        return mark is not None and mark.id != decision.id
+
+    async def _write(self, plan: Plan, outcomes: dict[str, Outcome]) -> None:
+        live = plan.live
+        for way in ("patch", "resize"):
+            steps = plan.by(way)
+            if not steps:
+                continue
+            try:
+                live = await self._objects.write(
+                    live, [backwards(step) for step in steps], resize=way == "resize"
+                )
+            except (RefusedError, UnreachableError) as error:
+                _note(steps, outcomes, "refused", str(error))
+            else:
+                _note(steps, outcomes, "reversed", "")
+
+    async def _replace(self, plan: Plan, outcomes: dict[str, Outcome], *, evict: bool) -> bool:
+        """Have the pod made anew, without what is taken back; whether it was evicted."""
+        steps = plan.by("new pod")
+        if not steps:
+            return False
+        if plan.owner is None:
+            _note(steps, outcomes, "left", NO_OWNER)
+            return False
+        if not evict:
+            _note(steps, outcomes, "left", NEEDS_NEW_POD)
+            return False
+        # All of them: the next pod is made from the beginning, what could be patched included.
+        kind, name = plan.owner
+        stones = [
+            Tombstone(plan.live.subject.namespace, kind, name, step.edit.path)
+            for step in plan.steps
+            if step.verdict != "conflict"
+        ]
+        if not await self._store.bury(stones, decision=plan.decision.id, at=self._clock.now()):
+            _note(steps, outcomes, "refused", NO_ROOM)
+            return False
+        try:
+            await self._objects.evict(plan.live)
+        except (RefusedError, UnreachableError, ChangedError) as error:
+            _note(steps, outcomes, "refused", f"{error}; pods made from now on are without it")
+            return False
+        _note(steps, outcomes, "reversed", MADE_ANEW)
+        return True
+
+
+def state_after(outcomes: Sequence[Outcome]) -> State:
+    """What a try with these *outcomes* makes of its decision."""
+    results = {outcome.result for outcome in outcomes}
+    if results <= {"reversed", "already"}:
+        return "reversed"
+    if "reversed" in results or "already" in results:
+        return "partly"
+    return "conflict" if "conflict" in results else "observed"
+
+
+def _gone(subject: Subject) -> NotToReverseError:
+    return NotToReverseError(
+        f"{names_of(subject)} is not there any more",
+        "look at its workload's newer pods: `nemutator mutations` lists them",
+    )
+
+
+def _judge(plan: Plan, outcomes: dict[str, Outcome]) -> None:
+    for step in plan.steps:
+        done = outcomes.get(step.edit.path)
+        if step.verdict == "reverse" or (done is not None and done.result == "reversed"):
+            continue
+        outcomes[step.edit.path] = Outcome(
+            path=step.edit.path, live=step.live, result=step.verdict, why=step.why
+        )
+
+
+def _note(steps: Sequence[Step], outcomes: dict[str, Outcome], result: Result, why: str) -> None:
+    for step in steps:
+        path = step.edit.path
+        if (done := outcomes.get(path)) is None or done.result != "reversed":
+            outcomes[path] = Outcome(path=path, live=step.live, result=result, why=why)

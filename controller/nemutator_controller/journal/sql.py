@@ -1,0 +1,242 @@
+"""The journal in the database."""
+
+import logging
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
+from functools import partial
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.decisions import Decision
+from nemutator_common.meters import Meter
+from sqlalchemy import Connection, delete, func, insert, select, update
+
+from nemutator_controller.database.access import Database
+from nemutator_controller.database.schema import decisions, reversals, tombstones
+from nemutator_controller.journal.records import (
+    DecisionError,
+    Entry,
+    Reversal,
+    State,
+    Tombstone,
+    decode,
+)
+
+log = logging.getLogger(__name__)
+
+Handler = Callable[[Connection, str, Sequence[Mapping[str, object]]], None]
+
+MOST_TOMBSTONES = 10_000
+KEPT_REVERSALS = 20
+"""Of one decision: its last tries."""
+
+_DECISION = msgspec.json.Decoder(Decision)
+_REVERSAL = msgspec.json.Decoder(Reversal)
+
+
+class SqlJournal:
+    """A `JournalStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
+        await self._database.write(partial(_add, new=decisions, writer=writer, state=state))
+
+    async def entry(self, decision: str) -> Entry | None:
+        def job(connection: Connection) -> Entry | None:
+            row = connection.execute(_ENTRY.where(decisions.c.id == decision)).one_or_none()
+            return None if row is None else _entry(*row)
+
+        return await self._database.read(job)
+
+    async def entries(
+        self, *, namespace: str | None, name: str | None, limit: int
+    ) -> Sequence[Entry]:
+        query = _ENTRY.order_by(decisions.c.at.desc(), decisions.c.id).limit(limit)
+        if namespace is not None:
+            query = query.where(decisions.c.namespace == namespace)
+        if name is not None:
+            query = query.where(decisions.c.name == name)
+
+        def job(connection: Connection) -> list[Entry]:
+            return [_entry(*row) for row in connection.execute(query)]
+
+        return await self._database.read(job)
+
+    async def seen(self, decision: str, *, name: str, uid: str) -> bool:
+        return await self._database.write(partial(_seen, decision=decision, name=name, uid=uid))
+
+    async def close(self, reversal: Reversal) -> None:
+        await self._database.write(partial(_close, reversal=reversal))
+
+    async def reversals(self, decision: str) -> Sequence[Reversal]:
+        query = (
+            select(reversals.c.document)
+            .where(reversals.c.decision == decision)
+            .order_by(reversals.c.at.desc(), reversals.c.id)
+        )
+
+        def job(connection: Connection) -> list[Reversal]:
+            return [_REVERSAL.decode(document) for (document,) in connection.execute(query)]
+
+        return await self._database.read(job)
+
+    async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+        return await self._database.write(partial(_bury, stones=stones, decision=decision, at=at))
+
+    async def tombstones(self) -> Sequence[Tombstone]:
+        return await self._database.read(_tombstones)
+
+    async def drop_before(self, moment: float, *, most: int) -> int:
+        return await self._database.write(partial(_drop, before=moment, most=most))
+
+    async def drop_oldest(self, *, most: int) -> int:
+        return await self._database.write(partial(_drop, before=None, most=most))
+
+    async def count(self) -> int:
+        return await self._database.read(_count)
+
+
+def recorder(meter: Meter) -> Handler:
+    """What stores the records of the stream "decisions", in the transaction that moves its cursor.
+
+    A record that is no decision is counted and left out: to refuse it would stop the stream.
+    """
+
+    def record_decisions(
+        connection: Connection, writer: str, records: Sequence[Mapping[str, object]]
+    ) -> None:
+        good: list[Decision] = []
+        for record in records:
+            try:
+                good.append(decode(record))
+            except DecisionError as error:
+                meter.count(names.DECISIONS_DROPPED, reason="malformed")
+                log.warning("decision_not_understood", {names.PEER: writer, names.ERROR: error})
+        _add(connection, new=good, writer=writer, state="answered")
+
+    return record_decisions
+
+
+_ENTRY = select(decisions.c.document, decisions.c.state, decisions.c.writer)
+
+
+def _entry(document: bytes, state: State, writer: str) -> Entry:
+    return Entry(decision=_DECISION.decode(document), state=state, writer=writer)
+
+
+def _add(connection: Connection, *, new: Sequence[Decision], writer: str, state: State) -> None:
+    # Of two with one id in the same batch the first counts.
+    fresh = {decision.id: decision for decision in reversed(new)}
+    for known in connection.scalars(select(decisions.c.id).where(decisions.c.id.in_(fresh))):
+        del fresh[known]
+    if fresh:
+        connection.execute(
+            insert(decisions),
+            [
+                {
+                    "id": one.id,
+                    "at": one.at,
+                    "writer": writer,
+                    "namespace": one.subject.namespace,
+                    "kind": one.subject.kind,
+                    "name": one.subject.name or one.subject.generate_name,
+                    "state": state,
+                    "document": msgspec.json.encode(one),
+                }
+                for one in fresh.values()
+            ],
+        )
+
+
+def _seen(connection: Connection, *, decision: str, name: str, uid: str) -> bool:
+    row = connection.execute(_ENTRY.where(decisions.c.id == decision)).one_or_none()
+    if row is None or row.state != "answered":
+        return False
+    known = _DECISION.decode(row.document)
+    subject = replace(known.subject, name=name, uid=uid)
+    connection.execute(
+        update(decisions)
+        .where(decisions.c.id == decision)
+        .values(
+            name=name,
+            state="observed",
+            document=msgspec.json.encode(replace(known, subject=subject)),
+        )
+    )
+    return True
+
+
+def _close(connection: Connection, *, reversal: Reversal) -> None:
+    # Of a decision that is not kept (any more) nothing would ever remove it.
+    known = connection.scalar(select(decisions.c.id).where(decisions.c.id == reversal.decision))
+    if known is None:
+        return
+    if connection.scalar(select(reversals.c.id).where(reversals.c.id == reversal.id)) is not None:
+        return
+    connection.execute(
+        insert(reversals).values(
+            id=reversal.id,
+            decision=reversal.decision,
+            at=reversal.at,
+            document=msgspec.json.encode(reversal),
+        )
+    )
+    kept = (
+        select(reversals.c.id)
+        .where(reversals.c.decision == reversal.decision)
+        .order_by(reversals.c.at.desc(), reversals.c.id)
+        .limit(KEPT_REVERSALS)
+    )
+    connection.execute(
+        delete(reversals).where(
+            reversals.c.decision == reversal.decision, reversals.c.id.not_in(kept)
+        )
+    )
+    connection.execute(
+        update(decisions).where(decisions.c.id == reversal.decision).values(state=reversal.state)
+    )
+
+
+def _bury(connection: Connection, *, stones: Sequence[Tombstone], decision: str, at: float) -> bool:
+    known = set(_tombstones(connection))
+    fresh = sorted(set(stones) - known)
+    if len(known) + len(fresh) > MOST_TOMBSTONES:
+        return False
+    if fresh:
+        connection.execute(
+            insert(tombstones),
+            [
+                {
+                    "namespace": stone.namespace,
+                    "owner_kind": stone.owner_kind,
+                    "owner_name": stone.owner_name,
+                    "path": stone.path,
+                    "at": at,
+                    "decision": decision,
+                }
+                for stone in fresh
+            ],
+        )
+    return True
+
+
+def _tombstones(connection: Connection) -> list[Tombstone]:
+    columns = tombstones.c
+    query = select(columns.namespace, columns.owner_kind, columns.owner_name, columns.path)
+    return [Tombstone(*row) for row in connection.execute(query)]
+
+
+def _count(connection: Connection) -> int:
+    return connection.scalar(select(func.count()).select_from(decisions)) or 0
+
+
+def _drop(connection: Connection, *, before: float | None, most: int) -> int:
+    oldest = select(decisions.c.id).order_by(decisions.c.at, decisions.c.id).limit(most)
+    if before is not None:
+        oldest = oldest.where(decisions.c.at < before)
+    gone = list(connection.scalars(oldest))
+    connection.execute(delete(reversals).where(reversals.c.decision.in_(gone)))
+    connection.execute(delete(decisions).where(decisions.c.id.in_(gone)))
+    return len(gone)

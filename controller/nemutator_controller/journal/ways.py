@@ -1,0 +1,31 @@
+"""How a field of an object can be given another value: what Kubernetes allows for each kind."""
+
+from typing import Literal
+
+from nemutator_common.decisions import Maybe
+
+from nemutator_controller.mutations.paths import Field, Item, Key, Path
+
+Way = Literal["patch", "resize", "new pod"]
+
+POD = "Pod"
+
+
+def way_of(kind: str, path: Path, wanted: Maybe, *, running: bool) -> Way:
+    """How the field *path* of an object of *kind* gets the value *wanted*.
+
+    A pod that runs keeps its spec: only its metadata can be patched, and the CPU and memory of its
+    containers resized, to other amounts but not to none (KEP-1287).
+    """
+    if kind != POD or not running or path.steps[0] == Field("metadata"):
+        return "patch"
+    match path.steps:
+        case (
+            Field("containers"),
+            Item("name"),
+            Field("resources"),
+            Field("requests" | "limits"),
+            Field("cpu" | "memory") | Key("cpu" | "memory"),
+        ) if wanted:
+            return "resize"
+    return "new pod"

@@ -1,0 +1,173 @@
+"""One suite for every journal: the one in memory that fast tests use, and the one in SQLite."""
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+import msgspec
+import pytest
+from nemutator_common import names
+from nemutator_controller.database.access import Database
+from nemutator_controller.journal.ports import JournalStore
+from nemutator_controller.journal.records import Entry, Outcome, Reversal, Tombstone
+from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
+
+from tests.fakes.databases import opened
+from tests.fakes.decisions import NOW, POD, decision, edit
+from tests.fakes.journals import MemoryJournal
+from tests.fakes.meters import MemoryMeter
+
+
+@pytest.fixture
+def database(tmp_path: Path) -> Iterator[Database]:
+    with opened(tmp_path / "x.db") as database:
+        yield database
+
+
+@pytest.fixture(params=["memory", "sqlite"])
+def journal(request: pytest.FixtureRequest) -> JournalStore:
+    if request.param == "memory":
+        return MemoryJournal()
+    return SqlJournal(request.getfixturevalue("database"))
+
+
+def reversal(number: int, of: int = 1) -> Reversal:
+    outcome = Outcome(path="metadata.labels[team]", live=("red",), result="conflict", why="others")
+    return Reversal(
+        id=f"v{number}", decision=f"d{of}", at=NOW + number, state="conflict", outcomes=(outcome,)
+    )
+
+
+async def test_a_decision_comes_back_as_it_was(journal: JournalStore) -> None:
+    whole = decision(
+        edits=(edit("metadata.labels[a]", before=None, after={"deep": [1, "x", None]}),),
+        warnings=("mind the gap",),
+    )
+    await journal.add([whole], writer="admission-1", state="answered")
+    entry = await journal.entry("d1")
+    assert entry == Entry(decision=whole, state="answered", writer="admission-1")
+    assert await journal.entry("d2") is None
+
+
+async def test_the_same_decision_again_changes_nothing(journal: JournalStore) -> None:
+    await journal.add([decision(1)], writer="a", state="answered")
+    other = decision(1, at=NOW + 99)
+    await journal.add([other, decision(2), other], writer="b", state="observed")
+    assert await journal.count() == 2
+    first = await journal.entry("d1")
+    assert first is not None
+    assert (first.decision.at, first.writer, first.state) == (NOW + 1, "a", "answered")
+
+
+async def test_of_two_with_one_id_the_first_counts(journal: JournalStore) -> None:
+    await journal.add([decision(1), decision(1, at=NOW + 99)], writer="a", state="answered")
+    entry = await journal.entry("d1")
+    assert entry is not None
+    assert entry.decision.at == NOW + 1
+
+
+async def test_they_are_listed_newest_first_by_namespace_and_name(journal: JournalStore) -> None:
+    elsewhere = replace(POD, namespace="other", name="api-1")
+    unnamed = replace(POD, name="", generate_name="web-")
+    await journal.add(
+        [decision(1), decision(2, subject=elsewhere), decision(3, subject=unnamed), decision(4)],
+        writer="a",
+        state="answered",
+    )
+
+    async def ids(namespace: str | None, name: str | None, limit: int = 10) -> list[str]:
+        found = await journal.entries(namespace=namespace, name=name, limit=limit)
+        return [entry.decision.id for entry in found]
+
+    assert await ids(None, None) == ["d4", "d3", "d2", "d1"]
+    assert await ids(None, None, limit=2) == ["d4", "d3"]
+    assert await ids("team", None) == ["d4", "d3", "d1"]
+    assert await ids("team", "web-1") == ["d4", "d1"]
+    assert await ids(None, "web-") == ["d3"]
+    assert await ids("none", None) == []
+
+
+async def test_a_seen_object_gives_its_decision_a_name_once(journal: JournalStore) -> None:
+    unnamed = replace(POD, name="", generate_name="web-")
+    await journal.add([decision(1, subject=unnamed)], writer="a", state="answered")
+    assert await journal.seen("d1", name="web-x7", uid="u1")
+    assert not await journal.seen("d1", name="web-x8", uid="u2")
+    assert not await journal.seen("d9", name="web-x8", uid="u2")
+    entry = await journal.entry("d1")
+    assert entry is not None
+    assert entry.state == "observed"
+    assert (entry.decision.subject.name, entry.decision.subject.uid) == ("web-x7", "u1")
+    assert await journal.entries(namespace="team", name="web-x7", limit=1) == [entry]
+
+
+async def test_a_reversal_is_kept_once_and_is_the_decisions_state(journal: JournalStore) -> None:
+    await journal.add([decision(1)], writer="a", state="answered")
+    await journal.close(reversal(1))
+    await journal.close(replace(reversal(2), state="reversed"))
+    await journal.close(reversal(1))
+    await journal.close(reversal(3, of=2))
+    entry = await journal.entry("d1")
+    assert entry is not None
+    assert entry.state == "reversed"
+    assert [each.id for each in await journal.reversals("d1")] == ["v2", "v1"]
+    assert (await journal.reversals("d1"))[1] == reversal(1)
+    assert await journal.reversals("d2") == []
+
+
+async def test_tombstones_are_kept_once(journal: JournalStore) -> None:
+    one = Tombstone("team", "Deployment", "web", "initContainers[name=nemutator-init]")
+    two = replace(one, path="volumes[name=nemutator]")
+    assert await journal.bury([one], decision="d1", at=NOW)
+    assert await journal.bury([two, one], decision="d2", at=NOW)
+    assert sorted(await journal.tombstones()) == [one, two]
+
+
+@pytest.mark.slow
+async def test_tombstones_beyond_their_number_are_refused_as_a_whole(journal: JournalStore) -> None:
+    stones = [Tombstone("team", "Deployment", "web", str(n)) for n in range(MOST_TOMBSTONES)]
+    assert await journal.bury(stones, decision="d1", at=NOW)
+    more = [stones[0], replace(stones[0], path="one more")]
+    assert not await journal.bury(more, decision="d2", at=NOW)
+    assert len(await journal.tombstones()) == MOST_TOMBSTONES
+    assert await journal.bury(stones[:1], decision="d2", at=NOW)
+
+
+async def test_the_oldest_go_first_and_take_their_reversals_along(journal: JournalStore) -> None:
+    await journal.add([decision(n) for n in range(1, 8)], writer="a", state="answered")
+    await journal.close(reversal(1))
+    assert await journal.drop_before(NOW + 4, most=2) == 2
+    assert await journal.drop_before(NOW + 4, most=2) == 1
+    assert await journal.drop_before(NOW + 4, most=2) == 0
+    assert await journal.drop_oldest(most=1) == 1
+    left = await journal.entries(namespace=None, name=None, limit=10)
+    assert [entry.decision.id for entry in left] == ["d7", "d6", "d5"]
+    assert await journal.reversals("d1") == []
+    assert await journal.count() == 3
+
+
+async def test_only_the_last_tries_of_a_decision_are_kept(database: Database) -> None:
+    journal = SqlJournal(database)
+    await journal.add([decision(1)], writer="a", state="answered")
+    for number in range(KEPT_REVERSALS + 5):
+        await journal.close(reversal(number))
+    kept = await journal.reversals("d1")
+    assert len(kept) == KEPT_REVERSALS
+    assert kept[0].at == NOW + KEPT_REVERSALS + 4
+
+
+async def test_the_stream_stores_what_it_understands_and_counts_the_rest(
+    database: Database,
+) -> None:
+    meter = MemoryMeter()
+    record = recorder(meter)
+    good = [msgspec.to_builtins(decision(number)) for number in (1, 2)]
+    bad: list[dict[str, object]] = [{}, {**good[0], "id": ""}, {**good[0], "id": "x", "edits": 3}]
+    records = [good[0], *bad, good[1]]
+    for _ in range(2):
+        await database.write(lambda connection: record(connection, "admission-1", records))
+    stored = await SqlJournal(database).entries(namespace=None, name=None, limit=10)
+    assert [(each.decision.id, each.writer, each.state) for each in stored] == [
+        ("d2", "admission-1", "answered"),
+        ("d1", "admission-1", "answered"),
+    ]
+    assert meter.value(names.DECISIONS_DROPPED, reason="malformed") == 6

@@ -1,0 +1,258 @@
+import copy
+import random
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.decisions import Decision, Edit
+from nemutator_controller.journal.reversing import (
+    DIFFERENT,
+    NEWER_STANDS,
+    REMOVED,
+    UNKNOWN_VALUE,
+    Step,
+    alike,
+    backwards,
+    covers,
+    steps_back,
+)
+from nemutator_controller.mutations.edits import Author, Draft, apply_edits, same
+from nemutator_controller.mutations.paths import parse_path, value_at
+
+from tests.fakes.decisions import CPU, EDITS, INIT, TEAM, changed_pod, decision, edit
+
+Json = Any
+
+ENV = "containers[name=side].env[name=A]"
+FIELDS = (
+    "metadata.labels[team]",
+    "metadata.labels[app.kubernetes.io/name]",
+    "metadata.annotations[note]",
+    CPU,
+    "containers[name=app].resources.limits.memory",
+    "containers[name=app].image",
+    "containers[name=side].image",
+    ENV,
+    "nodeSelector[zone]",
+)
+VALUES = ("1", "2", "3")
+
+
+def value_for(field: str, text: str) -> Json:
+    return {"name": "A", "value": text} if field == ENV else text
+
+
+def taken_back(document: Json, *decisions: Decision, kind: str = "Pod") -> tuple[Json, list[Step]]:
+    steps = list(steps_back(decisions, document, kind, running=False))
+    edits = [backwards(step) for step in steps if step.verdict == "reverse"]
+    return apply_edits(document, edits, kind), steps
+
+
+def verdicts(steps: list[Step]) -> dict[str, str]:
+    return {step.edit.path: step.verdict for step in steps}
+
+
+def some_pod(dice: random.Random) -> Json:
+    pod: Json = {
+        "metadata": {"name": "x"},
+        "spec": {"containers": [{"name": "app"}, {"name": "side"}]},
+    }
+    return written(pod, dice, share=0.5)
+
+
+def written(pod: Json, dice: random.Random, *, share: float) -> Json:
+    """*pod* after somebody has written some of `FIELDS`, or removed them."""
+    edits = []
+    for field in FIELDS:
+        if dice.random() < share:
+            value = dice.choice((None, *VALUES))
+            edits.append(edit(field, after=... if value is None else value_for(field, value)))
+    return apply_edits(pod, edits, "Pod")
+
+
+def mutation(pod: Json, dice: random.Random, number: int) -> tuple[Json, Decision]:
+    draft = Draft(pod, "Pod")
+    for field in FIELDS:
+        if dice.random() < 0.4:
+            value = value_for(field, dice.choice(VALUES))
+            draft.set(parse_path(field), value, Author("labels", "p"))
+    return draft.thing, decision(number, edits=draft.edits())
+
+
+@pytest.mark.slow
+def test_whatever_others_have_written_stays_in_ten_thousand_cases() -> None:
+    dice = random.Random(6)
+    for _ in range(10_000):
+        before = some_pod(dice)
+        ours, one = mutation(before, dice, 1)
+        theirs = written(ours, dice, share=dice.choice((0.0, 0.2, 0.6)))
+        result, _ = taken_back(theirs, one)
+        edits = {each.path: each for each in one.edits}
+        for field in FIELDS:
+            path = parse_path(field)
+            there, now = value_at(theirs, path, "Pod"), value_at(result, path, "Pod")
+            if field in edits and there == edits[field].after:
+                assert now == edits[field].before, field
+            else:
+                assert now == there, field
+
+
+@given(st.integers(0, 2**32))
+def test_untouched_objects_come_back_whole_and_a_second_time_is_nothing(seed: int) -> None:
+    dice = random.Random(seed)
+    before = some_pod(dice)
+    ours, one = mutation(before, dice, 1)
+    kept = copy.deepcopy(ours)
+    back, _ = taken_back(ours, one)
+    assert all(
+        value_at(back, parse_path(field), "Pod") == value_at(before, parse_path(field), "Pod")
+        for field in FIELDS
+    )
+    again, steps = taken_back(back, one)
+    assert again == back
+    assert {step.verdict for step in steps} <= {"already"}
+    assert ours == kept
+
+
+@given(st.integers(0, 2**32))
+def test_several_decisions_go_newest_first(seed: int) -> None:
+    dice = random.Random(seed)
+    before = some_pod(dice)
+    ours, one = mutation(before, dice, 1)
+    ours, two = mutation(ours, dice, 2)
+    back, _ = taken_back(ours, two, one)
+    for field in FIELDS:
+        path = parse_path(field)
+        assert value_at(back, path, "Pod") == value_at(before, path, "Pod")
+
+
+def test_a_conflict_ends_the_way_of_its_field_and_of_no_other() -> None:
+    one = decision(1, edits=(edit(TEAM, after="blue"), edit(CPU, before="1", after="500m")))
+    two = decision(2, edits=(edit(TEAM, before="blue", after="red"), edit(CPU, "500m", "250m")))
+    pod = changed_pod()
+    # Somebody has set the team to what the older decision made of it.
+    _, steps = taken_back(pod, two, one)
+    found = [(step.edit.path, step.verdict, step.why) for step in steps]
+    assert found == [
+        (CPU, "reverse", ""),
+        (TEAM, "already", ""),
+        (CPU, "reverse", ""),
+        (TEAM, "reverse", ""),
+    ]
+    pod["metadata"]["labels"]["team"] = "theirs"
+    back, steps = taken_back(pod, two, one)
+    whys = [step.why for step in steps if step.edit.path == TEAM]
+    assert whys == [DIFFERENT, NEWER_STANDS]
+    assert back["metadata"]["labels"] == {"team": "theirs"}
+    assert back["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "1"
+
+
+def test_what_cannot_come_back_because_its_place_is_gone_is_a_conflict() -> None:
+    image = edit("containers[name=gone].image", before="app:1")
+    _, (step,) = taken_back(changed_pod(), decision(edits=(image,)))
+    assert (step.verdict, step.why) == ("conflict", "[name=gone]: there is no such item")
+
+
+def test_each_kind_of_conflict_says_which() -> None:
+    pod = changed_pod(team="green")
+    del pod["spec"]["containers"][0]["resources"]
+    pod["spec"]["initContainers"] = "nonsense"
+    steps = steps_back([decision()], pod, "Pod", running=True)
+    assert {step.edit.path: step.why for step in steps} == {
+        TEAM: DIFFERENT,
+        CPU: REMOVED,
+        INIT: "[name=nemutator-init]: expected a list around it, found text",
+    }
+
+
+def test_a_running_pod_says_which_way_each_field_goes() -> None:
+    steps = steps_back([decision()], changed_pod(), "Pod", running=True)
+    assert [(step.edit.path, step.verdict, step.way) for step in steps] == [
+        (INIT, "reverse", "new pod"),
+        (CPU, "reverse", "resize"),
+        (TEAM, "reverse", "patch"),
+    ]
+
+
+def test_amounts_are_compared_as_amounts_and_only_there() -> None:
+    edits = (
+        edit(CPU, before="1", after="0.25"),
+        edit("metadata.labels[a]", before="x", after="1000m"),
+    )
+    pod = changed_pod(a="1")
+    assert verdicts(list(steps_back([decision(edits=edits)], pod, "Pod", running=True))) == {
+        CPU: "reverse",
+        "metadata.labels[a]": "conflict",
+    }
+
+
+def test_of_a_secret_only_a_new_pod_can_be_made() -> None:
+    env = "containers[name=app].env[name=A]"
+    edits = (
+        edit(TEAM, before="h1", after="h2", digest=True),
+        edit(env, after="h3", digest=True),
+    )
+    pod = changed_pod()
+    pod["spec"]["containers"][0]["env"] = [{"name": "A", "value": "?"}]
+    steps = steps_back([decision(edits=edits)], pod, "Pod", running=True)
+    assert [(step.edit.path, step.verdict, step.why) for step in steps] == [
+        (env, "reverse", ""),
+        (TEAM, "conflict", UNKNOWN_VALUE),
+    ]
+
+
+def test_what_the_server_has_added_is_no_conflict_for_a_new_pod() -> None:
+    added = EDITS[2].after[0]
+    assert covers({**added, "resources": {}}, added)
+    assert covers([{**added, "x": 1}], [added])
+    assert not covers([added, added], [added])
+    assert not covers({**added, "image": "other"}, added)
+    assert covers(
+        {"resources": {"limits": {"cpu": "500m"}}}, {"resources": {"limits": {"cpu": 0.5}}}
+    )
+    assert not covers({"cpu": "500m"}, {"cpu": 0.5})
+
+
+@given(
+    st.recursive(
+        st.none() | st.booleans() | st.integers() | st.text(),
+        lambda inner: st.lists(inner) | st.dictionaries(st.text(), inner),
+        max_leaves=6,
+    )
+)
+def test_everything_is_like_itself(value: Json) -> None:
+    for amounts in (False, True):
+        assert alike(value, copy.deepcopy(value), amounts=amounts)
+        assert covers(value, copy.deepcopy(value), amounts=amounts)
+
+
+@pytest.mark.parametrize(
+    ("left", "right", "is_alike"),
+    [
+        ("1", "1000m", True),
+        (1, "1", True),
+        ("1Gi", "1024Mi", True),
+        ({"cpu": "1"}, {"cpu": "1000m"}, True),
+        (["1"], ["1000m"], True),
+        (True, "1", False),
+        ("one", "1", False),
+        ({"cpu": "1"}, {"memory": "1"}, False),
+        (["1"], ["1", "1"], False),
+    ],
+)
+def test_amounts_may_be_written_in_several_ways(left: Json, right: Json, is_alike: bool) -> None:
+    assert alike(left, right, amounts=True) is is_alike
+    assert same(left, left)
+
+
+def test_taking_back_is_an_edit_of_what_is_there() -> None:
+    (step,) = steps_back([decision(edits=EDITS[:1])], changed_pod(), "Pod", running=True)
+    assert backwards(step) == Edit(
+        path=TEAM,
+        before=("blue",),
+        after=(),
+        verb="labels",
+        policy="defaults",
+        reason="taken back",
+    )

@@ -1,0 +1,144 @@
+"""A journal and its objects in memory; the contract suites run on these and on the real ones."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nemutator_common.decisions import Decision, Edit, Subject
+from nemutator_controller.journal.living import ChangedError, Live, RefusedError
+from nemutator_controller.journal.records import Entry, Reversal, State, Tombstone
+from nemutator_controller.journal.sql import MOST_TOMBSTONES
+from nemutator_controller.mutations.edits import apply_edits
+
+from tests.fakes.brain_stores import Failing
+
+
+class MemoryJournal(Failing):
+    """A `JournalStore`."""
+
+    def __init__(self) -> None:
+        self._entries: dict[str, Entry] = {}
+        self._reversals: dict[str, Reversal] = {}
+        self.stones: set[Tombstone] = set()
+
+    async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
+        self._work()
+        for one in decisions:
+            entry = Entry(decision=one, state=state, writer=writer)
+            self._entries.setdefault(one.id, entry)
+
+    async def entry(self, decision: str) -> Entry | None:
+        self._work()
+        return self._entries.get(decision)
+
+    async def entries(
+        self, *, namespace: str | None, name: str | None, limit: int
+    ) -> Sequence[Entry]:
+        self._work()
+        found = [
+            entry
+            for entry in self._entries.values()
+            if namespace in (None, entry.decision.subject.namespace)
+            and name in (None, entry.decision.subject.name or entry.decision.subject.generate_name)
+        ]
+        return sorted(found, key=lambda entry: (-entry.decision.at, entry.decision.id))[:limit]
+
+    async def seen(self, decision: str, *, name: str, uid: str) -> bool:
+        self._work()
+        entry = self._entries.get(decision)
+        if entry is None or entry.state != "answered":
+            return False
+        subject = replace(entry.decision.subject, name=name, uid=uid)
+        known = replace(entry.decision, subject=subject)
+        self._entries[decision] = replace(entry, decision=known, state="observed")
+        return True
+
+    async def close(self, reversal: Reversal) -> None:
+        self._work()
+        entry = self._entries.get(reversal.decision)
+        if entry is not None and reversal.id not in self._reversals:
+            self._reversals[reversal.id] = reversal
+            self._entries[reversal.decision] = replace(entry, state=reversal.state)
+
+    async def reversals(self, decision: str) -> Sequence[Reversal]:
+        self._work()
+        found = [each for each in self._reversals.values() if each.decision == decision]
+        return sorted(found, key=lambda each: (-each.at, each.id))
+
+    async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+        self._work()
+        if len(self.stones | set(stones)) > MOST_TOMBSTONES:
+            return False
+        self.stones |= set(stones)
+        return True
+
+    async def tombstones(self) -> Sequence[Tombstone]:
+        self._work()
+        return sorted(self.stones)
+
+    async def drop_before(self, moment: float, *, most: int) -> int:
+        self._work()
+        return self._drop([e for e in self._oldest() if e.decision.at < moment][:most])
+
+    async def drop_oldest(self, *, most: int) -> int:
+        self._work()
+        return self._drop(self._oldest()[:most])
+
+    async def count(self) -> int:
+        self._work()
+        return len(self._entries)
+
+    def _oldest(self) -> list[Entry]:
+        return sorted(self._entries.values(), key=lambda e: (e.decision.at, e.decision.id))
+
+    def _drop(self, gone: Sequence[Entry]) -> int:
+        for entry in gone:
+            del self._entries[entry.decision.id]
+            for each in list(self._reversals.values()):
+                if each.decision == entry.decision.id:
+                    del self._reversals[each.id]
+        return len(gone)
+
+
+class MemoryObjects:
+    """`Objects` that do what a test has prepared: pods that run, or manifests that do not."""
+
+    def __init__(self, *, running: bool = True) -> None:
+        self.running = running
+        self.things: dict[tuple[str, str, str], Live] = {}
+        self.evicted: list[str] = []
+        self.failing: list[Exception] = []
+        """Raised by the next writes and evictions, one each."""
+        self._writes = 0
+
+    def put(self, subject: Subject, document: dict[str, object]) -> Live:
+        self._writes += 1
+        live = Live(subject=subject, document=document, version=str(self._writes))
+        self.things[subject.kind, subject.namespace, subject.name] = live
+        return live
+
+    async def get(self, subject: Subject) -> Live | None:
+        return self.things.get((subject.kind, subject.namespace, subject.name))
+
+    async def find(self, subject: Subject, decision: str) -> Live | None:
+        begin = subject.generate_name
+        for (kind, namespace, name), live in self.things.items():
+            if (kind, namespace) == (subject.kind, subject.namespace) and name.startswith(begin):
+                return live
+        return None
+
+    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+        self._fail()
+        now = await self.get(live.subject)
+        if now is None or now.version != live.version:
+            raise ChangedError("it was changed meanwhile")
+        return self.put(live.subject, apply_edits(now.document, edits, live.subject.kind))
+
+    async def evict(self, live: Live) -> None:
+        if not self.running:
+            raise RefusedError("it does not run")
+        self._fail()
+        self.evicted.append(live.subject.name)
+
+    def _fail(self) -> None:
+        if self.failing:
+            raise self.failing.pop(0)
