@@ -415,6 +415,27 @@ REVOCATIONS_DROPPED = Metric(
     "Vault tokens that were left to their end, by reason: expired, queue_full",
     ("reason",),
 )
+PROFILE_SESSIONS = Metric(
+    "nemutator_profile_sessions_total",
+    "counter",
+    "profiles asked for on this node, by result: done, or why not: busy, cgroup, gone, internal,"
+    " kernel, libbpf, request, rights, symbols",
+    ("result",),
+)
+PROFILE_SAMPLES = Metric(
+    "nemutator_profile_samples_total",
+    "counter",
+    "samples of profiled targets, by result: recorded, or lost because of no_stack, stacks_full,"
+    " rows_full, map_busy, unread",
+    ("result",),
+)
+PROFILE_OUTCOMES_DROPPED = Metric(
+    "nemutator_profile_outcomes_dropped_total",
+    "counter",
+    "outcomes of profiles that the brain will never get, by reason: outbox_full, malformed,"
+    " too_large",
+    ("reason",),
+)
 
 Declared = TypeVar("Declared", Key, Metric, Word)
 

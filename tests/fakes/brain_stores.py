@@ -3,11 +3,13 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nemutator_common.wire import Batch
+from nemutator_common.wire import Batch, StreamBatch
 from nemutator_controller.cluster.nodes import Node
 from nemutator_controller.console.sessions import Session
 from nemutator_controller.database.failures import Reason, StoreUnavailableError
+from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.progress import Stored, fresh_of
+from nemutator_controller.ingest.records import StoredRecords, fresh_records
 from nemutator_controller.usage.history import Point, Series, point_of
 
 
@@ -39,6 +41,31 @@ class MemoryReports(Failing):
             point = point_of(envelope)
             self.points.setdefault(batch.node, {}).setdefault(point.at, point)
         return stored
+
+
+class MemoryStreams(Failing):
+    def __init__(self) -> None:
+        self.records: dict[tuple[str, str], list[dict[str, object]]] = {}
+        """By stream and writer."""
+        self._cursors: dict[tuple[str, str, str], int] = {}
+
+    async def stored_up_to(self, stream: str, writer: str, epoch: str) -> int:
+        self._work()
+        return self._cursors.get((stream, writer, epoch), 0)
+
+    async def store(self, stream: str, batch: StreamBatch, *, now: float) -> StoredRecords:
+        self._work()
+        cursor = (stream, batch.writer, batch.epoch)
+        before = self._cursors.get(cursor, 0)
+        fresh = fresh_records(batch, after=before)
+        if not fresh:
+            return StoredRecords(before, before, 0)
+        for record in fresh:
+            if "wrong" in record:
+                raise RefusedBatchError("malformed", "a record is wrong")
+        self._cursors[cursor] = batch.first + len(batch.records) - 1
+        self.records.setdefault((stream, batch.writer), []).extend(fresh)
+        return StoredRecords(before, self._cursors[cursor], len(fresh))
 
 
 class MemoryHistory(Failing):

@@ -19,15 +19,17 @@ from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.console.admitting import Doorkeeper
 from nemutator_controller.console.api import LinksApi, TopologyApi
-from nemutator_controller.console.gates import BrowserGate, LocalGate
+from nemutator_controller.console.gates import LINK_REMEDY, BrowserGate, CallerGate
 from nemutator_controller.console.pages import Pages
 from nemutator_controller.console.sessions import Sessions
 from nemutator_controller.console.sql import SqlSessions
 from nemutator_controller.database.access import Database
-from nemutator_controller.ingest.endpoint import Uplink
+from nemutator_controller.ingest.endpoint import Streams, Uplink
 from nemutator_controller.ingest.link_token import LinkToken
-from nemutator_controller.ingest.receiving import Receiver
-from nemutator_controller.ingest.sql import SqlReports
+from nemutator_controller.ingest.receiving import Receiver, StreamReceiver
+from nemutator_controller.ingest.sql import SqlReports, SqlStreams, StreamHandler
+from nemutator_controller.leases.endpoint import LeasesApi
+from nemutator_controller.leases.sql import SqlGrants
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.usage.endpoint import HistoryApi
 from nemutator_controller.usage.retention import Keep, Retention
@@ -57,6 +59,9 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         sessions = Sessions(session_s=settings.session_s)
         doorkeeper = Doorkeeper(sessions, SqlSessions(database), fresh=fresh_secret, clock=clock)
         receiver = Receiver(SqlReports(database, record), nodes, meter=meter, clock=clock)
+        grants = SqlGrants(database, clock=clock)
+        handlers: dict[str, StreamHandler] = {"grants": grants.record}
+        records = StreamReceiver(SqlStreams(database, handlers), meter=meter, clock=clock)
 
         def console_address() -> TcpAddress:
             assert isinstance(console.address, TcpAddress)
@@ -65,6 +70,11 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         api = [
             *TopologyApi(nodes, stale_after_s=settings.stale_after_s, clock=clock).routes(),
             *HistoryApi(history, clock=clock).routes(),
+            *LeasesApi(grants, clock=clock).routes(),
+        ]
+        uplink = [
+            *Uplink(receiver, meter=meter).routes(),
+            *Streams(records, handlers, meter=meter).routes(),
         ]
         pages = Pages(doorkeeper, console_address, session_s=settings.session_s, meter=meter)
         console = HttpServer(
@@ -84,9 +94,9 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             routes=[
                 *api,
                 *LinksApi(doorkeeper, console_address).routes(),
-                *Uplink(receiver, meter=meter).routes(),
+                *uplink,
             ],
-            middlewares=[LocalGate(LinkToken(directory)).admit],
+            middlewares=[CallerGate(LinkToken(directory), remedy=LINK_REMEDY).admit],
             operations=frozenset({"healthz", "readyz", "metrics"}),
             limits=LOCAL_LIMITS,
             meter=meter,

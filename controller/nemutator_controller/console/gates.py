@@ -10,8 +10,8 @@ from nemutator_common.serving.addresses import TcpAddress
 from nemutator_controller.answers import refusal
 from nemutator_controller.console.admitting import Doorkeeper
 from nemutator_controller.console.browsers import HEADERS, distrust, hosts_of
-from nemutator_controller.ingest.callers import Callers
-from nemutator_controller.ingest.endpoint import CALLER
+from nemutator_controller.ingest.callers import Callers, CallersUnknownError
+from nemutator_controller.ingest.endpoint import CALLER, RETRY_AFTER_S
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -19,6 +19,8 @@ Where = Callable[[], TcpAddress]
 """The console's address: with port 0 it is not known before the listener is bound."""
 
 OPEN_PATH = "/open"
+
+LINK_REMEDY = "send the link token that lies in the data directory"
 
 SIGNED_OUT = """\
 <!doctype html>
@@ -35,18 +37,24 @@ Each link works once.</p>
 NO_SESSION = "This browser has no session, or it has ended."
 
 
-class LocalGate:
-    """For the unix socket: a bearer token, on every path."""
+class CallerGate:
+    """For processes that call us: a bearer token, on every path."""
 
-    def __init__(self, callers: Callers) -> None:
+    def __init__(self, callers: Callers, *, remedy: str) -> None:
+        """*remedy*: which token to send."""
         self._callers = callers
+        self._remedy = remedy
 
     @web.middleware
     async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        caller = self._callers.recognise(request.headers.get("Authorization"))
+        try:
+            caller = await self._callers.recognise(request.headers.get("Authorization"))
+        except CallersUnknownError as unknown:
+            response = refusal(503, f"nobody can tell who asks: {unknown}", "ask again later")
+            response.headers["Retry-After"] = str(RETRY_AFTER_S)
+            return response
         if caller is None:
-            what = "this caller is not known"
-            response = refusal(401, what, "send the link token that lies in the data directory")
+            response = refusal(401, "this caller is not known", self._remedy)
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
         request[CALLER] = caller

@@ -1,6 +1,6 @@
 """The tables, all of them. A change here needs a migration; tests/contract/database compares them."""
 
-from sqlalchemy import Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
+from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
 HEAD = "0002"
 """The newest migration. Written down, so that a start without migrations needs no Alembic
@@ -131,4 +131,46 @@ profiles = Table(
     Column("document", LargeBinary, nullable=False),
     Column("pprof", LargeBinary),
     Index("profiles_asked_at", "asked_at"),
+)
+
+grants = Table(
+    "grants",
+    metadata,
+    # What credentials processes did or refused. Numbered as they came, so the oldest go first.
+    Column("id", Integer, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("node", Text, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("pod", Text, nullable=False),
+    Column("pod_uid", Text, nullable=False),
+    Column("service_account", Text, nullable=False),
+    Column("caller", Text, nullable=False),
+    Column("operation", Text, nullable=False),
+    Column("secret", Text, nullable=False),
+    Column("path_digest", Text, nullable=False),
+    Column("version", Integer),
+    Column("cached", Boolean, nullable=False),
+    Column("result", Text, nullable=False),
+    Column("reason", Text, nullable=False),
+    Column("role", Text, nullable=False),
+    Column("expires_at", Float),
+    Index("grants_at", "at"),
+)
+
+leases = Table(
+    "leases",
+    metadata,
+    # Vault tokens that are or were alive, folded from the grants. Never a token.
+    Column("node", Text, primary_key=True),
+    Column("pod_uid", Text, primary_key=True),
+    Column("role", Text, primary_key=True),
+    Column("caller", Text, primary_key=True),
+    Column("namespace", Text, nullable=False),
+    Column("pod", Text, nullable=False),
+    Column("service_account", Text, nullable=False),
+    Column("since", Float, nullable=False),
+    Column("touched_at", Float, nullable=False),
+    Column("expires_at", Float),
+    Column("revoked", Boolean, nullable=False),
+    Index("leases_touched_at", "touched_at"),
 )

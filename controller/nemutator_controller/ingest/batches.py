@@ -19,6 +19,8 @@ MOST_ENVELOPES = 1_000
 MOST_WORKLOADS = 5_000
 MOST_PROCESSES = 20_000
 MOST_MISSING = 200
+MOST_SUMMARIES = 20_000
+"""Of 5 000 groups, after an absence of the brain that is a minute of them."""
 LONGEST_NAME = 253
 """A node's: a DNS subdomain's limit. Names of processes and cgroups have the kernel's, 255."""
 LONGEST_TEXT = 1_000
@@ -62,11 +64,25 @@ def decode(body: bytes) -> Batch:
         raise RefusedBatchError("malformed", f"not a batch: {str(error)[:200]}") from error
 
 
+def is_name(text: str) -> bool:
+    """Whether *text* can name a node, or a pod."""
+    return len(text) <= LONGEST_NAME and _NODE.fullmatch(text) is not None
+
+
+def is_epoch(text: str) -> bool:
+    return _EPOCH.fullmatch(text) is not None
+
+
+def is_clean(text: str) -> bool:
+    """Whether *text* may be shown: no controls, nothing that turns the direction of writing."""
+    return _UNCLEAN.search(text) is None
+
+
 def check(batch: Batch, *, now: float) -> None:
     """Refuse *batch* unless all of it is within bounds; *now* is the brain's own time."""
-    if len(batch.node) > LONGEST_NAME or not _NODE.fullmatch(batch.node):
+    if not is_name(batch.node):
         raise RefusedBatchError("text", "node: expected letters, digits, dots and dashes")
-    if not _EPOCH.fullmatch(batch.epoch):
+    if not is_epoch(batch.epoch):
         raise RefusedBatchError("text", "epoch: expected up to 64 letters, digits, _ and -")
     _count("envelopes", batch.envelopes, most=MOST_ENVELOPES)
     if not batch.envelopes:
@@ -83,10 +99,13 @@ def _check_report(report: Report, *, now: float) -> None:
     _count("workloads", report.workloads, most=MOST_WORKLOADS)
     _count("processes", report.processes, most=MOST_PROCESSES)
     _count("missing", report.missing, most=MOST_MISSING)
+    _count("summaries", report.summaries, most=MOST_SUMMARIES)
     _check_numbers(_numbers(report))
     if report.taken_at > now + FUTURE_S:
         ahead = report.taken_at - now
         raise RefusedBatchError("future", f"taken_at: {ahead:.0f} s ahead of the brain's clock")
+    if any(not s.from_at <= s.to_at <= now + FUTURE_S for s in report.summaries):
+        raise RefusedBatchError("future", "summaries: one ends before it begins, or ahead of time")
     for text in _texts(report):
         _check_text(text)
     if len({workload.path for workload in report.workloads}) < len(report.workloads):
@@ -113,7 +132,7 @@ def _check_text(text: _Text) -> None:
         return
     if len(text.value) > text.longest:
         raise RefusedBatchError("bounds", f"{text.what}: longer than {text.longest} characters")
-    if _UNCLEAN.search(text.value):
+    if not is_clean(text.value):
         raise RefusedBatchError("text", f"{text.what}: has control characters")
     if text.longest == LONGEST_PATH and not text.value.startswith("/"):
         raise RefusedBatchError("text", f"{text.what}: expected a path from the root")
@@ -136,6 +155,10 @@ def _texts(report: Report) -> Iterator[_Text]:
         yield _Text("what is missing", missing.what, LONGEST_TEXT)
         yield _Text("why it is missing", missing.why, LONGEST_TEXT)
         yield _Text("remedy", missing.remedy, LONGEST_TEXT)
+    for summary in report.summaries:
+        yield _Text("path of a summary", summary.path, LONGEST_PATH)
+        yield _Text("pod_uid of a summary", summary.pod_uid)
+        yield _Text("container_id of a summary", summary.container_id)
 
 
 def _numbers(report: Report) -> Iterator[float | None]:
@@ -152,6 +175,11 @@ def _numbers(report: Report) -> Iterator[float | None]:
         yield process.threads
         yield process.cpu_cores
         yield process.memory_bytes
+    for summary in report.summaries:
+        yield summary.from_at
+        yield summary.to_at
+        yield summary.cpu_cores
+        yield summary.memory_bytes
 
 
 def _machine_numbers(machine: Machine) -> Iterator[float | None]:

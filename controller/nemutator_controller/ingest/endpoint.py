@@ -1,17 +1,23 @@
-"""The uplink over HTTP: `wire.REPORTS_PATH`."""
+"""The uplink over HTTP: `wire.REPORTS_PATH` and `wire.STREAMS_PATH`."""
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Collection
 
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.meters import Meter
-from nemutator_common.wire import REPORTS_PATH, Ack
+from nemutator_common.wire import REPORTS_PATH, STREAMS_PATH, Ack
 
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
 from nemutator_controller.ingest.callers import Caller
-from nemutator_controller.ingest.receiving import ForbiddenNodeError, Receiver, TooManyNodesError
+from nemutator_controller.ingest.receiving import (
+    ForbiddenNodeError,
+    Receiver,
+    StreamReceiver,
+    TooManyNodesError,
+)
+from nemutator_controller.ingest.records import decode_records
 
 CALLER = web.RequestKey("caller", Caller)
 """Where the listener's gate leaves who asks."""
@@ -31,32 +37,72 @@ class Uplink:
         ]
 
     async def _take(self, request: web.Request) -> web.Response:
-        try:
-            batch = decode(await request.read())
-            return await self._acknowledge(self._receiver.receive(batch, request[CALLER]))
-        except RefusedBatchError as refused:
-            return self._refuse(400, refused.reason, str(refused), "send what wire.py describes")
+        async def take() -> Ack:
+            return await self._receiver.receive(decode(await request.read()), request[CALLER])
+
+        return await _acknowledge(take(), self._meter)
 
     async def _tell(self, request: web.Request) -> web.Response:
         node, epoch = request.query.get("node", ""), request.query.get("epoch", "")
-        return await self._acknowledge(self._receiver.acknowledged(node, epoch, request[CALLER]))
+        return await _acknowledge(
+            self._receiver.acknowledged(node, epoch, request[CALLER]), self._meter
+        )
 
-    async def _acknowledge(self, ack: Awaitable[Ack]) -> web.Response:
-        try:
-            return answer(await ack)
-        except ForbiddenNodeError:
-            what = "this caller may not speak for that node"
-            return self._refuse(403, "forbidden", what, "report under the node's own name")
-        except TooManyNodesError:
-            what = "there are too many nodes"
-            return self._refuse(503, "nodes", what, "raise brain.most_nodes")
-        except StoreUnavailableError as failure:
-            what = f"nothing was stored: {failure}"
-            return self._refuse(503, "store", what, "send it again later")
 
-    def _refuse(self, status: int, reason: str, what: str, remedy: str) -> web.Response:
-        self._meter.count(names.BATCHES_REFUSED, reason=reason)
-        response = refusal(status, what, remedy)
-        if status == 503:
-            response.headers["Retry-After"] = str(RETRY_AFTER_S)
-        return response
+class Streams:
+    """*known*: the streams that somebody stores."""
+
+    def __init__(self, receiver: StreamReceiver, known: Collection[str], *, meter: Meter) -> None:
+        self._receiver = receiver
+        self._known = known
+        self._meter = meter
+
+    def routes(self) -> list[web.RouteDef]:
+        path = f"{STREAMS_PATH}{{stream}}"
+        return [web.post(path, self._take), web.get(path, self._tell, allow_head=False)]
+
+    async def _take(self, request: web.Request) -> web.Response:
+        stream = request.match_info["stream"]
+        if stream not in self._known:
+            return self._unknown()
+
+        async def take() -> Ack:
+            batch = decode_records(await request.read())
+            return await self._receiver.receive(stream, batch, request[CALLER])
+
+        return await _acknowledge(take(), self._meter)
+
+    async def _tell(self, request: web.Request) -> web.Response:
+        stream = request.match_info["stream"]
+        if stream not in self._known:
+            return self._unknown()
+        writer, epoch = request.query.get("writer", ""), request.query.get("epoch", "")
+        return await _acknowledge(
+            self._receiver.acknowledged(stream, writer, epoch, request[CALLER]), self._meter
+        )
+
+    def _unknown(self) -> web.Response:
+        return _refuse(self._meter, 404, "stream", "no such stream", "send one that wire.py names")
+
+
+async def _acknowledge(ack: Awaitable[Ack], meter: Meter) -> web.Response:
+    try:
+        return answer(await ack)
+    except RefusedBatchError as refused:
+        return _refuse(meter, 400, refused.reason, str(refused), "send what wire.py describes")
+    except ForbiddenNodeError:
+        what = "this caller may not speak for that node or writer"
+        return _refuse(meter, 403, "forbidden", what, "report under the caller's own name")
+    except TooManyNodesError:
+        return _refuse(meter, 503, "nodes", "there are too many nodes", "raise brain.most_nodes")
+    except StoreUnavailableError as failure:
+        what = f"nothing was stored: {failure}"
+        return _refuse(meter, 503, "store", what, "send it again later")
+
+
+def _refuse(meter: Meter, status: int, reason: str, what: str, remedy: str) -> web.Response:
+    meter.count(names.BATCHES_REFUSED, reason=reason)
+    response = refusal(status, what, remedy)
+    if status == 503:
+        response.headers["Retry-After"] = str(RETRY_AFTER_S)
+    return response

@@ -7,7 +7,7 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
 
-from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.ingest.callers import LOCAL, Caller
 
 log = logging.getLogger(__name__)
 
@@ -18,7 +18,7 @@ class LinkToken:
     def __init__(self, directory: DataDirectory) -> None:
         self._directory = directory
 
-    def recognise(self, authorization: str | None) -> Caller | None:
+    async def recognise(self, authorization: str | None) -> Caller | None:
         scheme, _, credentials = (authorization or "").partition(" ")
         if scheme.lower() != "bearer":
             return None
@@ -28,4 +28,4 @@ class LinkToken:
             log.error("link_token_unreadable", {names.ERROR: error.what})
             return None
         # An empty file may not admit an empty token.
-        return Caller(node=None) if token and Secret(credentials.strip()) == token else None
+        return LOCAL if token and Secret(credentials.strip()) == token else None

@@ -2,9 +2,10 @@
 
 from typing import Protocol
 
-from nemutator_common.wire import Batch, Envelope
+from nemutator_common.wire import Batch, Envelope, StreamBatch
 
 from nemutator_controller.ingest.progress import Stored
+from nemutator_controller.ingest.records import StoredRecords
 
 
 class ReportStore(Protocol):
@@ -20,4 +21,14 @@ class ReportStore(Protocol):
 class NodesView(Protocol):
     def see(self, node: str, epoch: str, latest: Envelope, *, now: float) -> bool:
         """Show this report when it is newer than what is shown; False: there are too many nodes."""
+        ...
+
+
+class StreamStore(Protocol):
+    async def stored_up_to(self, stream: str, writer: str, epoch: str) -> int:
+        """The number in the `Ack` so far; 0 when there is none."""
+        ...
+
+    async def store(self, stream: str, batch: StreamBatch, *, now: float) -> StoredRecords:
+        """Keep what is new in *batch*, all of it or nothing; RefusedBatchError when it is wrong."""
         ...

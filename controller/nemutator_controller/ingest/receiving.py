@@ -3,11 +3,12 @@
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
-from nemutator_common.wire import Ack, Batch
+from nemutator_common.wire import Ack, Batch, StreamBatch
 
 from nemutator_controller.ingest.batches import check
 from nemutator_controller.ingest.callers import Caller
-from nemutator_controller.ingest.ports import NodesView, ReportStore
+from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
+from nemutator_controller.ingest.records import check_records
 
 
 class ForbiddenNodeError(Exception):
@@ -46,6 +47,37 @@ class Receiver:
         """How far *epoch* is stored, for an agent that wonders what to send."""
         _admit(caller, node)
         return Ack(epoch, await self._store.stored_up_to(node, epoch))
+
+
+class StreamReceiver:
+    """The same for records of other streams, each of which has one kind of writer."""
+
+    def __init__(self, store: StreamStore, *, meter: Meter, clock: Clock) -> None:
+        self._store = store
+        self._meter = meter
+        self._clock = clock
+
+    async def receive(self, stream: str, batch: StreamBatch, caller: Caller) -> Ack:
+        """Acknowledge *batch* once all of it is stored; sending it again changes nothing."""
+        if not caller.may_write(stream, batch.writer):
+            raise ForbiddenNodeError
+        check_records(batch)
+        stored = await self._store.store(stream, batch, now=self._clock.now())
+        repeated = len(batch.records) - stored.fresh
+        for result, count in (
+            ("stored", stored.fresh),
+            ("repeated", repeated),
+            ("lost", stored.lost),
+        ):
+            if count:
+                self._meter.count(names.STREAM_RECORDS, count, stream=stream, result=result)
+        return Ack(batch.epoch, stored.seq)
+
+    async def acknowledged(self, stream: str, writer: str, epoch: str, caller: Caller) -> Ack:
+        """Up to which number all records of *epoch* are stored."""
+        if not caller.may_write(stream, writer):
+            raise ForbiddenNodeError
+        return Ack(epoch, await self._store.stored_up_to(stream, writer, epoch))
 
 
 def _admit(caller: Caller, node: str) -> None:

@@ -46,7 +46,7 @@ async def test_what_was_written_is_read_after_opening_again(tmp_path: Path) -> N
 
 async def test_a_full_database_gives_up_its_oldest_points_for_new_ones(tmp_path: Path) -> None:
     meter, readiness = MemoryMeter(), Readiness()
-    limits = {"largest_bytes": 30 * 4096, "meter": meter, "readiness": readiness}
+    limits = {"largest_bytes": 80 * 4096, "meter": meter, "readiness": readiness}
     with opened(tmp_path / "x.db", **limits) as database:  # type: ignore[arg-type]
         for at in range(600):
             await database.write(partial(point, at=at))
@@ -65,7 +65,7 @@ async def test_a_full_one_without_anything_old_says_so_and_recovers(tmp_path: Pa
         rows = [{"digest": bytes([number]) * 4000, "expires_at": 1.0} for number in range(200)]
         connection.execute(insert(sessions), rows)
 
-    limits = {"largest_bytes": 30 * 4096, "meter": meter, "readiness": readiness}
+    limits = {"largest_bytes": 80 * 4096, "meter": meter, "readiness": readiness}
     with opened(tmp_path / "x.db", **limits) as database:  # type: ignore[arg-type]
         with pytest.raises(StoreUnavailableError) as failure:
             await database.write(much)

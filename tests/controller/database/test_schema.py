@@ -5,9 +5,11 @@ def test_the_tables_are_known_by_name() -> None:
     assert set(metadata.tables) == {
         "cursors",
         "decisions",
+        "grants",
         "histograms",
         "history",
         "latest",
+        "leases",
         "reversals",
         "profiles",
         "sessions",

@@ -1,6 +1,6 @@
 import pytest
 from nemutator_common import names
-from nemutator_common.wire import Ack
+from nemutator_common.wire import Ack, StreamBatch
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
@@ -8,11 +8,12 @@ from nemutator_controller.ingest.callers import Caller
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
+    StreamReceiver,
     TooManyNodesError,
 )
 
 from tests.fakes.batches import NOW, batch
-from tests.fakes.brain_stores import MemoryReports
+from tests.fakes.brain_stores import MemoryReports, MemoryStreams
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 
@@ -89,3 +90,44 @@ async def test_an_agent_that_asks_learns_what_is_stored() -> None:
     await brain.receiver.receive(batch((1, 2)), ANYBODY)
     assert await brain.receiver.acknowledged("n1", "e1", ANYBODY) == Ack("e1", 2)
     assert await brain.receiver.acknowledged("n1", "e2", ANYBODY) == Ack("e2", 0)
+
+
+def records(first: int = 1, count: int = 2, *, writer: str = "n1") -> StreamBatch:
+    return StreamBatch(writer, "e1", first, tuple({"n": first + i} for i in range(count)))
+
+
+class StreamBrain:
+    def __init__(self) -> None:
+        self.store = MemoryStreams()
+        self.meter = MemoryMeter()
+        self.receiver = StreamReceiver(self.store, meter=self.meter, clock=ManualClock(NOW))
+
+    def counted(self, result: str) -> float:
+        return self.meter.value(names.STREAM_RECORDS, stream="grants", result=result)
+
+
+async def test_records_are_stored_once_and_counted() -> None:
+    brain = StreamBrain()
+    agent = Caller("n1")
+    assert await brain.receiver.receive("grants", records(), agent) == Ack("e1", 2)
+    assert await brain.receiver.receive("grants", records(2, 3), agent) == Ack("e1", 4)
+    assert await brain.receiver.receive("grants", records(7, 1), agent) == Ack("e1", 7)
+    assert [one["n"] for one in brain.store.records["grants", "n1"]] == [1, 2, 3, 4, 7]
+    assert [brain.counted(result) for result in ("stored", "repeated", "lost")] == [5, 1, 2]
+    assert await brain.receiver.acknowledged("grants", "n1", "e1", agent) == Ack("e1", 7)
+
+
+async def test_records_of_another_writer_are_forbidden() -> None:
+    brain = StreamBrain()
+    with pytest.raises(ForbiddenNodeError):
+        await brain.receiver.receive("grants", records(writer="n2"), Caller("n1"))
+    with pytest.raises(ForbiddenNodeError):
+        await brain.receiver.acknowledged("grants", "n2", "e1", Caller("n1"))
+    assert brain.store.records == {}
+
+
+async def test_records_out_of_bounds_are_not_stored() -> None:
+    brain = StreamBrain()
+    with pytest.raises(RefusedBatchError):
+        await brain.receiver.receive("grants", records(0), ANYBODY)
+    assert brain.store.records == {}

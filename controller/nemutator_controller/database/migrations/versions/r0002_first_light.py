@@ -70,3 +70,39 @@ def upgrade() -> None:
         sa.Column("pprof", sa.LargeBinary),
     )
     op.create_index("profiles_asked_at", "profiles", ["asked_at"])
+    op.create_table(
+        "grants",
+        sa.Column("id", sa.Integer, primary_key=True),
+        sa.Column("at", sa.Float, nullable=False),
+        sa.Column("node", sa.Text, nullable=False),
+        sa.Column("namespace", sa.Text, nullable=False),
+        sa.Column("pod", sa.Text, nullable=False),
+        sa.Column("pod_uid", sa.Text, nullable=False),
+        sa.Column("service_account", sa.Text, nullable=False),
+        sa.Column("caller", sa.Text, nullable=False),
+        sa.Column("operation", sa.Text, nullable=False),
+        sa.Column("secret", sa.Text, nullable=False),
+        sa.Column("path_digest", sa.Text, nullable=False),
+        sa.Column("version", sa.Integer),
+        sa.Column("cached", sa.Boolean, nullable=False),
+        sa.Column("result", sa.Text, nullable=False),
+        sa.Column("reason", sa.Text, nullable=False),
+        sa.Column("role", sa.Text, nullable=False),
+        sa.Column("expires_at", sa.Float),
+    )
+    op.create_index("grants_at", "grants", ["at"])
+    op.create_table(
+        "leases",
+        sa.Column("node", sa.Text, primary_key=True),
+        sa.Column("pod_uid", sa.Text, primary_key=True),
+        sa.Column("role", sa.Text, primary_key=True),
+        sa.Column("caller", sa.Text, primary_key=True),
+        sa.Column("namespace", sa.Text, nullable=False),
+        sa.Column("pod", sa.Text, nullable=False),
+        sa.Column("service_account", sa.Text, nullable=False),
+        sa.Column("since", sa.Float, nullable=False),
+        sa.Column("touched_at", sa.Float, nullable=False),
+        sa.Column("expires_at", sa.Float),
+        sa.Column("revoked", sa.Boolean, nullable=False),
+    )
+    op.create_index("leases_touched_at", "leases", ["touched_at"])

@@ -1,0 +1,1 @@
+"""Who was granted what: audit records of the nodes, and the Vault tokens that live by them."""

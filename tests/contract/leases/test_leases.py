@@ -1,0 +1,78 @@
+"""Grants on their way from a node to the people who look, through a whole brain."""
+
+import time
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from nemutator_common.wire import Grant, StreamBatch
+
+from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.grants import grant
+
+PATH = "/uplink/v1/streams/grants"
+
+
+async def post(brain: StandingBrain, first: int, *grants: Grant, writer: str = "n1") -> Any:
+    records = tuple(msgspec.to_builtins(one) for one in grants)
+    body = msgspec.json.encode(StreamBatch(writer, "e", first, records))
+    async with brain.local.post(PATH, data=body) as answer:
+        return answer.status, await answer.json()
+
+
+async def get(brain: StandingBrain, path: str) -> Any:
+    async with brain.local.get(path) as answer:
+        assert answer.status == 200, await answer.text()
+        return await answer.json()
+
+
+async def test_grants_become_leases_and_neither_is_doubled_by_a_restart(tmp_path: Path) -> None:
+    now = time.time()
+    login = grant(at=now, expires_at=now + 3600)
+    read = grant(at=now + 1, operation="read", secret="db", version=2, cached=True)
+    denied = grant(at=now + 2, operation="read", secret="x", result="denied", namespace="bank")
+    async with standing_brain(tmp_path / "data") as brain:
+        assert await post(brain, 1, login, read) == (200, {"epoch": "e", "seq": 2})
+    async with standing_brain(tmp_path / "data") as brain:
+        position = f"{PATH}?writer=n1&epoch=e"
+        assert await get(brain, position) == {"epoch": "e", "seq": 2}
+        assert await post(brain, 1, login, read, denied) == (200, {"epoch": "e", "seq": 3})
+        shown = await get(brain, "/api/v1/grants")
+        assert [msgspec.convert(item, Grant) for item in shown["items"]] == [denied, read, login]
+        [first] = (await get(brain, "/api/v1/grants?namespace=bank&limit=1"))["items"]
+        assert first["result"] == "denied"
+        leases = await get(brain, "/api/v1/leases?namespace=shop")
+        assert leases["kind"] == "LeaseList"
+        [lease] = leases["items"]
+        assert (lease["pod"], lease["role"], lease["state"]) == ("web-1", "shop.web", "active")
+        revoked = grant(at=now + 3, operation="revoke")
+        await post(brain, 4, revoked)
+        [lease] = (await get(brain, "/api/v1/leases"))["items"]
+        assert lease["state"] == "revoked"
+
+
+async def test_a_node_cannot_write_in_the_name_of_another(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        status, said = await post(brain, 1, grant(node="n2"))
+        assert (status, said["error"]) == (
+            400,
+            "a record is wrong: node: expected the writer's own name",
+        )
+        assert (await get(brain, "/api/v1/grants"))["items"] == []
+
+
+async def test_an_unknown_stream_and_a_bad_limit_are_explained(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        async with brain.local.post("/uplink/v1/streams/gossip", data=b"{}") as answer:
+            assert (answer.status, (await answer.json())["error"]) == (404, "no such stream")
+        for limit in ("0", "1001", "x", "-1"):
+            async with brain.local.get(f"/api/v1/leases?limit={limit}") as answer:
+                assert answer.status == 400
+
+
+async def test_garbage_on_a_stream_is_refused_and_the_brain_lives(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        for body in (b"", b"null", b"\xff\xfe", b"[" * 100_000, b'{"writer": 1}'):
+            async with brain.local.post(PATH, data=body) as answer:
+                assert answer.status == 400, body[:20]
+        assert (await post(brain, 1, grant(at=time.time())))[0] == 200
