@@ -5,7 +5,7 @@ import sys
 from nemutator_common import launching
 from nemutator_common.launching import Role, from_module
 
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings import CredentialsSettings, ObserveSettings
 
 APP = "nemutator_agent.app"
 """Each role imports only what it needs: memory on every node."""
@@ -15,6 +15,11 @@ def main() -> int:
     return launching.main(
         "nemutator-agent",
         [
+            Role(
+                CredentialsSettings,
+                from_module(f"{APP}.credentials"),
+                "give secrets to pods, each its own and no other",
+            ),
             Role(
                 ObserveSettings,
                 from_module(f"{APP}.observe"),

@@ -11,11 +11,38 @@ from nemutator_common.shipping.settings import CallsBrain
 
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 
+_URL = re.compile(r"https?://([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?")
+_MOUNT = re.compile(r"[A-Za-z0-9_-][A-Za-z0-9._-]*(/[A-Za-z0-9_-][A-Za-z0-9._-]*)*")
+
 
 def _node(value: str) -> str | None:
     if not value or _NODE.fullmatch(value):
         return None
     return "expected a host name: letters, digits, dots and dashes, at most 253"
+
+
+def _url(value: str) -> str | None:
+    if not value or _URL.fullmatch(value):
+        return None
+    return "expected https://host[:port] or http://host[:port], and no path"
+
+
+def _mount(value: str) -> str | None:
+    return None if _MOUNT.fullmatch(value) else "expected a path like kubernetes or clusters/one"
+
+
+def _socket(value: str) -> str | None:
+    return None if not value or value.startswith("/") else "expected an absolute path"
+
+
+def _name_of(node: str, host: str) -> str:
+    if not node and not _NODE.fullmatch(host):
+        raise OperatorError(
+            f"this machine's host name cannot be reported: {host[:253]!r}",
+            remedy="name it for us with --node, or give the machine another host name",
+            code=ExitCode.SETTINGS,
+        )
+    return node or host
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,15 +80,16 @@ class ObserveSettings(CallsBrain):
         check=between(1, 100_000),
     )
 
+    profile_seconds: float = setting(
+        120.0, "Longest time that one profile may take, in seconds.", check=between(1, 600)
+    )
+    profile_hz: int = setting(
+        199, "Most samples that a profile may take per second and CPU.", check=between(1, 999)
+    )
+
     def name_of(self, host: str) -> str:
         """What the machine called *host* is reported as; a brain refuses what is no host name."""
-        if not self.node and not _NODE.fullmatch(host):
-            raise OperatorError(
-                f"this machine's host name cannot be reported: {host[:253]!r}",
-                remedy="name it for us with --node, or give the machine another host name",
-                code=ExitCode.SETTINGS,
-            )
-        return self.node or host
+        return _name_of(self.node, host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,6 +101,53 @@ class CredentialsSettings(CallsBrain):
     node: str = setting(
         "", "Name of this machine in audit records; empty: its host name.", check=_node
     )
+    vault_address: str = setting(
+        "",
+        "URL of Vault, like `https://vault.example:8200`; empty: this machine's own encrypted "
+        "file of secrets, for one socket and all callers.",
+        check=_url,
+    )
+    vault_ca_file: str = setting(
+        "", "PEM file with the authorities that sign Vault's certificate; empty: the system's."
+    )
+    vault_auth_mount: str = setting(
+        "kubernetes", "Where Vault's Kubernetes login is mounted, below `auth/`.", check=_mount
+    )
+    vault_namespace: str = setting("", "Vault Enterprise's or OpenBao's namespace.")
+    pods_root: str = setting(
+        "",
+        "Control group below which kubelet keeps all pods, like `/kubepods.slice` or "
+        "`memory:/kubepods`; empty: found from this process's own.",
+    )
+    agent_socket: str = setting(
+        "",
+        "Without Vault, the socket of all callers of this machine; empty: `agent.sock` in the data "
+        "directory, which nobody else may enter.",
+        check=_socket,
+    )
+    fresh_s: float = setting(
+        60.0,
+        "Seconds for which a secret that was read is given again without asking Vault.",
+        check=between(0, 300),
+    )
+    stale_s: float = setting(
+        600.0,
+        "Seconds for which it is given, marked as stale, while Vault is sealed, overloaded or "
+        "does not answer; never after a denial.",
+        check=between(0, 3600),
+    )
+    vault_call_s: float = setting(
+        5.0, "Deadline of one call to Vault, in seconds.", check=between(0.1, 60)
+    )
+    requests_per_s: float = setting(
+        50.0,
+        "Requests per second of one pod (of one uid, without Vault); twice as many at once.",
+        check=between(1, 10_000),
+    )
+
+    def name_of(self, host: str) -> str:
+        """What the machine called *host* is in audit records; a brain refuses other names."""
+        return _name_of(self.node, host)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

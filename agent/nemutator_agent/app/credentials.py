@@ -1,0 +1,236 @@
+"""`nemutator-agent credentials`, put together."""
+
+import asyncio
+import contextlib
+import os
+import random
+import secrets
+from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+from nemutator_common import data_directory, names
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.declarations import DeclarationError, Declarations
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.serving.addresses import UnixAddress
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.metrics import Metrics
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
+from nemutator_common.shipping.streams import GrantStream
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+
+from nemutator_agent.credentials.auditing import Audit
+from nemutator_agent.credentials.broker import Broker
+from nemutator_agent.credentials.callers import greet
+from nemutator_agent.credentials.files import SecretFiles, digest_key
+from nemutator_agent.credentials.machine_desk import Cupboard, MachineDesk
+from nemutator_agent.credentials.pod_desk import PodDesk
+from nemutator_agent.credentials.pod_sockets import LIMITS, PodSockets
+from nemutator_agent.credentials.publishing import Publisher
+from nemutator_agent.credentials.registration import Registration
+from nemutator_agent.credentials.revoking import Revocations
+from nemutator_agent.credentials.sessions import Session
+from nemutator_agent.credentials.store_api import StoreApi, with_link_token
+from nemutator_agent.credentials.surface import Surface, refusals_as_json
+from nemutator_agent.credentials.vault import HvacVault
+from nemutator_agent.credentials.vault_calls import VaultCalls
+from nemutator_agent.identity.attesting import PodWitness, RuleWitness
+from nemutator_agent.identity.pods import PodsRoot, find_pods_root
+from nemutator_agent.settings import CredentialsSettings
+
+PRIVATE_LIMITS = Limits(body_bytes=256 << 10, connections=64)
+"""A publication is some 10 KiB with its tokens, a stored secret at most 64 KiB as it is written
+down in JSON at worst three times as long."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class _Process:
+    """What both forms of this process need."""
+
+    settings: CredentialsSettings
+    directory: DataDirectory
+    node: str
+    audit: Audit
+    clock: SystemClock
+    meter: Metrics
+    readiness: Readiness
+    supervisor: Supervisor
+    roll: Callable[[], float]
+
+
+async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
+    """`nemutator-agent credentials`: give secrets to those who may have them, until *stop*."""
+    directory = data_directory.prepare(settings.data_dir)
+    clock = SystemClock()
+    meter = Metrics()
+    node = settings.name_of(os.uname().nodename)
+    roll: Callable[[], float] = random.SystemRandom().random
+    async with brain_over_http(
+        settings,
+        socket=directory.socket(names.BRAIN),
+        link_token=directory.read_link_token,
+        clock=clock,
+    ) as brain:
+        grants = GrantStream(
+            StreamOverHttp(brain, "grants"),
+            node=node,
+            epoch=secrets.token_hex(16),
+            call_s=settings.call_s,
+            clock=clock,
+            meter=meter,
+            roll=roll,
+        )
+        process = _Process(
+            settings=settings,
+            directory=directory,
+            node=node,
+            audit=Audit(
+                grants, node=node, key=digest_key(directory.root / "audit.key"), clock=clock
+            ),
+            clock=clock,
+            meter=meter,
+            readiness=Readiness(),
+            supervisor=Supervisor(),
+            roll=roll,
+        )
+        process.supervisor.add("ship grants", grants.run)
+        form = _with_vault if settings.vault_address else _with_files
+        async with form(process):
+            await process.supervisor.run(stop)
+
+
+@contextlib.asynccontextmanager
+async def _with_vault(process: _Process) -> AsyncIterator[None]:
+    """In a cluster: a socket for each pod that mount publishes, and Vault behind them."""
+    settings, clock, meter = process.settings, process.clock, process.meter
+    witness = PodWitness(_pods_root(settings.pods_root))
+    vault = HvacVault(
+        settings.vault_address,
+        ca_file=Path(settings.vault_ca_file) if settings.vault_ca_file else None,
+        namespace=settings.vault_namespace,
+        auth_mount=settings.vault_auth_mount,
+        call_s=settings.vault_call_s,
+    )
+    calls = VaultCalls(vault, deadline_s=settings.vault_call_s, clock=clock, meter=meter)
+    revocations = Revocations(calls, process.audit, clock=clock, meter=meter, roll=process.roll)
+    broker = Broker(
+        calls,
+        process.audit,
+        revocations,
+        fresh_s=settings.fresh_s,
+        stale_s=settings.stale_s,
+        clock=clock,
+        meter=meter,
+        roll=process.roll,
+    )
+
+    def desk(session: Session, declarations: Declarations | DeclarationError) -> PodDesk:
+        return PodDesk(
+            session,
+            declarations,
+            broker=broker,
+            witness=witness,
+            audit=process.audit,
+            node=process.node,
+            auth_mount=settings.vault_auth_mount,
+            rate=settings.requests_per_s,
+            clock=clock,
+            meter=meter,
+        )
+
+    publisher = Publisher(broker, PodSockets(clock=clock, meter=meter), desk, meter=meter)
+    server = _private(
+        process, Registration(publisher, instance=secrets.token_hex(16)).routes(), middlewares=()
+    )
+    await server.bind()
+    process.supervisor.add("revoke tokens", revocations.run)
+    process.supervisor.add("ask Vault", broker.run)
+    process.supervisor.add("serve pods", publisher.run)
+    process.supervisor.add("serve mount", server.run)
+    try:
+        yield
+    finally:
+        server.close()
+        vault.close()
+
+
+@contextlib.asynccontextmanager
+async def _with_files(process: _Process) -> AsyncIterator[None]:
+    """Without a cluster: one socket for all callers, and a file of secrets behind it."""
+    settings, clock, meter = process.settings, process.clock, process.meter
+    files = SecretFiles(process.directory.root)
+    cupboard = Cupboard(files.load(), files, clock=clock)
+    desk = MachineDesk(
+        cupboard,
+        witness=RuleWitness(),
+        audit=process.audit,
+        node=process.node,
+        rate=settings.requests_per_s,
+        clock=clock,
+        meter=meter,
+    )
+    where = settings.agent_socket or str(process.directory.root / names.POD_SOCKET)
+    public = HttpServer(
+        name="agent",
+        address=UnixAddress(Path(where)),
+        routes=Surface(desk).routes(),
+        middlewares=[refusals_as_json],
+        meter=meter,
+        readiness=process.readiness,
+        limits=LIMITS,
+        clock=clock,
+        # Who may have what is a matter of rules, and the directory's of who may call at all.
+        socket_mode=0o666,
+        greet=greet,
+    )
+    private = _private(
+        process,
+        StoreApi(cupboard, process.audit).routes(),
+        middlewares=[with_link_token(process.directory)],
+    )
+    await public.bind()
+    try:
+        await private.bind()
+        process.supervisor.add("serve callers", public.run)
+        process.supervisor.add("serve the command line", private.run)
+        yield
+    finally:
+        public.close()
+        private.close()
+
+
+def _private(
+    process: _Process,
+    routes: Iterable[web.AbstractRouteDef],
+    *,
+    middlewares: Iterable[Middleware],
+) -> HttpServer:
+    return HttpServer(
+        name=names.CREDENTIALS,
+        address=UnixAddress(process.directory.socket(names.CREDENTIALS)),
+        routes=routes,
+        middlewares=middlewares,
+        meter=process.meter,
+        readiness=process.readiness,
+        operations=frozenset({"healthz", "readyz", "metrics"}),
+        limits=PRIVATE_LIMITS,
+        clock=process.clock,
+        greet=greet,
+    )
+
+
+def _pods_root(setting: str) -> PodsRoot:
+    try:
+        return find_pods_root(Path("/proc/self/cgroup").read_text(), setting)
+    except (OSError, ValueError) as error:
+        raise OperatorError(
+            f"kubelet's control group: {error}",
+            remedy="name it with credentials.pods_root, as `/kubepods.slice` or `memory:/kubepods`",
+            code=ExitCode.SETTINGS,
+        ) from error

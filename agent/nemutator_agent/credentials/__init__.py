@@ -1,0 +1,1 @@
+"""Gives secrets to whoever may have them, and to nobody else."""

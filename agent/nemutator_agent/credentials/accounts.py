@@ -1,0 +1,25 @@
+"""In whose name Vault is asked."""
+
+from dataclasses import dataclass
+
+from nemutator_common.publications import PublishedPod
+
+
+@dataclass(frozen=True, slots=True)
+class Account:
+    """A pod with the role that it logs in with: each has one token of Vault."""
+
+    pod: PublishedPod
+    role: str
+
+    @property
+    def key(self) -> tuple[str, str]:
+        return self.pod.uid, self.role
+
+
+def account(pod: PublishedPod, role: str | None) -> Account:
+    """With the role that the pod names, or the one that is named after its service account.
+
+    A namespace has no dot in its name, so no two accounts share such a role.
+    """
+    return Account(pod, role or f"{pod.namespace}.{pod.service_account}")

@@ -1,0 +1,282 @@
+"""Asks Vault in the name of pods: one token for each account, one call for equal questions."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.accounts import Account
+from nemutator_agent.credentials.auditing import Audit, whom
+from nemutator_agent.credentials.documents import Document
+from nemutator_agent.credentials.failures import (
+    STALE_FOR,
+    DeniedError,
+    LoginRefusedError,
+    MissingError,
+    NoAccountTokenError,
+    StoreError,
+    TokenGoneError,
+    UnavailableError,
+    UnsupportedError,
+)
+from nemutator_agent.credentials.flights import Flights
+from nemutator_agent.credentials.leases import Held, hold
+from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.revoking import Revocations
+from nemutator_agent.credentials.sessions import Kept, RefusedLogin, Session
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 2.0
+"""Between two looks at which tokens are to be renewed."""
+
+RENEWALS_AT_ONCE = 4
+RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
+
+REFUSED_LOGIN_S = 5.0
+"""A login costs Vault a TokenReview: a refused one is not repeated for each request of the pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    document: Document
+    cached: bool = False
+    stale: bool = False
+    """From before an outage that lasts: Vault could not be asked whether it still holds."""
+
+
+class Broker:
+    def __init__(
+        self,
+        vault: Vault,
+        audit: Audit,
+        revocations: Revocations,
+        *,
+        fresh_s: float,
+        stale_s: float,
+        clock: Clock,
+        meter: Meter,
+        roll: Callable[[], float],
+    ) -> None:
+        self._vault = vault
+        self._audit = audit
+        self._revocations = revocations
+        self._fresh_s = fresh_s
+        self._stale_s = stale_s
+        self._clock = clock
+        self._meter = meter
+        self._roll = roll
+        self._sessions: dict[tuple[str, str], Session] = {}
+        self._reads: Flights[Document] = Flights("read from Vault")
+        self._logins: Flights[Held] = Flights("log in to Vault")
+
+    # --- pods come and go -----------------------------------------------------------------------
+    def open(self, account: Account) -> Session:
+        """The session of *account*: the same one for as long as it is open."""
+        return self._sessions.setdefault(account.key, Session(account))
+
+    def refresh(self, session: Session, jwt: Secret | None) -> None:
+        """Kubelet has brought the pod's token again, perhaps a newer one."""
+        if jwt is None or session.jwt == jwt:
+            return
+        session.jwt = jwt
+        session.refused = None
+
+    def close(self, session: Session) -> None:
+        """Its pod is gone: forget what it had, and let its token be revoked."""
+        session.closed = True
+        session.jwt = None
+        session.kept.clear()
+        self._sessions.pop(session.account.key, None)
+        self._drop_token(session)
+        self._count_tokens()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._logins.run(), name="logins")
+            tasks.create_task(self._reads.run(), name="reads")
+            tasks.create_task(self._renew(), name="renew tokens")
+
+    # --- reading --------------------------------------------------------------------------------
+    async def read(self, session: Session, path: str) -> Reading:
+        """What lies at *path*, as the account of *session* may see it; raises a StoreError."""
+        kept = session.kept.get(path)
+        now = self._clock.monotonic()
+        if kept is not None and now - kept.authorised < self._fresh_s:
+            return self._counted(Reading(kept.document, cached=True), "cached")
+        try:
+            document = await self._reads.join(
+                (session.account.key, path), lambda: self._fetch(session, path)
+            )
+        except StoreError as error:
+            # Looked up again: a denial of the same moment has removed it.
+            kept = session.kept.get(path)
+            if kept is not None and self._may_be_stale(kept, error):
+                return self._counted(Reading(kept.document, cached=True, stale=True), "stale")
+            self._meter.count(names.CREDENTIAL_READS, result=error.kind)
+            raise
+        return self._counted(Reading(document), "fetched")
+
+    def _may_be_stale(self, kept: Kept, error: StoreError) -> bool:
+        return (
+            isinstance(error, UnavailableError)
+            and error.reason in STALE_FOR
+            and self._clock.monotonic() - kept.authorised < self._stale_s
+        )
+
+    def _counted(self, reading: Reading, result: str) -> Reading:
+        self._meter.count(names.CREDENTIAL_READS, result=result)
+        return reading
+
+    async def _fetch(self, session: Session, path: str) -> Document:
+        token = await self._token(session)
+        try:
+            return await self._fetch_with(token, session, path)
+        except TokenGoneError:
+            # Revoked behind our back, or Vault was restored from a backup. Once is enough.
+            self._forget_token(session, token)
+        again = await self._token(session)
+        try:
+            return await self._fetch_with(again, session, path)
+        except TokenGoneError:
+            self._forget_token(session, again)
+            session.forget(path)
+            raise
+
+    async def _fetch_with(self, token: Secret, session: Session, path: str) -> Document:
+        # From before the call: what is allowed is known to be so then, and not later.
+        asked = self._clock.monotonic()
+        try:
+            mount = session.mounts.get(path)
+            if mount is None:
+                mount = await self._vault.mount_of(token, path)
+            document = await self._vault.read(token, mount, path)
+        except (DeniedError, MissingError, UnsupportedError):
+            session.forget(path)
+            raise
+        if not session.closed:
+            session.mounts[path] = mount
+            session.remember(path, Kept(document, asked))
+        return document
+
+    # --- tokens ---------------------------------------------------------------------------------
+    async def _token(self, session: Session) -> Secret:
+        held = session.held
+        if held is None or not held.alive(self._clock.monotonic()):
+            held = await self._logins.join(session.account.key, lambda: self._login(session))
+        return held.lease.token
+
+    async def _login(self, session: Session) -> Held:
+        account, jwt = session.account, session.jwt
+        if jwt is None:
+            raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
+        refused = session.refused
+        if refused is not None and self._clock.monotonic() < refused.until:
+            raise refused.error
+        try:
+            lease = await self._vault.login(account.role, jwt)
+        except StoreError as error:
+            denied = isinstance(error, LoginRefusedError)
+            if isinstance(error, LoginRefusedError):
+                until = self._clock.monotonic() + REFUSED_LOGIN_S
+                session.refused = RefusedLogin(error, until)
+                session.kept.clear()
+            self._audit.record(
+                whom(account.pod),
+                "login",
+                "denied" if denied else "failed",
+                role=account.role,
+                reason=error.kind,
+            )
+            raise
+        held = hold(lease, self._clock.monotonic(), roll=self._roll())
+        self._audit.record(
+            whom(account.pod), "login", "granted", role=account.role, lasts_s=lease.ttl_s
+        )
+        if session.closed:
+            self._revocations.add(account, held)
+            raise NoAccountTokenError("the pod has ended")
+        self._drop_token(session)
+        session.held = held
+        session.refused = None
+        session.renewals_failed = 0
+        self._count_tokens()
+        return held
+
+    def _drop_token(self, session: Session) -> None:
+        if session.held is not None:
+            self._revocations.add(session.account, session.held)
+            session.held = None
+
+    def _forget_token(self, session: Session, token: Secret) -> None:
+        """Vault does not know it any more, so there is nothing to revoke."""
+        if session.held is not None and session.held.lease.token == token:
+            session.held = None
+
+    async def _renew(self) -> None:
+        while True:
+            await self._clock.sleep(LOOK_S)
+            now = self._clock.monotonic()
+            due = [session for session in self._sessions.values() if _is_due(session, now)]
+            for first in range(0, len(due), RENEWALS_AT_ONCE):
+                async with asyncio.TaskGroup() as tasks:
+                    for session in due[first : first + RENEWALS_AT_ONCE]:
+                        tasks.create_task(self._renewed(session), name="renew")
+
+    async def _renewed(self, session: Session) -> None:
+        held = session.held
+        if held is None or session.closed:
+            return
+        account = session.account
+        try:
+            lease = await self._vault.renew(held.lease.token)
+        except UnavailableError as error:
+            session.renewals_failed += 1
+            self._audit.record(
+                whom(account.pod), "renew", "failed", role=account.role, reason=error.reason
+            )
+            wait_s = RENEWAL_BACKOFF.delay_s(session.renewals_failed, roll=self._roll())
+            if session.held is held:
+                again = self._clock.monotonic() + wait_s
+                session.held = Held(held.lease, held.ends, again)
+            return
+        except StoreError as error:
+            self._audit.record(
+                whom(account.pod), "renew", "denied", role=account.role, reason=error.kind
+            )
+            self._forget_token(session, held.lease.token)
+            await self._login_again(session)
+            return
+        self._audit.record(
+            whom(account.pod), "renew", "granted", role=account.role, lasts_s=lease.ttl_s
+        )
+        renewed = hold(lease, self._clock.monotonic(), roll=self._roll())
+        if session.held is not held:
+            return
+        session.renewals_failed = 0
+        session.held = renewed
+        if lease.ttl_s < held.lease.ttl_s / 2:
+            # Its longest life is near. The old one is revoked as soon as there is a new one.
+            await self._login_again(session)
+
+    async def _login_again(self, session: Session) -> None:
+        try:
+            await self._logins.join(session.account.key, lambda: self._login(session))
+        except StoreError as error:
+            # Recorded already; whoever reads next tries once more.
+            log.debug("login_failed", {names.ERROR: error.why})
+
+    def _count_tokens(self) -> None:
+        held: Iterable[Session] = (s for s in self._sessions.values() if s.held is not None)
+        self._meter.gauge(names.VAULT_TOKENS, sum(1 for _ in held))
+
+
+def _is_due(session: Session, now: float) -> bool:
+    held = session.held
+    return held is not None and held.renew <= now < held.ends

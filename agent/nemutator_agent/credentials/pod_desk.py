@@ -1,0 +1,186 @@
+"""Serves the socket of one pod: to that pod, what it declares, as far as Vault allows it."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.declarations import DeclarationError, Declarations, Reference
+from nemutator_common.meters import Meter
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.auditing import Audit, Operation, Whom, whom
+from nemutator_agent.credentials.broker import Broker, Reading
+from nemutator_agent.credentials.buckets import Bucket
+from nemutator_agent.credentials.delivery import Delivery, picked
+from nemutator_agent.credentials.failures import StoreError, UnavailableError
+from nemutator_agent.credentials.ports import Peer, PodWitness
+from nemutator_agent.credentials.refusals import (
+    Refusal,
+    faulty,
+    of_vault,
+    stranger,
+    too_many,
+    undeclared_in_pod,
+)
+from nemutator_agent.credentials.sessions import Session
+from nemutator_agent.identity.refusals import RefusedError
+
+STRANGERS_RATE = 1.0
+STRANGERS_BURST = 10.0
+"""Records of refused callers: who floods one socket must not push others' records out."""
+
+
+class PodDesk:
+    """A `Desk`, and the `Visitor` of everybody whom it lets in: they are all the pod."""
+
+    def __init__(
+        self,
+        session: Session,
+        declarations: Declarations | DeclarationError,
+        *,
+        broker: Broker,
+        witness: PodWitness,
+        audit: Audit,
+        node: str,
+        auth_mount: str,
+        rate: float,
+        clock: Clock,
+        meter: Meter,
+    ) -> None:
+        self._session = session
+        self._declarations = declarations
+        self._broker = broker
+        self._witness = witness
+        self._audit = audit
+        self._node = node
+        self._auth_mount = auth_mount
+        self._clock = clock
+        self._meter = meter
+        self._pod = session.account.pod
+        self._bucket = Bucket(rate=rate, burst=2 * rate)
+        self._strangers = Bucket(rate=STRANGERS_RATE, burst=STRANGERS_BURST)
+
+    # --- the desk -------------------------------------------------------------------------------
+    def admit(self, peer: Peer) -> "PodDesk":
+        now = self._clock.monotonic()
+        try:
+            self._witness.admit(peer.facts(), self._pod.uid)
+        except RefusedError as refused:
+            self._meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
+            if self._strangers.take(now):
+                self._audit.record(self._whom, "connect", "denied", reason=refused.step)
+            raise stranger(refused) from None
+        # After the identity: nobody else can use up what the pod may ask.
+        if not self._bucket.take(now):
+            raise self._counted(too_many())
+        return self
+
+    # --- the visitor ----------------------------------------------------------------------------
+    def whoami(self) -> Mapping[str, object]:
+        return {
+            "namespace": self._pod.namespace,
+            "pod": self._pod.name,
+            "uid": self._pod.uid,
+            "service_account": self._pod.service_account,
+            "node": self._node,
+        }
+
+    def declared(self) -> Mapping[str, Sequence[str]]:
+        wanted = self._understood()
+        return {"secrets": sorted(wanted.secrets), "environment": sorted(wanted.environment)}
+
+    async def secret(self, name: str) -> Delivery:
+        wanted = self._understood()
+        reference = wanted.secrets.get(name)
+        if reference is None:
+            self._audit.record(
+                self._whom, "read", "denied", secret=name[:100], reason="declaration"
+            )
+            raise self._counted(undeclared_in_pod(name, wanted.secrets))
+        reading = await self._read("read", name, reference)
+        self._granted("read", name, reference, reading)
+        return self._picked(name, reference, reading)
+
+    async def environment(self) -> Mapping[str, Secret]:
+        wanted = self._understood().environment
+        variables: dict[str, Secret] = {}
+
+        async def fetch(variable: str, reference: Reference) -> None:
+            reading = await self._read("env", variable, reference)
+            variables[variable] = self._picked(variable, reference, reading).value
+            self._granted("env", variable, reference, reading)
+
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                for variable, reference in wanted.items():
+                    tasks.create_task(fetch(variable, reference), name="read a variable")
+        except* Refusal as refusals:
+            raise _first(refusals) from None
+        return {variable: variables[variable] for variable in sorted(variables)}
+
+    # --- both -----------------------------------------------------------------------------------
+    def _understood(self) -> Declarations:
+        if isinstance(self._declarations, DeclarationError):
+            raise self._counted(faulty(self._declarations))
+        return self._declarations
+
+    async def _read(self, operation: Operation, name: str, reference: Reference) -> Reading:
+        try:
+            return await self._broker.read(self._session, reference.path)
+        except StoreError as error:
+            outage = error.reason if isinstance(error, UnavailableError) else None
+            self._audit.record(
+                self._whom,
+                operation,
+                "failed" if outage else "denied",
+                secret=name,
+                path=reference.path,
+                role=self._session.account.role,
+                reason=outage or error.kind,
+            )
+            raise self._counted(
+                of_vault(
+                    error,
+                    account=self._session.account,
+                    path=reference.path,
+                    auth_mount=self._auth_mount,
+                )
+            ) from error
+
+    def _granted(
+        self, operation: Operation, name: str, reference: Reference, reading: Reading
+    ) -> None:
+        self._audit.record(
+            self._whom,
+            operation,
+            "granted",
+            secret=name,
+            path=reference.path,
+            role=self._session.account.role,
+            version=reading.document.version,
+            cached=reading.cached,
+            reason="stale" if reading.stale else "",
+        )
+
+    def _picked(self, name: str, reference: Reference, reading: Reading) -> Delivery:
+        try:
+            return picked(name, reference, reading.document, stale=reading.stale)
+        except Refusal as refusal:
+            raise self._counted(refusal) from None
+
+    def _counted(self, refusal: Refusal) -> Refusal:
+        self._meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
+        return refusal
+
+    @property
+    def _whom(self) -> Whom:
+        return whom(self._pod)
+
+
+def _first(group: BaseExceptionGroup[Refusal]) -> Refusal:
+    found: BaseException = group
+    while isinstance(found, BaseExceptionGroup):
+        found = found.exceptions[0]
+    assert isinstance(found, Refusal)
+    return found

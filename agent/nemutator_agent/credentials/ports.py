@@ -1,0 +1,116 @@
+"""What the credentials process needs of others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Protocol
+
+from nemutator_common.secret import Secret
+from nemutator_common.wire import Grant
+
+from nemutator_agent.credentials.documents import Document, Mount
+from nemutator_agent.credentials.leases import Lease
+from nemutator_agent.identity.facts import Facts
+from nemutator_agent.identity.rules import Rule
+
+
+class Vault(Protocol):
+    """Each method raises a `failures.StoreError`."""
+
+    async def login(self, role: str, jwt: Secret) -> Lease: ...
+
+    async def renew(self, token: Secret) -> Lease: ...
+
+    async def revoke(self, token: Secret) -> None:
+        """Also when it is gone already."""
+        ...
+
+    async def mount_of(self, token: Secret, path: str) -> Mount: ...
+
+    async def read(self, token: Secret, mount: Mount, path: str) -> Document: ...
+
+
+class GrantSink(Protocol):
+    """Takes records of the audit for the brain; never makes anybody wait."""
+
+    def put(self, grant: Grant) -> None: ...
+
+
+class Peer(Protocol):
+    """The process at the other end of a connection."""
+
+    @property
+    def uid(self) -> int: ...
+
+    def facts(self) -> Facts:
+        """As they are now; raises `RefusedError`, also when the process is not there any more."""
+        ...
+
+
+class PodWitness(Protocol):
+    def admit(self, facts: Facts, pod_uid: str) -> None:
+        """Raises `RefusedError`."""
+        ...
+
+
+class RuleWitness(Protocol):
+    def admit(self, peer_uid: int, facts: Facts, rules: Sequence[Rule]) -> None:
+        """Raises `RefusedError`."""
+        ...
+
+
+class Answer(Protocol):
+    """A secret on its way out."""
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def value(self) -> Secret:
+        """One value, or all of them as a JSON object when it `is_whole`."""
+        ...
+
+    @property
+    def is_whole(self) -> bool: ...
+
+    @property
+    def version(self) -> int | None: ...
+
+    @property
+    def stale(self) -> bool: ...
+
+
+class Visitor(Protocol):
+    """A caller who has been let in, for one request. Each method may raise a `Refusal`."""
+
+    def whoami(self) -> Mapping[str, object]: ...
+
+    def declared(self) -> Mapping[str, Sequence[str]]: ...
+
+    async def secret(self, name: str) -> Answer: ...
+
+    async def environment(self) -> Mapping[str, Secret]: ...
+
+
+class Desk(Protocol):
+    """Who serves the callers of one socket."""
+
+    def admit(self, peer: Peer) -> Visitor:
+        """Raises a `Refusal`."""
+        ...
+
+
+class Listener(Protocol):
+    """The socket of one pod, bound already."""
+
+    async def run(self) -> None:
+        """Serve until cancelled."""
+        ...
+
+    def close(self) -> None:
+        """When it is never run."""
+        ...
+
+
+class Listeners(Protocol):
+    def open(self, directory: str, desk: Desk) -> Listener:
+        """Listen in *directory*; raises `OperatorError`."""
+        ...

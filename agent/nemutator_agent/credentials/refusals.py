@@ -1,0 +1,161 @@
+"""What a caller is told when it does not get what it asked for: the step, and what to do."""
+
+from collections.abc import Collection, Mapping
+
+from nemutator_common import names
+from nemutator_common.declarations import DeclarationError, Reference
+
+from nemutator_agent.credentials.accounts import Account
+from nemutator_agent.credentials.failures import (
+    DeniedError,
+    LoginRefusedError,
+    MissingError,
+    NoAccountTokenError,
+    StoreError,
+    TokenGoneError,
+    UnavailableError,
+    UnsupportedError,
+)
+from nemutator_agent.identity.refusals import RefusedError
+
+RETRY_AFTER_S = 5
+MOST_NAMES = 64
+
+_OUTAGES: Mapping[str, str] = {
+    "sealed": "unseal it (`vault operator unseal`); nothing has to be done here",
+    "busy": "it has more to do than it can: ask again later",
+    "tls": "give the agent the certificate authority of Vault (credentials.vault_ca_file)",
+    "nonsense": "let credentials.vault_address name a Vault, and no proxy that answers for it",
+}
+_WAIT = "see whether Vault runs and whether this node reaches it; ask again later"
+
+
+class Refusal(Exception):  # noqa: N818 - an answer, not a failure
+    """An answer that is a no."""
+
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        *,
+        remedy: str,
+        step: str,
+        retry_after_s: int | None = None,
+    ) -> None:
+        super().__init__(error)
+        self.status = status
+        self.error = error
+        self.remedy = remedy
+        self.step = step
+        self.retry_after_s = retry_after_s
+
+
+def stranger(refused: RefusedError) -> Refusal:
+    return Refusal(
+        403,
+        f"this caller is not let in: {refused.why}",
+        remedy="call from a process of the pod that this socket was mounted into"
+        if refused.step != "rule"
+        else "let the owner of the secret name this caller in a rule: `nemutator secret set`",
+        step=refused.step,
+    )
+
+
+def too_many() -> Refusal:
+    return Refusal(
+        429,
+        "this caller asks too often",
+        remedy="keep what was read, and ask again when it may have changed",
+        step="rate",
+        retry_after_s=1,
+    )
+
+
+def faulty(error: DeclarationError) -> Refusal:
+    return Refusal(
+        400,
+        f"what this pod declares cannot be understood: {error}",
+        remedy="correct the annotations of the pod's template, and let the pod be made again",
+        step="declaration",
+    )
+
+
+def undeclared(name: str, declared: Collection[str], *, how: str) -> Refusal:
+    known = ", ".join(sorted(declared)[:MOST_NAMES]) or "nothing"
+    return Refusal(
+        404,
+        f"there is no secret {name[:100]!r} for this caller",
+        remedy=f"declared are: {known}. {how}",
+        step="declaration",
+    )
+
+
+def undeclared_in_pod(name: str, declared: Collection[str]) -> Refusal:
+    how = f"Another one needs an annotation {names.SECRET_PREFIX}<name> on the pod"
+    return undeclared(name, declared, how=how)
+
+
+def without_key(reference: Reference, keys: Collection[str]) -> Refusal:
+    known = ", ".join(sorted(keys)[:MOST_NAMES]) or "nothing"
+    return Refusal(
+        404,
+        f"{reference.path} has no key {reference.key!r}",
+        remedy=f"its keys are: {known}",
+        step="key",
+    )
+
+
+def of_vault(error: StoreError, *, account: Account, path: str, auth_mount: str) -> Refusal:
+    """What *error* means to the pod of *account*, which wanted to read *path*."""
+    pod, role = account.pod, account.role
+    match error:
+        case UnavailableError():
+            return Refusal(
+                503,
+                f"Vault cannot be asked: {error.why}",
+                remedy=_OUTAGES.get(error.reason, _WAIT),
+                step="vault",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        case NoAccountTokenError():
+            return Refusal(
+                503,
+                f"the agent cannot log in as this pod yet: {error.why}",
+                remedy="kubelet brings a token within two minutes; if it does not, the CSIDriver "
+                f"object lacks tokenRequests with the audience {names.VAULT_AUDIENCE}",
+                step="token",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        case LoginRefusedError():
+            return Refusal(
+                403,
+                f"Vault refuses the login with role {role!r}: {error.why}",
+                remedy=f"make the role auth/{auth_mount}/role/{role} in Vault, for the service "
+                f"account {pod.service_account} in namespace {pod.namespace} and the audience "
+                f"{names.VAULT_AUDIENCE}; or name another role with {names.VAULT_ROLE}",
+                step="login",
+            )
+        case DeniedError() | TokenGoneError():
+            return Refusal(
+                403,
+                f"Vault denies {path} to role {role!r}: {error.why}",
+                remedy=f"give the role a policy that may read {path} (of KV version 2, the path "
+                "with data/ behind the mount)",
+                step="vault",
+            )
+        case MissingError():
+            return Refusal(
+                404,
+                f"Vault has nothing at {path}: {error.why}",
+                remedy="write it, or correct the reference that the pod declares",
+                step="vault",
+            )
+        case UnsupportedError():
+            return Refusal(
+                400,
+                f"{path} cannot be handed out: {error.why}",
+                remedy="refer to a secret in an engine of kind KV, of at most 256 KiB",
+                step="vault",
+            )
+        case _:
+            raise error

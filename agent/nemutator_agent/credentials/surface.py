@@ -1,0 +1,109 @@
+"""The native API, as it is served on a pod's own socket."""
+
+import json
+from collections.abc import Mapping
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from nemutator_common.secret import Secret
+from nemutator_common.serving.connection import guest_of
+
+from nemutator_agent.credentials.callers import Unknown
+from nemutator_agent.credentials.ports import Answer, Desk, Visitor
+from nemutator_agent.credentials.refusals import Refusal, stranger
+from nemutator_agent.identity.peers import Peer
+from nemutator_agent.identity.refusals import RefusedError
+
+UNCACHED = {"Cache-Control": "no-store"}
+LET_IN_AGAIN = frozenset({400, 404, 429, 503})
+"""After another status the connection ends: who is refused has nothing to say on it."""
+
+
+class Surface:
+    def __init__(self, desk: Desk) -> None:
+        self._desk = desk
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/v1/whoami", self._whoami, allow_head=False),
+            web.get("/v1/declared", self._declared, allow_head=False),
+            web.get("/v1/secret/{name}", self._secret, allow_head=False),
+            web.get("/v1/env", self._environment, allow_head=False),
+        ]
+
+    async def _whoami(self, request: web.Request) -> web.Response:
+        return _json(self._visitor(request).whoami())
+
+    async def _declared(self, request: web.Request) -> web.Response:
+        return _json(self._visitor(request).declared())
+
+    async def _secret(self, request: web.Request) -> web.Response:
+        visitor = self._visitor(request)
+        raw = request.query.get("raw", "0")
+        if raw not in ("0", "1") or request.query.keys() - {"raw"}:
+            raise Refusal(
+                400,
+                "the query is not understood",
+                remedy="ask with ?raw=1 or without",
+                step="query",
+            )
+        answer = await visitor.secret(request.match_info["name"])
+        return _raw(answer) if raw == "1" else _json(_document(answer))
+
+    async def _environment(self, request: web.Request) -> web.Response:
+        return _json(_revealed(await self._visitor(request).environment()))
+
+    def _visitor(self, request: web.Request) -> Visitor:
+        """Asked anew for each request: the process that connected may be gone, or elsewhere."""
+        guest = guest_of(request)
+        assert isinstance(guest, Peer | Unknown)
+        return self._desk.admit(guest)
+
+
+@web.middleware
+async def refusals_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except Refusal as refusal:
+        return refused(refusal)
+    except RefusedError as error:
+        return refused(stranger(error))
+
+
+def refused(refusal: Refusal) -> web.Response:
+    answer = _json(
+        {"error": refusal.error, "remedy": refusal.remedy, "step": refusal.step},
+        status=refusal.status,
+    )
+    if refusal.retry_after_s is not None:
+        answer.headers["Retry-After"] = str(refusal.retry_after_s)
+    if refusal.status not in LET_IN_AGAIN:
+        answer.force_close()
+    return answer
+
+
+def _document(answer: Answer) -> dict[str, object]:
+    value = answer.value.reveal()
+    document: dict[str, object] = {"name": answer.name}
+    document |= {"data": json.loads(value)} if answer.is_whole else {"value": value}
+    document["version"] = answer.version
+    if answer.stale:
+        document["stale"] = True
+    return document
+
+
+def _raw(answer: Answer) -> web.Response:
+    headers = dict(UNCACHED)
+    if answer.version is not None:
+        headers["X-Nemutator-Version"] = str(answer.version)
+    if answer.stale:
+        headers["X-Nemutator-Stale"] = "true"
+    return web.Response(text=answer.value.reveal(), headers=headers)
+
+
+def _revealed(values: Mapping[str, Secret]) -> dict[str, object]:
+    return {name: value.reveal() for name, value in values.items()}
+
+
+def _json(document: Mapping[str, object], *, status: int = 200) -> web.Response:
+    return web.json_response(document, status=status, headers=UNCACHED)
