@@ -1,0 +1,1 @@
+"""From addresses to names: what a stranger's executable says, read in a worker without privileges."""

@@ -1,0 +1,272 @@
+"""Go's own table of functions, files and lines, which no stripping removes (runtime/symtab.go).
+
+All layouts since Go 1.18 are read; older ones are refused by their name. The header holds offsets of
+five tables: names, compilation units, files, values by address, and functions. Positions here are
+those in the file.
+"""
+
+import struct
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from nemutator_agent.inspection.elf import Segment
+from nemutator_agent.profiler.symbols.image import (
+    EXECUTABLE,
+    READABLE,
+    DamagedError,
+    Image,
+)
+
+SECTIONS = (b".gopclntab", b".data.rel.ro.gopclntab")
+SIGNS_OF_GO = (b".go.buildinfo", b".note.go.buildid", b".go.module")
+"""Sections of a Go program whose table has no section of its own: linked by gcc, 1.25 or older."""
+
+LARGEST_SEARCH = 128 << 20
+MOST_FUNCTIONS = 1 << 20
+"""kubelet has 67 thousand."""
+
+_MOST_TABLES = 32
+"""Of values, and of data, for one function. There are a dozen."""
+
+_TOO_OLD = {0xFFFFFFFB: "Go 1.15 or older", 0xFFFFFFFA: "Go 1.16 or 1.17"}
+_GO_118, _GO_120 = 0xFFFFFFF0, 0xFFFFFFF1
+
+_HEAD = struct.Struct("<IHBB8Q")
+_ROW = struct.Struct("<II")
+_ADDRESS = struct.Struct("<I")
+_FUNCTION = {_GO_118: struct.Struct("<IiiIIIIIIBBBB"), _GO_120: struct.Struct("<IiiIIIIIIiBBBB")}
+_NOWHERE = 0xFFFFFFFF
+
+
+class NoGoTableError(Exception):
+    """There is no table: this was not built by Go, as far as can be seen."""
+
+
+class TooOldError(Exception):
+    """Built by a Go whose tables we do not read; the message names it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Function:
+    """What the table says of one function."""
+
+    entry: int
+    """Counted from the begin of the text, as all places in it."""
+    name: int
+    start_line: int
+    unit: int
+    depths: int
+    """Tables of values by address, 0 when there is none: of the stack's depth, the file, the line,
+    the place in the tree of what was inlined."""
+    files: int
+    lines: int
+    inlined: int
+    tree: int | None
+    """Counted from the data of all functions."""
+
+
+@dataclass(frozen=True, slots=True)
+class GoTable:
+    """Found and checked; functions are read as they are asked for."""
+
+    image: Image
+    position: int
+    version: int
+    quantum: int
+    count: int
+    text: int
+    """First address of the code, as the header says it; 0 since Go 1.26, which keeps it elsewhere."""
+    names: int
+    units: int
+    files: int
+    values: int
+    functions: int
+
+    @property
+    def address(self) -> int | None:
+        return self.image.address_of(self.position)
+
+    @property
+    def names_size(self) -> int:
+        return self.units - self.names
+
+    @property
+    def newer(self) -> bool:
+        """Go 1.20 or newer: with begins of functions, and smaller nodes of what was inlined."""
+        return self.version == _GO_120
+
+    @property
+    def size_of_text(self) -> int:
+        (end,) = self.image.unpacked(_ADDRESS, self.functions + _ROW.size * self.count)
+        return end
+
+    def function_at(self, place: int) -> Function | None:
+        """The function around a place in the text."""
+        low, high = 0, self.count
+        if not self._row(0)[0] <= place < self.size_of_text:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._row(middle)[0] <= place:
+                low = middle
+            else:
+                high = middle
+        return self.function(low)
+
+    def function(self, number: int) -> Function:
+        entry, offset = self._row(number)
+        layout = _FUNCTION[self.version]
+        at = self.functions + offset
+        said, name, _, _, depths, files, lines, tables, unit, *rest = self.image.unpacked(
+            layout, at
+        )
+        start_line = rest[0] if self.newer else 0
+        kinds = rest[-1]
+        if said != entry or tables > _MOST_TABLES or kinds > _MOST_TABLES:
+            raise DamagedError("a function is not where the table says it is")
+        at += layout.size
+        more = self.image.unpacked(struct.Struct(f"<{tables + kinds}I"), at)
+        tree = more[tables + 3] if kinds > 3 else _NOWHERE
+        return Function(
+            entry=entry,
+            name=name,
+            start_line=max(start_line, 0),
+            unit=unit,
+            depths=depths,
+            files=files,
+            lines=lines,
+            inlined=more[2] if tables > 2 else 0,
+            tree=None if tree == _NOWHERE else tree,
+        )
+
+    def name(self, offset: int) -> str:
+        """As the runtime prints it: type arguments are left out, they can be longer than a line."""
+        if not 0 <= offset < self.names_size:
+            raise DamagedError("a name lies outside of the names")
+        name = self.image.text(self.names + offset)
+        begin, end = name.find("["), name.rfind("]")
+        return f"{name[:begin]}[...]{name[end + 1 :]}" if 0 <= begin < end else name
+
+    def file_and_line(self, function: Function, place: int) -> tuple[str, int]:
+        distance = place - function.entry
+        line = self.value(function.lines, distance)
+        file = self.value(function.files, distance)
+        if file < 0:
+            return "", max(line, 0)
+        (offset,) = self.image.unpacked(_ADDRESS, self.units + 4 * (function.unit + file))
+        if offset == _NOWHERE:
+            return "", max(line, 0)
+        return self.image.text(self.files + offset), max(line, 0)
+
+    def value(self, table: int, distance: int) -> int:
+        """The value that holds at a distance from the entry; -1 where there is none."""
+        if table == 0:
+            return -1
+        for size in (256, 4096, 1 << 16, 1 << 19):
+            raw = self.image.read(self.values + table, size)
+            try:
+                return self._value(raw, distance)
+            except IndexError:
+                if len(raw) < size:
+                    break
+        raise DamagedError("a table of values has no end")
+
+    def _value(self, raw: bytes, distance: int) -> int:
+        # Pairs of how the value changes, in zigzag, and for how long it then holds.
+        at, value, end = 0, -1, 0
+        try:
+            while True:
+                change, length = raw[at], 1
+                if change > 0x7F:
+                    change, length = _long(raw, at)
+                if change == 0 and at:
+                    return -1
+                at += length
+                value += -(change >> 1) - 1 if change & 1 else change >> 1
+                run, length = raw[at], 1
+                if run > 0x7F:
+                    run, length = _long(raw, at)
+                at += length
+                end += run * self.quantum
+                if distance < end:
+                    return value
+        finally:
+            self.image.effort.spend(at + 16)
+
+    def _row(self, number: int) -> tuple[int, int]:
+        entry, offset = self.image.unpacked(_ROW, self.functions + _ROW.size * number)
+        return entry, offset
+
+
+def _long(raw: bytes, at: int) -> tuple[int, int]:
+    value = shift = 0
+    for length in range(1, 6):
+        byte = raw[at + length - 1]
+        value |= (byte & 0x7F) << shift
+        if byte < 0x80:
+            return value, length
+        shift += 7
+    raise DamagedError("a number has no end")
+
+
+def find(image: Image) -> GoTable:
+    """Raises NoGoTableError, TooOldError."""
+    if image.elf.word != 8 or image.elf.order != "<":
+        raise NoGoTableError
+    for position in _candidates(image):
+        try:
+            return _table(image, position)
+        except DamagedError:
+            continue
+    raise NoGoTableError
+
+
+def _candidates(image: Image) -> Iterator[int]:
+    elf = image.elf
+    for name in SECTIONS:
+        if (section := elf.section(name)) is not None:
+            yield section.offset
+    if elf.sections and not any(elf.section(name) for name in SIGNS_OF_GO):
+        return
+    segments = tuple(one for one in image.loaded if _holds_data(one))
+    # The magic's last bytes, which all versions share, two zeros, the quantum, the pointer's size.
+    for quantum in (1, 4):
+        sign = bytes([0xFF, 0xFF, 0xFF, 0, 0, quantum, 8])
+        for found in image.search(sign, segments, most=LARGEST_SEARCH):
+            address = image.address_of(found - 1)
+            if address is not None and address % 8 == 0:
+                yield found - 1
+
+
+def _holds_data(segment: Segment) -> bool:
+    return bool(segment.flags & READABLE) and not segment.flags & EXECUTABLE
+
+
+def _table(image: Image, position: int) -> GoTable:
+    magic, zeros, quantum, word, count, _, *rest = image.unpacked(_HEAD, position)
+    if magic in _TOO_OLD and not zeros and quantum in (1, 2, 4) and word in (4, 8):
+        raise TooOldError(_TOO_OLD[magic])
+    if magic not in _FUNCTION or zeros or quantum not in (1, 4) or word != 8:
+        raise DamagedError("expected the head of a table")
+    text, names, units, files, values, functions = rest
+    ordered = 0 < names < units <= files <= values <= functions < 1 << 40
+    if not ordered or not 0 < count <= MOST_FUNCTIONS:
+        raise DamagedError("expected offsets that rise")
+    table = GoTable(
+        image=image,
+        position=position,
+        version=magic,
+        quantum=quantum,
+        count=count,
+        text=text,
+        names=position + names,
+        units=position + units,
+        files=position + files,
+        values=position + values,
+        functions=position + functions,
+    )
+    first = table.function(0)
+    table.name(first.name)
+    if table.size_of_text <= first.entry:
+        raise DamagedError("expected code")
+    return table
