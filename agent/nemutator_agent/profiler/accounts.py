@@ -19,14 +19,17 @@ def parse_cpuacct_usage(content: bytes) -> float | None:
 
 
 def parse_process_cpu(content: bytes, *, ticks_per_s: int) -> float | None:
-    """Seconds in user and kernel mode from /proc/PID/stat, of threads that have ended, too.
+    """Seconds in user and kernel mode from /proc/PID/stat, of threads that have ended, too."""
+    user, kernel = _stat_field(content, 14), _stat_field(content, 15)
+    return None if user is None or kernel is None else (user + kernel) / ticks_per_s
 
-    The second field is the process's own name for itself and may hold anything, `)` included.
+
+def parse_process_start(content: bytes) -> int | None:
+    """When the process was started, in ticks since boot: a number that is used again has another.
+
+    From /proc/PID/stat, too.
     """
-    fields = content[content.rfind(b")") + 1 :].split()
-    if len(fields) < 13 or not fields[11].isdigit() or not fields[12].isdigit():
-        return None
-    return (int(fields[11]) + int(fields[12])) / ticks_per_s
+    return _stat_field(content, 22)
 
 
 def spent(before: float | None, after: float | None) -> float | None:
@@ -34,3 +37,11 @@ def spent(before: float | None, after: float | None) -> float | None:
     if before is None or after is None or after < before:
         return None
     return after - before
+
+
+def _stat_field(content: bytes, number: int) -> int | None:
+    """A field as proc(5) numbers it, of those after the second: that is the process's own name for
+    itself and may hold anything, `)` included."""
+    fields = content[content.rfind(b")") + 1 :].split()
+    index = number - 3
+    return int(fields[index]) if len(fields) > index and fields[index].isdigit() else None

@@ -26,7 +26,7 @@ class GoTexts(Protocol):
 
 
 class ProfileLink(Protocol):
-    """Where requests come from and outcomes go to. Both raise ConnectionError when it is away."""
+    """Where requests come from and outcomes go to. Both raise LinkError."""
 
     async def requests(self, wait_s: float) -> Sequence[ProfileRequest]:
         """The requests that wait for this node; none after *wait_s* without one."""

@@ -45,8 +45,14 @@ class Resolved:
     account: Account
 
 
-def pick(directories: Iterable[GroupDirectory], path: str) -> tuple[GroupDirectory, str]:
-    """The directory to select by, and the controller: version 2 first, where it knows the group."""
+def by_preference(
+    directories: Iterable[GroupDirectory], path: str
+) -> tuple[tuple[GroupDirectory, str], ...]:
+    """The directories to select by, each with its controller; version 2 first. RefusedError.
+
+    On a hybrid machine a group may be there in version 2 and have its processes elsewhere: it is
+    for the caller to look which has any.
+    """
     known = tuple(directories)
     if not known:
         raise RefusedError(
@@ -54,18 +60,20 @@ def pick(directories: Iterable[GroupDirectory], path: str) -> tuple[GroupDirecto
             f"there is no control group {path[:200]!r} on this node",
             remedy="name one as `nemutator topology` shows it",
         )
-    for one in known:
-        if not one.controllers:
-            return one, ""
-    for controller in CONTROLLERS:
-        for one in known:
-            if controller in one.controllers:
-                return one, controller
-    raise RefusedError(
-        "cgroup",
-        f"the control group {path[:200]!r} is in no hierarchy that can be sampled",
-        remedy=f"use version 2, or one of the controllers {', '.join(CONTROLLERS)}",
-    )
+    wanted = [(one, "") for one in known if not one.controllers]
+    wanted += [
+        (one, controller)
+        for controller in CONTROLLERS
+        for one in known
+        if controller in one.controllers
+    ]
+    if not wanted:
+        raise RefusedError(
+            "cgroup",
+            f"the control group {path[:200]!r} is in no hierarchy that can be sampled",
+            remedy=f"use version 2, or one of the controllers {', '.join(CONTROLLERS)}",
+        )
+    return tuple(wanted)
 
 
 def pod_group(paths: Iterable[str], uid: str) -> str:

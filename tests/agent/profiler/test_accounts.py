@@ -5,6 +5,7 @@ from nemutator_agent.profiler.accounts import (
     parse_cpu_stat,
     parse_cpuacct_usage,
     parse_process_cpu,
+    parse_process_start,
     spent,
 )
 
@@ -20,6 +21,7 @@ def test_version_1_counts_nanoseconds() -> None:
 def test_a_process_counts_both_modes_whatever_it_calls_itself() -> None:
     stat = b"7 (a) R 1 (\n) S 1 1 1 0 -1 4194560 1 1 1 1 250 50 9 9 20 0 1 0 100 1 1"
     assert parse_process_cpu(stat, ticks_per_s=100) == 3.0
+    assert parse_process_start(stat) == 100
 
 
 @pytest.mark.parametrize("content", [b"", b"usage_usec x\n", b"-1\n", b"7 (x) R 1 2 3", b"7 (x"])
@@ -27,6 +29,7 @@ def test_what_cannot_be_read_is_no_number(content: bytes) -> None:
     assert parse_cpu_stat(content) is None
     assert parse_cpuacct_usage(content) is None
     assert parse_process_cpu(content, ticks_per_s=100) is None
+    assert parse_process_start(content) is None
 
 
 @given(st.binary(max_size=300))
@@ -35,6 +38,7 @@ def test_any_bytes_give_time_or_none(content: bytes) -> None:
         parse_cpu_stat(content),
         parse_cpuacct_usage(content),
         parse_process_cpu(content, ticks_per_s=100),
+        parse_process_start(content),
     ):
         assert seconds is None or seconds >= 0
 

@@ -1,6 +1,6 @@
 import pytest
 from nemutator_agent.profiler.refusals import RefusedError
-from nemutator_agent.profiler.targets import GroupDirectory, pick, pod_group
+from nemutator_agent.profiler.targets import GroupDirectory, by_preference, pod_group
 
 UNIFIED = GroupDirectory("/cg/unified/x", frozenset())
 CPUACCT = GroupDirectory("/cg/cpuacct/x", frozenset({"cpuacct"}))
@@ -9,20 +9,22 @@ SYSTEMD = GroupDirectory("/cg/systemd/x", frozenset({"name=systemd"}))
 
 
 def test_version_2_is_preferred_then_what_counts_cpu_time() -> None:
-    assert pick([MEMORY, CPUACCT, UNIFIED], "/x") == (UNIFIED, "")
-    assert pick([MEMORY, SYSTEMD, CPUACCT], "/x") == (CPUACCT, "cpuacct")
-    assert pick([SYSTEMD, MEMORY], "/x") == (MEMORY, "memory")
+    assert by_preference([MEMORY, SYSTEMD, CPUACCT, UNIFIED], "/x") == (
+        (UNIFIED, ""),
+        (CPUACCT, "cpuacct"),
+        (MEMORY, "memory"),
+    )
 
 
 def test_a_group_that_is_nowhere_is_gone() -> None:
     with pytest.raises(RefusedError, match="no control group '/x'") as refusal:
-        pick([], "/x")
+        by_preference([], "/x")
     assert refusal.value.reason == "gone"
 
 
 def test_a_group_of_no_controller_cannot_be_sampled() -> None:
     with pytest.raises(RefusedError, match="no hierarchy that can be sampled"):
-        pick([SYSTEMD], "/x")
+        by_preference([SYSTEMD], "/x")
 
 
 def test_a_pod_is_the_shallowest_group_that_bears_its_uid() -> None:

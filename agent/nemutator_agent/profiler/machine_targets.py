@@ -1,0 +1,150 @@
+"""Targets found through /proc and /sys/fs/cgroup, with the counters that tell their CPU time."""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import islice
+from pathlib import Path
+
+from nemutator_common.wire import ProfileTarget
+
+from nemutator_agent.profiler.accounts import (
+    parse_cpu_stat,
+    parse_cpuacct_usage,
+    parse_process_cpu,
+    parse_process_start,
+)
+from nemutator_agent.profiler.ports import Groups
+from nemutator_agent.profiler.refusals import RefusedError, gone
+from nemutator_agent.profiler.targets import (
+    Account,
+    GroupDirectory,
+    Resolved,
+    Selection,
+    by_preference,
+    pod_group,
+)
+
+MOST_PROCESSES = 1024
+"""Of a target, that are looked at before it is sampled. All of it is sampled."""
+
+_MOST_GROUPS = 4096
+_LOOK_S = 10.0
+_LONGEST_FILE = 64 << 10
+
+
+class MachineTargets:
+    """Looks in a thread: on a machine with many processes it takes a while."""
+
+    def __init__(self, groups: Groups, *, root: Path = Path("/")) -> None:
+        self._groups = groups
+        self._proc = root / "proc"
+        self._ticks_per_s = os.sysconf("SC_CLK_TCK")
+
+    async def resolve(self, target: ProfileTarget) -> Resolved:
+        find = {"pid": self._process, "cgroup": self._group, "pod": self._pod}[target.kind]
+        try:
+            async with asyncio.timeout(_LOOK_S):
+                return await asyncio.to_thread(find, target.value)
+        except TimeoutError:
+            raise RefusedError(
+                "internal",
+                f"looking for the target took more than {_LOOK_S:g} s",
+                remedy="ask again when the node is less busy",
+            ) from None
+
+    def _process(self, value: str) -> Resolved:
+        if not re.fullmatch(r"[1-9][0-9]{0,9}", value):
+            raise RefusedError(
+                "request", f"{value[:20]!r} is no process id", remedy="give it in digits"
+            )
+        pid = int(value)
+        status = _read(self._proc / value / "status")
+        leader = re.search(rb"^Tgid:\s*(\d+)$", status or b"", re.MULTILINE)
+        if leader is None or re.search(rb"^State:\s*[ZXx]", status or b"", re.MULTILINE):
+            raise gone(f"process {value}")
+        if int(leader[1]) != pid:
+            raise RefusedError(
+                "request",
+                f"{value} is a thread of process {int(leader[1])}",
+                remedy="profile the process",
+            )
+        stat = self._proc / value / "stat"
+        account = _ProcessAccount(stat, parse_process_start(_read(stat) or b""), self._ticks_per_s)
+        return Resolved(Selection("process", pid), (pid,), account)
+
+    def _pod(self, uid: str) -> Resolved:
+        return self._group(pod_group(self._groups.of_pod(uid), uid))
+
+    def _group(self, path: str) -> Resolved:
+        directories = self._groups.directories(path)
+        for one, controller in by_preference(directories, path):
+            processes = tuple(islice(_processes(one.directory), MOST_PROCESSES))
+            if not processes:
+                continue
+            try:
+                identity = os.stat(one.directory).st_ino
+            except OSError:
+                continue
+            by = Selection("v1_group" if controller else "group", identity, controller)
+            return Resolved(by, processes, _account(one, directories))
+        raise gone(f"any process of the control group {path[:200]!r}")
+
+
+@dataclass(frozen=True, slots=True)
+class _ProcessAccount:
+    file: Path
+    start: int | None
+    ticks_per_s: int
+
+    def cpu_seconds(self) -> float | None:
+        content = _read(self.file)
+        if content is None or parse_process_start(content) != self.start:
+            return None
+        return parse_process_cpu(content, ticks_per_s=self.ticks_per_s)
+
+
+@dataclass(frozen=True, slots=True)
+class _GroupAccount:
+    directory: str
+    version: int
+
+    def cpu_seconds(self) -> float | None:
+        if self.version == 2:
+            return parse_cpu_stat(_read(Path(self.directory, "cpu.stat")) or b"")
+        return parse_cpuacct_usage(_read(Path(self.directory, "cpuacct.usage")) or b"")
+
+
+@dataclass(frozen=True, slots=True)
+class _NoAccount:
+    def cpu_seconds(self) -> None:
+        return None
+
+
+def _account(selected: GroupDirectory, directories: Sequence[GroupDirectory]) -> Account:
+    """Of the hierarchy that is selected by; else of the one of version 1 that counts CPU time."""
+    if not selected.controllers:
+        return _GroupAccount(selected.directory, 2)
+    for one in directories:
+        if "cpuacct" in one.controllers:
+            return _GroupAccount(one.directory, 1)
+    return _NoAccount()
+
+
+def _processes(directory: str) -> Iterator[int]:
+    """Of a control group and those below it."""
+    for folder, _, _ in islice(os.walk(directory), _MOST_GROUPS):
+        for line in (_read(Path(folder, "cgroup.procs")) or b"").split():
+            # 0 is a process of another pid namespace.
+            if line.isdigit() and line != b"0":
+                yield int(line)
+
+
+def _read(path: Path) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            return file.read(_LONGEST_FILE)
+    except OSError:
+        return None

@@ -1,0 +1,336 @@
+"""Profiles on request: asked for by the brain, made one after the other, told to the brain.
+
+Three tasks, so that none waits for another's world: `ask` for requests, `work` on them, `tell` how
+they went. What is wrong with one request is its outcome, never the end of the agent.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass, replace
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.shipping.links import BatchRefusedError, LinkError
+from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome, ProfileRequest
+
+from nemutator_agent.profiler.accounts import spent
+from nemutator_agent.profiler.draining import DEEPEST, Samples
+from nemutator_agent.profiler.outbox import Outbox
+from nemutator_agent.profiler.ports import GoTexts, ProfileLink, Sampler, Symboliser, Targets
+from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.refusals import RefusedError
+
+log = logging.getLogger(__name__)
+
+MOST_WAITING = 8
+_MOST_REMEMBERED = 256
+"""Ids. The brain repeats a request until it has heard of it."""
+
+_WAIT_S = 25.0
+_ASK_S = 40.0
+_TELL_S = 30.0
+_PAUSE_S = 1.0
+"""When the brain says only what we know: it has not heard us yet."""
+
+_LONGEST_ID = 128
+_LONGEST_REASON = 500
+_BACKOFF = Backoff(first_s=0.5, longest_s=30.0)
+_STREAM = "profiles"
+
+_AGREES = 0.15
+_ENOUGH_CPU_S = 1.0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Bounds:
+    """What a request may ask for at most, and how long its parts may take."""
+
+    seconds: float
+    hz: int
+    texts_s: float = 5.0
+    """To find out which processes are Go: before the first sample, somebody waits."""
+    symbols_s: float = 120.0
+
+
+class ProfileSessions:
+    """`ask`, `work` and `tell` are tasks for a Supervisor."""
+
+    def __init__(
+        self,
+        link: ProfileLink,
+        targets: Targets,
+        sampler: Sampler,
+        go_texts: GoTexts,
+        symboliser: Symboliser,
+        *,
+        node: str,
+        bounds: Bounds,
+        clock: Clock,
+        meter: Meter,
+        roll: Callable[[], float],
+    ) -> None:
+        self._link = link
+        self._targets = targets
+        self._sampler = sampler
+        self._go_texts = go_texts
+        self._symboliser = symboliser
+        self._node = node
+        self._bounds = bounds
+        self._clock = clock
+        self._meter = meter
+        self._roll = roll
+        self._requests: asyncio.Queue[ProfileRequest] = asyncio.Queue(MOST_WAITING)
+        self._known: OrderedDict[str, None] = OrderedDict()
+        self._outbox = Outbox()
+        self._news = asyncio.Event()
+
+    async def ask(self) -> None:
+        failures = 0
+        while True:
+            try:
+                async with asyncio.timeout(_ASK_S):
+                    requests = await self._link.requests(_WAIT_S)
+            except (LinkError, TimeoutError) as error:
+                failures += 1
+                await self._after_failure(error, failures)
+                continue
+            failures = 0
+            new = [one for one in requests if one.id not in self._known]
+            for request in new:
+                self._take(request)
+            if requests and not new:
+                await self._clock.sleep(_PAUSE_S)
+
+    async def work(self) -> None:
+        while True:
+            request = await self._requests.get()
+            self._tell(ProfileOutcome(id=request.id, node=self._node, state="running"))
+            self._tell(await self._outcome(request))
+
+    async def tell(self) -> None:
+        failures = 0
+        while True:
+            outcome = self._outbox.first()
+            if outcome is None:
+                self._news.clear()
+                await self._news.wait()
+                continue
+            try:
+                async with asyncio.timeout(_TELL_S):
+                    await self._link.report(outcome)
+            except BatchRefusedError as error:
+                failures = 0
+                self._outbox.forget(outcome)
+                self._not_taken(outcome, error)
+            except (LinkError, TimeoutError) as error:
+                failures += 1
+                await self._after_failure(error, failures)
+            else:
+                failures = 0
+                self._outbox.forget(outcome)
+
+    def _take(self, request: ProfileRequest) -> None:
+        self._known[request.id] = None
+        if len(self._known) > _MOST_REMEMBERED:
+            self._known.popitem(last=False)
+        try:
+            self._requests.put_nowait(request)
+        except asyncio.QueueFull:
+            self._meter.count(names.PROFILE_SESSIONS, result="busy")
+            refusal = RefusedError(
+                "busy",
+                f"{MOST_WAITING} profiles wait on this node already",
+                remedy="ask again when they are made",
+            )
+            self._tell(self._refused(request, refusal))
+
+    def _tell(self, outcome: ProfileOutcome) -> None:
+        for dropped in self._outbox.put(outcome):
+            self._meter.count(names.PROFILE_OUTCOMES_DROPPED, reason="outbox_full")
+            log.warning("profile_dropped", {names.PROFILE_ID: dropped.id})
+        self._news.set()
+
+    async def _outcome(self, request: ProfileRequest) -> ProfileOutcome:
+        try:
+            outcome = await self._made(request)
+        except RefusedError as refusal:
+            return self._failed(request, refusal)
+        except Exception as error:
+            # A defect in one profile may not end the agent's other work.
+            log.exception("profile_failed", {names.PROFILE_ID: request.id})
+            defect = RefusedError(
+                "internal",
+                f"a defect of nemutator ({type(error).__name__})",
+                remedy="the log of `nemutator-agent observe` on this node has the details",
+            )
+            return self._failed(request, defect)
+        self._meter.count(names.PROFILE_SESSIONS, result="done")
+        log.info(
+            "profile_done",
+            {
+                names.PROFILE_ID: request.id,
+                names.COUNT: outcome.recorded,
+                names.BYTES: len(outcome.pprof),
+            },
+        )
+        return outcome
+
+    async def _made(self, request: ProfileRequest) -> ProfileOutcome:
+        self._check(request)
+        resolved = await self._targets.resolve(request.target)
+        texts, notes = await self._texts(resolved.processes)
+        sampling = await self._sampler.start(resolved.selection, hz=request.hz, texts=texts)
+        try:
+            started_at, begun = self._clock.now(), self._clock.monotonic()
+            before = resolved.account.cpu_seconds()
+            await self._clock.sleep(request.seconds)
+            seconds = self._clock.monotonic() - begun
+            cpu_seconds = spent(before, resolved.account.cpu_seconds())
+            samples = await sampling.stop()
+        finally:
+            await sampling.discard()
+        raw = RawProfile(
+            hz=request.hz,
+            started_at=started_at,
+            seconds=seconds,
+            rows=samples.rows,
+            recorded=samples.recorded,
+            lost=samples.lost,
+            cpu_seconds=cpu_seconds,
+        )
+        self._count(samples)
+        pprof, more = await self._symbolised(raw)
+        return ProfileOutcome(
+            id=request.id,
+            node=self._node,
+            state="done",
+            started_at=started_at,
+            seconds=seconds,
+            hz=request.hz,
+            recorded=raw.recorded,
+            lost=dict(raw.lost),
+            cpu_seconds=cpu_seconds,
+            notes=(*notes, *remarks(raw, truncated=samples.truncated), *more),
+            pprof=pprof,
+        )
+
+    def _check(self, request: ProfileRequest) -> None:
+        if not 0 < request.seconds <= self._bounds.seconds:
+            raise RefusedError(
+                "request",
+                f"{request.seconds:g} s is no time to be profiled for here",
+                remedy=f"ask for at most {self._bounds.seconds:g} s",
+            )
+        if not 1 <= request.hz <= self._bounds.hz:
+            raise RefusedError(
+                "request",
+                f"{request.hz} Hz is no rate to be sampled with here",
+                remedy=f"ask for 1 to {self._bounds.hz} Hz",
+            )
+
+    async def _texts(
+        self, processes: Sequence[int]
+    ) -> tuple[dict[int, tuple[int, int]], tuple[str, ...]]:
+        found: dict[int, tuple[int, int]] = {}
+        asked = 0
+        try:
+            async with asyncio.timeout(self._bounds.texts_s):
+                for pid in processes:
+                    text = await self._go_texts.range_of(pid)
+                    asked += 1
+                    if text is not None:
+                        found[pid] = text
+        except TimeoutError:
+            left = len(processes) - asked
+            note = (
+                f"{left} processes could not be looked at in time: if they are Go, some callers "
+                "of their leaf functions are missing"
+            )
+            return found, (note,)
+        return found, ()
+
+    async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
+        try:
+            async with asyncio.timeout(self._bounds.symbols_s):
+                pprof, notes = await self._symboliser.symbolise(raw)
+        except TimeoutError:
+            raise RefusedError(
+                "symbols",
+                f"the addresses had no names after {self._bounds.symbols_s:g} s",
+                remedy="ask for a shorter time or fewer processes",
+            ) from None
+        if len(pprof) > LARGEST_PROFILE_BYTES:
+            raise RefusedError(
+                "symbols",
+                f"the profile has {len(pprof)} bytes, more than {LARGEST_PROFILE_BYTES}",
+                remedy="ask for a shorter time or fewer processes",
+            )
+        return pprof, notes
+
+    def _count(self, samples: Samples) -> None:
+        self._meter.count(names.PROFILE_SAMPLES, samples.recorded, result="recorded")
+        for reason, count in samples.lost.items():
+            self._meter.count(names.PROFILE_SAMPLES, count, result=reason)
+
+    def _failed(self, request: ProfileRequest, refusal: RefusedError) -> ProfileOutcome:
+        self._meter.count(names.PROFILE_SESSIONS, result=refusal.reason)
+        log.info(
+            "profile_refused",
+            {
+                names.PROFILE_ID: request.id,
+                names.REASON: refusal.reason,
+                names.ERROR: str(refusal)[:_LONGEST_REASON],
+            },
+        )
+        return self._refused(request, refusal)
+
+    def _refused(self, request: ProfileRequest, refusal: RefusedError) -> ProfileOutcome:
+        return ProfileOutcome(
+            id=request.id,
+            node=self._node,
+            state="refused",
+            reason=str(refusal)[:_LONGEST_REASON],
+            hz=request.hz,
+        )
+
+    def _not_taken(self, outcome: ProfileOutcome, error: BatchRefusedError) -> None:
+        """The brain does not take it; so that nobody waits for it, say at least that."""
+        self._meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
+        log.error("profile_not_taken", {names.PROFILE_ID: outcome.id, names.ERROR: error})
+        if outcome.state == "done":
+            reason = f"the brain did not take the profile ({error}); ask for a shorter time"
+            self._tell(replace(outcome, state="refused", reason=reason, notes=(), pprof=b""))
+
+    async def _after_failure(self, error: Exception, failures: int) -> None:
+        reason = error.reason if isinstance(error, LinkError) else "timeout"
+        self._meter.count(names.UPLINK_FAILURES, stream=_STREAM, reason=reason)
+        log.debug("profile_link_failed", {names.ERROR: error, names.ATTEMPT: failures})
+        told_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
+        delay_s = max(_BACKOFF.delay_s(failures, roll=self._roll()), told_s)
+        await self._clock.sleep(delay_s)
+
+
+def remarks(raw: RawProfile, *, truncated: int) -> tuple[str, ...]:
+    """What the numbers of a profile say about how far it can be trusted."""
+    said = []
+    if not raw.recorded:
+        said.append("no sample: the target used hardly any CPU time")
+    if truncated:
+        said.append(
+            f"{truncated} samples are deeper than {DEEPEST} frames: their roots are cut off"
+        )
+    if raw.cpu_seconds is None:
+        said.append("the target's own CPU time could not be read: it may have ended")
+    elif (
+        raw.cpu_seconds > _ENOUGH_CPU_S
+        and abs(raw.sampled_cpu_seconds - raw.cpu_seconds) > _AGREES * raw.cpu_seconds
+    ):
+        said.append(
+            f"samples say {raw.sampled_cpu_seconds:.1f} s of CPU time, "
+            f"the kernel's accounts {raw.cpu_seconds:.1f} s"
+        )
+    return tuple(said)

@@ -1,0 +1,280 @@
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field, replace
+
+import pytest
+from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions, remarks
+from nemutator_agent.profiler.targets import Resolved, Selection
+from nemutator_common import names
+from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
+from nemutator_common.wire import (
+    LARGEST_PROFILE_BYTES,
+    ProfileOutcome,
+    ProfileRequest,
+    ProfileTarget,
+)
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.samplers import (
+    HexSymboliser,
+    MemoryAccount,
+    MemoryGoTexts,
+    MemoryLink,
+    MemorySampler,
+    MemoryTargets,
+)
+
+TARGET = ProfileTarget("pid", "7")
+REQUEST = ProfileRequest(id="p1", target=TARGET, seconds=10, hz=50)
+ROWS = (RawRow(7, (0x20, 0x10), (), (0, 0), 400), RawRow(7, (0x10,), (), (0, 0), 100))
+
+
+@dataclass
+class Agent:
+    """A node whose process 7 is busy."""
+
+    link: MemoryLink = field(default_factory=MemoryLink)
+    sampler: MemorySampler = field(default_factory=lambda: MemorySampler({7: ROWS}))
+    go_texts: MemoryGoTexts = field(default_factory=lambda: MemoryGoTexts({7: (0x10, 0x30)}))
+    symboliser: HexSymboliser = field(default_factory=HexSymboliser)
+    clock: ManualClock = field(default_factory=ManualClock)
+    meter: MemoryMeter = field(default_factory=MemoryMeter)
+    account: MemoryAccount = field(default_factory=lambda: MemoryAccount([100.0, 110.0]))
+
+    def __post_init__(self) -> None:
+        resolved = Resolved(Selection("process", 7), (7, 8), self.account)
+        self.targets = MemoryTargets({TARGET: resolved})
+        self.sessions = ProfileSessions(
+            self.link,
+            self.targets,
+            self.sampler,
+            self.go_texts,
+            self.symboliser,
+            node="n1",
+            bounds=Bounds(seconds=60, hz=199, texts_s=0.05, symbols_s=0.05),
+            clock=self.clock,
+            meter=self.meter,
+            roll=lambda: 0.0,
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with asyncio.TaskGroup() as group:
+            tasks = [
+                group.create_task(body())
+                for body in (self.sessions.ask, self.sessions.work, self.sessions.tell)
+            ]
+            yield
+            for task in tasks:
+                task.cancel()
+
+    async def outcome(self, request: ProfileRequest, *, after_s: float = 0) -> ProfileOutcome:
+        """How it went, for a session that ends when so many seconds have passed."""
+        async with self.running():
+            await self.link.ask_for(request)
+            if after_s:
+                await self.link.heard(1)
+                await self.clock.until_sleeping()
+                await self.clock.advance(after_s)
+            return await self.link.ended(request.id)
+
+
+async def test_a_profile_is_announced_made_and_told() -> None:
+    agent = Agent()
+    done = await agent.outcome(REQUEST, after_s=10)
+    assert agent.link.told[0] == ProfileOutcome(id="p1", node="n1", state="running")
+    assert done == ProfileOutcome(
+        id="p1",
+        node="n1",
+        state="done",
+        started_at=done.started_at,
+        seconds=10,
+        hz=50,
+        recorded=500,
+        lost={},
+        cpu_seconds=10,
+        notes=("names are numbers",),
+        pprof=b"0x10;0x20 400\n0x10 100\n",
+    )
+    assert agent.sampler.started == [(Selection("process", 7), 50, {7: (0x10, 0x30)})]
+    assert agent.meter.value(names.PROFILE_SESSIONS, result="done") == 1
+    assert agent.meter.value(names.PROFILE_SAMPLES, result="recorded") == 500
+
+
+async def test_what_was_lost_is_told_and_counted() -> None:
+    agent = Agent()
+    agent.sampler.lost = {"stacks_full": 30}
+    done = await agent.outcome(REQUEST, after_s=10)
+    assert (done.recorded, done.lost) == (500, {"stacks_full": 30})
+    assert agent.meter.value(names.PROFILE_SAMPLES, result="stacks_full") == 30
+
+
+@pytest.mark.parametrize(
+    ("request_", "said"),
+    [
+        (replace(REQUEST, seconds=0), "0 s is no time"),
+        (replace(REQUEST, seconds=61), "at most 60 s"),
+        (replace(REQUEST, seconds=float("nan")), "nan s is no time"),
+        (replace(REQUEST, hz=0), "0 Hz"),
+        (replace(REQUEST, hz=200), "1 to 199 Hz"),
+        (replace(REQUEST, target=ProfileTarget("pod", "u-1")), "pod u-1 is not running"),
+    ],
+)
+async def test_what_cannot_be_done_is_refused_with_the_remedy(
+    request_: ProfileRequest, said: str
+) -> None:
+    agent = Agent()
+    refused = await agent.outcome(request_)
+    assert refused.state == "refused"
+    assert said in refused.reason
+    assert agent.sampler.started == []
+
+
+async def test_a_kernel_that_refuses_is_quoted() -> None:
+    agent = Agent()
+    agent.sampler.refusal = RefusedError("rights", "no right", remedy="be root")
+    refused = await agent.outcome(REQUEST)
+    assert (refused.state, refused.reason) == ("refused", "no right; be root")
+    assert agent.meter.value(names.PROFILE_SESSIONS, result="rights") == 1
+
+
+async def test_a_defect_ends_one_profile_and_not_the_agent() -> None:
+    agent = Agent()
+    agent.symboliser.failure = KeyError("x")
+    async with agent.running():
+        await agent.link.ask_for(REQUEST)
+        await agent.clock.until_sleeping()
+        await agent.clock.advance(10)
+        failed = await agent.link.ended("p1")
+        assert failed.state == "refused"
+        assert "a defect of nemutator (KeyError)" in failed.reason
+        agent.symboliser.failure = None
+        await agent.link.ask_for(replace(REQUEST, id="p2"))
+        await agent.clock.until_sleeping()
+        await agent.clock.advance(10)
+        assert (await agent.link.ended("p2")).state == "done"
+
+
+async def test_a_profile_that_is_too_large_is_refused() -> None:
+    agent = Agent()
+    agent.symboliser.answer = bytes(LARGEST_PROFILE_BYTES + 1)
+    refused = await agent.outcome(REQUEST, after_s=10)
+    assert refused.state == "refused"
+    assert "ask for a shorter time" in refused.reason
+    assert refused.pprof == b""
+
+
+async def test_a_process_that_cannot_be_looked_at_in_time_costs_only_its_repair() -> None:
+    agent = Agent()
+    agent.go_texts.stuck.add(8)
+    done = await agent.outcome(REQUEST, after_s=10)
+    assert done.state == "done"
+    assert done.notes[0].startswith("1 processes could not be looked at in time")
+    assert agent.sampler.started == [(Selection("process", 7), 50, {7: (0x10, 0x30)})]
+
+
+async def test_addresses_that_get_no_names_in_time_are_a_refusal() -> None:
+    agent = Agent()
+    agent.symboliser.stuck = True
+    refused = await agent.outcome(REQUEST, after_s=10)
+    assert "the addresses had no names after 0.05 s" in refused.reason
+
+
+async def test_the_session_that_is_cut_off_does_not_sample_on() -> None:
+    agent = Agent()
+    async with agent.running():
+        await agent.link.ask_for(REQUEST)
+        await agent.clock.until_sleeping()
+    (sampling,) = agent.sampler.samplings
+    assert sampling.ended
+
+
+async def test_sessions_come_one_after_the_other_and_the_queue_is_short() -> None:
+    agent = Agent()
+    several = [replace(REQUEST, id=f"p{number}") for number in range(MOST_WAITING + 2)]
+    async with agent.running():
+        await agent.link.ask_for(several[0])
+        await agent.clock.until_sleeping()
+        await agent.link.ask_for(*several[1:])
+        last = await agent.link.ended(several[-1].id)
+        assert last.state == "refused"
+        assert f"{MOST_WAITING} profiles wait" in last.reason
+        for one in several[:-1]:
+            await agent.clock.until_sleeping()
+            await agent.clock.advance(10)
+            await agent.link.ended(one.id)
+    done = [one.id for one in agent.link.told if one.state == "done"]
+    assert done == [one.id for one in several[:-1]]
+
+
+async def test_a_request_that_is_repeated_is_one_request() -> None:
+    agent = Agent()
+    agent.link.repeats = True
+    async with agent.running():
+        await agent.link.ask_for(REQUEST)
+        # The session, and the pause before the brain is asked again.
+        await agent.clock.until_sleeping(2)
+        await agent.clock.advance(5)
+        await agent.clock.until_sleeping(2)
+        await agent.clock.advance(5)
+        await agent.link.ended("p1")
+    assert [one.state for one in agent.link.told] == ["running", "done"]
+    assert len(agent.sampler.started) == 1
+    assert agent.link.calls > 2
+
+
+async def test_a_brain_that_is_away_gets_the_outcome_later() -> None:
+    agent = Agent()
+    agent.link.failures = [LinkUnavailableError("connection", "no brain answers")] * 3
+    async with agent.running():
+        await agent.link.ask_for(REQUEST)
+        async with asyncio.timeout(5):
+            while len(agent.link.told) < 2:
+                await agent.clock.until_sleeping()
+                await agent.clock.advance(10)
+    assert agent.link.told[-1].state == "done"
+    failures = agent.meter.total(names.UPLINK_FAILURES, stream="profiles", reason="connection")
+    assert failures == 3
+
+
+async def test_a_profile_that_the_brain_does_not_take_becomes_a_refusal() -> None:
+    agent = Agent()
+    async with agent.running():
+        await agent.link.ask_for(REQUEST)
+        await agent.link.heard(1)
+        agent.link.failures = [BatchRefusedError("too_large", "413")]
+        await agent.clock.until_sleeping()
+        await agent.clock.advance(10)
+        last = await agent.link.ended("p1")
+    assert last.state == "refused"
+    assert "the brain did not take the profile (413)" in last.reason
+    assert agent.meter.value(names.PROFILE_OUTCOMES_DROPPED, reason="too_large") == 1
+
+
+RAW = RawProfile(
+    hz=100, started_at=0, seconds=10, rows=(), recorded=1000, lost={}, cpu_seconds=10.0
+)
+
+
+@pytest.mark.parametrize(
+    ("raw", "truncated", "said"),
+    [
+        (RAW, 0, ()),
+        (replace(RAW, recorded=0, cpu_seconds=0.0), 0, ("no sample",)),
+        (RAW, 4, ("4 samples are deeper than 127 frames",)),
+        (replace(RAW, cpu_seconds=None), 0, ("could not be read",)),
+        (replace(RAW, cpu_seconds=12.0), 0, ("samples say 10.0 s of CPU time",)),
+        (replace(RAW, recorded=800, lost={"rows_full": 200}), 0, ()),
+        (replace(RAW, recorded=3, cpu_seconds=0.5), 0, ()),
+    ],
+)
+def test_the_numbers_of_a_profile_are_commented(
+    raw: RawProfile, truncated: int, said: tuple[str, ...]
+) -> None:
+    found = remarks(raw, truncated=truncated)
+    assert len(found) == len(said)
+    assert all(part in remark for part, remark in zip(said, found, strict=True))
