@@ -1,27 +1,18 @@
 """`/proc/PID/exe`: the one name of an executable that its process cannot forge."""
 
-import asyncio
-import concurrent.futures
-import contextlib
+import functools
 import os
-import queue
 import stat
-import threading
 from collections.abc import Callable
 from pathlib import Path
 
 from nemutator_agent.inspection.executables import DeniedError, Gone, Program, StuckError
 from nemutator_agent.inspection.identities import FileId, ProcessId
-
-_Job = tuple[ProcessId, "concurrent.futures.Future[Program]"]
+from nemutator_agent.inspection.opening_thread import OpeningThread, StuckThreadError
 
 
 class ProcExecutables:
-    """Opens in a thread: a file on a dead network file system would hold up everything else.
-
-    The thread is a daemon, so that it does not hold up the end of the process either; while it is
-    stuck, nothing more is asked of it.
-    """
+    """Opens in a thread of its own, with a deadline."""
 
     def __init__(
         self,
@@ -32,38 +23,17 @@ class ProcExecutables:
     ) -> None:
         self._started_ticks = started_ticks
         self._proc = root / "proc"
-        self._open_s = open_s
-        self._jobs: queue.SimpleQueue[_Job] = queue.SimpleQueue()
-        self._stuck: concurrent.futures.Future[Program] | None = None
-        threading.Thread(target=self._serve, name="open executables", daemon=True).start()
+        self._thread = OpeningThread(deadline_s=open_s, close=self.close)
 
     async def open(self, process: ProcessId) -> Program:
-        if self._stuck is not None and not self._stuck.done():
-            raise StuckError
-        self._stuck = None
-        job: concurrent.futures.Future[Program] = concurrent.futures.Future()
-        self._jobs.put((process, job))
         try:
-            async with asyncio.timeout(self._open_s):
-                return await asyncio.shield(asyncio.wrap_future(job))
-        except TimeoutError:
-            self._stuck = job
+            return await self._thread.do(functools.partial(self._open, process))
+        except StuckThreadError:
             raise StuckError from None
-        finally:
-            if not job.done():
-                job.add_done_callback(_closed)
 
     def close(self, program: Program) -> None:
         if program.file is not None:
             os.close(program.file)
-
-    def _serve(self) -> None:
-        while True:
-            process, job = self._jobs.get()
-            try:
-                job.set_result(self._open(process))
-            except BaseException as error:  # noqa: BLE001 - it belongs to the one who asked
-                job.set_exception(error)
 
     def _open(self, process: ProcessId) -> Program:
         link = self._proc / str(process.pid) / "exe"
@@ -89,11 +59,3 @@ class ProcExecutables:
         finally:
             if file is not None:
                 os.close(file)
-
-
-def _closed(job: "concurrent.futures.Future[Program]") -> None:
-    """Nobody waits for it any more."""
-    with contextlib.suppress(BaseException):
-        file = job.result().file
-        if file is not None:
-            os.close(file)

@@ -31,6 +31,9 @@ class GoSymbols:
         """Whether calls that were inlined can be told."""
         return self._data is not None
 
+    def covers(self, address: int) -> bool:
+        return self.first <= address < self.end
+
     def frames(self, address: int) -> tuple[Frame, ...]:
         """The innermost first; none when the address is in no function, or in one of nobody's."""
         place = address - self.first

@@ -1,0 +1,63 @@
+"""Opening files with a deadline: one on a dead network file system would hold up everything else."""
+
+import asyncio
+import concurrent.futures
+import contextlib
+import queue
+import threading
+from collections.abc import Callable
+from typing import Generic, TypeVar
+
+Opened = TypeVar("Opened")
+
+_Job = tuple[Callable[[], Opened], "concurrent.futures.Future[Opened]"]
+
+
+class StuckThreadError(Exception):
+    """A file system does not answer."""
+
+
+class OpeningThread(Generic[Opened]):
+    """One job at a time, in a thread of its own.
+
+    The thread is a daemon, so that it does not hold up the end of the process either; while it is
+    stuck, nothing more is asked of it.
+    """
+
+    def __init__(self, *, deadline_s: float, close: Callable[[Opened], None]) -> None:
+        """*close* is for what was opened when nobody waited for it any more."""
+        self._deadline_s = deadline_s
+        self._close = close
+        self._jobs: queue.SimpleQueue[_Job[Opened]] = queue.SimpleQueue()
+        self._stuck: concurrent.futures.Future[Opened] | None = None
+        threading.Thread(target=self._serve, name="open files", daemon=True).start()
+
+    async def do(self, work: Callable[[], Opened]) -> Opened:
+        """What *work* returns or raises. Raises StuckThreadError."""
+        if self._stuck is not None and not self._stuck.done():
+            raise StuckThreadError
+        self._stuck = None
+        job: concurrent.futures.Future[Opened] = concurrent.futures.Future()
+        self._jobs.put((work, job))
+        try:
+            async with asyncio.timeout(self._deadline_s):
+                return await asyncio.shield(asyncio.wrap_future(job))
+        except TimeoutError:
+            self._stuck = job
+            raise StuckThreadError from None
+        finally:
+            if not job.done():
+                job.add_done_callback(self._closed)
+
+    def _serve(self) -> None:
+        while True:
+            work, job = self._jobs.get()
+            try:
+                job.set_result(work())
+            except BaseException as error:  # noqa: BLE001 - it belongs to the one who asked
+                job.set_exception(error)
+
+    def _closed(self, job: "concurrent.futures.Future[Opened]") -> None:
+        """Nobody waits for it any more."""
+        with contextlib.suppress(BaseException):
+            self._close(job.result())

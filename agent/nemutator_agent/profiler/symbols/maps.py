@@ -1,0 +1,80 @@
+"""/proc/PID/maps: which file, or what else, lies at an address."""
+
+import posixpath
+from bisect import bisect_right
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+MOST_MAPPINGS = 16_384
+"""Of code, in one process; the kernel allows 65 530 mappings of all kinds."""
+
+LARGEST = 16 << 20
+"""Of the file: a path may have four thousand bytes, and a process may make them all that long."""
+
+_DELETED = " (deleted)"
+_LONGEST_NAME = 64
+
+
+@dataclass(frozen=True, slots=True)
+class Mapping:
+    """Code of a process; addresses from *start* to before *end*."""
+
+    start: int
+    end: int
+    offset: int
+    inode: int
+    """0 where no file is mapped."""
+    path: str
+    """As the kernel shows it to us: only to be shown, never to be opened."""
+
+    @property
+    def named(self) -> str:
+        """What people call it: `libc.so.6`, `[vdso]`."""
+        if not self.path:
+            return "memory without a file"
+        return posixpath.basename(self.path.removesuffix(_DELETED))[:_LONGEST_NAME] or "a file"
+
+
+class Mappings:
+    def __init__(self, mappings: Iterable[Mapping]) -> None:
+        self._mappings = sorted(mappings, key=lambda one: one.start)
+        self._starts = [one.start for one in self._mappings]
+
+    def at(self, address: int) -> Mapping | None:
+        place = bisect_right(self._starts, address) - 1
+        if place >= 0 and address < self._mappings[place].end:
+            return self._mappings[place]
+        return None
+
+    def __iter__(self) -> Iterator[Mapping]:
+        return iter(self._mappings)
+
+    def __len__(self) -> int:
+        return len(self._mappings)
+
+
+def parse(content: bytes) -> Mappings:
+    """Only what can be executed; a line that is none is left out."""
+    found: list[Mapping] = []
+    for line in content.split(b"\n"):
+        mapping = _mapping(line)
+        if mapping is not None:
+            found.append(mapping)
+            if len(found) == MOST_MAPPINGS:
+                break
+    return Mappings(found)
+
+
+def _mapping(line: bytes) -> Mapping | None:
+    words = line.split(None, 5)
+    if len(words) < 5 or words[1][2:3] != b"x":
+        return None
+    start, dash, end = words[0].partition(b"-")
+    try:
+        numbers = int(start, 16), int(end, 16), int(words[2], 16), int(words[4])
+    except ValueError:
+        return None
+    if not dash or not 0 <= numbers[0] < numbers[1] or min(numbers) < 0:
+        return None
+    path = words[5].decode("utf-8", "replace") if len(words) == 6 else ""
+    return Mapping(*numbers, path)

@@ -1,0 +1,81 @@
+"""Functions of C and the like: the nearest symbol of an ELF file, when the address is inside of it.
+
+Symbols that do not know their size name nothing: the nearest of them would take everything up to
+the next one for its own, Go's code in a mixed program first of all.
+"""
+
+import struct
+from collections.abc import Iterator, Sequence
+
+from nemutator_common.profiles.model import Frame
+
+from nemutator_agent.profiler.symbols.image import DamagedError, Image
+from nemutator_agent.profiler.symbols.nearest import Nearest
+
+_TABLES = ((b".symtab", b".strtab"), (b".dynsym", b".dynstr"))
+_WIDE, _NARROW = "IBBHQQ", "IIIBBH"
+_FUNCTION, _INDIRECT = 2, 10
+"""STT_FUNC, STT_GNU_IFUNC."""
+
+MOST_SYMBOLS = 4_000_000
+"""Chromium with all of its symbols has a million."""
+
+_CHUNK = 4096
+
+
+def functions(image: Image, addresses: Sequence[int]) -> dict[int, Frame]:
+    """A frame for each address that lies in a function; *addresses* are sorted, without twins."""
+    named: dict[int, Frame] = {}
+    for symbols, strings in _TABLES:
+        wanted = [address for address in addresses if address not in named]
+        named |= _named(image, symbols, strings, wanted)
+    return named
+
+
+def _named(image: Image, symbols: bytes, strings: bytes, wanted: list[int]) -> dict[int, Frame]:
+    texts = image.elf.section(strings)
+    if texts is None or not wanted:
+        return {}
+    nearest: Nearest[int, tuple[int, int]] = Nearest(wanted)
+    for name, start, size in _functions(image, symbols):
+        nearest.offer(start, (size, name))
+    named = {}
+    for address, found in zip(wanted, nearest.found(), strict=True):
+        if found is None:
+            continue
+        start, (size, name) = found
+        if address < start + size and name < texts.size:
+            try:
+                text = image.text(texts.offset + name)
+            except DamagedError:
+                continue
+            if text:
+                named[address] = Frame(text, kind="native")
+    return named
+
+
+def _functions(image: Image, table: bytes) -> Iterator[tuple[int, int, int]]:
+    """Name, address and size of each function."""
+    section = image.elf.section(table)
+    if section is None:
+        return
+    wide = image.elf.word == 8
+    layout = struct.Struct(image.elf.order + (_WIDE if wide else _NARROW))
+    left = min(section.size // layout.size, MOST_SYMBOLS)
+    offset = section.offset
+    while left > 0:
+        raw = image.read(offset, min(left, _CHUNK) * layout.size)
+        whole = len(raw) // layout.size
+        if whole == 0:
+            return
+        image.effort.spend(whole)
+        for row in layout.iter_unpack(raw[: whole * layout.size]):
+            if wide:
+                name, info, _, where, start, size = row
+            else:
+                name, start, size, info, _, where = row
+            # Where it is defined: 0 is elsewhere.
+            if info & 0xF in (_FUNCTION, _INDIRECT) and where and size:
+                yield name, start, size
+        left -= whole
+        offset += whole * layout.size

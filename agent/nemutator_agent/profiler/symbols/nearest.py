@@ -1,0 +1,33 @@
+"""Which of many symbols, in no order, comes last before each of a few addresses: one pass."""
+
+from bisect import bisect_left
+from collections.abc import Sequence
+from typing import Generic, TypeVar
+
+Address = TypeVar("Address", int, bytes)
+Symbol = TypeVar("Symbol")
+
+
+class Nearest(Generic[Address, Symbol]):
+    """Of all symbols only one for each wanted address is kept, however many there are."""
+
+    def __init__(self, wanted: Sequence[Address]) -> None:
+        """*wanted* is sorted and without twins."""
+        self._wanted: Sequence[Address] = wanted
+        self._best: list[tuple[Address, Symbol] | None] = [None] * len(wanted)
+
+    def offer(self, address: Address, symbol: Symbol) -> None:
+        place = bisect_left(self._wanted, address)
+        if place < len(self._wanted):
+            best = self._best[place]
+            if best is None or address >= best[0]:
+                self._best[place] = (address, symbol)
+
+    def found(self) -> list[tuple[Address, Symbol] | None]:
+        """For each wanted address, the symbol that begins last at or before it."""
+        last = None
+        found = []
+        for best in self._best:
+            last = best if best is not None else last
+            found.append(last)
+        return found
