@@ -92,8 +92,8 @@ def kind_of(target: Target, known: Iterable[Kind]) -> Kind:
 
 def _serves(kind: Kind, target: Target) -> bool:
     below = target.subresource
-    evictable = kind.plural == "pods" and below == "eviction"
-    if target.rest or (below and not evictable and not (below == "status" and kind.status)):
+    of_pods = kind.plural == "pods" and below in ("eviction", "resize")
+    if target.rest or (below and not of_pods and not (below == "status" and kind.status)):
         return False
     if kind.namespaced:
         return bool(target.namespace) or not target.name

@@ -22,6 +22,7 @@ from tests.fakes.kube.ending import (
 )
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.ownership import note_write
+from tests.fakes.kube.resizing import resized
 from tests.fakes.kube.statuses import (
     ApiError,
     already_exists,
@@ -303,6 +304,8 @@ def _combined(write: Write, old: Json, new: Json) -> Json:
         kept = {"managedFields": new["metadata"].get("managedFields", [])}
         metadata = {**old["metadata"], **kept} if kept["managedFields"] else old["metadata"]
         return {**old, "status": new.get("status", {}), "metadata": dict(metadata)}
+    if write.subresource == "resize":
+        return {**old, "spec": resized(write.name, old["spec"], new["spec"])}
     metadata = dict(new["metadata"])
     for name in (
         "uid",
