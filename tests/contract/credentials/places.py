@@ -1,0 +1,112 @@
+"""Where the suite finds a Vault: the fake one, and with `make e2e` the testbed's real one."""
+
+import secrets
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any, Protocol
+
+from nemutator_common.secret import Secret
+
+from tests.fakes.vaults import VaultState
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.vault import Vault
+
+
+class Place(Protocol):
+    @property
+    def folder(self) -> str:
+        """Of this test alone, in each engine."""
+        ...
+
+    def write(self, path: str, data: dict[str, Any]) -> None: ...
+
+    def delete(self, path: str) -> None:
+        """The newest version."""
+        ...
+
+    def account(self, *, reads: Sequence[str]) -> tuple[str, Secret]:
+        """A role, and a token to log in with."""
+        ...
+
+    def seal(self) -> None: ...
+
+    def unseal(self) -> None: ...
+
+
+class FakePlace:
+    folder = "test"
+
+    def __init__(self, vault: VaultState) -> None:
+        self.vault = vault
+
+    def write(self, path: str, data: dict[str, Any]) -> None:
+        self.vault.write(path, data)
+
+    def delete(self, path: str) -> None:
+        self.vault.delete(path)
+
+    def account(self, *, reads: Sequence[str]) -> tuple[str, Secret]:
+        self.vault.role("app", "the-jwt", reads)
+        return "app", Secret("the-jwt")
+
+    def seal(self) -> None:
+        self.vault.sealed = True
+
+    def unseal(self) -> None:
+        self.vault.sealed = False
+
+
+class RealPlace:
+    def __init__(self, vault: Vault, namespace: str) -> None:
+        self._vault = vault
+        self.folder = namespace
+
+    def write(self, path: str, data: dict[str, Any]) -> None:
+        if path.startswith("kv1/"):
+            self._vault.call("PUT", path, data)
+        else:
+            self._vault.call("POST", _data(path), {"data": data})
+
+    def delete(self, path: str) -> None:
+        self._vault.call("DELETE", _data(path))
+
+    def account(self, *, reads: Sequence[str]) -> tuple[str, Secret]:
+        role = f"{self.folder}.default"
+        # Vault knows no policy without a rule.
+        paths = [_data(path) for path in reads] or [f"secret/data/{self.folder}/nothing"]
+        rules = "".join(f'path "{path}" {{ capabilities = ["read"] }}\n' for path in paths)
+        self._vault.policy(role, rules)
+        self._vault.role(role, namespace=self.folder, service_account="default", policies=[role])
+        jwt = self._vault.cluster.token(self.folder, "default", audience="vault")
+        return role, Secret(jwt)
+
+    def seal(self) -> None:
+        self._vault.seal()
+
+    def unseal(self) -> None:
+        self._vault.unseal()
+
+
+@contextmanager
+def real_place(vault: Vault, cluster: Cluster) -> Iterator[RealPlace]:
+    """In a namespace of its own; the engines that the testbed's Vault lacks are mounted first."""
+    mounts = vault.call("GET", "sys/mounts")["data"]
+    if "kv1/" not in mounts:
+        vault.call("POST", "sys/mounts/kv1", {"type": "kv", "options": {"version": "1"}})
+    if "transit/" not in mounts:
+        vault.call("POST", "sys/mounts/transit", {"type": "transit"})
+    namespace = f"test-{secrets.token_hex(4)}"
+    cluster.kubectl("create", "namespace", namespace)
+    try:
+        cluster.kubectl(
+            "wait", "--for=create", f"--namespace={namespace}", "serviceaccount/default",
+            "--timeout=20s",
+        )  # fmt: skip
+        yield RealPlace(vault, namespace)
+    finally:
+        cluster.kubectl("delete", "namespace", namespace, "--wait=false")
+
+
+def _data(path: str) -> str:
+    mount, _, below = path.partition("/")
+    return f"secret/data/{below}" if mount == "secret" else path

@@ -1,0 +1,310 @@
+"""A Vault, on loopback over HTTP or in memory: accounts log in, and read what their role allows.
+
+It answers as Vault 1.21 does, down to the words of its errors; the contract suite holds it to that.
+"""
+
+import asyncio
+import json
+import secrets
+import ssl
+import threading
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any, Self
+
+from nemutator_agent.credentials.documents import Document, Mount
+from nemutator_agent.credentials.failures import (
+    DeniedError,
+    LoginRefusedError,
+    MissingError,
+    Outage,
+    TokenGoneError,
+    UnavailableError,
+    UnsupportedError,
+)
+from nemutator_agent.credentials.leases import Lease
+from nemutator_common.secret import Secret
+
+LOOPBACK = "127.0.0.1"
+
+DENIED = "1 error occurred:\n\t* permission denied\n\n"
+INVALID_TOKEN = "2 errors occurred:\n\t* permission denied\n\t* invalid token\n\n"
+
+
+@dataclass(frozen=True)
+class Role:
+    jwts: frozenset[str]
+    """Of the accounts that may log in with it."""
+    reads: frozenset[str]
+    """Paths as references write them, without `data/`."""
+    ttl_s: int = 3600
+    renewable: bool = True
+
+
+@dataclass
+class Engine:
+    version: int | None
+    """Of KV; None is an engine of another kind."""
+    secrets: dict[str, list[dict[str, Any] | None]] = field(default_factory=dict)
+    """By path below the mount: all versions, None for one that was deleted."""
+
+
+class VaultState:
+    """What a Vault holds, and how it answers. It may be changed while it does."""
+
+    def __init__(self) -> None:
+        self.engines: dict[str, Engine] = {
+            "secret/": Engine(2),
+            "kv1/": Engine(1),
+            "transit/": Engine(None),
+        }
+        self.roles: dict[str, Role] = {}
+        self.tokens: dict[str, str] = {}
+        """To roles; those that are revoked are gone from here."""
+        self.revoked: list[str] = []
+        self.calls: Counter[str] = Counter()
+        """By operation: login, renew, revoke, mount, read."""
+        self.sealed = False
+        self._lock = threading.Lock()
+
+    def write(self, path: str, data: dict[str, Any]) -> None:
+        engine, below = self._engine(path)
+        engine.secrets.setdefault(below, []).append(data)
+
+    def delete(self, path: str) -> None:
+        engine, below = self._engine(path)
+        engine.secrets[below][-1] = None
+
+    def role(self, name: str, jwt: str, reads: Iterable[str], *, ttl_s: int = 3600) -> None:
+        self.roles[name] = Role(frozenset({jwt}), frozenset(reads), ttl_s)
+
+    def answer(
+        self, method: str, path: str, token: str, body: Mapping[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        with self._lock:
+            if self.sealed:
+                return 503, {"errors": ["Vault is sealed"]}
+            if method == "POST" and path.startswith("auth/kubernetes/login"):
+                return self._login(str(body.get("role")), str(body.get("jwt")))
+            role = self.roles.get(self.tokens.get(token, ""))
+            operation = _operation(method, path)
+            self.calls[operation] += 1
+            if role is None:
+                return 403, {"errors": [INVALID_TOKEN]}
+            match operation:
+                case "renew":
+                    return 200, {"auth": _auth(token, role)}
+                case "revoke":
+                    del self.tokens[token]
+                    self.revoked.append(token)
+                    return 204, {}
+                case "mount":
+                    return self._mount(role, path.removeprefix("sys/internal/ui/mounts/"))
+            return self._read(role, path)
+
+    def _login(self, name: str, jwt: str) -> tuple[int, dict[str, Any]]:
+        self.calls["login"] += 1
+        role = self.roles.get(name)
+        if role is None:
+            return 400, {"errors": [f'invalid role name "{name}"']}
+        if jwt not in role.jwts:
+            return 403, {"errors": ["permission denied"]}
+        token = f"hvs.{secrets.token_urlsafe(24)}"
+        self.tokens[token] = name
+        return 200, {"auth": _auth(token, role)}
+
+    def _mount(self, role: Role, path: str) -> tuple[int, dict[str, Any]]:
+        found = self._find(path)
+        if found is None or not any(read.startswith(found[0]) for read in role.reads):
+            why = "preflight capability check returned 403, please ensure client's policies grant"
+            return 403, {"errors": [f'{why} access to path "{path}/"']}
+        mount, engine, _ = found
+        kind = "kv" if engine.version else mount.rstrip("/")
+        options = {"version": str(engine.version)} if engine.version else None
+        return 200, {"data": {"path": mount, "type": kind, "options": options}}
+
+    def _read(self, role: Role, path: str) -> tuple[int, dict[str, Any]]:
+        found = self._find(path)
+        if found is None:
+            return 403, {"errors": [DENIED]}
+        mount, engine, below = found
+        if engine.version == 2:
+            below = below.removeprefix("data/")
+        if mount + below not in role.reads:
+            return 403, {"errors": [DENIED]}
+        versions = engine.secrets.get(below, [])
+        if not versions:
+            return 404, {"errors": []}
+        data, number = versions[-1], len(versions)
+        if engine.version != 2:
+            return 200, {"data": data}
+        deleted = "2026-01-01T00:00:00Z" if data is None else ""
+        content = {"data": data, "metadata": {"version": number, "deletion_time": deleted}}
+        return (404 if data is None else 200), {"data": content}
+
+    def _engine(self, path: str) -> tuple[Engine, str]:
+        found = self._find(path)
+        assert found is not None, f"there is no engine for {path}"
+        return found[1:]
+
+    def _find(self, path: str) -> tuple[str, Engine, str] | None:
+        for mount, engine in self.engines.items():
+            if path.startswith(mount):
+                return mount, engine, path.removeprefix(mount)
+        return None
+
+
+class FakeVault(VaultState):
+    """`with` it: it listens on loopback."""
+
+    def __init__(self, *, tls: ssl.SSLContext | None = None) -> None:
+        super().__init__()
+        self.headers: list[Mapping[str, str]] = []
+        self.broken: tuple[int, bytes, Mapping[str, str]] | None = None
+        """An answer to everything: status, body, headers."""
+        self.hold = threading.Event()
+        """Answers wait for it."""
+        self.hold.set()
+        self._server = _Server((LOOPBACK, 0), _Handler)
+        self._server.vault = self
+        if tls is not None:
+            self._server.socket = tls.wrap_socket(self._server.socket, server_side=True)
+        self._scheme = "https" if tls else "http"
+
+    @property
+    def url(self) -> str:
+        return f"{self._scheme}://{LOOPBACK}:{self._server.server_address[1]}"
+
+    def __enter__(self) -> Self:
+        self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
+        self._thread.start()
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.hold.set()
+        self._server.shutdown()
+        self._server.server_close()
+        self._thread.join()
+
+
+class MemoryVault:
+    """The port without HTTP, for engines: `state` is what lies behind it."""
+
+    def __init__(self, state: VaultState | None = None) -> None:
+        self.state = state or VaultState()
+        self.outage: Outage | None = None
+        self.open = asyncio.Event()
+        """Calls wait for it."""
+        self.open.set()
+
+    async def login(self, role: str, jwt: Secret) -> Lease:
+        body = {"role": role, "jwt": jwt.reveal()}
+        status, document = await self._ask("POST", "auth/kubernetes/login", None, body)
+        if status in (400, 403):
+            raise LoginRefusedError(document["errors"][0])
+        return _lease(_checked(status, document))
+
+    async def renew(self, token: Secret) -> Lease:
+        return _lease(_checked(*await self._ask("POST", "auth/token/renew-self", token)))
+
+    async def revoke(self, token: Secret) -> None:
+        _checked(*await self._ask("POST", "auth/token/revoke-self", token))
+
+    async def mount_of(self, token: Secret, path: str) -> Mount:
+        status, document = await self._ask("GET", f"sys/internal/ui/mounts/{path}", token)
+        if status == 403 and "invalid token" not in document["errors"][0]:
+            raise DeniedError("no policy of the role reaches into this mount")
+        data = _checked(status, document)["data"]
+        if data["type"] != "kv":
+            raise UnsupportedError(f"{data['path']} is an engine of kind {data['type']}")
+        return Mount(data["path"], 2 if data["options"]["version"] == "2" else 1)
+
+    async def read(self, token: Secret, mount: Mount, path: str) -> Document:
+        below = path.removeprefix(mount.path)
+        where = f"{mount.path}data/{below}" if mount.version == 2 else path
+        data = _checked(*await self._ask("GET", where, token))["data"]
+        if mount.version == 1:
+            return Document.of(data, None)
+        return Document.of(data["data"], data["metadata"]["version"])
+
+    async def _ask(
+        self, method: str, path: str, token: Secret | None, body: Mapping[str, Any] | None = None
+    ) -> tuple[int, dict[str, Any]]:
+        await self.open.wait()
+        if self.outage is not None:
+            raise UnavailableError(self.outage, "as the test wants it")
+        return self.state.answer(method, path, token.reveal() if token else "", body or {})
+
+
+def _checked(status: int, document: dict[str, Any]) -> dict[str, Any]:
+    said = "".join(document.get("errors", []))
+    match status:
+        case 403:
+            raise TokenGoneError(said) if "invalid token" in said else DeniedError(said)
+        case 404:
+            raise MissingError("no version of a secret is there")
+        case 503:
+            raise UnavailableError("sealed", said)
+    return document
+
+
+def _lease(document: dict[str, Any]) -> Lease:
+    auth = document["auth"]
+    return Lease(Secret(auth["client_token"]), auth["lease_duration"], auth["renewable"])
+
+
+def _operation(method: str, path: str) -> str:
+    if method == "POST":
+        return {"auth/token/renew-self": "renew", "auth/token/revoke-self": "revoke"}[path]
+    return "mount" if path.startswith("sys/internal/ui/mounts/") else "read"
+
+
+def _auth(token: str, role: Role) -> dict[str, Any]:
+    return {"client_token": token, "lease_duration": role.ttl_s, "renewable": role.renewable}
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+    vault: FakeVault
+
+    def handle_error(self, request: object, client_address: object) -> None:
+        """A caller who has gone, or does not like our certificate: what such tests are about."""
+
+
+class _Handler(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+    disable_nagle_algorithm = True
+    server: _Server
+
+    def do_GET(self) -> None:
+        self._answer({})
+
+    def do_POST(self) -> None:
+        length = int(self.headers.get("Content-Length", "0"))
+        self._answer(json.loads(self.rfile.read(length) or b"{}"))
+
+    def log_message(self, format: str, *args: object) -> None:  # noqa: A002 - its name there
+        pass
+
+    def _answer(self, body: Mapping[str, Any]) -> None:
+        vault = self.server.vault
+        vault.headers.append(dict(self.headers.items()))
+        path = self.path.removeprefix("/v1/")
+        vault.hold.wait()
+        headers: Mapping[str, str]
+        if vault.broken is not None:
+            status, content, headers = vault.broken
+        else:
+            token = self.headers.get("X-Vault-Token", "")
+            status, document = vault.answer(self.command, path, token, body)
+            content = b"" if status == 204 else json.dumps(document).encode()
+            headers = {}
+        self.send_response(status)
+        for name, value in {"Content-Type": "application/json", **headers}.items():
+            self.send_header(name, value)
+        if status != 204:
+            self.send_header("Content-Length", str(len(content)))
+        self.end_headers()
+        self.wfile.write(content)
