@@ -68,6 +68,7 @@ fmt: venv-dev ## format the sources and write the generated tables
 	@$(BIN)/ruff check --fix-only --quiet && $(BIN)/ruff format --quiet
 	@scripts/c-format --fix
 	@$(BIN)/python -m scripts.reference
+	@$(BIN)/python -m scripts.crds
 
 .PHONY: lock
 lock: ## maintainers: resolve requirements/*.txt anew

@@ -245,6 +245,13 @@ BATCHES_REFUSED = Metric(
     "batches of reports that were not taken, by reason",
     ("reason",),
 )
+CALLERS = Metric(
+    "nemutator_callers_total",
+    "counter",
+    "calls over the cluster's network, by what their token was worth: granted, refused, kept (by an"
+    " older verdict, as the API server is away), unknown (for the same reason)",
+    ("result",),
+)
 STREAM_RECORDS = Metric(
     "nemutator_stream_records_total",
     "counter",
@@ -434,6 +441,49 @@ PROFILE_OUTCOMES_DROPPED = Metric(
     "counter",
     "outcomes of profiles that the brain will never get, by reason: outbox_full, malformed,"
     " too_large",
+    ("reason",),
+)
+
+ADMISSIONS = Metric(
+    "nemutator_admissions_total",
+    "counter",
+    "pods that the API server asked about, by result: patched, unchanged, preview, dry_run, denied"
+    " (it must not run without us, and cannot be injected), failed (let in unchanged, see"
+    " nemutator_admission_failures_total)",
+    ("result",),
+)
+ADMISSION_SECONDS = Metric(
+    "nemutator_admission_seconds",
+    "histogram",
+    "time to plan, check and record what is done to a pod",
+    (),
+    SECONDS,
+)
+ADMISSION_FAILURES = Metric(
+    "nemutator_admission_failures_total",
+    "counter",
+    "what went wrong while a pod was admitted, by reason: review (the question was refused),"
+    " no_object, bad_object, self_check, too_large, spool_full, disk, disk_slow, late, internal;"
+    " namespace_unknown (policies that select namespaces did not match)",
+    ("reason",),
+)
+ADMISSION_EDITS = Metric(
+    "nemutator_admission_edits_total", "counter", "fields of pods that were changed", ("verb",)
+)
+POLICIES = Metric(
+    "nemutator_policies",
+    "gauge",
+    "mutation policies, by state: sound, faulty (left aside; the log says why)",
+    ("state",),
+)
+SPOOL_RECORDS = Metric(
+    "nemutator_spool_records", "gauge", "decisions on the disk that the brain does not have yet"
+)
+SPOOL_BYTES = Metric("nemutator_spool_bytes", "gauge", "size of the spool's files")
+SPOOL_DAMAGED = Metric(
+    "nemutator_spool_damaged_total",
+    "counter",
+    "files of the spool whose end could not be read, by reason: torn, unreadable",
     ("reason",),
 )
 

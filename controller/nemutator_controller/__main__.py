@@ -5,7 +5,7 @@ import sys
 from nemutator_common import launching
 from nemutator_common.launching import Role, from_module
 
-from nemutator_controller.settings import BrainSettings
+from nemutator_controller.settings import AdmissionSettings, BrainSettings
 
 APP = "nemutator_controller.app"
 """Each role imports only what it needs."""
@@ -15,6 +15,11 @@ def main() -> int:
     return launching.main(
         "nemutator-controller",
         [
+            Role(
+                AdmissionSettings,
+                from_module(f"{APP}.admission"),
+                "answer the API server when pods are made",
+            ),
             Role(
                 BrainSettings,
                 from_module(f"{APP}.brain"),

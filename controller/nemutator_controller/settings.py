@@ -2,6 +2,7 @@
 
 import ipaddress
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from nemutator_common import names
@@ -69,6 +70,19 @@ class BrainSettings(Shared):
         "Largest size of the database file; when it is reached the oldest history makes room.",
         check=between(1 << 20, 1 << 40),
     )
+    sized_containers: int = setting(
+        10_000,
+        "Containers whose use is remembered for advice; then the one unheard of for longest goes.",
+        check=between(1, 1_000_000),
+    )
+    profiles: int = setting(
+        500, "Finished profiles that are kept; then the oldest go.", check=between(1, 100_000)
+    )
+    profile_bytes: int = setting(
+        64 << 20,
+        "Bytes that they may have in all, in the database; then the oldest go.",
+        check=between(1 << 20, 1 << 40),
+    )
     session_s: float = setting(
         43_200.0,
         "Seconds that a browser may use the console after it opened a link.",
@@ -83,5 +97,35 @@ class AdmissionSettings(CallsBrain):
     role: ClassVar[str] = names.ADMISSION
 
     address: str = setting(
-        "127.0.0.1:8443", "Where the API server calls, over TLS.", check=listening
+        "127.0.0.1:8443",
+        "Where the API server calls, over TLS; in a pod `0.0.0.0:8443`.",
+        check=listening,
+    )
+    tls_certificate: Path = setting(
+        Path("/var/run/nemutator-tls/tls.crt"),
+        "Certificate of the webhook, PEM; taken over anew when the file changes.",
+    )
+    tls_key: Path = setting(
+        Path("/var/run/nemutator-tls/tls.key"), "Private key of the webhook's certificate, PEM."
+    )
+    service_account: Path = setting(
+        Path("/var/run/secrets/kubernetes.io/serviceaccount"),
+        "Directory with token and CA for the API server, as kubelet mounts it.",
+    )
+    namespace: str = setting(
+        "nemutator", "Namespace that nemutator itself runs in: its pods are never touched."
+    )
+    init_image: str = setting(
+        "", "Image of the agent, for the init container; empty: nothing is injected."
+    )
+    writer: str = setting(
+        "", "Name under which decisions are sent to the brain; empty: the host name."
+    )
+    strict: bool = setting(
+        False, "Answer only when the record of a change is on the disk, not only in its cache."
+    )
+    spool_bytes: int = setting(
+        64 << 20,
+        "Most bytes of decisions that wait for the brain; then pods are left as they are.",
+        check=between(1 << 20, 1 << 34),
     )

@@ -75,6 +75,12 @@ def written(stamp: Stamp) -> str:
     return msgspec.json.encode(_Wire(stamp.id)).decode()
 
 
+def is_whole(text: str) -> bool:
+    """Whether what is written says all that was done."""
+    stamp = parse_stamp(text)
+    return stamp is not None and stamp.edits is not None
+
+
 def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp:
     """The stamp after *edits* on an object that had the stamp *earlier*.
 

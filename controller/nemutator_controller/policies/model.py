@@ -210,5 +210,6 @@ def _parses(text: str, key: str, values: tuple[str, ...]) -> bool:
 def _explained(said: str) -> str:
     """`Expected `str`, got `int` - at `$.match.names[...]`` as the field and then the fault."""
     what, _, where = said.partition(" - at ")
-    field = where.strip("`").removeprefix("$")
+    # For a key of a map it says `key` in `$.spec…`.
+    field = where.removeprefix("`key` in ").strip("`").removeprefix("$")
     return f"spec{field}: {what[:1].lower()}{what[1:]}; see kubectl explain {PLURAL}.spec"[:512]

@@ -1,0 +1,1 @@
+"""What the API server asks before a pod is made: decided from memory, recorded before the answer."""

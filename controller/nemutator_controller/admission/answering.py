@@ -1,0 +1,194 @@
+"""The answer to one question: plan, apply to our own copy, check, record, and only then say it.
+
+When anything goes wrong the pod is let in as it is, with a warning and a counted reason. The one
+exception is a pod that says itself that it must not run without us.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.decisions import Decision, Edit, Subject
+from nemutator_common.meters import Meter
+
+from nemutator_controller.admission.frames import NotKeptError
+from nemutator_controller.admission.ports import Records, World
+from nemutator_controller.admission.reviews import Answer, Request
+from nemutator_controller.admission.subjects import is_mirror, subject_of
+from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render
+from nemutator_controller.mutations.paths import PathError, value_at
+from nemutator_controller.mutations.stamps import PATH, is_whole, merged, stamp_of, written
+from nemutator_controller.policies.planning import Plan, Situation, plan
+
+log = logging.getLogger(__name__)
+
+NEVER = frozenset({"kube-system", "kube-node-lease"})
+"""Namespaces that the cluster itself needs to live."""
+
+ANSWER_S = 2.0
+"""The server waits three, and then decides without us."""
+
+Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed"]
+
+
+class _FailedError(Exception):
+    """Nothing will be changed; `reason` is for the metric, the text for whoever made the pod."""
+
+    def __init__(self, reason: str, why: str) -> None:
+        super().__init__(why)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    own_namespace: str
+    injector: Injector | None
+    strict: bool
+    """Whether a record is on the disk before its answer."""
+
+
+class Answerer:
+    def __init__(
+        self,
+        world: World,
+        records: Records,
+        rules: Rules,
+        *,
+        fresh: Callable[[], str],
+        clock: Clock,
+        meter: Meter,
+    ) -> None:
+        """*fresh* gives ids that were never given before."""
+        self._world = world
+        self._records = records
+        self._rules = rules
+        self._fresh = fresh
+        self._clock = clock
+        self._meter = meter
+
+    async def answer(self, request: Request, *, opted_in: bool = False) -> Answer:
+        """Always an answer. *opted_in*: the server has seen that the namespace is."""
+        began = self._clock.monotonic()
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                result, answer = await self._answer(request, opted_in=opted_in)
+        except TimeoutError:
+            result, answer = "failed", self._unchanged("late", f"no answer in {ANSWER_S:g} s")
+        except _FailedError as failed:
+            result, answer = "failed", self._unchanged(failed.reason, str(failed))
+        except Exception:
+            log.exception("admission_failed", {names.REASON: "internal"})
+            result, answer = "failed", self._unchanged("internal", "a defect of nemutator; see log")
+        self._meter.count(names.ADMISSIONS, result=result)
+        self._meter.observe(names.ADMISSION_SECONDS, self._clock.monotonic() - began)
+        return answer
+
+    async def _answer(self, request: Request, *, opted_in: bool) -> tuple[Result, Answer]:
+        if not request.creates_pod or is_mirror(request):
+            return "unchanged", Answer()
+        if request.namespace in NEVER or request.namespace == self._rules.own_namespace:
+            return "unchanged", Answer()
+        thing = request.object
+        if not isinstance(thing, dict):
+            raise _FailedError("no_object", "the request has no object")
+        subject = subject_of(request)
+        planned = self._plan(thing, subject, opted_in=opted_in)
+        if planned.refused:
+            return "denied", Answer(refused=planned.refused, warnings=planned.warnings)
+        if not planned.edits and not planned.previewed:
+            return "unchanged", Answer(warnings=planned.warnings)
+        return await self._changed(thing, request, subject, planned)
+
+    def _plan(self, thing: Any, subject: Subject, *, opted_in: bool) -> Plan:
+        world = self._world
+        labels = world.namespace_labels(subject.namespace)
+        if opted_in:
+            labels = {**(labels or {}), names.INJECT: "enabled"}
+        elif labels is None:
+            self._meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
+        situation = Situation(
+            subject=subject,
+            namespace_labels=labels,
+            injector=self._rules.injector,
+            advisor=world.advisor,
+            reversed=world.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
+        )
+        try:
+            return plan(thing, situation, world.policies.sound)
+        except PathError as error:
+            raise _FailedError("bad_object", f"not understood: {error}") from error
+        except RecursionError as error:
+            raise _FailedError("bad_object", "nested too deeply") from error
+
+    async def _changed(
+        self, thing: Any, request: Request, subject: Subject, planned: Plan
+    ) -> tuple[Result, Answer]:
+        decision = self._fresh()
+        operations: list[dict[str, Any]] = []
+        whole = True
+        if planned.edits:
+            stamp = merged(stamp_of(thing, subject.kind), decision, planned.edits)
+            text = written(stamp)
+            whole = is_whole(text)
+            operations = patch_of(thing, subject.kind, planned.edits, text)
+        if request.dry_run:
+            return "dry_run", Answer(operations=operations, warnings=planned.warnings)
+        record = Decision(
+            id=decision,
+            at=self._clock.now(),
+            request_uid=request.uid,
+            operation=request.operation,
+            mode="apply",
+            subject=subject,
+            edits=planned.edits,
+            warnings=planned.warnings,
+        )
+        if planned.previewed:
+            # First: without the other it says nothing wrong.
+            preview = replace(
+                record, id=f"{decision}-preview", mode="preview", edits=planned.previewed
+            )
+            await self._keep(preview, durable=False)
+        if planned.edits:
+            await self._keep(record, durable=self._rules.strict or not whole)
+        for edit in planned.edits:
+            self._meter.count(names.ADMISSION_EDITS, verb=edit.verb)
+        answer = Answer(operations=operations, warnings=planned.warnings, decision=decision)
+        return "patched" if operations else "preview", answer
+
+    async def _keep(self, record: Decision, *, durable: bool) -> None:
+        try:
+            await self._records.keep(msgspec.json.encode(record), durable=durable)
+        except NotKeptError as error:
+            raise _FailedError(
+                error.reason, f"the change could not be recorded: {error}"
+            ) from error
+
+    def _unchanged(self, reason: str, why: str) -> Answer:
+        self._meter.count(names.ADMISSION_FAILURES, reason=reason)
+        log.warning("admitted_unchanged", {names.REASON: reason, names.ERROR: why[:200]})
+        return Answer(warnings=(f"pod left as it is: {why}",))
+
+
+def patch_of(thing: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
+    """The patch for *edits* and the *stamp*, proven on our own copy."""
+    before = value_at(thing, PATH, kind)
+    mark = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
+    everything = (*edits, mark)
+    try:
+        operations = render(thing, everything, kind)
+        wanted, made = apply_edits(thing, everything, kind), apply_patch(thing, operations)
+    except (PatchError, PathError) as error:
+        raise _FailedError("self_check", f"the patch would not apply: {error}") from error
+    if not same(wanted, made):
+        raise _FailedError("self_check", "the patch would not do what was planned")
+    if len(operations) > MOST:
+        raise _FailedError("too_large", f"more than {MOST} operations")
+    return operations

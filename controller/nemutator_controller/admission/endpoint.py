@@ -1,0 +1,35 @@
+"""Where the API server asks: POST /mutate, or /mutate/namespaces for pods of opted-in namespaces.
+
+The second path says what the server has seen by its own selector, so that a namespace which is
+younger than our picture of the cluster is injected from its first pod on.
+"""
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.meters import Meter
+from nemutator_common.serving.answers import error_answer
+
+from nemutator_controller.admission.answering import Answerer
+from nemutator_controller.admission.reviews import ReviewError, decode, encode
+
+PATH = "/mutate"
+OPTED_IN = "/mutate/namespaces"
+
+
+class Webhook:
+    def __init__(self, answerer: Answerer, *, meter: Meter) -> None:
+        self._answerer = answerer
+        self._meter = meter
+
+    def routes(self) -> list[web.RouteDef]:
+        return [web.post(PATH, self._mutate), web.post(OPTED_IN, self._mutate)]
+
+    async def _mutate(self, request: web.Request) -> web.Response:
+        body = await request.read()
+        try:
+            asked = decode(body)
+        except ReviewError as error:
+            self._meter.count(names.ADMISSION_FAILURES, reason="review")
+            return error_answer(400, str(error))
+        answer = await self._answerer.answer(asked, opted_in=request.path == OPTED_IN)
+        return web.Response(body=encode(asked.uid, answer), content_type="application/json")

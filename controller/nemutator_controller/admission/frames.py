@@ -1,0 +1,45 @@
+"""Records one after the other in a file, so that a torn or damaged end is seen.
+
+A frame is the length of its record and the record's CRC-32, four bytes each, then the record.
+"""
+
+import struct
+import zlib
+from collections.abc import Iterator
+
+_HEAD = struct.Struct(">II")
+
+LARGEST = 1 << 20
+"""Bytes of one record. A length above it is damage."""
+
+OVERHEAD = _HEAD.size
+
+
+class NotKeptError(Exception):
+    """There is no record, so nothing may be changed. `reason` is for the metric."""
+
+    def __init__(self, reason: str, why: str) -> None:
+        super().__init__(why)
+        self.reason = reason
+
+
+def frame(record: bytes) -> bytes:
+    """*record*, of 1 to LARGEST bytes, as it is written."""
+    if not 0 < len(record) <= LARGEST:
+        raise ValueError(f"a record of {len(record)} bytes")
+    return _HEAD.pack(len(record), zlib.crc32(record)) + record
+
+
+def frames_in(content: bytes) -> Iterator[tuple[int, int]]:
+    """Begin and end of each record that is whole, up to the first that is not."""
+    at = 0
+    while at + _HEAD.size <= len(content):
+        length, checksum = _HEAD.unpack_from(content, at)
+        begin, end = at + _HEAD.size, at + _HEAD.size + length
+        # An empty record would be any run of zeros, which is what a crash can leave in a file.
+        if not 0 < length <= LARGEST or end > len(content):
+            return
+        if zlib.crc32(content[begin:end]) != checksum:
+            return
+        yield begin, end
+        at = end

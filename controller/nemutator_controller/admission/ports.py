@@ -1,0 +1,36 @@
+"""What answering needs from the rest of the process."""
+
+from collections.abc import Mapping
+from typing import Protocol
+
+from nemutator_controller.mutations.advising import Advisor
+from nemutator_controller.policies.snapshot import Policies
+
+
+class World(Protocol):
+    """What is known now; each answer comes from memory."""
+
+    @property
+    def policies(self) -> Policies: ...
+
+    @property
+    def advisor(self) -> Advisor: ...
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
+        """None: we have not heard of it yet."""
+        ...
+
+    def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
+        """Paths that were taken back for a workload, and must not be written again."""
+        ...
+
+
+class Records(Protocol):
+    """Where decisions are kept until the brain has them."""
+
+    async def keep(self, record: bytes, *, durable: bool) -> None:
+        """Returns when it is kept; *durable*: on the disk, whatever happens to this machine.
+
+        `NotKeptError` when it cannot be.
+        """
+        ...

@@ -1,0 +1,250 @@
+"""Decisions on this replica's disk until the brain has them.
+
+Segments of numbered records; a segment's name says its epoch and its first number, so a number is
+never used twice while any file of that epoch is there. A segment goes when all of it is shipped.
+Bytes reach the page cache before `keep` returns: they survive our death. `durable` waits for the
+disk, many at once for one fsync.
+"""
+
+import asyncio
+import contextlib
+import errno
+import logging
+import os
+import re
+import secrets
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from nemutator_common import names
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.meters import Meter
+
+from nemutator_controller.admission.frames import (
+    LARGEST,
+    OVERHEAD,
+    NotKeptError,
+    frame,
+    frames_in,
+)
+
+log = logging.getLogger(__name__)
+
+SEGMENT_BYTES = 1 << 20
+
+COMMIT_S = 1.5
+"""For the disk. What takes longer is not changed."""
+
+_NAME = re.compile(r"(?P<epoch>[0-9a-f]{16})-(?P<first>[0-9]{20})\.spool")
+_ENVELOPE_BYTES = 64
+_HEAD_BYTES = 1024
+
+
+@dataclass(slots=True)
+class _Segment:
+    path: Path
+    first_seq: int
+    ends: list[tuple[int, int]] = field(default_factory=list)
+    """Begin and end of each record."""
+    size: int = 0
+
+    @property
+    def last_seq(self) -> int:
+        return self.first_seq + len(self.ends) - 1
+
+
+class Spool:
+    """`keep` for admission; `first` and `forget` for who ships (a `Source`)."""
+
+    def __init__(self, directory: Path, *, most_bytes: int, meter: Meter) -> None:
+        """Open what is there; raises `OperatorError`."""
+        self._directory = directory
+        self._most_bytes = most_bytes
+        self._meter = meter
+        self._segments: list[_Segment] = []
+        self._forgotten = 0
+        self._writing: int | None = None
+        self._durable = 0
+        self._broken = False
+        self.added: Callable[[], None] = lambda: None
+        """Called after each record: whoever ships may sleep."""
+        self._commit = asyncio.Lock()
+        self.epoch = secrets.token_hex(8)
+        try:
+            directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+            self._recover()
+        except OSError as error:
+            raise OperatorError(
+                f"cannot use the spool {directory}: {error.strerror}",
+                remedy="give the process a data directory that it can write to",
+                code=ExitCode.DATA_DIRECTORY,
+            ) from error
+        self._last_seq = self._segments[-1].last_seq if self._segments else 0
+        if self._segments:
+            self._forgotten = self._segments[0].first_seq - 1
+        self._tell()
+
+    def __len__(self) -> int:
+        return sum(
+            max(0, segment.last_seq - max(self._forgotten, segment.first_seq - 1))
+            for segment in self._segments
+        )
+
+    @property
+    def last_seq(self) -> int:
+        return self._last_seq
+
+    @property
+    def size(self) -> int:
+        return sum(segment.size for segment in self._segments)
+
+    async def keep(self, record: bytes, *, durable: bool) -> None:
+        seq = self._append(record)
+        self.added()
+        if not durable:
+            return
+        try:
+            async with asyncio.timeout(COMMIT_S), self._commit:
+                if self._durable < seq:
+                    await self._sync()
+        except TimeoutError as error:
+            raise NotKeptError("disk_slow", f"the disk took more than {COMMIT_S:g} s") from error
+        except OSError as error:
+            raise NotKeptError("disk", f"the disk does not take it: {error.strerror}") from error
+
+    def first(self, *, most: int, most_bytes: int) -> Sequence[tuple[int, bytes]]:
+        taken: list[tuple[int, bytes]] = []
+        size = _HEAD_BYTES
+        for seq, record in self._waiting():
+            size += len(record) + _ENVELOPE_BYTES
+            if taken and (len(taken) >= most or size > most_bytes):
+                break
+            taken.append((seq, record))
+        return taken
+
+    def forget(self, *, up_to: int) -> None:
+        self._forgotten = max(self._forgotten, up_to)
+        # The one that is being written stays: its name keeps the numbers from starting again.
+        while len(self._segments) > 1 and self._segments[0].last_seq <= self._forgotten:
+            gone = self._segments.pop(0)
+            with contextlib.suppress(OSError):
+                gone.path.unlink(missing_ok=True)
+        self._tell()
+
+    def close(self) -> None:
+        if self._writing is not None:
+            os.close(self._writing)
+            self._writing = None
+
+    def _append(self, record: bytes) -> int:
+        if len(record) > LARGEST:
+            raise NotKeptError("too_large", f"the record has more than {LARGEST} bytes")
+        if self.size + len(record) + OVERHEAD > self._most_bytes:
+            raise NotKeptError("spool_full", "the spool is full: the brain has been away too long")
+        try:
+            descriptor, segment = self._current()
+            begin = segment.size + OVERHEAD
+            self._write(descriptor, segment, frame(record))
+        except OSError as error:
+            raise NotKeptError("disk", f"the disk does not take it: {error.strerror}") from error
+        segment.ends.append((begin, begin + len(record)))
+        segment.size = begin + len(record)
+        self._last_seq += 1
+        self._tell()
+        return self._last_seq
+
+    def _write(self, descriptor: int, segment: _Segment, content: bytes) -> None:
+        try:
+            if os.write(descriptor, content) != len(content):
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        except OSError:
+            # Half a frame would hide what is written after it.
+            try:
+                os.ftruncate(descriptor, segment.size)
+            except OSError:
+                self._broken = True
+            raise
+
+    def _current(self) -> tuple[int, _Segment]:
+        """The segment that is written to, a new one when the last is full or has a broken end."""
+        last = self._segments[-1] if self._segments else None
+        if self._writing is not None and last is not None and not self._broken:
+            if last.size < SEGMENT_BYTES:
+                return self._writing, last
+            # Its bytes must be on the disk before those of the next can be said to be.
+            os.fsync(self._writing)
+        path = self._directory / f"{self.epoch}-{self._last_seq + 1:020}.spool"
+        if last is not None and last.path == path:
+            # It has no whole record yet.
+            self._segments.pop()
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC | os.O_CLOEXEC
+        descriptor = os.open(path, flags, 0o600)
+        self.close()
+        self._writing, self._broken = descriptor, False
+        self._segments.append(_Segment(path, self._last_seq + 1))
+        return descriptor, self._segments[-1]
+
+    async def _sync(self) -> None:
+        assert self._writing is not None, "something has been written"
+        upto, descriptor = self._last_seq, os.dup(self._writing)
+        try:
+            await asyncio.to_thread(_sync, descriptor, self._directory)
+        finally:
+            os.close(descriptor)
+        self._durable = upto
+
+    def _waiting(self) -> Iterator[tuple[int, bytes]]:
+        for segment in self._segments:
+            if segment.last_seq <= self._forgotten or not segment.ends:
+                continue
+            try:
+                content = segment.path.read_bytes()
+            except OSError as error:
+                log.warning(
+                    "spool_damaged", {names.PATH: segment.path.name, names.ERROR: error.strerror}
+                )
+                self._meter.count(names.SPOOL_DAMAGED, reason="unreadable")
+                return
+            for index, (begin, end) in enumerate(segment.ends):
+                seq = segment.first_seq + index
+                if seq > self._forgotten:
+                    yield seq, content[begin:end]
+
+    def _recover(self) -> None:
+        found = sorted(
+            (match["epoch"], int(match["first"]), path)
+            for path in self._directory.iterdir()
+            if (match := _NAME.fullmatch(path.name))
+        )
+        if not found:
+            return
+        # Nobody else writes here, so there is one epoch; of several the fullest is gone on with.
+        epochs = [epoch for epoch, _, _ in found]
+        self.epoch = max(sorted(set(epochs)), key=epochs.count)
+        for epoch, first_seq, path in found:
+            if epoch == self.epoch:
+                self._segments.append(self._recovered(path, first_seq))
+
+    def _recovered(self, path: Path, first_seq: int) -> _Segment:
+        content = path.read_bytes()
+        segment = _Segment(path, first_seq, list(frames_in(content)))
+        segment.size = len(content)
+        whole = segment.ends[-1][1] if segment.ends else 0
+        if whole < len(content):
+            self._meter.count(names.SPOOL_DAMAGED, reason="torn")
+            log.warning("spool_damaged", {names.PATH: path.name, names.BYTES: len(content) - whole})
+        return segment
+
+    def _tell(self) -> None:
+        self._meter.gauge(names.SPOOL_RECORDS, len(self))
+        self._meter.gauge(names.SPOOL_BYTES, self.size)
+
+
+def _sync(descriptor: int, directory: Path) -> None:
+    os.fsync(descriptor)
+    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,121 @@
+"""`nemutator-controller admission`, put together."""
+
+import asyncio
+import random
+import secrets
+import socket
+
+from nemutator_common import data_directory, names
+from nemutator_common.kube.incluster import InCluster
+from nemutator_common.kube.informing import Informer
+from nemutator_common.kube.resources import NAMESPACES
+from nemutator_common.kube.transport import HttpTransport
+from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.metrics import Metrics
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer, TlsFiles
+from nemutator_common.shipping.batches import encode_records
+from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
+from nemutator_common.shipping.shipper import Shipper
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+
+from nemutator_controller.admission.answering import Answerer, Rules
+from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.reviews import LARGEST
+from nemutator_controller.admission.spool import Spool
+from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.settings import AdmissionSettings
+
+LIMITS = Limits(body_bytes=LARGEST, connections=256, request_s=5.0, drain_s=1.0)
+"""API servers are few and keep their connections; a question is answered in two seconds."""
+
+SPOOL = "spool"
+
+
+async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
+    """Be the webhook until *stop*."""
+    directory = data_directory.prepare(settings.data_dir)
+    clock, meter, readiness = SystemClock(), Metrics(), Readiness()
+    dice = random.SystemRandom()
+    spool = Spool(directory.root / SPOOL, most_bytes=settings.spool_bytes, meter=meter)
+    try:
+        configuration = InCluster(clock, mount=settings.service_account)
+        brain = brain_over_http(
+            settings,
+            socket=directory.socket(names.BRAIN),
+            link_token=directory.read_link_token,
+            clock=clock,
+        )
+        async with HttpTransport(configuration, meter) as transport, brain:
+            policies = Informer(
+                MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=dice.random
+            )
+            namespaces = Informer(
+                NAMESPACES, transport=transport, clock=clock, meter=meter, roll=dice.random
+            )
+            watched = Watched(policies, namespaces, health=readiness, clock=clock, meter=meter)
+            shipper = Shipper(
+                StreamOverHttp(brain, "decisions"),
+                spool,
+                stream="decisions",
+                writer=settings.writer or socket.gethostname(),
+                epoch=spool.epoch,
+                encode=encode_records,
+                call_s=settings.call_s,
+                clock=clock,
+                meter=meter,
+                roll=dice.random,
+            )
+            spool.added = shipper.wake
+            answerer = Answerer(
+                watched,
+                spool,
+                Rules(
+                    own_namespace=settings.namespace,
+                    injector=Injector(settings.init_image) if settings.init_image else None,
+                    strict=settings.strict,
+                ),
+                fresh=lambda: secrets.token_hex(8),
+                clock=clock,
+                meter=meter,
+            )
+            webhook = HttpServer(
+                name="webhook",
+                address=parse_address(settings.address),
+                routes=Webhook(answerer, meter=meter).routes(),
+                operations=frozenset({"healthz", "readyz"}),
+                limits=LIMITS,
+                tls=TlsFiles(settings.tls_certificate, settings.tls_key),
+                meter=meter,
+                readiness=readiness,
+                clock=clock,
+            )
+            local = HttpServer(
+                name="local",
+                address=UnixAddress(directory.socket(names.ADMISSION)),
+                routes=[],
+                operations=frozenset({"healthz", "readyz", "metrics"}),
+                meter=meter,
+                readiness=readiness,
+                clock=clock,
+            )
+            supervisor = Supervisor()
+            supervisor.add("ship decisions", shipper.run)
+            supervisor.add("watch policies", policies.run)
+            supervisor.add("watch namespaces", namespaces.run)
+            supervisor.add("follow policies", watched.follow)
+            supervisor.add("look at informers", watched.look)
+            supervisor.add("http local", local.run)
+            supervisor.add("http webhook", webhook.run)
+            try:
+                await local.bind()
+                await webhook.bind()
+                await supervisor.run(stop)
+            finally:
+                local.close()
+                webhook.close()
+    finally:
+        spool.close()
