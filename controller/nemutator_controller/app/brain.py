@@ -14,6 +14,7 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
+from nemutator_controller.app.insight import Insight
 from nemutator_controller.cluster.keeping import Keeper
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.sql import SqlLatest
@@ -58,7 +59,16 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         keep = Keep(seconds=settings.history_s, points=settings.history_points)
         sessions = Sessions(session_s=settings.session_s)
         doorkeeper = Doorkeeper(sessions, SqlSessions(database), fresh=fresh_secret, clock=clock)
-        receiver = Receiver(SqlReports(database, record), nodes, meter=meter, clock=clock)
+        insight = Insight(
+            settings,
+            database,
+            nodes,
+            console=lambda: f"http://{console_address()}",
+            meter=meter,
+            clock=clock,
+        )
+        reports = insight.hearing(SqlReports(database, record))
+        receiver = Receiver(reports, nodes, meter=meter, clock=clock)
         grants = SqlGrants(database, clock=clock)
         handlers: dict[str, StreamHandler] = {"grants": grants.record}
         records = StreamReceiver(SqlStreams(database, handlers), meter=meter, clock=clock)
@@ -71,10 +81,12 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             *TopologyApi(nodes, stale_after_s=settings.stale_after_s, clock=clock).routes(),
             *HistoryApi(history, clock=clock).routes(),
             *LeasesApi(grants, clock=clock).routes(),
+            *insight.api(),
         ]
         uplink = [
             *Uplink(receiver, meter=meter).routes(),
             *Streams(records, handlers, meter=meter).routes(),
+            *insight.uplink(),
         ]
         pages = Pages(doorkeeper, console_address, session_s=settings.session_s, meter=meter)
         console = HttpServer(
@@ -105,11 +117,14 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         )
         await keeper.restore()
         await doorkeeper.restore()
+        await insight.restore()
         supervisor = Supervisor()
+        insight.add_keeper(supervisor)
         supervisor.add("keeper", keeper.run)
         supervisor.add("retention", Retention(history, keep, meter=meter, clock=clock).run)
         supervisor.add("http local", local.run)
         supervisor.add("http console", console.run)
+        insight.add_desk(supervisor)
         try:
             await local.bind()
             await console.bind()

@@ -33,7 +33,7 @@ class AdviceApi:
         return answer(advice_list(seen, self._requests, namespace=namespace))
 
     async def _snapshot(self, request: web.Request) -> web.Response:
-        """Weak: the same tag as long as no decision would be another."""
+        """Its tag is weak: the same as long as no decision would be another."""
         advice = advice_list(self._usages.seen(now=self._clock.now()), self._requests)
         tag = hashlib.blake2b(msgspec.json.encode(essence(advice)), digest_size=16).hexdigest()
         known = request.if_none_match or ()

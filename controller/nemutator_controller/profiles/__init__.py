@@ -1,0 +1,1 @@
+"""Profiles: asked for by people and pods, taken by agents, kept for a while, shown."""

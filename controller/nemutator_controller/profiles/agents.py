@@ -1,0 +1,101 @@
+"""The agents' side of profiles: work by long poll, outcomes by POST (wire.py)."""
+
+import asyncio
+import math
+from dataclasses import replace
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.meters import Meter
+from nemutator_common.profiles import pprof
+from nemutator_common.wire import (
+    PROFILE_REQUESTS_PATH,
+    PROFILES_PATH,
+    ProfileOutcome,
+    ProfileRequests,
+)
+
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.ingest.endpoint import CALLER
+from nemutator_controller.profiles.desk import (
+    Desk,
+    ForeignProfileError,
+    UnknownProfileError,
+)
+from nemutator_controller.profiles.outcomes import RefusedOutcomeError, decode
+
+CHECK_S = 20.0
+
+
+class AgentsApi:
+    def __init__(self, desk: Desk, *, meter: Meter) -> None:
+        self._desk = desk
+        self._meter = meter
+        # One at a time: 4 MiB that unpack to 32 take seconds of a core.
+        self._checking = asyncio.Lock()
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get(PROFILE_REQUESTS_PATH, self._give, allow_head=False),
+            web.post(PROFILES_PATH, self._take),
+        ]
+
+    async def _give(self, request: web.Request) -> web.Response:
+        node, wait_s = request.query.get("node", ""), _seconds(request.query.get("wait_s", "0"))
+        if wait_s is None or not node:
+            return refusal(400, "expected node and wait_s", "send what wire.py describes")
+        if not request[CALLER].may_speak_for(node):
+            return _forbidden()
+        return answer(ProfileRequests(await self._desk.take(node, wait_s)))
+
+    async def _take(self, request: web.Request) -> web.Response:
+        try:
+            outcome = decode(await request.read())
+            if not request[CALLER].may_speak_for(outcome.node):
+                raise ForeignProfileError
+            profile = await self._desk.of(outcome)
+            if profile.state != "done" and not await self._is_readable(outcome):
+                why = "its agent sent something that is no profile: look at the agent's log"
+                await self._desk.report(replace(outcome, state="refused", reason=why, pprof=b""))
+                return self._refuse(400, "pprof", "pprof: it cannot be read")
+            profile = await self._desk.report(outcome)
+        except RefusedOutcomeError as refused:
+            return self._refuse(400, refused.reason, str(refused))
+        except UnknownProfileError:
+            # Not 404: an agent takes that for a brain that is not there yet, and tries for ever.
+            return self._refuse(422, "unknown", "nobody asks for this profile any more")
+        except ForeignProfileError:
+            self._meter.count(names.PROFILE_OUTCOMES_REFUSED, reason="forbidden")
+            return _forbidden()
+        except (StoreUnavailableError, TimeoutError) as failure:
+            response = self._refuse(503, "store", f"it was not stored: {failure}")
+            response.headers["Retry-After"] = "5"
+            return response
+        return answer({"id": profile.id, "state": profile.state})
+
+    async def _is_readable(self, outcome: ProfileOutcome) -> bool:
+        if outcome.state != "done":
+            return True
+        async with asyncio.timeout(CHECK_S), self._checking:
+            try:
+                await asyncio.to_thread(pprof.decode, outcome.pprof)
+            except pprof.MalformedProfileError:
+                return False
+        return True
+
+    def _refuse(self, status: int, reason: str, what: str) -> web.Response:
+        self._meter.count(names.PROFILE_OUTCOMES_REFUSED, reason=reason)
+        return refusal(status, what, "send what wire.py describes")
+
+
+def _forbidden() -> web.Response:
+    return refusal(403, "this caller may not speak for that node", "ask under the node's own name")
+
+
+def _seconds(text: str) -> float | None:
+    try:
+        value = float(text)
+    except ValueError:
+        return None
+    return value if math.isfinite(value) and value >= 0 else None

@@ -1,0 +1,155 @@
+"""Profiles that pods ask for by annotation: each request once, its result written back."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.wire import ProfileTarget
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.profiles.annotations import (
+    BadRequestTextError,
+    is_settled,
+    parse,
+    profile_id,
+    result,
+)
+from nemutator_controller.profiles.asking import DEFAULT_HZ, DEFAULT_S
+from nemutator_controller.profiles.desk import Desk, TooManyProfilesError
+from nemutator_controller.profiles.ports import (
+    AnnotatedPod,
+    AnnotatedPods,
+    Results,
+    ResultUnwrittenError,
+)
+from nemutator_controller.profiles.records import PodRef, Profile
+
+log = logging.getLogger(__name__)
+
+AGAIN_S = 10.0
+"""Until what could not be stored or written is tried again."""
+
+TRIES = 30
+MOST_WAITING = 1_000
+"""Results, and requests, that wait; a pod that does not fit is seen again when it changes."""
+
+
+class Annotated:
+    """Whether a request is new, its profile's id says, made of the pod's uid and the request: so a
+    brain that starts again, and finds it stored or its result on the pod, does not repeat it."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        pods: AnnotatedPods,
+        results: Results,
+        *,
+        link: Callable[[str], str],
+        clock: Clock,
+    ) -> None:
+        self._desk = desk
+        self._pods = pods
+        self._results = results
+        self._link = link
+        self._clock = clock
+        self._unwritten: dict[PodRef, tuple[str, int]] = {}
+        self._again: dict[PodRef, tuple[AnnotatedPod, int]] = {}
+        self._work = asyncio.Event()
+        desk.hear(self._heard)
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="follow annotated pods")
+            group.create_task(self._write(), name="write results to pods")
+            group.create_task(self._repeat(), name="ask again for annotated pods")
+
+    async def _follow(self) -> None:
+        async for pod in self._pods.changes():
+            await self._consider(pod, tries=0)
+
+    async def _repeat(self) -> None:
+        while True:
+            await self._clock.sleep(AGAIN_S)
+            waiting, self._again = self._again, {}
+            for pod, tries in waiting.values():
+                await self._consider(pod, tries=tries)
+
+    async def _consider(self, pod: AnnotatedPod, *, tries: int) -> None:
+        """Begin what *pod* asks for unless that was done, and see that its result is on it."""
+        if not pod.wanted.strip() or not pod.node:
+            return
+        identity = profile_id(pod.ref.uid, pod.wanted)
+        if is_settled(pod.result, identity):
+            return
+        try:
+            known = await self._desk.find(identity)
+            if known is None:
+                await self._begin(identity, pod)
+            elif result(known, self._link(identity)) != pod.result:
+                self._note(pod.ref, known)
+        except (StoreUnavailableError, TooManyProfilesError) as failure:
+            pod_name = f"{pod.ref.namespace}/{pod.ref.name}"
+            reason = type(failure).__name__
+            log.warning("profile_not_begun", {names.OBJECT: pod_name, names.REASON: reason})
+            if tries < TRIES and len(self._again) < MOST_WAITING:
+                self._again[pod.ref] = (pod, tries + 1)
+
+    async def _begin(self, identity: str, pod: AnnotatedPod) -> None:
+        try:
+            wanted, wrong = parse(pod.wanted), None
+        except BadRequestTextError as error:
+            wanted, wrong = None, error
+        profile = Profile(
+            id=identity,
+            node=pod.node,
+            target=ProfileTarget("pod", pod.ref.uid),
+            pod=pod.ref,
+            seconds=wanted.seconds if wanted else DEFAULT_S,
+            hz=wanted.hz if wanted else DEFAULT_HZ,
+            asked_by="annotation",
+            asked_at=self._clock.now(),
+        )
+        if wrong is None:
+            await self._desk.ask(profile)
+        else:
+            await self._desk.refuse(profile, str(wrong))
+            self._results.tell(pod.ref, f"{names.PROFILE}: {wrong}")
+
+    def _heard(self, profile: Profile) -> None:
+        if profile.asked_by == "annotation" and profile.pod is not None:
+            self._note(profile.pod, profile)
+
+    def _note(self, pod: PodRef, profile: Profile) -> None:
+        # `asked` is not written: `running` follows, or the reason why it does not.
+        if profile.state == "asked":
+            return
+        if pod in self._unwritten or len(self._unwritten) < MOST_WAITING:
+            self._unwritten[pod] = (result(profile, self._link(profile.id)), 0)
+            self._work.set()
+
+    async def _write(self) -> None:
+        while True:
+            await self._work.wait()
+            self._work.clear()
+            failed = False
+            for pod, (text, tries) in list(self._unwritten.items()):
+                try:
+                    await self._results.write(pod, text)
+                    written = True
+                except ResultUnwrittenError as error:
+                    pod_name = f"{pod.namespace}/{pod.name}"
+                    log.warning("result_unwritten", {names.OBJECT: pod_name, names.ERROR: error})
+                    written = tries >= TRIES
+                # While it was written, a newer one may have come.
+                if self._unwritten.get(pod) != (text, tries):
+                    self._work.set()
+                elif written:
+                    del self._unwritten[pod]
+                else:
+                    self._unwritten[pod] = (text, tries + 1)
+                    failed = True
+            if failed:
+                await self._clock.sleep(AGAIN_S)
+                self._work.set()

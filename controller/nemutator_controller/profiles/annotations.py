@@ -1,0 +1,84 @@
+"""What pods say about profiles: the request in one annotation, the result in another."""
+
+import hashlib
+import json
+import re
+from dataclasses import dataclass
+
+from nemutator_controller.profiles.asking import (
+    DEFAULT_HZ,
+    DEFAULT_S,
+    AskedWronglyError,
+    check_bounds,
+)
+from nemutator_controller.profiles.records import Profile
+
+LONGEST_REQUEST = 256
+LONGEST_REASON = 300
+GRAMMAR = "write it like `cpu 30s at=99hz id=1`"
+
+_SECONDS = re.compile(r"([0-9]{1,4})s")
+_HZ = re.compile(r"at=([0-9]{1,4})hz")
+_ID = re.compile(r"id=[A-Za-z0-9._:-]{1,64}")
+
+
+class BadRequestTextError(ValueError):
+    """The annotation cannot be understood; what it says goes back to the pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class WantedProfile:
+    seconds: float
+    hz: int
+
+
+def parse(text: str) -> WantedProfile:
+    """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`."""
+    if len(text) > LONGEST_REQUEST:
+        raise BadRequestTextError(f"longer than {LONGEST_REQUEST} characters; {GRAMMAR}")
+    words = text.split()
+    if words[:1] != ["cpu"]:
+        raise BadRequestTextError(f"only `cpu` can be profiled; {GRAMMAR}")
+    seconds, hz = DEFAULT_S, DEFAULT_HZ
+    told: set[str] = set()
+    for word in words[1:]:
+        if match := _SECONDS.fullmatch(word):
+            what, seconds = "seconds", float(match[1])
+        elif match := _HZ.fullmatch(word):
+            what, hz = "at=", int(match[1])
+        elif _ID.fullmatch(word):
+            what = "id="
+        else:
+            raise BadRequestTextError(f"{word[:40]!r} is not understood; {GRAMMAR}")
+        if what in told:
+            raise BadRequestTextError(f"{what} is there twice; {GRAMMAR}")
+        told.add(what)
+    try:
+        check_bounds(seconds=seconds, hz=hz)
+    except AskedWronglyError as wrong:
+        raise BadRequestTextError(f"{wrong}; {GRAMMAR}") from wrong
+    return WantedProfile(seconds, hz)
+
+
+def profile_id(pod_uid: str, text: str) -> str:
+    """The same for the same request of the same pod, so that it is never begun twice."""
+    return hashlib.blake2b(f"{pod_uid}\0{text}".encode(errors="replace"), digest_size=8).hexdigest()
+
+
+def result(profile: Profile, link: str) -> str:
+    """What is written to the pod: short, and the same as long as nothing has changed."""
+    state: str = profile.state
+    if profile.state in ("refused", "lost"):
+        state = f"{profile.state}: {profile.reason[:LONGEST_REASON]}"
+    return json.dumps({"id": profile.id, "state": state, "link": link})
+
+
+def is_settled(text: str | None, identity: str) -> bool:
+    """Whether *text*, a result on a pod, says that the profile *identity* has come to its end."""
+    try:
+        said = json.loads(text or "")
+    except (ValueError, RecursionError):
+        return False
+    if not isinstance(said, dict) or said.get("id") != identity:
+        return False
+    return str(said.get("state", "")).startswith(("done", "refused"))

@@ -1,0 +1,179 @@
+"""`/api/v1/profiles`: asking for profiles, following them, and looking at them."""
+
+import asyncio
+import secrets
+from collections.abc import Callable, Sequence
+
+from aiohttp import web
+from nemutator_common.clocks import Clock
+from nemutator_common.profiles import flamegraph, folded, pprof
+from nemutator_common.profiles.model import Profile as NamedProfile
+
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.profiles.asking import AskedWronglyError, decode, locate
+from nemutator_controller.profiles.desk import MOST_PER_NODE, Desk, TooManyProfilesError
+from nemutator_controller.profiles.documents import list_document, profile_document
+from nemutator_controller.profiles.outcomes import is_id
+from nemutator_controller.profiles.ports import KnownPods, ProfileStore
+from nemutator_controller.profiles.records import Profile
+
+PATH = "/api/v1/profiles"
+
+LARGEST_QUESTION = 16 << 10
+DEFAULT_LISTED = 100
+MOST_LISTED = 500
+RENDER_S = 20.0
+
+Render = Callable[[NamedProfile, Profile], web.Response]
+
+
+class ProfilesApi:
+    """*nodes* are those that report now, *link* is where a browser finds the flame graph of an id."""
+
+    def __init__(
+        self,
+        desk: Desk,
+        store: ProfileStore,
+        *,
+        nodes: Callable[[], Sequence[Node]],
+        pods: KnownPods,
+        link: Callable[[str], str],
+        clock: Clock,
+    ) -> None:
+        self._desk = desk
+        self._store = store
+        self._nodes = nodes
+        self._pods = pods
+        self._link = link
+        self._clock = clock
+        # One at a time: each may take a core for seconds.
+        self._rendering = asyncio.Lock()
+
+    def routes(self) -> list[web.RouteDef]:
+        one = f"{PATH}/{{id}}"
+        return [
+            web.get(PATH, self._list),
+            web.post(PATH, self._ask),
+            web.get(one, self._show),
+            web.get(f"{one}/pprof", self._pprof),
+            web.get(f"{one}/folded", self._folded),
+            web.get(f"{one}/flamegraph", self._flamegraph),
+        ]
+
+    async def _list(self, request: web.Request) -> web.Response:
+        text = request.query.get("limit", str(DEFAULT_LISTED))
+        limit = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
+        if not 1 <= limit <= MOST_LISTED:
+            return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "leave it out for 100")
+        try:
+            newest = await self._store.newest(limit)
+        except StoreUnavailableError as failure:
+            return _unavailable(failure)
+        return answer(list_document(newest, [self._link(profile.id) for profile in newest]))
+
+    async def _ask(self, request: web.Request) -> web.Response:
+        if request.content_length is not None and request.content_length > LARGEST_QUESTION:
+            return refusal(413, "the question is too long", "send target, seconds and hz only")
+        try:
+            asked = decode(await request.read())
+            located = locate(asked.target, self._nodes(), self._pods)
+            profile = Profile(
+                id=secrets.token_hex(8),
+                node=located.node,
+                target=located.target,
+                pod=located.pod,
+                seconds=asked.seconds,
+                hz=asked.hz,
+                asked_at=self._clock.now(),
+            )
+            await self._desk.ask(profile)
+        except AskedWronglyError as wrong:
+            return refusal(wrong.status, str(wrong), wrong.remedy)
+        except TooManyProfilesError:
+            what = f"{MOST_PER_NODE} profiles wait for that node, or very many for others"
+            return refusal(429, what, "wait until some are done: `GET /api/v1/profiles` lists them")
+        except StoreUnavailableError as failure:
+            return _unavailable(failure)
+        return answer(profile_document(profile, link=self._link(profile.id)), status=202)
+
+    async def _show(self, request: web.Request) -> web.Response:
+        identity = request.match_info["id"]
+        try:
+            profile = await self._desk.find(identity) if is_id(identity) else None
+        except StoreUnavailableError as failure:
+            return _unavailable(failure)
+        if profile is None:
+            return _no_such()
+        return answer(profile_document(profile, link=self._link(profile.id)))
+
+    async def _pprof(self, request: web.Request) -> web.Response:
+        found = await self._stored(request)
+        if isinstance(found, web.Response):
+            return found
+        profile, content = found
+        return _file(content, "application/octet-stream", f"{profile.id}.pb.gz")
+
+    async def _folded(self, request: web.Request) -> web.Response:
+        def render(named: NamedProfile, profile: Profile) -> web.Response:
+            return _file(folded.render(named).encode(), "text/plain", f"{profile.id}.folded")
+
+        return await self._rendered(request, render)
+
+    async def _flamegraph(self, request: web.Request) -> web.Response:
+        def render(named: NamedProfile, profile: Profile) -> web.Response:
+            page = flamegraph.render(named, title=profile.title).encode()
+            response = _file(page, "text/html", None)
+            # Its own script and style and nothing else: names in it are the profiled program's.
+            response.headers["Content-Security-Policy"] = flamegraph.CONTENT_SECURITY_POLICY
+            return response
+
+        return await self._rendered(request, render)
+
+    async def _rendered(self, request: web.Request, render: Render) -> web.Response:
+        found = await self._stored(request)
+        if isinstance(found, web.Response):
+            return found
+        profile, content = found
+        try:
+            async with asyncio.timeout(RENDER_S), self._rendering:
+                return await asyncio.to_thread(lambda: render(pprof.decode(content), profile))
+        except TimeoutError:
+            return refusal(503, "drawing it takes too long", "take /pprof to `go tool pprof`")
+        except pprof.MalformedProfileError as error:
+            return refusal(500, f"what is stored is no profile: {error}", "profile once more")
+
+    async def _stored(self, request: web.Request) -> tuple[Profile, bytes] | web.Response:
+        identity = request.match_info["id"]
+        try:
+            profile = await self._desk.find(identity) if is_id(identity) else None
+            if profile is None:
+                return _no_such()
+            content = await self._store.pprof(identity) if profile.state == "done" else None
+        except StoreUnavailableError as failure:
+            return _unavailable(failure)
+        if content is None:
+            why = f": {profile.reason}" if profile.reason else ""
+            return refusal(
+                409, f"it is {profile.state}{why}", "wait until it is done, or ask again"
+            )
+        return profile, content
+
+
+def _file(content: bytes, content_type: str, name: str | None) -> web.Response:
+    headers = {"Cache-Control": "no-store"}
+    if name is not None:
+        headers["Content-Disposition"] = f'attachment; filename="{name}"'
+    charset = "utf-8" if content_type.startswith("text/") else None
+    return web.Response(body=content, content_type=content_type, charset=charset, headers=headers)
+
+
+def _no_such() -> web.Response:
+    return refusal(404, "no such profile", "`GET /api/v1/profiles` lists those that are kept")
+
+
+def _unavailable(failure: StoreUnavailableError) -> web.Response:
+    response = refusal(503, f"the database: {failure}", "ask again later")
+    response.headers["Retry-After"] = "5"
+    return response

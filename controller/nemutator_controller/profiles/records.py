@@ -1,0 +1,123 @@
+"""One profile from the question to its end, as it is stored and as the API shows it."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Literal
+
+from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
+
+State = Literal["asked", "running", "done", "refused", "lost"]
+
+NOT_TAKEN_S = 60.0
+"""For an agent to ask for work. It asks all the time, so a minute says that there is none."""
+
+NOT_BEGUN_S = 900.0
+"""From then on, for it to begin: others may stand before us in its queue."""
+
+NOT_ENDED_S = 180.0
+"""Beyond the time of sampling: names are looked up afterwards, on a machine that is busy."""
+
+
+@dataclass(frozen=True, slots=True)
+class PodRef:
+    namespace: str
+    name: str
+    uid: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Profile:
+    id: str
+    node: str
+    target: ProfileTarget
+    pod: PodRef | None = None
+    """Which the target is, where that is known."""
+    seconds: float
+    hz: int
+    asked_by: Literal["api", "annotation"] = "api"
+    asked_at: float
+    state: State = "asked"
+    reason: str = ""
+    """For people: why it was refused or lost, with the remedy."""
+    taken_at: float | None = None
+    ended_at: float | None = None
+    started_at: float | None = None
+    recorded: int = 0
+    lost: Mapping[str, int] = field(default_factory=dict)
+    cpu_seconds: float | None = None
+    notes: tuple[str, ...] = ()
+    bytes: int = 0
+
+    @property
+    def is_open(self) -> bool:
+        return self.state in ("asked", "running")
+
+    @property
+    def request(self) -> ProfileRequest:
+        return ProfileRequest(id=self.id, target=self.target, seconds=self.seconds, hz=self.hz)
+
+    @property
+    def title(self) -> str:
+        """What was profiled, as people call it."""
+        if self.pod is not None and self.pod.name:
+            return f"{self.pod.namespace}/{self.pod.name}"
+        return f"{self.target.kind} {self.target.value} on {self.node}"
+
+
+def taken(profile: Profile, *, now: float) -> Profile:
+    return profile if profile.taken_at is not None else replace(profile, taken_at=now)
+
+
+def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile | None:
+    """*profile* once *outcome* has arrived; None when that changes nothing.
+
+    What is done or refused stays so, whatever comes late. What was given up as lost may still end.
+    """
+    if profile.state in ("done", "refused") or outcome.state == profile.state:
+        return None
+    begun = replace(
+        profile,
+        taken_at=profile.taken_at if profile.taken_at is not None else now,
+        started_at=outcome.started_at or profile.started_at,
+    )
+    if outcome.state == "running":
+        return replace(begun, state="running", reason="", started_at=outcome.started_at or now)
+    if outcome.state == "refused":
+        return ended(begun, "refused", outcome.reason or "the agent gives no reason", now=now)
+    return replace(
+        begun,
+        state="done",
+        reason="",
+        ended_at=now,
+        seconds=outcome.seconds or profile.seconds,
+        hz=outcome.hz or profile.hz,
+        recorded=outcome.recorded,
+        lost=dict(outcome.lost or {}),
+        cpu_seconds=outcome.cpu_seconds,
+        notes=outcome.notes,
+        bytes=len(outcome.pprof),
+    )
+
+
+def ended(profile: Profile, state: Literal["refused", "lost"], why: str, *, now: float) -> Profile:
+    return replace(profile, state=state, reason=why, ended_at=now)
+
+
+def overdue(profile: Profile, *, now: float) -> str | None:
+    """Why *profile* must be given up by now; None: it need not."""
+    if profile.state == "running":
+        begun = profile.started_at or profile.asked_at
+        # An agent's clock may be ahead of ours, and must not keep a profile open for ever.
+        late_s = now - min(begun, now) - profile.seconds - NOT_ENDED_S
+        due = profile.asked_at + NOT_TAKEN_S + NOT_BEGUN_S + profile.seconds + NOT_ENDED_S
+        if late_s > 0 or now > due:
+            return f"the agent on {profile.node} began it and was not heard of again: ask once more"
+    elif profile.state == "asked":
+        if profile.taken_at is None and now > profile.asked_at + NOT_TAKEN_S:
+            return (
+                f"no agent on {profile.node} asked for work in {NOT_TAKEN_S:.0f} s:"
+                " look whether `nemutator-agent observe` runs there and reaches the brain"
+            )
+        if profile.taken_at is not None and now > profile.taken_at + NOT_BEGUN_S:
+            return f"the agent on {profile.node} took it and never began: look at its log"
+    return None

@@ -1,0 +1,116 @@
+"""Profiles in the database: a document for each, and the profile itself beside it."""
+
+import logging
+from collections.abc import Iterator, Sequence
+from functools import partial
+
+import msgspec
+from nemutator_common import names
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
+
+from nemutator_controller.database.access import Database
+from nemutator_controller.database.schema import profiles
+from nemutator_controller.profiles.records import Profile
+
+log = logging.getLogger(__name__)
+
+_AGE = profiles.c.asked_at
+
+OPEN = ("asked", "running")
+STEP = 100
+"""Profiles that are removed in one transaction."""
+
+_decoder = msgspec.json.Decoder(Profile)
+
+
+class SqlProfiles:
+    """A `ProfileStore`."""
+
+    def __init__(self, database: Database) -> None:
+        self._database = database
+
+    async def save(self, profile: Profile, pprof: bytes | None = None) -> None:
+        await self._database.write(partial(_save, profile=profile, pprof=pprof))
+
+    async def find(self, identity: str) -> Profile | None:
+        found = await self._documents(select(profiles.c.document).where(profiles.c.id == identity))
+        return found[0] if found else None
+
+    async def unfinished(self) -> Sequence[Profile]:
+        return await self._documents(
+            select(profiles.c.document).where(profiles.c.state.in_(OPEN)).order_by(_AGE)
+        )
+
+    async def newest(self, most: int) -> Sequence[Profile]:
+        newest = select(profiles.c.document).order_by(profiles.c.asked_at.desc(), profiles.c.id)
+        return await self._documents(newest.limit(most))
+
+    async def pprof(self, identity: str) -> bytes | None:
+        query = select(profiles.c.pprof).where(profiles.c.id == identity)
+        return await self._database.read(lambda connection: connection.scalar(query))
+
+    async def prune(self, *, most: int, most_bytes: int) -> tuple[int, int]:
+        # Read first: writing, if only to find nothing, would cost a turn of the writer each time.
+        count, size = await self._database.read(_extent)
+        if count <= most and size <= most_bytes:
+            return 0, 0
+        return await self._database.write(partial(_prune, most=most, most_bytes=most_bytes))
+
+    async def _documents(self, query: Select[bytes]) -> list[Profile]:
+        def job(connection: Connection) -> list[Profile]:
+            return [found for one in connection.scalars(query) for found in _decoded(one)]
+
+        return await self._database.read(job)
+
+
+def _decoded(document: bytes) -> Iterator[Profile]:
+    try:
+        yield _decoder.decode(document)
+    except msgspec.MsgspecError as error:
+        # Another version's shape: it is removed with age, like any other.
+        log.warning("profile_unreadable", {names.ERROR: error})
+
+
+def _save(connection: Connection, *, profile: Profile, pprof: bytes | None) -> None:
+    values = {
+        "asked_at": profile.asked_at,
+        "state": profile.state,
+        "node": profile.node,
+        "bytes": profile.bytes,
+        "document": msgspec.json.encode(profile),
+    }
+    if pprof is not None:
+        values["pprof"] = pprof
+    changed = connection.execute(
+        update(profiles).where(profiles.c.id == profile.id).values(**values)
+    )
+    if not changed.rowcount:
+        connection.execute(insert(profiles).values(id=profile.id, **values))
+
+
+def _extent(connection: Connection) -> tuple[int, int]:
+    finished = profiles.c.state.not_in(OPEN)
+    query = select(func.count(), func.coalesce(func.sum(profiles.c.bytes), 0)).where(finished)
+    count, size = connection.execute(query).one()
+    return int(count), int(size)
+
+
+def _prune(connection: Connection, *, most: int, most_bytes: int) -> tuple[int, int]:
+    by_count = by_bytes = 0
+    count, size = _extent(connection)
+    oldest = (
+        select(profiles.c.id, profiles.c.bytes)
+        .where(profiles.c.state.not_in(OPEN))
+        .order_by(_AGE)
+        .limit(STEP)
+    )
+    for identity, bytes_ in connection.execute(oldest).all():
+        if count > most:
+            by_count += 1
+        elif size > most_bytes:
+            by_bytes += 1
+        else:
+            break
+        connection.execute(delete(profiles).where(profiles.c.id == identity))
+        count, size = count - 1, size - bytes_
+    return by_count, by_bytes
