@@ -161,6 +161,12 @@ class FakeBrain:
     """Of every answer of the API; None: it hangs up."""
     asked: list[str] = field(default_factory=list)
     """Paths of the API that were asked for, in their order."""
+    lists: dict[str, list[Json]] = field(default_factory=dict)
+    """By path: the items of a list."""
+    posted: list[tuple[str, Any]] = field(default_factory=list)
+    """What was asked to be changed: path with query, and body."""
+    answers: dict[str, tuple[int, Json]] = field(default_factory=dict)
+    """By path with query: status and document for a POST."""
 
     @property
     def node(self) -> Json:
@@ -183,7 +189,9 @@ class FakeBrain:
 
     def _answer_api(self, route: Route, path: str) -> None:
         self.asked.append(path)
-        if self.status is None:
+        if route.request.method == "POST":
+            self._answer_post(route)
+        elif self.status is None:
             route.abort("connectionrefused")
         elif self.status != 200:
             route.fulfill(status=self.status, json={"error": "no", "remedy": "none"})
@@ -191,5 +199,15 @@ class FakeBrain:
             answer = {"apiVersion": "nemutator.io/v1", "kind": "Topology", "now": 1_760_003_601.2}
             body = json.dumps({**answer, "nodes": copy.deepcopy(self.nodes)})
             route.fulfill(body=body, content_type="application/json")
-        else:
+        elif path == "/api/v1/history":
             route.fulfill(json={"node": self.node["name"], "points": self.points})
+        else:
+            route.fulfill(json={"items": copy.deepcopy(self.lists.get(path, []))})
+
+    def _answer_post(self, route: Route) -> None:
+        parts = urlsplit(route.request.url)
+        target = f"{parts.path}?{parts.query}" if parts.query else parts.path
+        body = route.request.post_data
+        self.posted.append((target, json.loads(body) if body else None))
+        status, document = self.answers[target]
+        route.fulfill(status=status, json=document)

@@ -5,6 +5,8 @@ import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { parse } from "./filter.js";
 import { span, visible } from "./format.js";
 import { lacking, merge } from "./history.js";
+import { askForProfile, showList, takeBack } from "./listing.js";
+import { LISTS } from "./lists.js";
 import { followPointer, showBlindSpots, showHistory, showMachine } from "./machine.js";
 import { build, count, summary } from "./tree.js";
 import { TreeGrid } from "./treegrid.js";
@@ -20,6 +22,8 @@ const state = {
   chosen: null,
   points: [],
   roots: [],
+  list: null,
+  document: null,
   answeredAt: null,
   problem: null,
   failures: 0,
@@ -32,6 +36,14 @@ const shownNode = () =>
 
 async function refresh() {
   try {
+    if (state.list) {
+      const asked = state.list;
+      const document = await brain.get(LISTS[asked].path);
+      if (state.list === asked) {
+        Object.assign(state, { document, answeredAt: now(), problem: null, failures: 0 });
+      }
+      return;
+    }
     const answer = await brain.topology();
     Object.assign(state, { nodes: answer.nodes, answeredAt: now(), problem: null, failures: 0 });
     const node = shownNode();
@@ -47,6 +59,32 @@ async function refresh() {
 }
 
 function show() {
+  for (const link of byId("views").children) {
+    const current = link.hash === `#${state.list ?? "topology"}`;
+    attribute(link, "aria-current", current ? "page" : null);
+  }
+  hide(byId("lists"), state.list == null);
+  hide(byId("keys"), state.list != null);
+  if (state.list) showListed();
+  else showTopology();
+}
+
+function showListed() {
+  hide(byId("main"), true);
+  hide(byId("nodes"), true);
+  showBanner(null);
+  text(byId("freshness"), state.answeredAt == null ? "…" : "live");
+  attribute(byId("freshness"), "data-late", state.problem != null);
+  document.title = `${LISTS[state.list].title} · nemutator`;
+  showList(LISTS[state.list], state.document, askToTakeBack);
+}
+
+async function askToTakeBack(wanted) {
+  await takeBack(wanted);
+  look();
+}
+
+function showTopology() {
   const node = shownNode();
   hide(byId("main"), node == null);
   showBanner(node);
@@ -88,6 +126,14 @@ function showNodes(node) {
   byId("node").value = node.name;
 }
 
+/** The list that the address names, or null for the topology. */
+function choose() {
+  const wanted = location.hash.slice(1);
+  const list = Object.hasOwn(LISTS, wanted) ? wanted : null;
+  if (list !== state.list) Object.assign(state, { list, document: null, answeredAt: null });
+  text(byId("list-said"), "");
+}
+
 const since = (node) => node.age_s + (now() - state.answeredAt);
 
 function showFreshness(node) {
@@ -114,7 +160,7 @@ function bannerText(node) {
     const kept = node ? "What you see is the last answer." : "";
     return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
   }
-  if (state.nodes?.length === 0) {
+  if (!state.list && state.nodes?.length === 0) {
     return "No agent has reported yet: the first report takes a few seconds after the start.";
   }
   if (node?.stale) {
@@ -134,7 +180,10 @@ function showCount() {
   );
 }
 
-/** Resolves after *ms*, or at once when the page is shown again. Never while it is hidden. */
+/** Look again now instead of after a while. */
+let look = () => {};
+
+/** Resolves after *ms*, when asked to, or when the page is shown again. Never while it is hidden. */
 function nextLook(ms) {
   return new Promise((resolve) => {
     const done = () => {
@@ -145,6 +194,7 @@ function nextLook(ms) {
     };
     const timer = setTimeout(done, ms);
     document.addEventListener("visibilitychange", done);
+    look = done;
   });
 }
 
@@ -161,7 +211,7 @@ function listen() {
     }
   });
   document.addEventListener("keydown", (event) => {
-    const typing = event.target.matches("input, select, textarea");
+    const typing = state.list || event.target.matches("input, select, textarea");
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
       filter.focus();
@@ -180,11 +230,24 @@ function listen() {
     show();
   });
   followPointer(() => showHistory(state.points));
+  window.addEventListener("hashchange", () => {
+    choose();
+    show();
+    look();
+  });
+  byId("ask").addEventListener("submit", async (event) => {
+    event.preventDefault();
+    await askForProfile(event.target);
+    look();
+  });
   // Between two answers only the age grows.
-  setInterval(() => showFreshness(shownNode()), 1000);
+  setInterval(() => {
+    if (!state.list) showFreshness(shownNode());
+  }, 1000);
 }
 
 listen();
+choose();
 for (;;) {
   try {
     await refresh();

@@ -1,4 +1,4 @@
-// The brain, as this page may ask it: answers, or one of two reasons why there is none.
+// The brain, as this page may ask it: answers, or one of three reasons why there is none.
 
 /** Nothing, or nothing sensible, came back in time: it is asked again. */
 export class LostError extends Error {}
@@ -6,28 +6,50 @@ export class LostError extends Error {}
 /** The brain answers, but not to this session: a person must open a new link. */
 export class SignedOutError extends Error {}
 
-const DEADLINE_MS = 5000;
+/** The brain says no, and what a person can do about it. */
+export class RefusedError extends Error {
+  constructor(what, remedy) {
+    super(what);
+    this.remedy = remedy;
+  }
+}
 
-export const topology = () => ask("/api/v1/topology");
+const DEADLINE_MS = 5000;
+const CHANGE_DEADLINE_MS = 20000;
+
+export const topology = () => get("/api/v1/topology");
 
 export const historyPath = (node, sinceS) =>
   `/api/v1/history?${new URLSearchParams({ node, since_s: sinceS })}`;
 
-export const history = (node, sinceS) => ask(historyPath(node, sinceS));
+export const history = (node, sinceS) => get(historyPath(node, sinceS));
 
-async function ask(path) {
+export const get = (path) => ask(path, DEADLINE_MS, {});
+
+/** Ask for a change, with *question* as JSON if there is one. */
+export const post = (path, question) =>
+  ask(path, CHANGE_DEADLINE_MS, {
+    method: "POST",
+    body: question === undefined ? undefined : JSON.stringify(question),
+  });
+
+async function ask(path, deadlineMs, more) {
   let response;
+  let answer;
   try {
     response = await fetch(path, {
+      ...more,
       cache: "no-store",
       headers: { accept: "application/json" },
-      signal: AbortSignal.timeout(DEADLINE_MS),
+      signal: AbortSignal.timeout(deadlineMs),
     });
-    if (response.ok) return await response.json();
+    if (response.ok || more.method) answer = await response.json();
   } catch (error) {
     const why = error.name === "TimeoutError" ? "no answer in time" : "no connection";
     throw new LostError(error instanceof SyntaxError ? "its answer is not JSON" : why);
   }
+  if (response.ok) return answer;
   if (response.status === 401 || response.status === 403) throw new SignedOutError();
+  if (answer?.error) throw new RefusedError(String(answer.error), String(answer.remedy ?? ""));
   throw new LostError(`it answers ${response.status}`);
 }

@@ -1,0 +1,130 @@
+// One list on the page: asked for every few seconds while it is shown, drawn as a table.
+
+import * as brain from "./brain.js";
+import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
+import { visible } from "./format.js";
+import { rows, target } from "./lists.js";
+
+/** Show *document* as *list* wants it; *takeBack* is called with what a row offers to roll back. */
+export function showList(list, document, takeBack) {
+  const now = Date.now() / 1000;
+  text(byId("list-title"), list.title);
+  text(byId("list-about"), list.about);
+  attribute(byId("list-json"), "href", list.path);
+  hide(byId("ask"), list.path !== "/api/v1/profiles");
+  const found = document == null ? [] : rows(list, document, now);
+  hide(byId("list-empty"), document == null || found.length > 0);
+  text(byId("list-empty"), list.empty);
+  hide(byId("list"), found.length === 0);
+  keyed(
+    byId("list-head"),
+    list.columns.map((name, index) => ({ key: `${list.path} ${index}`, name })),
+    () => Object.assign(globalThis.document.createElement("th"), { scope: "col" }),
+    (cell, { name }) => text(cell, name),
+  );
+  keyed(
+    byId("list-rows"),
+    found.map((row) => ({ ...row, key: `${list.path} ${row.key}` })),
+    (row) => made(row, takeBack),
+    fill,
+  );
+}
+
+function made(row, takeBack) {
+  const element = globalThis.document.createElement("tr");
+  row.cells.forEach(() => element.append(fromTemplate("cell")));
+  const last = globalThis.document.createElement("td");
+  last.className = "actions";
+  element.append(last);
+  last.addEventListener("click", (event) => {
+    if (event.target.matches("button")) takeBack(element.rollback);
+  });
+  return element;
+}
+
+function fill(element, row) {
+  row.cells.forEach((cell, index) => {
+    const shown = element.children[index];
+    text(shown.firstElementChild, cell.text);
+    attribute(shown, "title", cell.title || null);
+    attribute(shown, "data-grade", cell.grade);
+    attribute(shown, "data-wide", cell.wide);
+  });
+  element.rollback = row.rollback;
+  const actions = row.links.map(({ text: name, href }) => ({ key: name, name, href }));
+  if (row.rollback) actions.push({ key: "rollback", name: "Take back …", href: null });
+  keyed(
+    element.lastElementChild,
+    actions,
+    ({ href }) => globalThis.document.createElement(href == null ? "button" : "a"),
+    (action, { name, href }) => {
+      text(action, name);
+      attribute(action, "href", href);
+      if (href == null) action.type = "button";
+      else Object.assign(action, { target: "_blank", rel: "noopener" });
+    },
+  );
+}
+
+/** Ask for a profile of what was typed; the answer is shown below the form. */
+export async function askForProfile(form) {
+  const wanted = target(form.elements.target.value);
+  const answer = byId("ask-answer");
+  if (wanted == null) {
+    text(answer, "Write pid:1234, cgroup:/path or namespace/pod.");
+    return;
+  }
+  const question = { target: wanted, seconds: Number(form.elements.seconds.value), hz: 99 };
+  text(answer, "…");
+  text(answer, await outcome(brain.post("/api/v1/profiles", question), () => "asked for"));
+}
+
+/** What came of a question, in words: its remedy too when it was refused. */
+async function outcome(question, say) {
+  try {
+    return say(await question);
+  } catch (error) {
+    if (error instanceof brain.RefusedError) return `${visible(error.message)} → ${visible(error.remedy)}`;
+    if (error instanceof brain.LostError) return `The controller does not answer: ${error.message}`;
+    throw error;
+  }
+}
+
+const rollbackPath = (id, plan) =>
+  `/api/v1/mutations/${encodeURIComponent(id)}/rollback?plan=${plan}`;
+
+/** Show what taking *wanted* back would do, and do it when the person says so. */
+export async function takeBack(wanted) {
+  const dialog = byId("rollback");
+  text(byId("rollback-title"), `Take back what was changed of ${wanted.object}`);
+  text(byId("rollback-said"), "…");
+  showSteps([]);
+  dialog.returnValue = "";
+  byId("rollback-do").disabled = true;
+  dialog.showModal();
+  const said = await outcome(brain.post(rollbackPath(wanted.id, true)), (plan) => {
+    showSteps(plan.steps);
+    const some = plan.steps.some((step) => step.verdict === "reverse");
+    byId("rollback-do").disabled = !some;
+    return some ? "" : "There is nothing to take back.";
+  });
+  text(byId("rollback-said"), said);
+  await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
+  if (dialog.returnValue !== "do") return;
+  const done = (answer) => `${visible(answer.object.name)}: ${answer.state}`;
+  text(byId("list-said"), await outcome(brain.post(rollbackPath(wanted.id, false)), done));
+}
+
+function showSteps(steps) {
+  keyed(
+    byId("rollback-steps"),
+    steps.map((step, index) => ({ key: String(index), ...step })),
+    () => fromTemplate("step"),
+    (item, step) => {
+      const [path, what] = item.children;
+      text(path, visible(step.path));
+      text(what, visible(step.what));
+      attribute(item, "data-grade", step.verdict === "conflict" ? "notice" : "calm");
+    },
+  );
+}

@@ -1,0 +1,185 @@
+// The lists beside the topology: what each asks for, and what its rows say. Pure: documents in,
+// rows out; a row is a key, cells in the order of the columns, and what a person can do with it.
+
+import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
+
+const said = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
+
+const ago = (at, now) => said(at == null ? "" : `${span(now - at)} ago`);
+
+const place = (namespace, name) => (namespace ? `${namespace}/${name}` : name);
+
+/** How a state looks: good, to be noticed, or bad; anything else is neither. */
+const GRADES = {
+  done: "calm",
+  active: "calm",
+  firm: "calm",
+  observed: "calm",
+  reversed: "calm",
+  running: "notice",
+  asked: "notice",
+  provisional: "notice",
+  partly: "notice",
+  refused: "suffer",
+  lost: "suffer",
+  conflict: "suffer",
+};
+
+const state = (word, why) =>
+  said(word.replace("_", " "), { grade: GRADES[word] ?? "none", title: why && visible(why) });
+
+const profiles = {
+  title: "Profiles",
+  about:
+    "Flame graphs of what programs do with their CPU time. Also: `nemutator profile`, or the annotation nemutator.io/profile.",
+  empty: "No profile has been asked for yet.",
+  path: "/api/v1/profiles",
+  columns: ["Of", "State", "Asked", "Time", "Samples", "Lost", "Names and notes", ""],
+  row: (profile, now) => {
+    const lost = Object.entries(profile.lost ?? {});
+    const losses = lost.map(([reason, count]) => `${reason} ${count}`).join(", ");
+    const account =
+      profile.cpu_seconds == null
+        ? ""
+        : `the kernel's own account: ${profile.cpu_seconds.toFixed(2)} s of CPU; ` +
+          `samples say ${(profile.recorded / profile.hz).toFixed(2)} s`;
+    return {
+      key: profile.id,
+      cells: [
+        said(profile.title),
+        state(profile.state, profile.reason),
+        ago(profile.asked_at, now),
+        said(`${profile.seconds} s at ${profile.hz} Hz`),
+        said(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
+        said(profile.state === "done" ? losses || "0" : ""),
+        said([profile.reason, ...profile.notes].filter(Boolean).join("; "), { wide: true }),
+      ],
+      links:
+        profile.state === "done"
+          ? ["flamegraph", "folded", "pprof"].map((what) => ({
+              text: what === "flamegraph" ? "flame graph" : what,
+              href: `/api/v1/profiles/${encodeURIComponent(profile.id)}/${what}`,
+            }))
+          : [],
+    };
+  },
+};
+
+const mutations = {
+  title: "Mutations",
+  about:
+    "What was changed as objects were created, and by which policy. Taking back leaves alone what others have changed since.",
+  empty: "Nothing was changed yet.",
+  path: "/api/v1/mutations",
+  columns: ["Object", "State", "When", "Policies", "Changes", ""],
+  row: (mutation, now) => {
+    const { kind, namespace, name, generate_name: generated } = mutation.subject;
+    const policies = [...new Set(mutation.edits.map((edit) => edit.policy))].join(", ");
+    const edits = mutation.edits.map((edit) => edit.path);
+    const object = `${kind} ${place(namespace, name || `${generated}…`)}`;
+    const applied = mutation.mode === "apply";
+    return {
+      key: mutation.id,
+      cells: [
+        said(object, { title: mutation.id }),
+        applied ? state(mutation.state) : said(mutation.mode),
+        ago(mutation.at, now),
+        said(policies),
+        said(counted(edits.length, "edit"), { title: edits.map(visible).join("\n") }),
+      ],
+      links: [],
+      rollback: applied && mutation.state !== "reversed" ? { id: mutation.id, object } : null,
+    };
+  },
+};
+
+const change = (before, after) => said(`${before ?? UNKNOWN} → ${after ?? UNKNOWN}`);
+
+const advice = {
+  title: "Advice",
+  about:
+    "What containers should request, by what they were seen to use: the 95th percentile of CPU without a limit, the most memory and 15 % as request and limit.",
+  empty: "Nothing was seen for long enough yet: the first summaries take a quarter of a minute.",
+  path: "/api/v1/advice",
+  columns: ["Workload", "Container", "State", "CPU request", "Memory request", "CPU p95", "Memory max", "Points"],
+  row: (one) => ({
+    key: [one.namespace, one.owner_kind, one.owner, one.container].join("\n"),
+    cells: [
+      said(place(one.namespace, one.owner), { title: one.owner_kind }),
+      said(one.container),
+      state(one.state, one.reason),
+      one.state === "not_yet"
+        ? said("", { title: visible(one.reason) })
+        : change(one.requests_now.cpu, one.requests.cpu),
+      one.state === "not_yet"
+        ? said("", { title: visible(one.reason) })
+        : change(one.requests_now.memory, one.requests.memory),
+      said(cores(one.use.cpu_p95)),
+      said(bytes(one.use.memory_max)),
+      said(`${one.points}`, { title: `over ${span(one.span_s)}` }),
+    ],
+    links: [],
+  }),
+};
+
+const leases = {
+  title: "Leases",
+  about: "Vault tokens that pods have through their node's agent. A value of a secret is nowhere in here.",
+  empty: "No pod has logged in to Vault through an agent.",
+  path: "/api/v1/leases",
+  columns: ["Pod", "Role", "State", "Since", "Expires", "Node"],
+  row: (lease, now) => ({
+    key: [lease.node, lease.pod_uid, lease.role, lease.caller].join("\n"),
+    cells: [
+      said(lease.pod ? place(lease.namespace, lease.pod) : lease.caller, { title: lease.pod_uid }),
+      said(lease.role),
+      state(lease.state),
+      ago(lease.since, now),
+      said(lease.state === "active" && lease.expires_at ? `in ${span(lease.expires_at - now)}` : ""),
+      said(lease.node),
+    ],
+    links: [],
+  }),
+};
+
+const grants = {
+  title: "Audit",
+  about: "Every secret that was given or refused, newest first: who, what by name, and why. Never a value.",
+  empty: "No secret was asked for yet.",
+  path: "/api/v1/grants",
+  columns: ["When", "Who", "What", "Result", "Why", "Node"],
+  row: (grant, now) => ({
+    key: [grant.at, grant.node, grant.pod_uid, grant.operation, grant.secret, grant.caller].join("\n"),
+    cells: [
+      ago(grant.at, now),
+      said(grant.pod ? place(grant.namespace, grant.pod) : grant.caller, { title: grant.pod_uid }),
+      said([grant.operation, grant.secret].filter(Boolean).join(" ")),
+      said(grant.cached ? `${grant.result}, cached` : grant.result, {
+        grade: grant.result === "granted" ? "calm" : "suffer",
+      }),
+      said(grant.reason, { wide: true }),
+      said(grant.node),
+    ],
+    links: [],
+  }),
+};
+
+export const LISTS = { profiles, mutations, advice, leases, grants };
+
+/** The rows of *document*; a key that stands there twice would take one row from the other. */
+export function rows(list, document, now) {
+  const seen = new Map();
+  return document.items.map((item) => {
+    const row = list.row(item, now);
+    const times = seen.get(row.key) ?? 0;
+    seen.set(row.key, times + 1);
+    return times === 0 ? row : { ...row, key: `${row.key}\n${times}` };
+  });
+}
+
+/** What a person typed as the target of a profile, as the API wants it; null when it is nothing. */
+export function target(text) {
+  const [, kind, value] = /^(pid|cgroup):(.+)$/.exec(text.trim()) ?? [];
+  if (kind) return { kind, value };
+  return /^[^\s:/]+\/[^\s:/]+$/.test(text.trim()) ? { kind: "pod", value: text.trim() } : null;
+}

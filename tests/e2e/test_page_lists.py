@@ -1,0 +1,221 @@
+"""The lists beside the topology, in front of a brain that answers whatever a test wants it to."""
+
+import time
+from typing import Any
+
+import pytest
+from playwright.sync_api import BrowserContext, Locator, Page, expect
+
+from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
+
+PROFILES, MUTATIONS = "/api/v1/profiles", "/api/v1/mutations"
+EVIL = "<img src=x onerror=alert(1)>\u202eevil"
+
+
+@pytest.fixture
+def brain(context: BrowserContext) -> FakeBrain:
+    brain = FakeBrain()
+    brain.serve(context)
+    return brain
+
+
+def shown(page: Page, view: str) -> Locator:
+    page.goto(f"{ORIGIN}/#{view}")
+    expect(page.locator(f'#views a[href="#{view}"]')).to_have_attribute("aria-current", "page")
+    return page.locator("#list-rows tr")
+
+
+def profile(**changed: Any) -> Json:
+    return {
+        "id": "a1",
+        "title": "shop/api-0",
+        "state": "done",
+        "reason": "",
+        "asked_at": time.time() - 5,
+        "seconds": 30,
+        "hz": 99,
+        "recorded": 297,
+        "lost": {"no stack": 2},
+        "cpu_seconds": 3.01,
+        "notes": ["Go 1.26"],
+        **changed,
+    }
+
+
+def mutation(**changed: Any) -> Json:
+    edit = {"path": "metadata.labels[team]", "before": [], "after": ["x"], "policy": "teams"}
+    subject = {"kind": "Pod", "namespace": "shop", "name": "api-0", "generate_name": ""}
+    return {
+        "id": "m1",
+        "at": time.time(),
+        "mode": "apply",
+        "state": "observed",
+        "subject": subject,
+        "edits": [edit, {**edit, "path": "metadata.labels[cost]"}],
+        **changed,
+    }
+
+
+def step(path: str, verdict: str, what: str) -> Json:
+    return {"path": path, "verdict": verdict, "what": what}
+
+
+def test_a_profile_leads_to_its_flame_graph_and_files(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile()]
+    rows = shown(page, "profiles")
+    expect(rows).to_have_count(1)
+    expect(rows.locator("td").nth(0)).to_have_text("shop/api-0")
+    expect(rows.locator("td").nth(5)).to_have_text("no stack 2")
+    assert "3.00 s" in (rows.locator("td").nth(4).get_attribute("title") or "")
+    links = rows.locator("a")
+    expect(links).to_have_text(["flame graph", "folded", "pprof"])
+    expect(links.first).to_have_attribute("href", f"{PROFILES}/a1/flamegraph")
+
+
+def test_a_profile_that_was_refused_says_why(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile(state="refused", reason="no BPF: run as root", notes=[])]
+    rows = shown(page, "profiles")
+    expect(rows).to_contain_text("no BPF: run as root")
+    expect(rows.locator("a")).to_have_count(0)
+
+
+def test_a_profile_is_asked_for_by_a_form(page: Page, brain: FakeBrain) -> None:
+    brain.answers[PROFILES] = (202, profile(state="asked"))
+    shown(page, "profiles")
+    page.locator("#ask input[name=target]").fill("pid:12")
+    page.get_by_role("button", name="Profile").click()
+    expect(page.locator("#ask-answer")).to_have_text("asked for")
+    question = {"target": {"kind": "pid", "value": "12"}, "seconds": 10, "hz": 99}
+    assert brain.posted == [(PROFILES, question)]
+
+
+def test_a_question_that_is_refused_is_shown_with_its_remedy(page: Page, brain: FakeBrain) -> None:
+    brain.answers[PROFILES] = (404, {"error": "no such pod", "remedy": "look in the topology"})
+    shown(page, "profiles")
+    page.locator("#ask input[name=target]").fill("shop/api-0")
+    page.get_by_role("button", name="Profile").click()
+    expect(page.locator("#ask-answer")).to_have_text("no such pod → look in the topology")
+
+
+def test_what_is_no_target_is_not_asked_for(page: Page, brain: FakeBrain) -> None:
+    shown(page, "profiles")
+    page.locator("#ask input[name=target]").fill("everything")
+    page.get_by_role("button", name="Profile").click()
+    expect(page.locator("#ask-answer")).to_contain_text("pid:1234")
+    assert brain.posted == []
+
+
+def test_a_mutation_is_taken_back_after_its_plan_was_seen(page: Page, brain: FakeBrain) -> None:
+    brain.lists[MUTATIONS] = [mutation()]
+    path = f"{MUTATIONS}/m1/rollback?plan="
+    steps = [
+        step("metadata.labels[team]", "reverse", "is removed"),
+        step("metadata.labels[cost]", "conflict", "stays as it is: somebody else has changed it"),
+    ]
+    brain.answers[f"{path}true"] = (200, {"steps": steps})
+    brain.answers[f"{path}false"] = (200, {"state": "partly", "object": {"name": "api-0"}})
+    rows = shown(page, "mutations")
+    rows.get_by_role("button").click()
+    expect(page.locator("#rollback-steps li")).to_have_text(
+        [
+            "metadata.labels[team]is removed",
+            "metadata.labels[cost]stays as it is: somebody else has changed it",
+        ]
+    )
+    assert [target for target, _ in brain.posted] == [f"{path}true"]
+    page.get_by_role("button", name="Take back", exact=True).click()
+    expect(page.locator("#list-said")).to_have_text("api-0: partly")
+    assert [target for target, _ in brain.posted] == [f"{path}true", f"{path}false"]
+
+
+def test_a_plan_that_is_left_changes_nothing(page: Page, brain: FakeBrain) -> None:
+    brain.lists[MUTATIONS] = [mutation()]
+    path = f"{MUTATIONS}/m1/rollback?plan=true"
+    brain.answers[path] = (200, {"steps": [step("metadata.labels[team]", "already", "has it")]})
+    shown(page, "mutations").get_by_role("button").click()
+    expect(page.locator("#rollback-do")).to_be_disabled()
+    page.get_by_role("button", name="Leave it").click()
+    expect(page.locator("#rollback")).not_to_be_visible()
+    assert [target for target, _ in brain.posted] == [path]
+
+
+def test_what_was_reversed_or_only_previewed_cannot_be_taken_back(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.lists[MUTATIONS] = [
+        mutation(id="m1", state="reversed"),
+        mutation(id="m2", mode="preview"),
+    ]
+    rows = shown(page, "mutations")
+    expect(rows).to_have_count(2)
+    expect(rows.get_by_role("button")).to_have_count(0)
+
+
+def test_advice_is_a_value_or_the_reason_why_not_yet(page: Page, brain: FakeBrain) -> None:
+    use = {"cpu_p95": 0.25, "memory_max": 200 << 20}
+    one = {"namespace": "shop", "owner_kind": "Deployment", "owner": "api", "container": "app"}
+    amounts = {"cpu": "260m", "memory": "241M"}
+    now = {"cpu": "1", "memory": None}
+    brain.lists["/api/v1/advice"] = [
+        {**one, "state": "firm", "reason": "", "points": 120, "span_s": 1800, "use": use}
+        | {"requests": amounts, "requests_now": now},
+        {**one, "container": "b", "state": "not_yet", "reason": "3 of 8 points, ask again in 75 s"}
+        | {"points": 3, "span_s": 45, "use": use, "requests": {}, "requests_now": {}},
+    ]
+    rows = shown(page, "advice")
+    expect(rows.nth(0).locator("td").nth(3)).to_have_text("1 → 260m")
+    expect(rows.nth(0).locator("td").nth(4)).to_have_text("— → 241M")
+    expect(rows.nth(1).locator("td").nth(3)).to_have_text("—")
+    expect(rows.nth(1).locator("td").nth(3)).to_have_attribute(
+        "title", "3 of 8 points, ask again in 75 s"
+    )
+
+
+def test_leases_and_grants_say_who_and_never_what(page: Page, brain: FakeBrain) -> None:
+    who = {"node": "n1", "namespace": "shop", "pod": "api-0", "pod_uid": "u", "caller": ""}
+    brain.lists["/api/v1/leases"] = [
+        {**who, "role": "shop.api", "state": "active", "since": time.time() - 60}
+        | {"expires_at": time.time() + 3600}
+    ]
+    grant = {**who, "at": time.time(), "operation": "read", "secret": "db", "cached": False}
+    brain.lists["/api/v1/grants"] = [
+        {**grant, "result": "denied", "reason": "Vault denies it"},
+        {**grant, "result": "denied", "reason": "Vault denies it"},
+    ]
+    expect(shown(page, "leases")).to_contain_text("shop/api-0shop.apiactive")
+    expect(shown(page, "grants")).to_have_count(2)
+    expect(page.locator("#list-rows tr").first).to_contain_text("read dbdeniedVault denies it")
+
+
+@pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "leases", "grants"])
+def test_an_empty_list_says_what_would_be_there(page: Page, brain: FakeBrain, view: str) -> None:
+    expect(shown(page, view)).to_have_count(0)
+    expect(page.locator("#list-empty")).not_to_be_empty()
+    expect(page.locator("#list-empty")).to_be_visible()
+
+
+def test_names_of_strangers_are_text_and_nothing_else(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile(title=EVIL, notes=[EVIL], reason=EVIL)]
+    cell = shown(page, "profiles").locator("td").first
+    expect(cell).to_have_text(EVIL.replace("\u202e", "\\u{202e}"))
+    expect(page.locator("#list-rows img")).to_have_count(0)
+
+
+def test_the_topology_is_one_click_away(page: Page, brain: FakeBrain) -> None:
+    shown(page, "leases")
+    page.get_by_role("link", name="Topology", exact=True).click()
+    expect(page.locator("#machine-name")).to_have_text("edge-1")
+    expect(page.locator("#lists")).to_be_hidden()
+    page.go_back()
+    expect(page.locator("#list-title")).to_have_text("Leases")
+
+
+def test_a_lost_brain_is_said_above_the_last_answer(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile()]
+    page.clock.install()
+    rows = shown(page, "profiles")
+    expect(rows).to_have_count(1)
+    brain.status = None
+    page.clock.run_for(3100)
+    expect(page.locator("#banner")).to_contain_text("does not answer")
+    expect(rows).to_have_count(1)
