@@ -429,6 +429,18 @@ PROFILE_SESSIONS = Metric(
     " kernel, libbpf, request, rights, symbols",
     ("result",),
 )
+PROFILE_PLACES = Metric(
+    "nemutator_profile_places_total",
+    "counter",
+    "places in profiles by what they turned out to be: go, native, kernel, or unknown (no name)",
+    ("kind",),
+)
+SYMBOL_QUESTIONS = Metric(
+    "nemutator_symbol_questions_total",
+    "counter",
+    "questions to the symbol worker by result: answered, or died, hung, nonsense (it was replaced)",
+    ("result",),
+)
 PROFILE_SAMPLES = Metric(
     "nemutator_profile_samples_total",
     "counter",

@@ -1,0 +1,102 @@
+"""/proc/PID/maps, and the files in it, by the only names that a process cannot forge.
+
+A path in the list of mappings is a word of the process's own mount namespace and is never opened:
+`map_files` leads to what is mapped, whatever its path says by now.
+"""
+
+import contextlib
+import functools
+import os
+import stat
+from pathlib import Path
+
+from nemutator_agent.inspection.identities import FileId
+from nemutator_agent.inspection.opening_thread import OpeningThread, StuckThreadError
+from nemutator_agent.profiler.symbols.maps import LARGEST, Mapping, Mappings, parse
+from nemutator_agent.profiler.symbols.symbolising import (
+    GoneError,
+    HiddenFileError,
+    OpenFile,
+    StuckError,
+)
+
+_PIECE = 256 << 10
+_FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
+
+
+class ProcMaps:
+    """Opens in a thread of its own, with a deadline."""
+
+    def __init__(self, *, root: Path = Path("/"), open_s: float = 2.0) -> None:
+        self._proc = root / "proc"
+        self._lists: OpeningThread[Mappings] = OpeningThread(
+            deadline_s=open_s, close=lambda mappings: None
+        )
+        self._files: OpeningThread[OpenFile] = OpeningThread(deadline_s=open_s, close=self.close)
+
+    async def mappings(self, pid: int) -> Mappings:
+        try:
+            return await self._lists.do(functools.partial(self._mappings, pid))
+        except StuckThreadError:
+            raise StuckError from None
+
+    async def open(self, pid: int, mapping: Mapping) -> OpenFile:
+        try:
+            return await self._files.do(functools.partial(self._open, pid, mapping))
+        except StuckThreadError:
+            raise StuckError from None
+
+    async def open_kernel(self) -> OpenFile:
+        try:
+            return await self._files.do(functools.partial(self._opened, self._proc / "kallsyms"))
+        except StuckThreadError:
+            raise StuckError from None
+
+    def close(self, file: OpenFile) -> None:
+        os.close(file.file)
+
+    def _mappings(self, pid: int) -> Mappings:
+        content = bytearray()
+        try:
+            file = os.open(self._proc / str(pid) / "maps", _FLAGS)
+        except PermissionError:
+            raise HiddenFileError from None
+        except OSError:
+            raise GoneError from None
+        try:
+            while len(content) < LARGEST and (piece := os.read(file, _PIECE)):
+                content += piece
+        except OSError:
+            raise GoneError from None
+        finally:
+            os.close(file)
+        if not content:
+            # A process that has ended and was not waited for yet.
+            raise GoneError
+        return parse(bytes(content))
+
+    def _open(self, pid: int, mapping: Mapping) -> OpenFile:
+        process = self._proc / str(pid)
+        try:
+            return self._opened(process / "map_files" / f"{mapping.start:x}-{mapping.end:x}")
+        except HiddenFileError:
+            # map_files needs a capability that a process's own executable does not.
+            with contextlib.suppress(OSError):
+                if os.fsdecode(os.readlink(os.fsencode(process / "exe"))) == mapping.path:
+                    return self._opened(process / "exe")
+            raise
+
+    def _opened(self, path: Path) -> OpenFile:
+        try:
+            # Not blocking: it could be a pipe, and a reader of it would wait for ever.
+            file = os.open(path, _FLAGS)
+        except PermissionError:
+            raise HiddenFileError from None
+        except OSError:
+            raise GoneError from None
+        status = os.fstat(file)
+        if not stat.S_ISREG(status.st_mode):
+            os.close(file)
+            raise HiddenFileError
+        identity = FileId(status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
+        return OpenFile(file, identity)

@@ -1,0 +1,323 @@
+"""Names for the addresses of a whole profile: which file each lies in, and what the worker says of it.
+
+What was learnt of a file is kept by what that file was when it was open, so that the next profile of
+the same program asks little. A file that makes the worker fail is asked nothing more in this one.
+"""
+
+import asyncio
+import logging
+from collections import Counter, OrderedDict
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Literal, Protocol, TypeVar
+
+from nemutator_common import names
+from nemutator_common.meters import Meter
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.model import Frame
+
+from nemutator_agent.inspection.identities import FileId
+from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES, Answer, Note, Question
+from nemutator_agent.profiler.symbols.assembling import Names, assembled, callers, looked_up
+from nemutator_agent.profiler.symbols.maps import Mapping, Mappings
+from nemutator_agent.profiler.symbols.telling import told
+
+Key = TypeVar("Key")
+Value = TypeVar("Value")
+
+log = logging.getLogger(__name__)
+
+MOST_KEPT = 8192
+"""Places with their frames: some 4 MiB. A profile has about two thousand."""
+MOST_TEXTS = 512
+MOST_PLACES = 100_000
+"""Of one process in one profile; the sampler's own maps hold fewer."""
+MOST_FAILURES = 3
+"""Of the worker, in one profile. Each may take as long as its deadline."""
+
+GONE = Frame("[gone]")
+VDSO = Frame("[vdso]", kind="native")
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    file: int
+    id: FileId
+
+
+class GoneError(Exception):
+    """The process has ended, or nothing is mapped there any more."""
+
+
+class HiddenFileError(Exception):
+    """We may not open it, or it is no regular file."""
+
+
+class StuckError(Exception):
+    """A file system does not answer."""
+
+
+class WorkerFailedError(Exception):
+    """The worker did not answer a question; the next one finds a new worker."""
+
+    def __init__(self, reason: Literal["died", "hung", "nonsense"]) -> None:
+        super().__init__(reason)
+        self.reason = reason
+
+
+class Files(Protocol):
+    """All raise GoneError, HiddenFileError and StuckError; who opens a file closes it."""
+
+    async def mappings(self, pid: int) -> Mappings: ...
+
+    async def open(self, pid: int, mapping: Mapping) -> OpenFile: ...
+
+    async def open_kernel(self) -> OpenFile: ...
+
+    def close(self, file: OpenFile) -> None: ...
+
+
+class Worker(Protocol):
+    async def ask(self, question: Question, file: int) -> Answer:
+        """Raises WorkerFailedError."""
+        ...
+
+    def stop(self) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """What is known of one place in a file."""
+
+    frames: tuple[Frame, ...] | None
+    depth: int | None
+    """None when it was not asked."""
+
+
+class Symbolising:
+    """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
+
+    def __init__(self, files: Files, worker: Worker, *, meter: Meter) -> None:
+        self._files = files
+        self._worker = worker
+        self._meter = meter
+        self._turn = asyncio.Lock()
+        self._kept: OrderedDict[tuple[FileId, int], _Place] = OrderedDict()
+        self._texts: OrderedDict[FileId, tuple[int, int] | None] = OrderedDict()
+        self._notes: OrderedDict[FileId, tuple[Note, ...]] = OrderedDict()
+
+    async def range_of(self, pid: int) -> tuple[int, int] | None:
+        async with self._turn:
+            try:
+                mappings = await self._files.mappings(pid)
+                # A program is mapped below its libraries.
+                first = next((one for one in mappings if one.inode), None)
+                if first is None:
+                    return None
+                text = await self._text(pid, first)
+            except (GoneError, HiddenFileError, StuckError, WorkerFailedError):
+                return None
+        for mapping in mappings:
+            same = (mapping.inode, mapping.path) == (first.inode, first.path)
+            if same and text and 0 <= text[0] - mapping.offset < mapping.end - mapping.start:
+                begin = mapping.start + text[0] - mapping.offset
+                return begin, begin + text[1] - text[0]
+        return None
+
+    async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
+        async with self._turn:
+            session = _Session(raw)
+            try:
+                for pid in sorted({row.tgid for row in raw.rows}):
+                    await self._process(session, pid)
+                await self._kernel(session)
+            finally:
+                # It would hold its memory until the next profile, which may never come.
+                self._worker.stop()
+        for kind, count in session.kinds().items():
+            self._meter.count(names.PROFILE_PLACES, count, kind=kind)
+        notes = told(session.notes, gone=session.gone, unnamed=session.unnamed())
+        return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
+
+    # --- a process -------------------------------------------------------------------------------
+    async def _process(self, session: "_Session", pid: int) -> None:
+        wanted, leaves = session.wanted(pid)
+        try:
+            mappings = await self._files.mappings(pid)
+        except (GoneError, HiddenFileError, StuckError) as failure:
+            session.gone += isinstance(failure, GoneError)
+            frame = GONE if isinstance(failure, GoneError) else Frame("[hidden]")
+            session.names.user |= {(pid, pc): (frame,) for pc in wanted}
+            return
+        by_mapping: dict[Mapping, list[int]] = {}
+        for pc in wanted:
+            mapping = mappings.at(pc)
+            if mapping is not None:
+                by_mapping.setdefault(mapping, []).append(pc)
+        for mapping, pcs in by_mapping.items():
+            await self._mapping(session, pid, mapping, pcs, leaves)
+
+    async def _mapping(
+        self, session: "_Session", pid: int, mapping: Mapping, pcs: list[int], leaves: set[int]
+    ) -> None:
+        nameless = Frame(f"[unknown in {mapping.named}]")
+        places = {pc: pc - mapping.start + mapping.offset for pc in pcs}
+        known: dict[int, _Place] = {}
+        if mapping.inode:
+            deep = {places[pc] for pc in pcs if pc in leaves}
+            known = await self._places(session, pid, mapping, sorted(set(places.values())), deep)
+        elif mapping.named == VDSO.function:
+            nameless = VDSO
+        for pc, place in places.items():
+            found = known.get(place)
+            frames = found.frames if found is not None else None
+            session.names.user[pid, pc] = (nameless,) if frames is None else frames
+            if found is not None and found.depth is not None and pc in leaves:
+                session.names.depths[pid, pc] = found.depth
+
+    async def _places(
+        self,
+        session: "_Session",
+        pid: int,
+        mapping: Mapping,
+        places: list[int],
+        deep: set[int],
+    ) -> dict[int, _Place]:
+        try:
+            file = await self._files.open(pid, mapping)
+        except (GoneError, HiddenFileError, StuckError):
+            return {}
+        try:
+            return await self._asked(session, file, mapping.named, places, deep)
+        finally:
+            self._files.close(file)
+
+    async def _asked(
+        self, session: "_Session", file: OpenFile, name: str, places: list[int], deep: set[int]
+    ) -> dict[int, _Place]:
+        known: dict[int, _Place] = {}
+        for place in places:
+            kept = self._kept.get((file.id, place))
+            if kept is not None and (kept.depth is not None or place not in deep):
+                self._kept.move_to_end((file.id, place))
+                known[place] = kept
+        missing = [place for place in places if place not in known]
+        for start in range(0, len(missing), MOST_ADDRESSES):
+            if file.id in session.failed or session.failures >= MOST_FAILURES:
+                break
+            some = missing[start : start + MOST_ADDRESSES]
+            question = Question(False, tuple(some), tuple(one for one in some if one in deep))
+            try:
+                answer = await self._answer(question, file)
+            except WorkerFailedError:
+                session.failures += 1
+                session.failed.add(file.id)
+                session.notes.setdefault(name, set()).add("failed")
+                break
+            self._learn(file.id, question, answer, known)
+        notes = self._notes.get(file.id, ())
+        if notes:
+            session.notes.setdefault(name, set()).update(notes)
+        return known
+
+    def _learn(
+        self, file: FileId, question: Question, answer: Answer, known: dict[int, _Place]
+    ) -> None:
+        depths = dict(zip(question.depths, answer.depths, strict=True))
+        for place, stack in zip(question.places, answer.places, strict=True):
+            frames = None if stack is None else tuple(answer.frames[one] for one in stack)
+            known[place] = _Place(frames, depths.get(place))
+            _keep(self._kept, (file, place), known[place], MOST_KEPT)
+
+    async def _text(self, pid: int, mapping: Mapping) -> tuple[int, int] | None:
+        file = await self._files.open(pid, mapping)
+        try:
+            if file.id not in self._texts:
+                await self._answer(Question(False), file)
+            return self._texts[file.id]
+        finally:
+            self._files.close(file)
+
+    async def _answer(self, question: Question, file: OpenFile) -> Answer:
+        try:
+            answer = await self._worker.ask(question, file.file)
+        except WorkerFailedError as failure:
+            self._meter.count(names.SYMBOL_QUESTIONS, result=failure.reason)
+            log.warning("symbols_failed", {names.REASON: failure.reason})
+            raise
+        self._meter.count(names.SYMBOL_QUESTIONS, result="answered")
+        if not question.kernel:
+            _keep(self._texts, file.id, answer.text, MOST_TEXTS)
+            _keep(self._notes, file.id, answer.notes, MOST_TEXTS)
+        return answer
+
+    # --- the kernel ------------------------------------------------------------------------------
+    async def _kernel(self, session: "_Session") -> None:
+        wanted = sorted({pc for row in session.raw.rows for pc in looked_up(row.kernel)})
+        if not wanted:
+            return
+        try:
+            file = await self._files.open_kernel()
+        except (GoneError, HiddenFileError, StuckError):
+            session.notes.setdefault("the kernel", set()).add("hidden")
+            return
+        try:
+            for start in range(0, len(wanted), MOST_ADDRESSES):
+                question = Question(True, tuple(wanted[start : start + MOST_ADDRESSES]))
+                answer = await self._answer(question, file)
+                for pc, stack in zip(question.places, answer.places, strict=True):
+                    if stack:
+                        session.names.kernel[pc] = answer.frames[stack[0]]
+                session.notes.setdefault("the kernel", set()).update(answer.notes)
+        except WorkerFailedError:
+            session.notes.setdefault("the kernel", set()).add("failed")
+        finally:
+            self._files.close(file)
+
+
+class _Session:
+    """What is gathered for one profile."""
+
+    def __init__(self, raw: RawProfile) -> None:
+        self.raw = raw
+        self.names = Names()
+        self.notes: dict[str, set[str]] = {}
+        """By the name of a file."""
+        self.failed: set[FileId] = set()
+        self.failures = 0
+        self.gone = 0
+        """Processes."""
+
+    def wanted(self, pid: int) -> tuple[list[int], set[int]]:
+        """Addresses of a process, and those of them whose depth decides about a caller."""
+        pcs: dict[int, None] = {}
+        leaves = set()
+        for row in self.raw.rows:
+            if row.tgid == pid:
+                pcs |= dict.fromkeys(looked_up(row.user))
+                words = callers(row)
+                if words:
+                    leaves.add(row.user[0])
+                    pcs |= dict.fromkeys(word - 1 for word in words)
+        return list(pcs)[:MOST_PLACES], leaves
+
+    def kinds(self) -> "Counter[str]":
+        return Counter(frame.kind for frame in self._leaves())
+
+    def unnamed(self) -> tuple[int, int]:
+        """Places without a name, and all places."""
+        kinds = self.kinds()
+        return kinds["unknown"], kinds.total()
+
+    def _leaves(self) -> Iterable[Frame]:
+        for frames in self.names.user.values():
+            yield from frames[:1]
+        yield from self.names.kernel.values()
+
+
+def _keep(kept: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
+    kept[key] = value
+    kept.move_to_end(key)
+    if len(kept) > most:
+        kept.popitem(last=False)
