@@ -1,0 +1,53 @@
+"""Control groups for the profiler, found and named as the reports find and name them."""
+
+import os
+from collections.abc import Iterable, Iterator, Sequence
+
+from nemutator_agent.profiler.targets import GroupDirectory
+from nemutator_agent.usage.cgroup_files import parse_memberships
+from nemutator_agent.usage.hierarchies import parse_mountinfo, with_ancestors
+from nemutator_agent.usage.kept_files import read_once
+from nemutator_agent.usage.malformed import MalformedError
+from nemutator_agent.usage.naming import name_group
+
+
+class KnownGroups:
+    """Asked once per profile: it keeps nothing but where hierarchies are mounted."""
+
+    def __init__(self, *, root: str = "") -> None:
+        self._proc = f"{root}/proc"
+        self._root = root
+        self._hierarchies = parse_mountinfo(read_once(f"{self._proc}/self/mountinfo") or b"")
+
+    def directories(self, path: str) -> Sequence[GroupDirectory]:
+        return tuple(self._directories(path))
+
+    def _directories(self, path: str) -> Iterator[GroupDirectory]:
+        for hierarchy in self._hierarchies:
+            directory = hierarchy.directory(path)
+            if directory is not None and os.path.isdir(self._root + directory):
+                yield GroupDirectory(self._root + directory, hierarchy.controllers)
+
+    def of_pod(self, uid: str) -> Iterable[str]:
+        wanted = uid.encode()
+        # Processes of one group say the same, word for word; systemd's driver writes _ for -.
+        contents = {
+            content
+            for name in os.listdir(self._proc)
+            if name.isdecimal()
+            and (content := read_once(f"{self._proc}/{name}/cgroup"))
+            and (wanted in content or wanted.replace(b"-", b"_") in content)
+        }
+        return {path for content in contents for path in _pods(content, uid)}
+
+
+def _pods(content: bytes, uid: str) -> Iterator[str]:
+    try:
+        memberships = parse_memberships(content)
+    except MalformedError:
+        return
+    for membership in memberships:
+        for path in with_ancestors(membership.path.decode("utf-8", "surrogateescape")):
+            naming = name_group(path)
+            if naming.kind == "pod" and naming.pod_uid == uid:
+                yield path

@@ -1,0 +1,86 @@
+"""What a `Sampler` promises, held on the fake and on the kernel."""
+
+import asyncio
+import contextlib
+from collections.abc import Iterator
+
+import pytest
+from nemutator_agent.profiler.kernel_sampling import KernelSampler
+from nemutator_agent.profiler.ports import Sampler
+from nemutator_agent.profiler.raw import RawRow
+from nemutator_agent.profiler.targets import Selection
+
+from tests.contract.profiler.busy import busy, until_used
+from tests.fakes.samplers import MemorySampler
+
+
+class FakePlace:
+    pid = 7
+
+    def __init__(self) -> None:
+        self.sampler: Sampler = MemorySampler({7: [RawRow(7, (0x10,), (), (0, 0), 50)]})
+
+    def until_used(self, seconds: float) -> None:
+        """Nothing there takes time."""
+
+
+class KernelPlace:
+    def __init__(self, pid: int) -> None:
+        self.pid = pid
+        self.sampler: Sampler = KernelSampler()
+
+    def until_used(self, seconds: float) -> None:
+        until_used(self.pid, seconds)
+
+
+Place = FakePlace | KernelPlace
+
+
+@contextlib.contextmanager
+def kernel() -> Iterator[KernelPlace]:
+    with busy() as pid:
+        yield KernelPlace(pid)
+
+
+@pytest.fixture(params=["fake", pytest.param("kernel", marks=pytest.mark.e2e)])
+def place(request: pytest.FixtureRequest) -> Iterator[Place]:
+    if request.param == "fake":
+        yield FakePlace()
+        return
+    with kernel() as real:
+        yield real
+
+
+async def test_a_busy_process_is_seen_and_every_sample_is_in_a_row(place: Place) -> None:
+    sampling = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    await asyncio.to_thread(place.until_used, 0.5)
+    samples = await sampling.stop()
+    assert samples.recorded > 20
+    assert samples.recorded == sum(row.count for row in samples.rows)
+    assert {row.tgid for row in samples.rows} == {place.pid}
+    assert all(row.user or row.kernel for row in samples.rows)
+    assert all(row.count > 0 for row in samples.rows)
+    assert all(count > 0 for count in samples.lost.values())
+
+
+async def test_who_is_not_there_is_not_seen(place: Place) -> None:
+    sampling = await place.sampler.start(Selection("process", 0x7FFFFFF0), hz=99, texts={})
+    await asyncio.to_thread(place.until_used, 0.2)
+    samples = await sampling.stop()
+    assert (samples.rows, samples.recorded, samples.lost) == ((), 0, {})
+
+
+async def test_one_session_comes_after_the_other(place: Place) -> None:
+    for _ in range(3):
+        sampling = await place.sampler.start(Selection("process", place.pid), hz=199, texts={})
+        await asyncio.to_thread(place.until_used, 0.2)
+        assert (await sampling.stop()).recorded
+        await sampling.discard()
+
+
+async def test_what_is_discarded_is_ended(place: Place) -> None:
+    sampling = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    await sampling.discard()
+    await sampling.discard()
+    again = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    await again.discard()

@@ -1,0 +1,289 @@
+"""Real programs, sampled by the real kernel, in each kind of control group that this machine has."""
+
+import asyncio
+import contextlib
+import os
+import re
+import shutil
+import subprocess
+import uuid
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nemutator_agent.app.known_groups import KnownGroups
+from nemutator_agent.profiler.accounts import spent
+from nemutator_agent.profiler.draining import Samples
+from nemutator_agent.profiler.kernel_sampling import KernelSampler
+from nemutator_agent.profiler.machine_targets import MachineTargets
+from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.targets import CONTROLLERS, Resolved
+from nemutator_common.wire import ProfileTarget
+
+from tests.contract.profiler.busy import SPIN, busy, cpu_seconds, until_used
+from tests.testbed.running.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+HZ = 99
+AGREES = 0.15
+"""A machine that does much else wakes a timer late; what is promised is measured in the bench."""
+
+SYSTEM_CALLS = "import os\nwhile True: os.stat('/proc/self/status')"
+
+C_PROGRAM = r"""
+#include <stdlib.h>
+volatile unsigned long sink;
+__attribute__((noinline)) void burn(unsigned long times) {
+    for (unsigned long i = 0; i < times; i++) sink += i * i;
+}
+__attribute__((noinline)) void work(unsigned long times) { burn(times); sink++; }
+int main(void) { for (;;) work(100000); }
+"""
+
+DEEP_PROGRAM = r"""
+volatile unsigned long sink;
+__attribute__((noinline)) unsigned long down(unsigned long depth) {
+    if (!depth) { for (unsigned long i = 0; i < 1000000; i++) sink += i; return sink; }
+    return down(depth - 1) + 1;
+}
+int main(void) { for (;;) sink += down(300); }
+"""
+
+
+@dataclass(frozen=True)
+class Found:
+    samples: Samples
+    cpu_seconds: float | None
+
+    @property
+    def ratio(self) -> float:
+        assert self.cpu_seconds
+        return (self.samples.recorded + sum(self.samples.lost.values())) / HZ / self.cpu_seconds
+
+
+@pytest.fixture
+def targets() -> MachineTargets:
+    return MachineTargets(KnownGroups())
+
+
+async def sampled(resolved: Resolved, *, pid: int, seconds: float) -> Found:
+    """Until *pid* has used so many *seconds* of CPU time."""
+    sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
+    before = resolved.account.cpu_seconds()
+    await asyncio.to_thread(until_used, pid, seconds)
+    used = spent(before, resolved.account.cpu_seconds())
+    found = Found(await sampling.stop(), used)
+    print(
+        f"recorded={found.samples.recorded} lost={found.samples.lost} "
+        f"rows={len(found.samples.rows)} cpu_seconds={found.cpu_seconds}"
+    )
+    return found
+
+
+@pytest.mark.parametrize("code", [SPIN, SYSTEM_CALLS], ids=["user", "kernel"])
+async def test_a_process_is_sampled_as_long_as_it_runs(targets: MachineTargets, code: str) -> None:
+    with busy(code) as pid, busy():
+        resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
+        found = await sampled(resolved, pid=pid, seconds=3)
+    assert found.samples.lost == {}
+    assert abs(found.ratio - 1) < AGREES
+    assert {row.tgid for row in found.samples.rows} == {pid}
+    in_kernel = sum(row.count for row in found.samples.rows if row.kernel)
+    share = in_kernel / found.samples.recorded
+    assert share < 0.2 if code == SPIN else share > 0.3
+
+
+@dataclass(frozen=True)
+class Program:
+    """A C program that runs, and where its functions are."""
+
+    pid: int
+    functions: dict[str, tuple[int, int]]
+
+    def function_at(self, address: int) -> str:
+        at = (name for name, (begin, end) in self.functions.items() if begin <= address < end)
+        return next(at, "?")
+
+
+@contextlib.contextmanager
+def compiled(tmp_path: Path, source: str, *, leaf_frames: bool = True) -> Iterator[Program]:
+    compiler = shutil.which("gcc")
+    if compiler is None:
+        pytest.skip("no C compiler: apt-get install gcc")
+    (tmp_path / "program.c").write_text(source)
+    file = tmp_path / "program"
+    # Without optimising, gcc gives each function a frame.
+    frames = ["-O0"] if leaf_frames else ["-O1", "-momit-leaf-frame-pointer"]
+    subprocess.run(
+        [compiler, *frames, "-no-pie", "-fno-omit-frame-pointer", "-fno-optimize-sibling-calls",
+         "-o", file, tmp_path / "program.c"],
+        check=True,
+    )  # fmt: skip
+    process = subprocess.Popen([file])
+    try:
+        yield Program(process.pid, functions(file))
+    finally:
+        process.kill()
+        process.wait()
+
+
+def functions(program: Path) -> dict[str, tuple[int, int]]:
+    """Begin and end of each function of an executable that is not moved when it is loaded."""
+    listing = subprocess.run(
+        ["nm", "--print-size", program], check=True, capture_output=True, text=True
+    ).stdout
+    shape = r"^([0-9a-f]+) ([0-9a-f]+) [tT] (\w+)$"
+    return {
+        name: (int(begin, 16), int(begin, 16) + int(size, 16))
+        for begin, size, name in re.findall(shape, listing, re.MULTILINE)
+    }
+
+
+async def test_the_stacks_are_those_of_the_program(targets: MachineTargets, tmp_path: Path) -> None:
+    with compiled(tmp_path, C_PROGRAM) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+        found = await sampled(resolved, pid=program.pid, seconds=1)
+    right = 0
+    for row in found.samples.rows:
+        callers = [program.function_at(address - 1) for address in row.user[1:3]]
+        if [program.function_at(row.user[0]), *callers] == ["burn", "work", "main"]:
+            right += row.count
+    print(f"{right} of {found.samples.recorded} are burn < work < main")
+    assert right > 0.9 * found.samples.recorded
+
+
+async def test_the_caller_of_a_leaf_without_frame_is_in_the_words(
+    targets: MachineTargets, tmp_path: Path
+) -> None:
+    with compiled(tmp_path, C_PROGRAM, leaf_frames=False) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+
+        async def with_text(begin: int, end: int) -> Samples:
+            texts = {program.pid: (begin, end)}
+            sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts=texts)
+            await asyncio.to_thread(until_used, program.pid, 0.5)
+            return await sampling.stop()
+
+        ends = [end for _, end in program.functions.values()]
+        kept = await with_text(program.functions["burn"][0], max(ends))
+        none = await with_text(1, 2)
+    in_leaf = [row for row in kept.rows if program.function_at(row.user[0]) == "burn"]
+    # By frame pointers `main` called it. The word says who did.
+    assert {program.function_at(row.user[1] - 1) for row in in_leaf} == {"main"}
+    assert {program.function_at(row.words[0] - 1) for row in in_leaf} == {"work"}
+    assert {row.words for row in none.rows} == {(0, 0)}
+
+
+async def test_a_stack_that_is_too_deep_is_counted(targets: MachineTargets, tmp_path: Path) -> None:
+    with compiled(tmp_path, DEEP_PROGRAM) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+        found = await sampled(resolved, pid=program.pid, seconds=1)
+    assert found.samples.truncated > 0.9 * found.samples.recorded > 0
+    assert max(len(row.user) for row in found.samples.rows) == 127
+
+
+def mounted() -> list[tuple[str, str]]:
+    """The hierarchies of this machine that can be sampled: version, and where."""
+    shape = r" (/\S+) \S+(?: \S+)* - (cgroup2?) \S+ (\S+)$"
+    found = []
+    for mount, kind, options in re.findall(
+        shape, Path("/proc/self/mountinfo").read_text(), re.MULTILINE
+    ):
+        if kind == "cgroup2":
+            found.append(("v2", mount))
+        else:
+            found += [(one, mount) for one in CONTROLLERS if one in options.split(",")]
+    return found
+
+
+def move(pid: int, directory: str) -> None:
+    Path(directory, "cgroup.procs").write_text(str(pid))
+
+
+@contextlib.contextmanager
+def group_of(mount: str, *pids_and_names: tuple[str, int]) -> Iterator[str]:
+    """A group with one below it: each process in the one that is named."""
+    path = Path(f"/nemutator-e2e-{uuid.uuid4().hex[:8]}")
+    top = Path(mount + str(path))
+    folders = [top, *{top / name for name, _ in pids_and_names if name}]
+    for folder in folders:
+        folder.mkdir()
+    try:
+        for name, pid in pids_and_names:
+            move(pid, str(top / name))
+        yield str(path)
+    finally:
+        for folder in reversed(folders):
+            for line in (folder / "cgroup.procs").read_text().split():
+                move(int(line), mount)
+            folder.rmdir()
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes control groups")
+@pytest.mark.parametrize(("kind", "mount"), mounted())
+async def test_a_group_is_sampled_with_all_below_it_and_nobody_else(
+    targets: MachineTargets, kind: str, mount: str
+) -> None:
+    with (
+        busy() as inside,
+        busy() as deeper,
+        busy() as outside,
+        group_of(mount, ("", inside), ("deeper", deeper)) as path,
+    ):
+        resolved = await targets.resolve(ProfileTarget("cgroup", path))
+        assert resolved.selection.by == ("group" if kind == "v2" else "v1_group")
+        assert resolved.selection.controller == ("" if kind == "v2" else kind)
+        assert set(resolved.processes) == {inside, deeper}
+        before = cpu_seconds(inside) + cpu_seconds(deeper)
+        found = await sampled(resolved, pid=deeper, seconds=1.5)
+        used = cpu_seconds(inside) + cpu_seconds(deeper) - before
+        assert cpu_seconds(outside) > 0
+    assert found.samples.lost == {}
+    assert {row.tgid for row in found.samples.rows} == {inside, deeper}
+    assert abs(found.samples.recorded / HZ / used - 1) < AGREES
+    # Memory and process counters know nothing of CPU time.
+    assert (found.cpu_seconds is None) == (kind in ("memory", "pids"))
+    if found.cpu_seconds is not None:
+        assert abs(found.ratio - 1) < AGREES
+
+
+async def test_what_comes_into_the_group_later_is_sampled_too(targets: MachineTargets) -> None:
+    kind, mount = mounted()[0]
+    with busy("import time; time.sleep(600)") as idle, group_of(mount, ("", idle)) as path:
+        resolved = await targets.resolve(ProfileTarget("cgroup", path))
+        sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
+        with busy() as late:
+            move(late, mount + path)
+            await asyncio.to_thread(until_used, late, 0.5)
+            samples = await sampling.stop()
+    assert {row.tgid for row in samples.rows} == {late}, kind
+
+
+@pytest.mark.parametrize(
+    ("target", "said"),
+    [
+        (ProfileTarget("pid", "2147483646"), "process 2147483646 is not running"),
+        (ProfileTarget("pid", "../1"), "'../1' is no process id"),
+        (ProfileTarget("pid", "0"), "'0' is no process id"),
+        (ProfileTarget("cgroup", "/no/such/group"), "no control group '/no/such/group'"),
+        (ProfileTarget("cgroup", "/../etc"), "no control group"),
+        (ProfileTarget("pod", "0a1b2c3d-0000-0000-0000-000000000000"), "no process of pod"),
+    ],
+)
+async def test_a_target_that_is_not_there_is_named(
+    targets: MachineTargets, target: ProfileTarget, said: str
+) -> None:
+    with pytest.raises(RefusedError, match=re.escape(said)):
+        await targets.resolve(target)
+
+
+async def test_a_process_that_has_ended_has_no_account(targets: MachineTargets) -> None:
+    with busy() as pid:
+        resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
+        assert resolved.account.cpu_seconds() is not None
+    until(lambda: not Path(f"/proc/{pid}").exists(), "the end", within_s=5)
+    assert resolved.account.cpu_seconds() is None
+    with pytest.raises(RefusedError, match="is not running"):
+        await targets.resolve(ProfileTarget("pid", str(pid)))
