@@ -5,7 +5,7 @@ import sys
 from nemutator_common import launching
 from nemutator_common.launching import Role, from_module
 
-from nemutator_agent.settings import CredentialsSettings, ObserveSettings
+from nemutator_agent.settings import CredentialsSettings, MountSettings, ObserveSettings
 
 APP = "nemutator_agent.app"
 """Each role imports only what it needs: memory on every node."""
@@ -19,6 +19,11 @@ def main() -> int:
                 CredentialsSettings,
                 from_module(f"{APP}.credentials"),
                 "give secrets to pods, each its own and no other",
+            ),
+            Role(
+                MountSettings,
+                from_module(f"{APP}.mount"),
+                "give pods their directory: kubelet's CSI driver",
             ),
             Role(
                 ObserveSettings,

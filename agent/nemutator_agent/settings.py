@@ -2,6 +2,7 @@
 
 import re
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from nemutator_common import names
@@ -9,6 +10,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import Shared, between, setting
 from nemutator_common.shipping.settings import CallsBrain
 
+_DRIVER = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
 
 _URL = re.compile(r"https?://([A-Za-z0-9.-]{1,253}|\[[0-9A-Fa-f:.]+\])(:[0-9]{1,5})?/?")
@@ -43,6 +45,20 @@ def _name_of(node: str, host: str) -> str:
             code=ExitCode.SETTINGS,
         )
     return node or host
+
+
+def _driver(value: str) -> str | None:
+    # Of a CSIDriver: a DNS name of at most 63 characters, and it becomes the name of files.
+    return None if _DRIVER.fullmatch(value) else "expected a name like agent.nemutator.io"
+
+
+def _absolute(value: Path) -> str | None:
+    plain = value.is_absolute() and ".." not in value.parts
+    return None if plain else "expected an absolute path"
+
+
+def _absolute_or_empty(value: str) -> str | None:
+    return _absolute(Path(value)) if value else None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -159,3 +175,38 @@ class MountSettings(Shared):
     node: str = setting(
         "", "Name of this machine in the cluster; empty: its host name.", check=_node
     )
+    driver: str = setting(
+        str(names.CSI_DRIVER), "Name of the CSI driver, as its CSIDriver has it.", check=_driver
+    )
+    kubelet_root: Path = setting(
+        Path("/var/lib/kubelet"), "Kubelet's --root-dir, seen under the same path.", check=_absolute
+    )
+    plugin_dir: str = setting(
+        "",
+        "Where the driver's socket and the volumes are; empty: `plugins/DRIVER` in kubelet's root.",
+        check=_absolute_or_empty,
+    )
+    registry_dir: str = setting(
+        "",
+        "Where kubelet looks for drivers; empty: `plugins_registry` in kubelet's root.",
+        check=_absolute_or_empty,
+    )
+    credentials: Path = setting(
+        Path("/run/nemutator-agent/credentials/credentials.sock"),
+        "The private socket of the credentials process.",
+        check=_absolute,
+    )
+
+    @property
+    def plugin_directory(self) -> Path:
+        return (
+            Path(self.plugin_dir)
+            if self.plugin_dir
+            else self.kubelet_root / "plugins" / self.driver
+        )
+
+    @property
+    def registry_directory(self) -> Path:
+        return (
+            Path(self.registry_dir) if self.registry_dir else self.kubelet_root / "plugins_registry"
+        )

@@ -1,5 +1,7 @@
+from pathlib import Path
+
 import pytest
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings import MountSettings, ObserveSettings
 from nemutator_common.errors import OperatorError
 from nemutator_common.settings import resolve
 
@@ -47,3 +49,22 @@ def test_a_host_name_that_no_brain_takes_is_said_at_the_start(host: str) -> None
     with pytest.raises(OperatorError, match="host name cannot be reported") as raised:
         resolved().name_of(host)
     assert "--node" in raised.value.remedy
+
+
+def test_kubelets_root_says_where_the_drivers_directories_are() -> None:
+    flags = {"kubelet_root": "/data/kubelet", "driver": "x.io"}
+    settings = resolve(MountSettings, file={}, environment={}, flags=flags).values
+    assert settings.plugin_directory == Path("/data/kubelet/plugins/x.io")
+    assert settings.registry_directory == Path("/data/kubelet/plugins_registry")
+    flags |= {"plugin_dir": "/a", "registry_dir": "/b"}
+    settings = resolve(MountSettings, file={}, environment={}, flags=flags).values
+    assert (settings.plugin_directory, settings.registry_directory) == (Path("/a"), Path("/b"))
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [("kubelet_root", "relative"), ("plugin_dir", "/a/../b"), ("driver", "x/y"), ("driver", "..")],
+)
+def test_a_place_that_is_none_is_named(name: str, value: str) -> None:
+    with pytest.raises(OperatorError, match="expected"):
+        resolve(MountSettings, file={}, environment={}, flags={name: value})

@@ -1,0 +1,161 @@
+"""The messages between kubelet and a node driver: what we read of them, and what we answer.
+
+Numbers of fields are those of csi.proto (v1) and of kubelet's pluginregistration v1.
+"""
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+
+from nemutator_common.protobuf import MalformedMessageError, Message, fields
+
+LARGEST_REQUEST = 1 << 20
+"""Of all that a pod declares and a few tokens, less than a tenth."""
+
+MOST_FIELDS = 1024
+MOST_ENTRIES = 256
+"""Of one map: what a pod declares, and kubelet's own words."""
+
+_SINGLE_NODE_WRITER = 1
+"""What kubelet asks for ephemeral volumes."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PublishRequest:
+    volume_id: str
+    target_path: str
+    context: Mapping[str, str]
+    secrets: Mapping[str, str] = field(repr=False)
+    is_mount: bool
+    """Wanted as a directory, and not as a block device."""
+    access_mode: int
+
+
+@dataclass(frozen=True, slots=True)
+class UnpublishRequest:
+    volume_id: str
+    target_path: str
+
+
+@dataclass(frozen=True, slots=True)
+class RegistrationStatus:
+    registered: bool
+    error: str
+
+
+def parse_publish(message: bytes) -> PublishRequest:
+    """Raises MalformedMessageError."""
+    texts, maps = {1: "", 4: ""}, dict[int, dict[str, str]]()
+    capability = b""
+    for number, content in _contents(message):
+        if number in texts:
+            texts[number] = _text(content)
+        elif number in (7, 8):
+            entries = maps.setdefault(number, {})
+            entries.update([_entry(content)])
+            if len(entries) > MOST_ENTRIES:
+                raise MalformedMessageError(f"more than {MOST_ENTRIES} attributes")
+        elif number == 5:
+            capability += content  # messages that come twice are merged
+    is_mount, mode = _capability(capability)
+    return PublishRequest(
+        volume_id=texts[1],
+        target_path=texts[4],
+        context=maps.get(8, {}),
+        secrets=maps.get(7, {}),
+        is_mount=is_mount,
+        access_mode=mode,
+    )
+
+
+def parse_unpublish(message: bytes) -> UnpublishRequest:
+    """Raises MalformedMessageError."""
+    texts = {1: "", 2: ""}
+    for number, content in _contents(message):
+        if number in texts:
+            texts[number] = _text(content)
+    return UnpublishRequest(texts[1], texts[2])
+
+
+def parse_registration(message: bytes) -> RegistrationStatus:
+    """Raises MalformedMessageError."""
+    registered, error = False, ""
+    for one in fields(_bounded(message)):
+        if one.number == 1:
+            registered = bool(one.value)
+        elif one.number == 2:
+            error = _text(one.content)
+    return RegistrationStatus(registered, error)
+
+
+def plugin_registration(driver: str, endpoint: str) -> bytes:
+    answer = Message()
+    answer.text(1, "CSIPlugin")
+    answer.text(2, driver)
+    answer.text(3, endpoint)
+    answer.text(4, "1.0.0")
+    return answer.encoded()
+
+
+def plugin_info(driver: str, version: str) -> bytes:
+    answer = Message()
+    answer.text(1, driver)
+    answer.text(2, version)
+    return answer.encoded()
+
+
+def node_info(node: str) -> bytes:
+    answer = Message()
+    answer.text(1, node)
+    return answer.encoded()
+
+
+def probed() -> bytes:
+    """Ready: a BoolValue, which is a message."""
+    ready, answer = Message(), Message()
+    ready.number(1, 1)
+    answer.message(1, ready.encoded())
+    return answer.encoded()
+
+
+def _contents(message: bytes) -> Iterator[tuple[int, bytes]]:
+    """Number and content of each field; numbers have none."""
+    for at, one in enumerate(fields(_bounded(message))):
+        if at == MOST_FIELDS:
+            raise MalformedMessageError(f"more than {MOST_FIELDS} fields")
+        yield one.number, one.content
+
+
+def _text(content: bytes) -> str:
+    """Strictly: ids and paths that were mended would be other ones."""
+    try:
+        return content.decode("utf-8")
+    except UnicodeDecodeError:
+        raise MalformedMessageError("a text is no UTF-8") from None
+
+
+def _bounded(message: bytes) -> bytes:
+    if len(message) > LARGEST_REQUEST:
+        raise MalformedMessageError(f"larger than {LARGEST_REQUEST} bytes")
+    return message
+
+
+def _entry(message: bytes) -> tuple[str, str]:
+    parts = {1: "", 2: ""}
+    for one in fields(message):
+        if one.number in parts:
+            parts[one.number] = _text(one.content)
+    return parts[1], parts[2]
+
+
+def _capability(message: bytes) -> tuple[bool, int]:
+    is_mount, mode = False, 0
+    for one in fields(message):
+        if one.number in (1, 2):
+            is_mount = one.number == 2  # of several, the last one counts
+        elif one.number == 3:
+            mode = next((inner.value for inner in fields(one.content) if inner.number == 1), 0)
+    return is_mount, mode
+
+
+def may_be_written(mode: int) -> bool:
+    return mode == _SINGLE_NODE_WRITER

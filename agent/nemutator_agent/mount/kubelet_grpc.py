@@ -1,0 +1,192 @@
+"""Where kubelet calls: the registration of the driver, and its identity and node services.
+
+Bytes in, bytes out: what they mean is `csi.py`'s. Everything of ours that may go wrong becomes a
+gRPC status whose text kubelet shows as an Event on the pod.
+"""
+
+import asyncio
+import contextlib
+import logging
+import os
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any, NoReturn, Protocol
+
+import grpc  # type: ignore[import-untyped]
+import grpc.aio  # type: ignore[import-untyped]
+from nemutator_common import __version__, names
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.protobuf import MalformedMessageError
+
+from nemutator_agent.mount import csi
+from nemutator_agent.mount.ports import CredentialsUnavailableError
+from nemutator_agent.mount.publishing import Publisher, TooManyVolumesError
+from nemutator_agent.mount.volumes import InvalidVolumeError, ended_volume, volume_of
+
+log = logging.getLogger(__name__)
+
+MOST_CALLS = 64
+"""At once. Kubelet publishes few volumes at a time; more are refused, and it comes again."""
+
+PUBLISH_S = 30.0
+"""For one publication, waiting for others of its volume included."""
+
+STOP_S = 1.0
+
+Method = Callable[[bytes], Awaitable[bytes]]
+
+
+class Context(Protocol):
+    """As much of a call's context as we use: grpc has no types here."""
+
+    async def abort(self, code: Any, details: str) -> NoReturn: ...
+
+
+class KubeletCalls:
+    """Both sockets. `bind()`, then `run()` until cancelled."""
+
+    def __init__(
+        self,
+        publisher: Publisher,
+        *,
+        driver: str,
+        node: str,
+        kubelet_root: str,
+        plugin_socket: Path,
+        registration_socket: Path,
+    ) -> None:
+        self._publisher = publisher
+        self._driver = driver
+        self._node = node
+        self._kubelet_root = kubelet_root
+        self._plugin_socket = plugin_socket
+        self._registration_socket = registration_socket
+        self._servers: list[Any] = []
+
+    async def bind(self) -> None:
+        """Answer on both sockets; the registration comes last, for then kubelet begins to call."""
+        identity = "/csi.v1.Identity/"
+        node = "/csi.v1.Node/"
+        registration = "/pluginregistration.Registration/"
+        await self._serve(
+            self._plugin_socket,
+            {
+                f"{identity}GetPluginInfo": _always(csi.plugin_info(self._driver, __version__)),
+                f"{identity}GetPluginCapabilities": _always(b""),
+                f"{identity}Probe": _always(csi.probed()),
+                f"{node}NodeGetInfo": _always(csi.node_info(self._node)),
+                f"{node}NodeGetCapabilities": _always(b""),
+                f"{node}NodePublishVolume": self._publish,
+                f"{node}NodeUnpublishVolume": self._unpublish,
+            },
+        )
+        endpoint = os.fspath(self._plugin_socket)
+        await self._serve(
+            self._registration_socket,
+            {
+                f"{registration}GetInfo": _always(csi.plugin_registration(self._driver, endpoint)),
+                f"{registration}NotifyRegistrationStatus": self._registered,
+            },
+        )
+
+    async def run(self) -> None:
+        try:
+            await asyncio.get_running_loop().create_future()
+        finally:
+            await self.close()
+
+    async def close(self) -> None:
+        # First, so that kubelet does not take a driver for ready that is on its way out.
+        _remove(self._registration_socket)
+        for server in self._servers:
+            await server.stop(STOP_S)
+
+    async def _serve(self, path: Path, methods: dict[str, Method]) -> None:
+        server = grpc.aio.server(
+            options=[
+                ("grpc.max_receive_message_length", csi.LARGEST_REQUEST),
+                ("grpc.max_send_message_length", csi.LARGEST_REQUEST),
+            ],
+            maximum_concurrent_rpcs=MOST_CALLS,
+        )
+        server.add_generic_rpc_handlers((_Methods(methods),))
+        _listen(server, path)
+        await server.start()
+        self._servers.append(server)
+
+    async def _publish(self, message: bytes) -> bytes:
+        volume = volume_of(csi.parse_publish(message), self._kubelet_root)
+        await self._publisher.publish(volume)
+        return b""
+
+    async def _unpublish(self, message: bytes) -> bytes:
+        volume_id, target = ended_volume(csi.parse_unpublish(message), self._kubelet_root)
+        await self._publisher.unpublish(volume_id, target)
+        return b""
+
+    async def _registered(self, message: bytes) -> bytes:
+        status = csi.parse_registration(message)
+        if status.registered:
+            log.info("registered_with_kubelet", {names.ADDRESS: self._plugin_socket})
+        else:
+            log.error("not_registered_with_kubelet", {names.ERROR: status.error[:200]})
+        return b""
+
+
+def _remove(path: Path) -> None:
+    with contextlib.suppress(OSError):
+        path.unlink()
+
+
+def _listen(server: Any, path: Path) -> None:
+    # Whoever can connect can have things mounted.
+    before = os.umask(0o177)
+    try:
+        path.unlink(missing_ok=True)
+        server.add_insecure_port(f"unix:{path}")
+    except (OSError, RuntimeError) as error:
+        raise OperatorError(
+            f"cannot listen on {path}: {error}",
+            remedy="the settings kubelet_root, plugin_dir and registry_dir must be directories "
+            "of kubelet's that this process can write",
+            code=ExitCode.ADDRESS_IN_USE,
+        ) from error
+    finally:
+        os.umask(before)
+
+
+class _Methods(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
+    def __init__(self, methods: dict[str, Method]) -> None:
+        self._methods = methods
+
+    def service(self, details: grpc.HandlerCallDetails) -> Any:
+        method = self._methods.get(details.method)
+        return None if method is None else grpc.unary_unary_rpc_method_handler(_guarded(method))
+
+
+def _always(answer: bytes) -> Method:
+    async def method(_: bytes) -> bytes:
+        return answer
+
+    return method
+
+
+def _guarded(method: Method) -> Callable[[bytes, Context], Awaitable[bytes]]:
+    async def call(message: bytes, context: Context) -> bytes:
+        try:
+            async with asyncio.timeout(PUBLISH_S):
+                return await method(message)
+        except (InvalidVolumeError, MalformedMessageError) as error:
+            code, why = grpc.StatusCode.INVALID_ARGUMENT, str(error)
+        except TooManyVolumesError as error:
+            code, why = grpc.StatusCode.RESOURCE_EXHAUSTED, str(error)
+        except CredentialsUnavailableError as error:
+            code, why = grpc.StatusCode.UNAVAILABLE, str(error)
+        except TimeoutError:
+            code, why = grpc.StatusCode.DEADLINE_EXCEEDED, f"not within {PUBLISH_S:g} s"
+        except OSError as error:
+            code, why = grpc.StatusCode.INTERNAL, f"{error.strerror}: {error.filename or ''}"
+        log.warning("kubelet_refused", {names.REASON: code.name.lower(), names.ERROR: why})
+        return await context.abort(code, f"nemutator: {why}")
+
+    return call

@@ -1,0 +1,119 @@
+"""Directories and mounts of this machine, through mount(2) and umount2(2).
+
+Called without a thread: all of it is memory and kubelet's own directories, and nothing else waits.
+"""
+
+import contextlib
+import ctypes
+import errno
+import os
+from pathlib import Path
+
+from nemutator_agent.mount.mount_table import times_mounted
+
+OWN_FILES = (
+    # Two generations of a pod's 256 KiB in whole pages, while one replaces the other.
+    "size=1m,"
+    # Two generations of 64 secrets, with directories, links and the socket.
+    "nr_inodes=256,"
+    "mode=0755,uid=0,gid=0"
+)
+SECRETS = "secrets"
+"""Where the pod's own processes put files: any uid that it may run as."""
+
+_NOSUID, _NODEV, _NOEXEC, _BIND = 2, 4, 8, 4096
+_DETACH, _NOFOLLOW = 2, 8
+_MOST_STACKED = 8
+
+_libc = ctypes.CDLL(None, use_errno=True)
+
+
+class LinuxMounts:
+    def __init__(self, volumes: Path, *, kubelet_root: Path) -> None:
+        self._volumes = volumes
+        self._kubelet_root = kubelet_root
+
+    def is_published(self, target: str) -> bool:
+        return _times(self._real(target)) > 0
+
+    def prepare(self, volume_id: str) -> str:
+        directory = self._directory(volume_id)
+        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
+        if not _times(os.path.realpath(directory)):
+            _mount_tmpfs(os.fspath(directory))
+        self._make_secrets(directory)
+        return os.fspath(directory)
+
+    def _make_secrets(self, directory: Path) -> None:
+        """With its mode from the first moment on: a pod may be root in there, and could put a link
+        in its place before a chmod."""
+        before = os.umask(0)
+        try:
+            with contextlib.suppress(FileExistsError):
+                os.mkdir(directory / SECRETS, mode=0o1777)
+        finally:
+            os.umask(before)
+
+    def publish(self, volume_id: str, target: str) -> None:
+        real = self._real(target)
+        with contextlib.suppress(FileExistsError):
+            os.mkdir(real, mode=0o750)
+        _mount(os.fspath(self._directory(volume_id)), real, "", _BIND, "")
+
+    def unpublish(self, target: str) -> None:
+        _remove(self._real(target))
+
+    def discard(self, volume_id: str) -> None:
+        _remove(os.path.realpath(self._directory(volume_id)))
+
+    def _directory(self, volume_id: str) -> Path:
+        return self._volumes / volume_id
+
+    def _real(self, target: str) -> str:
+        """As the mount table has it: kubelet's root may be a link, nothing below it may be."""
+        below = os.path.relpath(target, self._kubelet_root)
+        real = os.path.join(os.path.realpath(self._kubelet_root), below)
+        if os.path.realpath(real) != real:
+            raise OSError(errno.ELOOP, "there is a link in the target's path")
+        return real
+
+
+def _remove(path: str) -> None:
+    for _ in range(_MOST_STACKED):
+        if not _times(path):
+            break
+        # Lazily: whoever is still in there must not keep the pod from ending.
+        if _libc.umount2(os.fsencode(path), _DETACH | _NOFOLLOW) and ctypes.get_errno() not in (
+            errno.EINVAL,
+            errno.ENOENT,
+        ):
+            raise _failure("umount", path)
+    with contextlib.suppress(FileNotFoundError):
+        os.rmdir(path)
+
+
+def _times(path: str) -> int:
+    with open("/proc/self/mountinfo", "rb") as table:
+        return times_mounted(table, os.fsencode(path))
+
+
+def _mount_tmpfs(path: str) -> None:
+    flags = _NOSUID | _NODEV | _NOEXEC
+    try:
+        # Linux 6.4: what is secret is not written to a disk.
+        _mount("nemutator", path, "tmpfs", flags, f"{OWN_FILES},noswap")
+    except OSError as error:
+        if error.errno != errno.EINVAL:
+            raise
+        _mount("nemutator", path, "tmpfs", flags, OWN_FILES)
+
+
+def _mount(source: str, target: str, kind: str, flags: int, options: str) -> None:
+    words = [os.fsencode(word) for word in (source, target, kind)]
+    if _libc.mount(*words, ctypes.c_ulong(flags), options.encode()):
+        raise _failure("mount", target)
+
+
+def _failure(what: str, path: str) -> OSError:
+    number = ctypes.get_errno()
+    return OSError(number, f"{what}: {os.strerror(number)}", path)

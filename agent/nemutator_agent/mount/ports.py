@@ -1,0 +1,60 @@
+"""What publishing needs of the machine and of the credentials process."""
+
+from collections.abc import Iterable
+from typing import Protocol
+
+from nemutator_common.publications import Publication
+
+from nemutator_agent.mount.records import Record
+
+
+class CredentialsUnavailableError(Exception):
+    """No answer, or not the one that was asked for; the text is shown on the pod."""
+
+
+class CredentialsRefusedError(CredentialsUnavailableError):
+    """It lives, and does not do this."""
+
+
+class Credentials(Protocol):
+    """The credentials process. Each call has a deadline."""
+
+    async def instance(self) -> str:
+        """Of which life it is. Raises CredentialsUnavailableError, as all do."""
+        ...
+
+    async def publish(self, volume_id: str, publication: Publication) -> None:
+        """Return when the pod's socket listens."""
+        ...
+
+    async def unpublish(self, volume_id: str) -> None: ...
+
+
+class Mounts(Protocol):
+    """Directories and mounts. All raise OSError; what is done already is no error."""
+
+    def is_published(self, target: str) -> bool: ...
+
+    def prepare(self, volume_id: str) -> str:
+        """Make the volume's own directory, a small file system in memory; its path."""
+        ...
+
+    def publish(self, volume_id: str, target: str) -> None:
+        """Show the volume's directory at *target*."""
+        ...
+
+    def unpublish(self, target: str) -> None: ...
+
+    def discard(self, volume_id: str) -> None:
+        """Remove the volume's directory with all that is in it."""
+        ...
+
+
+class Records(Protocol):
+    """What outlives this process. All raise OSError."""
+
+    def all(self) -> Iterable[Record]: ...
+
+    def write(self, record: Record) -> None: ...
+
+    def remove(self, volume_id: str) -> None: ...

@@ -1,0 +1,214 @@
+"""Publishes volumes to pods, and sees to it that the credentials process knows them all.
+
+The order is the promise: a pod sees its directory only when its socket listens. What is mounted
+stays, whatever fails: kubelet shows a failed republish on a pod that runs well.
+"""
+
+import asyncio
+import logging
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.publications import Publication
+
+from nemutator_agent.mount.ports import (
+    Credentials,
+    CredentialsRefusedError,
+    CredentialsUnavailableError,
+    Mounts,
+    Records,
+)
+from nemutator_agent.mount.records import Record
+from nemutator_agent.mount.volumes import InvalidVolumeError, Volume
+
+log = logging.getLogger(__name__)
+
+MOST_VOLUMES = 2048
+"""Kubelet's own default is 110 pods, and nobody runs ten times that many."""
+
+LOOK_S = 2.0
+"""Between two looks whether the credentials process is still the same: a restart of it is noticed
+within that time."""
+
+
+class TooManyVolumesError(Exception):
+    """There are `MOST_VOLUMES`."""
+
+
+class Publisher:
+    """All volumes of this node. `run()` keeps the credentials process told."""
+
+    def __init__(
+        self, mounts: Mounts, credentials: Credentials, records: Records, *, clock: Clock
+    ) -> None:
+        self._mounts = mounts
+        self._credentials = credentials
+        self._records = records
+        self._clock = clock
+        self._volumes: dict[str, Volume] = {}
+        self._untold: set[str] = set()
+        """Of those, the ones whose last change the credentials process has not heard of."""
+        self._ended: dict[str, Volume] = {}
+        """Gone, and it has not heard of that."""
+        self._instance: str | None = None
+        self._turns: dict[str, _Turn] = {}
+
+    def restore(self) -> None:
+        """Take up what was published before this process began. Tokens come with a republish."""
+        for record in self._records.all():
+            volume = record.volume
+            if record.ended:
+                self._ended[volume.id] = volume
+            elif self._mounts.is_published(volume.target):
+                self._volumes[volume.id] = volume
+                self._untold.add(volume.id)
+            else:
+                # The machine has started anew: what kubelet still wants, it publishes again.
+                self._clear(volume)
+        log.info("volumes_restored", {names.COUNT: len(self._volumes)})
+
+    def _clear(self, volume: Volume) -> None:
+        try:
+            self._mounts.discard(volume.id)
+            self._records.remove(volume.id)
+        except OSError as error:
+            log.warning("volume_not_cleared", _line(volume) | {names.ERROR: str(error)})
+
+    async def publish(self, volume: Volume) -> None:
+        """Show *volume* to its pod, or refresh what is known of one that is shown.
+
+        Raises CredentialsUnavailableError, InvalidVolumeError, TooManyVolumesError and OSError, and
+        none of them for a volume that is shown already.
+        """
+        async with self._turn(volume.id):
+            if self._mounts.is_published(volume.target):
+                await self._refresh(volume)
+                return
+            known = self._volumes.get(volume.id)
+            if known is None and len(self._volumes) >= MOST_VOLUMES:
+                raise TooManyVolumesError(f"there are {MOST_VOLUMES} volumes on this node")
+            if known is not None and known.pod.uid != volume.pod.uid:
+                raise InvalidVolumeError(f"the volume is of pod {known.pod.uid}")
+            self._records.write(Record(volume))
+            self._volumes[volume.id] = volume
+            self._ended.pop(volume.id, None)
+            self._untold.add(volume.id)
+            await self._tell(volume)
+            self._mounts.publish(volume.id, volume.target)
+            log.info("volume_published", _line(volume))
+
+    async def unpublish(self, volume_id: str, target: str) -> None:
+        """Take the volume from its pod. Raises OSError, but not for want of credentials."""
+        async with self._turn(volume_id):
+            volume = self._volumes.pop(volume_id, None)
+            self._untold.discard(volume_id)
+            if volume is not None:
+                self._records.write(Record(volume, ended=True))
+                self._ended[volume_id] = volume
+            await self._tell_end(volume_id)
+            self._mounts.unpublish(target)
+            self._mounts.discard(volume_id)
+            log.info("volume_unpublished", {names.VOLUME: volume_id})
+
+    async def run(self) -> None:
+        """Tell the credentials process what it does not know, for ever."""
+        failing = False
+        while True:
+            try:
+                await self.catch_up()
+                failing = False
+            except (CredentialsUnavailableError, OSError) as error:
+                if not failing:
+                    log.warning("credentials_not_told", {names.ERROR: str(error)})
+                failing = True
+            await self._clock.sleep(LOOK_S)
+
+    async def catch_up(self) -> None:
+        """Tell it all when it is another one, else what is left. Raises what stopped that."""
+        instance = await self._credentials.instance()
+        if instance != self._instance:
+            log.info("credentials_are_new", {names.COUNT: len(self._volumes)})
+            self._untold.update(self._volumes)
+            self._instance = instance
+        refused: CredentialsRefusedError | None = None
+        for volume_id in sorted({*self._untold, *self._ended}):
+            try:
+                await self._catch_up_with(volume_id)
+            except CredentialsRefusedError as error:
+                refused = error  # this one alone; the others need not wait for it
+        if refused is not None:
+            raise refused
+
+    async def _catch_up_with(self, volume_id: str) -> None:
+        async with self._turn(volume_id):
+            # Somebody else may have had a turn meanwhile.
+            if volume_id in self._untold:
+                await self._tell(self._volumes[volume_id])
+            elif volume_id in self._ended:
+                await self._credentials.unpublish(volume_id)
+                self._forget(volume_id)
+
+    async def _refresh(self, volume: Volume) -> None:
+        known = self._volumes.get(volume.id)
+        if known is not None and known.pod.uid != volume.pod.uid:
+            log.error("volume_is_anothers", _line(volume))
+            return
+        try:
+            if known != volume:
+                self._records.write(Record(volume))
+            self._volumes[volume.id] = volume
+            self._untold.add(volume.id)
+            await self._tell(volume)
+        except (CredentialsUnavailableError, OSError) as error:
+            # `run` goes on trying, with the tokens that came just now.
+            log.warning("volume_not_refreshed", _line(volume) | {names.ERROR: str(error)})
+
+    async def _tell(self, volume: Volume) -> None:
+        publication = Publication(
+            pod=volume.pod,
+            directory=self._mounts.prepare(volume.id),
+            attributes=volume.attributes,
+            tokens={audience: token.reveal() for audience, token in volume.tokens.items()},
+        )
+        await self._credentials.publish(volume.id, publication)
+        self._untold.discard(volume.id)
+
+    async def _tell_end(self, volume_id: str) -> None:
+        try:
+            await self._credentials.unpublish(volume_id)
+        except CredentialsUnavailableError as error:
+            log.warning("end_not_told", {names.VOLUME: volume_id, names.ERROR: str(error)})
+            return
+        self._forget(volume_id)
+
+    def _forget(self, volume_id: str) -> None:
+        self._ended.pop(volume_id, None)
+        self._records.remove(volume_id)
+
+    @asynccontextmanager
+    async def _turn(self, volume_id: str) -> AsyncIterator[None]:
+        """One call at a time for each volume: kubelet asks again while the first still runs."""
+        turn = self._turns.setdefault(volume_id, _Turn())
+        turn.wanted += 1
+        try:
+            async with turn.lock:
+                yield
+        finally:
+            turn.wanted -= 1
+            if not turn.wanted:
+                del self._turns[volume_id]
+
+
+class _Turn:
+    def __init__(self) -> None:
+        self.lock = asyncio.Lock()
+        self.wanted = 0
+
+
+def _line(volume: Volume) -> dict[names.Key, str]:
+    return {
+        names.VOLUME: volume.id,
+        names.OBJECT: f"{volume.pod.namespace}/{volume.pod.name}",
+    }

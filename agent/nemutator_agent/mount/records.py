@@ -1,0 +1,50 @@
+"""What is kept of a volume while this process is away: everything but its tokens."""
+
+import json
+from dataclasses import asdict, dataclass
+
+from nemutator_common.publications import PublishedPod
+
+from nemutator_agent.mount.volumes import Volume, is_target, is_volume_id
+
+LARGEST = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    volume: Volume
+    ended: bool = False
+    """Unpublished, and the credentials process was not there to be told."""
+
+
+def encoded(record: Record) -> bytes:
+    volume = record.volume
+    content = {
+        "id": volume.id,
+        "target": volume.target,
+        "pod": asdict(volume.pod),
+        "attributes": dict(volume.attributes),
+        "ended": record.ended,
+    }
+    return json.dumps(content).encode()
+
+
+def decoded(content: bytes, kubelet_root: str) -> Record:
+    """A ValueError for what we would not have written, or would write no more."""
+    try:
+        given = json.loads(content)
+        volume = Volume(
+            id=given["id"],
+            target=given["target"],
+            pod=PublishedPod(**given["pod"]),
+            attributes=given["attributes"],
+        )
+        texts = [volume.id, volume.target, *asdict(volume.pod).values()]
+        texts += [*volume.attributes.keys(), *volume.attributes.values()]
+        ended = given["ended"]
+    except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
+        raise ValueError("not a record of a volume") from error
+    whole = all(isinstance(text, str) for text in texts) and isinstance(ended, bool)
+    if not whole or not is_volume_id(volume.id) or not is_target(volume.target, kubelet_root):
+        raise ValueError("not a record of a volume")
+    return Record(volume, ended)

@@ -1,0 +1,41 @@
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_agent.mount.mount_table import times_mounted
+
+ROOT = b"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda rw\n"
+
+paths = st.lists(
+    st.text(
+        st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=8
+    ).filter(lambda name: name not in {".", ".."}),
+    min_size=1,
+    max_size=4,
+).map(lambda names: "/".join(["", *names]).encode())
+
+
+def line_of(path: bytes) -> bytes:
+    """As the kernel writes it: blanks, tabs, newlines and backslashes as octal numbers."""
+    written = b"".join(b"\\%03o" % byte if byte in b" \t\n\\" else bytes([byte]) for byte in path)
+    return b"99 22 0:50 / " + written + b" rw,nosuid shared:7 - tmpfs nemutator rw,size=1024k\n"
+
+
+@given(paths)
+def test_a_mount_is_found_whatever_its_path_is_made_of(path: bytes) -> None:
+    table = [ROOT, line_of(path), line_of(path + b"x"), line_of(b"/y" + path)]
+    assert times_mounted(table, path) == 1
+
+
+@given(paths, st.integers(0, 4))
+def test_mounts_over_each_other_are_counted(path: bytes, times: int) -> None:
+    assert times_mounted([ROOT, *[line_of(path)] * times], path) == times
+
+
+def test_a_path_in_another_place_of_the_line_is_no_mount() -> None:
+    bound = b"99 22 8:1 /a/b /c rw - ext4 /a/b rw\n"
+    assert times_mounted([bound], b"/a/b") == 0
+    assert times_mounted([bound], b"/c") == 1
+
+
+@given(st.lists(st.binary(max_size=60), max_size=5))
+def test_lines_of_any_kind_are_passed_over(lines: list[bytes]) -> None:
+    assert times_mounted(lines, b"/a/long/path/that/nobody/has/mounted/on") == 0

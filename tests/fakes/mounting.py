@@ -1,0 +1,119 @@
+"""Stand-ins for the machine's mounts, kept records and the credentials process."""
+
+import asyncio
+from collections.abc import Iterable
+from dataclasses import dataclass, field, replace
+
+from nemutator_agent.mount.ports import CredentialsRefusedError, CredentialsUnavailableError
+from nemutator_agent.mount.records import Record
+from nemutator_agent.mount.volumes import Volume
+from nemutator_common.publications import Publication, PublishedPod
+from nemutator_common.secret import Secret
+
+UID = "0a1b2c3d-0000-4111-8222-333344445555"
+ROOT = "/var/lib/kubelet"
+
+
+def target_of(uid: str = UID) -> str:
+    return f"{ROOT}/pods/{uid}/volumes/kubernetes.io~csi/nemutator/mount"
+
+
+def a_volume(name: str = "csi-1", *, uid: str = UID, token: str | None = "first") -> Volume:
+    return Volume(
+        id=name,
+        target=target_of(uid),
+        pod=PublishedPod("shop", "web-1", uid, "web"),
+        attributes={"secret.db": "secret/app/db#password"},
+        tokens={} if token is None else {"vault": Secret(token)},
+    )
+
+
+@dataclass
+class FakeMounts:
+    """Does what is asked in memory; `broken` makes it fail."""
+
+    prepared: set[str] = field(default_factory=set)
+    published: dict[str, str] = field(default_factory=dict)
+    """Target to volume."""
+    broken: OSError | None = None
+
+    def is_published(self, target: str) -> bool:
+        return target in self.published
+
+    def prepare(self, volume_id: str) -> str:
+        self._do()
+        self.prepared.add(volume_id)
+        return f"/volumes/{volume_id}"
+
+    def publish(self, volume_id: str, target: str) -> None:
+        self._do()
+        assert volume_id in self.prepared
+        self.published[target] = volume_id
+
+    def unpublish(self, target: str) -> None:
+        self._do()
+        self.published.pop(target, None)
+
+    def discard(self, volume_id: str) -> None:
+        self._do()
+        self.prepared.discard(volume_id)
+
+    def _do(self) -> None:
+        if self.broken is not None:
+            raise self.broken
+
+
+@dataclass
+class FakeRecords:
+    kept: dict[str, Record] = field(default_factory=dict)
+
+    def all(self) -> Iterable[Record]:
+        return list(self.kept.values())
+
+    def write(self, record: Record) -> None:
+        self.kept[record.volume.id] = replace(record, volume=replace(record.volume, tokens={}))
+
+    def remove(self, volume_id: str) -> None:
+        self.kept.pop(volume_id, None)
+
+
+@dataclass
+class FakeCredentials:
+    """One that forgets everything when it is restarted."""
+
+    life: int = 1
+    away: bool = False
+    refuses: set[str] = field(default_factory=set)
+    known: dict[str, Publication] = field(default_factory=dict)
+    calls: list[str] = field(default_factory=list)
+    door: asyncio.Event | None = None
+    """When there is one, publications wait for it."""
+    asked: asyncio.Event = field(default_factory=asyncio.Event)
+    """Set by the first publication."""
+
+    def restart(self) -> None:
+        self.life += 1
+        self.known.clear()
+
+    async def instance(self) -> str:
+        self._answer("")
+        return f"life {self.life}"
+
+    async def publish(self, volume_id: str, publication: Publication) -> None:
+        self.calls.append(f"publish {volume_id}")
+        self.asked.set()
+        if self.door is not None:
+            await self.door.wait()
+        self._answer(volume_id)
+        self.known[volume_id] = publication
+
+    async def unpublish(self, volume_id: str) -> None:
+        self.calls.append(f"unpublish {volume_id}")
+        self._answer(volume_id)
+        self.known.pop(volume_id, None)
+
+    def _answer(self, volume_id: str) -> None:
+        if self.away:
+            raise CredentialsUnavailableError("nobody there")
+        if volume_id in self.refuses:
+            raise CredentialsRefusedError("HTTP status 400")
