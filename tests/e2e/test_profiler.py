@@ -22,6 +22,7 @@ from nemutator_agent.profiler.targets import CONTROLLERS, Resolved
 from nemutator_common.wire import ProfileTarget
 
 from tests.contract.profiler.busy import SPIN, busy, cpu_seconds, until_used
+from tests.e2e.standing import Person
 from tests.testbed.running.waiting import until
 
 pytestmark = pytest.mark.e2e
@@ -287,3 +288,25 @@ async def test_a_process_that_has_ended_has_no_account(targets: MachineTargets) 
     assert resolved.account.cpu_seconds() is None
     with pytest.raises(RefusedError, match="is not running"):
         await targets.resolve(ProfileTarget("pid", str(pid)))
+
+
+REFUSED = """
+import asyncio
+from nemutator_agent.profiler.kernel_sampling import KernelSampler
+from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.targets import Selection
+try:
+    asyncio.run(KernelSampler().start(Selection("process", 1), hz=99, texts={}))
+except RefusedError as refusal:
+    print(refusal.reason, refusal, sep=": ")
+"""
+
+
+def test_an_ordinary_user_is_told_which_rights_are_missing(ordinary: Person) -> None:
+    python = ordinary.command[0]
+    ran = Person((python, "-c"), ordinary.uid, ordinary.environment).run(REFUSED)
+    assert ran.code == 0, ran.stderr
+    assert ran.stdout.startswith(
+        "rights: the agent may not load BPF programs: it lacks CAP_BPF and CAP_PERFMON"
+    )
+    assert "run `nemutator-agent observe` as root" in ran.stdout

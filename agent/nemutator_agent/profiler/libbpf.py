@@ -14,7 +14,7 @@ from typing import Any, Final
 
 from nemutator_agent.profiler.refusals import RefusedError
 
-_NAME = "libbpf.so.1"
+NAME = "libbpf.so.1"
 _LINES_KEPT = 40
 _LINES_SHOWN = 3
 _LONGEST_LINE = 300
@@ -57,9 +57,9 @@ class LibbpfError(Exception):
 class Libbpf:
     """The library. One for the process: what it says goes to one place."""
 
-    def __init__(self) -> None:
+    def __init__(self, file: str = NAME) -> None:
         try:
-            self._library = ctypes.CDLL(_NAME, use_errno=True)
+            self._library = ctypes.CDLL(file, use_errno=True)
             for name, (result, *arguments) in _SIGNATURES.items():
                 function = getattr(self._library, name)
                 function.restype = result
@@ -68,7 +68,7 @@ class Libbpf:
             absent = "No such file" in str(error)
             raise RefusedError(
                 "libbpf",
-                f"{_NAME} {'is not installed' if absent else 'cannot be used: ' + str(error)[:120]}",
+                f"{file} {'is not installed' if absent else 'cannot be used: ' + str(error)[:120]}",
                 remedy="install it (Debian: apt-get install libbpf1)",
             ) from None
         self._formatted = ctypes.CDLL(None).vsnprintf

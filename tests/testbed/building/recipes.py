@@ -15,6 +15,8 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "postgres": ("postgresql-*", "postgresql-client-*"),
     "prometheus": ("prometheus",),
     "images": ("buildah", "debootstrap"),
+    # The compiler that scripts/bpf-objects records.
+    "bpf": ("clang-14", "llvm-14", "libbpf1"),
 }
 
 # To be raised when the way of making changes so that what was made before will not do.

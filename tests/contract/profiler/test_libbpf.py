@@ -1,0 +1,75 @@
+"""libbpf as we call it: absent, strange, and told nonsense."""
+
+import os
+
+import nemutator_bpf
+import pytest
+from nemutator_agent.profiler import draining
+from nemutator_agent.profiler.libbpf import Libbpf, LibbpfError
+from nemutator_agent.profiler.refusals import RefusedError
+
+
+def test_a_library_that_is_absent_is_named_with_its_package() -> None:
+    with pytest.raises(RefusedError, match=r"libnosuch\.so\.9 is not installed") as refusal:
+        Libbpf("libnosuch.so.9")
+    assert refusal.value.reason == "libbpf"
+    assert "apt-get install libbpf1" in str(refusal.value)
+
+
+def test_another_library_is_not_taken_for_it() -> None:
+    with pytest.raises(RefusedError, match=r"libc\.so\.6 cannot be used"):
+        Libbpf("libc.so.6")
+
+
+@pytest.mark.e2e
+@pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF" + bytes(200), b"no object at all"])
+def test_what_is_no_object_is_refused_with_what_libbpf_says(content: bytes) -> None:
+    with pytest.raises(LibbpfError) as error:
+        Libbpf().load(content, constants=b"")
+    assert error.value.call == "bpf_object__open_mem"
+    assert error.value.errno > 0
+    assert not content.startswith(b"no") or any("ELF" in line for line in error.value.said)
+
+
+@pytest.mark.e2e
+def test_constants_of_another_size_are_not_written() -> None:
+    content = nemutator_bpf.program("sample", os.uname().machine)
+    assert content is not None
+    with pytest.raises(LibbpfError, match="Message too long"):
+        Libbpf().load(content, constants=b"short")
+
+
+@pytest.mark.e2e
+def test_what_is_not_in_an_object_is_an_error_and_no_crash() -> None:
+    content = nemutator_bpf.program("sample", os.uname().machine)
+    assert content is not None
+    loaded = Libbpf().load(content, constants=draining.WISH.pack(1, 0, 1, 0, 127, 0))
+    try:
+        with pytest.raises(LibbpfError):
+            loaded.put("no such map", b"", b"")
+        with pytest.raises(LibbpfError):
+            loaded.program_fd("no such program")
+        assert list(loaded.drain("stacks", key_size=8, value_size=1024, batch=16)) == []
+    finally:
+        loaded.close()
+        loaded.close()
+
+
+@pytest.mark.e2e
+def test_a_map_is_drained_however_many_batches_it_takes() -> None:
+    content = nemutator_bpf.program("sample", os.uname().machine)
+    assert content is not None
+    loaded = Libbpf().load(content, constants=draining.WISH.pack(1, 0, 1, 0, 127, 0))
+    try:
+        wanted = {
+            draining.TGID.pack(number): draining.TEXT.pack(number, number + 1)
+            for number in range(1000)
+        }
+        for key, value in wanted.items():
+            loaded.put("texts", key, value)
+        drained = list(loaded.drain("texts", key_size=4, value_size=16, batch=64))
+        assert len(drained) == len(wanted)
+        assert dict(drained) == wanted
+        assert list(loaded.drain("texts", key_size=4, value_size=16, batch=64)) == []
+    finally:
+        loaded.close()
