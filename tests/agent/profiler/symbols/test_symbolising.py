@@ -1,0 +1,155 @@
+import pytest
+from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES
+from nemutator_agent.profiler.symbols.maps import Mapping
+from nemutator_agent.profiler.symbols.symbolising import (
+    MOST_FAILURES,
+    GoneError,
+    HiddenFileError,
+    StuckError,
+    Symbolising,
+    WorkerFailedError,
+)
+from nemutator_common.profiles import folded, pprof
+
+from tests.agent.profiler.symbols.test_kallsyms import BASE, LINES
+from tests.fakes.go_programs import TEXT, Function, GoProgram
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.symbols import FakeFiles, LocalWorker
+
+BIAS = 0x5500_0000_0000
+APP = Mapping(BIAS + TEXT, BIAS + 0x2000, TEXT, 7, "/srv/app")
+VDSO = Mapping(0x7000, 0x8000, 0, 0, "[vdso]")
+JIT = Mapping(0x9000, 0xA000, 0, 0, "")
+
+
+class World:
+    def __init__(self) -> None:
+        self.files = FakeFiles()
+        self.files.contents[7] = GoProgram().build()
+        self.files.processes[1] = [APP, VDSO, JIT]
+        self.files.kernel = LINES
+        self.worker = LocalWorker(self.files)
+        self.meter = MemoryMeter()
+        self.symbolising = Symbolising(self.files, self.worker, meter=self.meter)
+
+    async def folded(self, *rows: RawRow) -> tuple[list[str], tuple[str, ...]]:
+        content, notes = await self.symbolising.symbolise(profile(*rows))
+        assert self.files.open_files == 0
+        return folded.render(pprof.decode(content)).splitlines(), notes
+
+
+@pytest.fixture
+def world() -> World:
+    return World()
+
+
+def profile(*rows: RawRow) -> RawProfile:
+    return RawProfile(99, 0.0, 1.0, rows, sum(row.count for row in rows), {}, None)
+
+
+def row(
+    *user: int, pid: int = 1, words: tuple[int, int] = (0, 0), kernel: tuple[int, ...] = ()
+) -> RawRow:
+    return RawRow(pid, user, kernel, words, 1)
+
+
+def app(place: int) -> int:
+    return BIAS + TEXT + place
+
+
+async def test_inlined_calls_kernel_and_what_has_no_file_stand_in_one_stack(world: World) -> None:
+    lines, notes = await world.folded(
+        row(app(0x15), app(0x41), 0x7010), row(0x9010, kernel=(BASE + 0x110,)), row(5)
+    )
+    assert lines == [
+        "[unknown] 1",
+        "[unknown_in_memory_without_a_file];first_[k] 1",
+        "[vdso];main.each[...];main.main;main.add_[i];main.deep_[i] 1",
+    ]
+    assert notes == ("1 of 5 places have no name",)
+
+
+async def test_the_lost_caller_is_put_back(world: World) -> None:
+    lines, _ = await world.folded(
+        row(app(1), words=(app(0x41), 0)),
+        row(app(5), words=(0, app(0x41))),
+        row(app(9), words=(app(0x41), app(0x41))),
+    )
+    assert lines == ["main.each[...];main.main 2", "main.main 1"]
+
+
+async def test_what_has_ended_is_said(world: World) -> None:
+    lines, notes = await world.folded(row(1, 2, pid=99))
+    assert lines == ["[gone];[gone] 1"]
+    assert notes[0].startswith("1 process had ended")
+
+
+@pytest.mark.parametrize("refusal", [HiddenFileError(), StuckError(), GoneError()])
+async def test_a_file_that_may_not_be_read_leaves_its_name(
+    world: World, refusal: Exception
+) -> None:
+    world.files.refused[7] = refusal
+    lines, _ = await world.folded(row(app(1)))
+    assert lines == ["[unknown_in_app] 1"]
+
+
+async def test_what_was_learnt_is_not_asked_again(world: World) -> None:
+    await world.folded(row(app(1)), row(app(0x20), words=(app(0x41), 0)))
+    asked = len(world.worker.asked)
+    await world.folded(row(app(0x20), words=(app(0x41), 0)))
+    assert len(world.worker.asked) == asked
+    await world.folded(row(app(1), words=(app(0x41), 0)))
+    assert len(world.worker.asked) == asked + 1, "the depth of this one was not known yet"
+    assert world.worker.stops == 3
+
+
+async def test_many_places_are_many_questions(world: World) -> None:
+    size = 3 * MOST_ADDRESSES
+    program = GoProgram(functions=(Function("main.long", size, lines=[(1, size)]),))
+    world.files.contents[7] = program.build()
+    lines, _ = await world.folded(*(row(app(place)) for place in range(size)))
+    assert lines == [f"main.long {size}"]
+    assert len(world.worker.asked) == 3
+
+
+async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> None:
+    world.worker.failing[7] = WorkerFailedError("hung")
+    rows = [row(app(1))]
+    for inode in range(10, 20):
+        pid = 100 + inode
+        world.files.contents[inode] = b""
+        world.files.processes[pid] = [Mapping(0x1000, 0x2000, 0, inode, f"/{inode}")]
+        world.worker.failing[inode] = WorkerFailedError("died")
+        rows.append(row(0x1000, pid=pid))
+    lines, notes = await world.folded(*rows)
+    assert len(world.worker.asked) == MOST_FAILURES
+    assert all(line.startswith("[unknown_in_") for line in lines)
+    assert any("app failed" in note for note in notes)
+
+
+async def test_a_kernel_that_hides_is_said(world: World) -> None:
+    world.files.kernel = b"0000000000000000 T f\n"
+    lines, notes = await world.folded(row(app(1), kernel=(BASE,)))
+    assert lines == ["main.main;[unknown_in_the_kernel]_[k] 1"]
+    assert any("kptr_restrict" in note for note in notes)
+    world.files.kernel = HiddenFileError()
+    _, notes = await world.folded(row(app(1), kernel=(BASE,)))
+    assert any("kptr_restrict" in note for note in notes)
+
+
+async def test_the_text_is_where_the_process_has_it(world: World) -> None:
+    assert await world.symbolising.range_of(1) == (app(0), app(0x70))
+    assert await world.symbolising.range_of(1) == (app(0), app(0x70))
+    assert len(world.worker.asked) == 1
+    assert world.files.open_files == 0
+
+
+async def test_without_go_there_is_no_text(world: World) -> None:
+    world.files.contents[7] = b"#!/bin/sh"
+    assert await world.symbolising.range_of(1) is None
+    world.files.processes[2] = [VDSO]
+    assert await world.symbolising.range_of(2) is None
+    assert await world.symbolising.range_of(99) is None
+    world.files.processes[3] = HiddenFileError()
+    assert await world.symbolising.range_of(3) is None

@@ -1,0 +1,78 @@
+"""Files of processes, and a symbol worker, without processes; programs are real tables."""
+
+from nemutator_agent.inspection.identities import FileId
+from nemutator_agent.profiler.symbols import examining
+from nemutator_agent.profiler.symbols.answers import (
+    Answer,
+    Question,
+    decode_answer,
+    decode_question,
+    encode_answer,
+    encode_question,
+)
+from nemutator_agent.profiler.symbols.maps import Mapping, Mappings
+from nemutator_agent.profiler.symbols.symbolising import GoneError, OpenFile, WorkerFailedError
+
+
+class FakeFiles:
+    """Contents by inode; what is not here is gone. A file is known by its inode."""
+
+    def __init__(self) -> None:
+        self.contents: dict[int, bytes] = {}
+        self.processes: dict[int, list[Mapping] | Exception] = {}
+        self.refused: dict[int, Exception] = {}
+        self.open_files = 0
+        self.kernel: bytes | Exception = b""
+
+    async def mappings(self, pid: int) -> Mappings:
+        found = self.processes.get(pid, GoneError())
+        if isinstance(found, Exception):
+            raise found
+        return Mappings(found)
+
+    async def open(self, pid: int, mapping: Mapping) -> OpenFile:
+        if mapping.inode in self.refused:
+            raise self.refused[mapping.inode]
+        if mapping.inode not in self.contents:
+            raise GoneError
+        self.open_files += 1
+        return OpenFile(mapping.inode, FileId(1, mapping.inode, 1, 1))
+
+    async def open_kernel(self) -> OpenFile:
+        if isinstance(self.kernel, Exception):
+            raise self.kernel
+        self.open_files += 1
+        return OpenFile(0, FileId(1, 0, 1, 1))
+
+    def close(self, file: OpenFile) -> None:
+        self.open_files -= 1
+
+
+class LocalWorker:
+    """Answers as the worker does, here; files in *failing* make it fail."""
+
+    def __init__(self, files: FakeFiles) -> None:
+        self._files = files
+        self.failing: dict[int, WorkerFailedError] = {}
+        self.asked: list[tuple[int, Question]] = []
+        self.stops = 0
+
+    async def ask(self, question: Question, file: int) -> Answer:
+        self.asked.append((file, question))
+        if file in self.failing:
+            raise self.failing[file]
+        content = self._files.kernel if question.kernel else self._files.contents[file]
+        assert isinstance(content, bytes)
+        found = decode_question(encode_question(question))
+
+        def read_at(offset: int, size: int) -> bytes:
+            return content[offset : offset + size]
+
+        if question.kernel:
+            answer = examining.kernel(read_at, found)
+        else:
+            answer = examining.Executable(read_at).answer(found)
+        return decode_answer(encode_answer(answer), question)
+
+    def stop(self) -> None:
+        self.stops += 1
