@@ -1,0 +1,130 @@
+"""What profiles need of others, in memory."""
+
+import asyncio
+from collections.abc import AsyncIterator, Sequence
+
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.model import Frame
+from nemutator_common.profiles.model import Profile as NamedProfile
+from nemutator_common.wire import ProfileTarget
+from nemutator_controller.profiles.ports import AnnotatedPod, KnownPod, ResultUnwrittenError
+from nemutator_controller.profiles.records import PodRef, Profile
+
+from tests.fakes.brain_stores import Failing
+
+NOW = 1_700_000_000.0
+POD = PodRef("shop", "cart-1", "11111111-2222-3333-4444-555555555555")
+
+
+def profile(number: int = 1, *, node: str = "n1", at: float = NOW) -> Profile:
+    return Profile(
+        id=f"{number:016x}",
+        node=node,
+        target=ProfileTarget("pid", "123"),
+        seconds=30.0,
+        hz=99,
+        asked_at=at,
+    )
+
+
+def content(*functions: str) -> bytes:
+    """A profile with a sample in each of *functions*, as an agent sends it."""
+    named = functions or ("main.work",)
+    return pprof.encode(
+        NamedProfile(
+            hz=99,
+            started_at=NOW,
+            seconds=1.0,
+            frames=tuple(Frame(function, "main.go", 7, 1, "go") for function in named),
+            stacks=tuple(((number,), 1) for number in range(len(named))),
+            recorded=len(named),
+        )
+    )
+
+
+class MemoryProfiles(Failing):
+    def __init__(self) -> None:
+        self.kept: dict[str, Profile] = {}
+        self.contents: dict[str, bytes] = {}
+
+    async def save(self, profile: Profile, pprof: bytes | None = None) -> None:
+        self._work()
+        self.kept[profile.id] = profile
+        if pprof is not None:
+            self.contents[profile.id] = pprof
+
+    async def find(self, identity: str) -> Profile | None:
+        self._work()
+        return self.kept.get(identity)
+
+    async def unfinished(self) -> Sequence[Profile]:
+        self._work()
+        return sorted(
+            (one for one in self.kept.values() if one.is_open), key=lambda one: one.asked_at
+        )
+
+    async def newest(self, most: int) -> Sequence[Profile]:
+        self._work()
+        return sorted(self.kept.values(), key=lambda one: (-one.asked_at, one.id))[:most]
+
+    async def pprof(self, identity: str) -> bytes | None:
+        self._work()
+        return self.contents.get(identity)
+
+    async def prune(self, *, most: int, most_bytes: int) -> tuple[int, int]:
+        self._work()
+        finished = sorted(
+            (one for one in self.kept.values() if not one.is_open), key=lambda one: one.asked_at
+        )
+        by_count = by_bytes = 0
+        while len(finished) > most:
+            self._remove(finished.pop(0))
+            by_count += 1
+        while sum(one.bytes for one in finished) > most_bytes:
+            self._remove(finished.pop(0))
+            by_bytes += 1
+        return by_count, by_bytes
+
+    def _remove(self, profile: Profile) -> None:
+        del self.kept[profile.id]
+        self.contents.pop(profile.id, None)
+
+
+class FixedPods:
+    def __init__(self, *pods: KnownPod) -> None:
+        self._pods = pods
+
+    def find(self, name: str) -> KnownPod | None:
+        for pod in self._pods:
+            if name in (pod.ref.uid, f"{pod.ref.namespace}/{pod.ref.name}"):
+                return pod
+        return None
+
+
+class ScriptedPods:
+    """An `AnnotatedPods` and a `Results`: what is written comes back as a change, as in a cluster."""
+
+    def __init__(self) -> None:
+        self.written: list[tuple[PodRef, str]] = []
+        self.told: list[str] = []
+        self.broken = False
+        self._queue: asyncio.Queue[AnnotatedPod] = asyncio.Queue()
+        self._pods: dict[PodRef, AnnotatedPod] = {}
+
+    def put(self, pod: AnnotatedPod) -> None:
+        self._pods[pod.ref] = pod
+        self._queue.put_nowait(pod)
+
+    async def changes(self) -> AsyncIterator[AnnotatedPod]:
+        while True:
+            yield await self._queue.get()
+
+    async def write(self, pod: PodRef, result: str) -> None:
+        if self.broken:
+            raise ResultUnwrittenError("the API server is away")
+        self.written.append((pod, result))
+        before = self._pods[pod]
+        self.put(AnnotatedPod(pod, before.node, before.wanted, result))
+
+    def tell(self, pod: PodRef, note: str) -> None:
+        self.told.append(note)
