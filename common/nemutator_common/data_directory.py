@@ -34,6 +34,11 @@ class DataDirectory:
         """What proves that a local caller may enter this directory: 0600, new at each `up`."""
         return self.root / "link-token"
 
+    @property
+    def objects(self) -> Path:
+        """Manifests, where there is no cluster that would keep them."""
+        return self.root / "objects"
+
     def socket(self, role: str) -> Path:
         return self.root / f"{role}.sock"
 

@@ -15,6 +15,7 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
 from nemutator_controller.app.insight import Insight
+from nemutator_controller.app.journaling import Journaling
 from nemutator_controller.cluster.keeping import Keeper
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.sql import SqlLatest
@@ -70,7 +71,11 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         reports = insight.hearing(SqlReports(database, record))
         receiver = Receiver(reports, nodes, meter=meter, clock=clock)
         grants = SqlGrants(database, clock=clock)
-        handlers: dict[str, StreamHandler] = {"grants": grants.record}
+        journaling = Journaling(settings, database, directory, meter=meter, clock=clock)
+        handlers: dict[str, StreamHandler] = {
+            "decisions": journaling.record,
+            "grants": grants.record,
+        }
         records = StreamReceiver(SqlStreams(database, handlers), meter=meter, clock=clock)
 
         def console_address() -> TcpAddress:
@@ -82,11 +87,13 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             *HistoryApi(history, clock=clock).routes(),
             *LeasesApi(grants, clock=clock).routes(),
             *insight.api(),
+            *journaling.api(),
         ]
         uplink = [
             *Uplink(receiver, meter=meter).routes(),
             *Streams(records, handlers, meter=meter).routes(),
             *insight.uplink(),
+            *journaling.uplink(),
         ]
         pages = Pages(doorkeeper, console_address, session_s=settings.session_s, meter=meter)
         console = HttpServer(
@@ -120,6 +127,7 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         await insight.restore()
         supervisor = Supervisor()
         insight.add_keeper(supervisor)
+        journaling.add(supervisor)
         supervisor.add("keeper", keeper.run)
         supervisor.add("retention", Retention(history, keep, meter=meter, clock=clock).run)
         supervisor.add("http local", local.run)

@@ -6,6 +6,8 @@ from typing import Any
 import msgspec
 from nemutator_common.decisions import Subject
 
+from nemutator_controller.journal.applying import Applied
+from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.records import Entry, Reversal, Tombstone
 from nemutator_controller.journal.reversing import Step
 from nemutator_controller.journal.rolling_back import (
@@ -67,6 +69,29 @@ def taken_back(reversal: Reversal, subject: Subject) -> Json:
         "evicted": reversal.evicted,
         "outcomes": [msgspec.to_builtins(outcome) for outcome in reversal.outcomes],
     }
+
+
+def applied(result: Applied) -> Json:
+    return {
+        "apiVersion": API_VERSION,
+        "kind": "Applied",
+        "object": _object(result.subject),
+        "outcome": result.outcome,
+        "id": result.decision,
+        "edits": [msgspec.to_builtins(edit) for edit in result.edits],
+        "previewed": [msgspec.to_builtins(edit) for edit in result.previewed],
+        "warnings": list(result.warnings),
+    }
+
+
+def kept(objects: Sequence[Live], *, whole: bool) -> Json:
+    """Manifests by name; *whole*: with what is in them."""
+    items = [
+        {**_object(live.subject), "version": live.version}
+        | ({"manifest": live.document} if whole else {})
+        for live in objects
+    ]
+    return {"apiVersion": API_VERSION, "kind": "ObjectList", "items": items}
 
 
 def buried(stones: Sequence[Tombstone]) -> Json:

@@ -40,9 +40,9 @@ class MutationsApi:
     def routes(self) -> list[web.RouteDef]:
         one = f"{MUTATIONS_PATH}/{{id}}"
         return [
-            web.get(MUTATIONS_PATH, _explained(self._list)),
-            web.get(one, _explained(self._show)),
-            web.post(f"{one}/rollback", _explained(self._roll_back)),
+            web.get(MUTATIONS_PATH, explained(self._list)),
+            web.get(one, explained(self._show)),
+            web.post(f"{one}/rollback", explained(self._roll_back)),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
@@ -106,13 +106,13 @@ class TombstonesApi:
         self._store = store
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get(TOMBSTONES_PATH, _explained(self._tell))]
+        return [web.get(TOMBSTONES_PATH, explained(self._tell))]
 
     async def _tell(self, _: web.Request) -> web.Response:
         return answer(documents.buried(await self._store.tombstones()))
 
 
-def _explained(handler: Handler) -> Handler:
+def explained(handler: Handler) -> Handler:
     """What keeps an answer from being given, as one with a remedy."""
 
     async def explaining(request: web.Request) -> web.Response:

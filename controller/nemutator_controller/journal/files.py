@@ -24,12 +24,12 @@ from nemutator_controller.journal.living import (
     RefusedError,
     UnreachableError,
 )
+from nemutator_controller.journal.manifests import LARGEST
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.paths import PathError
 
 T = TypeVar("T")
 
-LARGEST = 1 << 20
 MOST = 2_000
 DEADLINE_S = 5.0
 

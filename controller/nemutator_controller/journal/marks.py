@@ -55,17 +55,21 @@ def about(decision: Decision, subject: Subject) -> Decision:
 
 
 def owner_of(pod: Mapping[str, Any]) -> tuple[str, str]:
-    """Kind and name of the workload that made *pod*; empty for a bare one.
+    """Kind and name of the workload that made *pod*, as admission names it; empty for a bare one.
 
     A ReplicaSet of a Deployment is called as the Deployment, then by the hash of its template.
     """
-    metadata = pod.get("metadata") or {}
-    owners = metadata.get("ownerReferences") or []
-    for owner in owners:
-        if owner.get("controller"):
+    metadata = _map(pod.get("metadata"))
+    owners = metadata.get("ownerReferences")
+    for owner in map(_map, owners if isinstance(owners, list) else ()):
+        if owner.get("controller") is True:
             kind, name = str(owner.get("kind", "")), str(owner.get("name", ""))
-            suffix = f"-{(metadata.get('labels') or {}).get('pod-template-hash', '')}"
+            suffix = f"-{_map(metadata.get('labels')).get('pod-template-hash', '')}"
             if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
                 return "Deployment", name.removesuffix(suffix)
             return kind, name
     return "", ""
+
+
+def _map(value: Any) -> Mapping[str, Any]:
+    return value if isinstance(value, dict) else {}

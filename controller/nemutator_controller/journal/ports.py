@@ -80,11 +80,13 @@ class Objects(Protocol):
         ...
 
 
-class Planner(Protocol):
-    """What the policies make of an object that is applied."""
+class Manifests(Objects, Protocol):
+    """Objects that are kept here because there is no cluster that would keep them."""
 
-    def plan(
-        self, manifest: Mapping[str, Any], policies: Sequence[Mapping[str, Any]]
-    ) -> tuple[Sequence[Edit], Sequence[str]]:
-        """Edits, and warnings for whoever applies it."""
+    async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+        """Keep *document*, whatever was there before."""
+        ...
+
+    async def all(self, kind: str | None = None) -> Sequence[Live]:
+        """Every object, of one kind if it is named; what cannot be read is left out."""
         ...

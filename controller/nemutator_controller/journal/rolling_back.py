@@ -4,7 +4,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 from nemutator_common.clocks import Clock
-from nemutator_common.decisions import Decision, Subject
+from nemutator_common.decisions import Decision, Edit, Subject
 
 from nemutator_controller.journal.living import (
     ChangedError,
@@ -24,6 +24,8 @@ from nemutator_controller.journal.records import (
 )
 from nemutator_controller.journal.reversing import Step, backwards, steps_back
 from nemutator_controller.journal.ways import POD, Way
+from nemutator_controller.mutations.paths import value_at
+from nemutator_controller.mutations.stamps import PATH
 
 TRIES = 5
 """Somebody else may write the object between our look at it and our write."""
@@ -149,10 +151,11 @@ class RollingBack:
             steps = plan.by(way)
             if not steps:
                 continue
+            edits = [backwards(step) for step in steps]
+            if way == "patch" and not self._objects.running:
+                edits += unmarked(plan.live, plan.decision, plan.steps)
             try:
-                live = await self._objects.write(
-                    live, [backwards(step) for step in steps], resize=way == "resize"
-                )
+                live = await self._objects.write(live, edits, resize=way == "resize")
             except (RefusedError, UnreachableError) as error:
                 _note(steps, outcomes, "refused", str(error))
             else:
@@ -186,6 +189,18 @@ class RollingBack:
             return False
         _note(steps, outcomes, "reversed", MADE_ANEW)
         return True
+
+
+def unmarked(live: Live, decision: Decision, steps: Sequence[Step]) -> list[Edit]:
+    """What takes our mark off, too, when nothing of the decision will be left.
+
+    A running pod keeps it: without one it would look as if admission had missed it.
+    """
+    mark = mark_of(live)
+    if mark is None or mark.id != decision.id or any(s.verdict == "conflict" for s in steps):
+        return []
+    text = value_at(live.document, PATH, live.subject.kind)
+    return [Edit(path=str(PATH), before=text, after=(), verb="stamp", policy="")]
 
 
 def state_after(outcomes: Sequence[Outcome]) -> State:

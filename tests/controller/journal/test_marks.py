@@ -86,6 +86,8 @@ def test_a_decision_learns_the_name_of_its_object() -> None:
     [
         ({}, ("", "")),
         ({"ownerReferences": None}, ("", "")),
+        ({"ownerReferences": ["x", 3]}, ("", "")),
+        ({**OWNED, "labels": "x"}, ("ReplicaSet", "web-7f9")),
         (OWNED, ("Deployment", "web")),
         ({**OWNED, "labels": {}}, ("ReplicaSet", "web-7f9")),
         ({**OWNED, "labels": {"pod-template-hash": "other"}}, ("ReplicaSet", "web-7f9")),

@@ -1,0 +1,65 @@
+"""The journal and what takes things back, put together."""
+
+import uuid
+
+from aiohttp import web
+from nemutator_common.clocks import Clock
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.meters import Meter
+from nemutator_common.supervising import Supervisor
+
+from nemutator_controller.database.access import Database
+from nemutator_controller.journal.applying import Applying
+from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
+from nemutator_controller.journal.files import FileObjects
+from nemutator_controller.journal.manifests_endpoint import ManifestsApi
+from nemutator_controller.journal.ports import Objects
+from nemutator_controller.journal.retention import Keep, Retention
+from nemutator_controller.journal.rolling_back import RollingBack
+from nemutator_controller.journal.sql import Handler, SqlJournal, recorder
+from nemutator_controller.mutations.advising import Advisor
+from nemutator_controller.policies.planning import NOBODY_KNOWS
+from nemutator_controller.settings import BrainSettings
+
+
+class Journaling:
+    """*cluster* has the objects; without one they are manifests in the data directory."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        database: Database,
+        directory: DataDirectory,
+        *,
+        cluster: Objects | None = None,
+        advisor: Advisor = NOBODY_KNOWS,
+        meter: Meter,
+        clock: Clock,
+    ) -> None:
+        self._store = SqlJournal(database)
+        self.record: Handler = recorder(meter)
+        """What stores the stream "decisions"."""
+        manifests = FileObjects(directory.objects)
+        rolling_back = RollingBack(self._store, cluster or manifests, fresh=fresh_id, clock=clock)
+        self._mutations = MutationsApi(self._store, rolling_back, meter=meter)
+        self._manifests: ManifestsApi | None = None
+        if cluster is None:
+            self._manifests = ManifestsApi(
+                Applying(self._store, manifests, fresh=fresh_id, clock=clock, advisor=advisor)
+            )
+        keep = Keep(seconds=settings.journal_s, decisions=settings.journal_decisions)
+        self._retention = Retention(self._store, keep, meter=meter, clock=clock)
+
+    def api(self) -> list[web.RouteDef]:
+        manifests = [] if self._manifests is None else self._manifests.routes()
+        return [*self._mutations.routes(), *manifests]
+
+    def uplink(self) -> list[web.RouteDef]:
+        return TombstonesApi(self._store).routes()
+
+    def add(self, supervisor: Supervisor) -> None:
+        supervisor.add("journal retention", self._retention.run)
+
+
+def fresh_id() -> str:
+    return uuid.uuid4().hex

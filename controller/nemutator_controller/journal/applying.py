@@ -1,0 +1,165 @@
+"""Applies a manifest where there is no cluster: what admission does to a pod happens to it here.
+
+The policies that were applied before make the plan; it is journaled, and only then the manifest is
+kept with its changes in it.
+"""
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+from nemutator_common.clocks import Clock
+from nemutator_common.decisions import Decision, Edit, Subject
+
+from nemutator_controller.journal.living import Live
+from nemutator_controller.journal.manifests import (
+    DEFAULT_NAMESPACE,
+    Manifest,
+    ManifestError,
+    manifest_of,
+)
+from nemutator_controller.journal.ports import JournalStore, Manifests
+from nemutator_controller.mutations.advising import Advisor
+from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.paths import PathError, value_at
+from nemutator_controller.mutations.stamps import PATH, merged, stamp_of, written
+from nemutator_controller.policies.model import KIND
+from nemutator_controller.policies.planning import NOBODY_KNOWS, Plan, Situation, plan
+from nemutator_controller.policies.snapshot import Policies, snapshot_of
+
+WRITER = "brain"
+
+NAMESPACE_NAME = "kubernetes.io/metadata.name"
+"""The label that every namespace of a cluster has: by it selectors can name one here, too."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    subject: Subject
+    outcome: Literal["created", "changed", "unchanged"]
+    decision: str = ""
+    """Id of what was changed in it; empty when nothing was."""
+    edits: tuple[Edit, ...] = ()
+    previewed: tuple[Edit, ...] = ()
+    warnings: tuple[str, ...] = ()
+
+
+class Applying:
+    """*fresh* makes ids of decisions that nobody has used."""
+
+    def __init__(
+        self,
+        store: JournalStore,
+        manifests: Manifests,
+        *,
+        fresh: Callable[[], str],
+        clock: Clock,
+        advisor: Advisor = NOBODY_KNOWS,
+    ) -> None:
+        self._store = store
+        self._manifests = manifests
+        self._fresh = fresh
+        self._clock = clock
+        self._advisor = advisor
+
+    async def apply(self, document: object) -> Applied:
+        """Raises `ManifestError`; and what `Manifests` and `JournalStore` raise, then nothing is
+        changed or applying again does no harm."""
+        manifest = manifest_of(document)
+        before = await self._manifests.get(manifest.subject)
+        if manifest.is_policy:
+            return await self._keep(manifest, before)
+        policies = await self._policies()
+        planned = self._plan(manifest, policies)
+        warnings = (*planned.warnings, *(f"{name}: {why}" for name, why in policies.faulty.items()))
+        id_ = self._fresh()
+        result = _changed(manifest, planned, id_)
+        if before is not None and same(_unmarked(before), _unmarked_in(result, manifest.subject)):
+            return Applied(subject=manifest.subject, outcome="unchanged", warnings=warnings)
+        decisions = self._decisions(manifest.subject, planned, id_, warnings)
+        await self._store.add(decisions, writer=WRITER, state="answered")
+        await self._manifests.put(manifest.subject, result)
+        for decision in decisions:
+            await self._store.seen(decision.id, name=manifest.subject.name, uid="")
+        return Applied(
+            subject=manifest.subject,
+            outcome="created" if before is None else "changed",
+            decision=id_ if planned.edits else "",
+            edits=planned.edits,
+            previewed=planned.previewed,
+            warnings=warnings,
+        )
+
+    async def all(self) -> Sequence[Live]:
+        """Everything that was applied."""
+        return await self._manifests.all()
+
+    async def get(self, subject: Subject) -> Live | None:
+        return await self._manifests.get(subject)
+
+    async def _keep(self, manifest: Manifest, before: Live | None) -> Applied:
+        if before is not None and same(dict(before.document), dict(manifest.document)):
+            return Applied(subject=manifest.subject, outcome="unchanged")
+        await self._manifests.put(manifest.subject, manifest.document)
+        return Applied(subject=manifest.subject, outcome="created" if before is None else "changed")
+
+    async def _policies(self) -> Policies:
+        stored = await self._manifests.all(KIND)
+        return snapshot_of({live.subject.name: live.document.get("spec") for live in stored})
+
+    def _plan(self, manifest: Manifest, policies: Policies) -> Plan:
+        namespace = manifest.subject.namespace or DEFAULT_NAMESPACE
+        situation = Situation(
+            subject=manifest.subject,
+            namespace_labels={NAMESPACE_NAME: namespace},
+            advisor=self._advisor,
+        )
+        try:
+            return plan(manifest.document, situation, policies.sound)
+        except (PathError, RecursionError) as error:
+            raise ManifestError((f"not shaped like a {manifest.subject.kind}: {error}",)) from error
+
+    def _decisions(
+        self, subject: Subject, planned: Plan, id_: str, warnings: tuple[str, ...]
+    ) -> list[Decision]:
+        both = (("apply", id_, planned.edits), ("preview", f"{id_}-preview", planned.previewed))
+        return [
+            Decision(
+                id=each,
+                at=self._clock.now(),
+                request_uid="",
+                operation="APPLY",
+                mode="apply" if mode == "apply" else "preview",
+                subject=subject,
+                edits=edits,
+                warnings=warnings,
+            )
+            for mode, each, edits in both
+            if edits
+        ]
+
+
+def _changed(manifest: Manifest, planned: Plan, id_: str) -> Mapping[str, Any]:
+    kind = manifest.subject.kind
+    if not planned.edits:
+        return manifest.document
+    changed = apply_edits(manifest.document, planned.edits, kind)
+    mark = written(merged(stamp_of(manifest.document, kind), id_, planned.edits))
+    edit = Edit(path=str(PATH), before=(), after=(mark,), verb="stamp", policy="")
+    result: Mapping[str, Any] = apply_edits(changed, [edit], kind)
+    return result
+
+
+def _unmarked(live: Live) -> Any:
+    return _unmarked_in(live.document, live.subject)
+
+
+def _unmarked_in(document: Mapping[str, Any], subject: Subject) -> Any:
+    """Without our mark, whose id is another one each time."""
+    try:
+        if not value_at(document, PATH, subject.kind):
+            return document
+        edit = Edit(path=str(PATH), before=(), after=(), verb="stamp", policy="")
+        return apply_edits(document, [edit], subject.kind)
+    except PathError:
+        return document

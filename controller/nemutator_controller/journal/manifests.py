@@ -1,0 +1,89 @@
+"""What somebody applies where there is no cluster: is it an object that we can plan for?"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+from nemutator_common.decisions import Subject
+
+from nemutator_controller.mutations.paths import TEMPLATES
+from nemutator_controller.policies.model import KIND, PolicyError, policy_from_document
+
+DEFAULT_NAMESPACE = "default"
+LONGEST_NAME = 253
+
+LARGEST = 1 << 20
+"""Bytes of one manifest, as it comes and as it is kept."""
+
+
+class ManifestError(ValueError):
+    """It cannot be applied; `faults` name each field and what was expected."""
+
+    def __init__(self, faults: tuple[str, ...]) -> None:
+        super().__init__("; ".join(faults))
+        self.faults = faults
+
+
+@dataclass(frozen=True, slots=True)
+class Manifest:
+    subject: Subject
+    document: Mapping[str, Any]
+
+    @property
+    def is_policy(self) -> bool:
+        return self.subject.kind == KIND
+
+
+def read_manifest(body: bytes) -> object:
+    """The document in *body*, which is JSON; a `ManifestError` says that it is none."""
+    if len(body) > LARGEST:
+        raise ManifestError((f"the document: larger than {LARGEST} bytes",))
+    try:
+        return msgspec.json.decode(body)
+    except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
+        raise ManifestError((f"the document: not JSON: {str(error)[:200]}",)) from error
+
+
+def manifest_of(document: object) -> Manifest:
+    """*document* as a manifest, or a `ManifestError` that names every fault."""
+    if not isinstance(document, dict):
+        raise ManifestError(("the document: expected an object with apiVersion and kind",))
+    kind = document.get("kind")
+    if kind == KIND:
+        try:
+            policy = policy_from_document(document)
+        except PolicyError as error:
+            raise ManifestError(error.faults) from error
+        return Manifest(_subject(document, namespace="", name=policy.name), document)
+    metadata = document.get("metadata")
+    faults = []
+    if not isinstance(document.get("apiVersion"), str):
+        faults.append("apiVersion: expected one like v1 or apps/v1")
+    if kind not in TEMPLATES:
+        faults.append(f"kind: expected {KIND} or one of {', '.join(TEMPLATES)}")
+    if not isinstance(metadata, dict):
+        metadata = {}
+        faults.append("metadata: expected an object with a name")
+    namespace = metadata.get("namespace") or DEFAULT_NAMESPACE
+    name = metadata.get("name")
+    for field, word in (("namespace", namespace), ("name", name)):
+        if not isinstance(word, str) or not 0 < len(word) <= LONGEST_NAME:
+            faults.append(f"metadata.{field}: expected 1 to {LONGEST_NAME} characters")
+    if not isinstance(document.get("spec"), dict):
+        faults.append("spec: expected an object")
+    if faults:
+        raise ManifestError(tuple(faults))
+    return Manifest(_subject(document, namespace=str(namespace), name=str(name)), document)
+
+
+def _subject(document: Mapping[str, Any], *, namespace: str, name: str) -> Subject:
+    kind = str(document["kind"])
+    return Subject(
+        api_version=str(document["apiVersion"]),
+        kind=kind,
+        namespace=namespace,
+        name=name,
+        owner_kind="" if kind == "Pod" else kind,
+        owner_name="" if kind == "Pod" else name,
+    )

@@ -1,0 +1,43 @@
+"""`/api/v1/objects`: manifests where there is no cluster, applied and shown."""
+
+from aiohttp import web
+
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.journal import documents
+from nemutator_controller.journal.applying import Applying
+from nemutator_controller.journal.endpoint import explained
+from nemutator_controller.journal.manifests import ManifestError, read_manifest
+
+OBJECTS_PATH = "/api/v1/objects"
+
+REMEDY = "correct these fields, then apply it again; `nemutator policy test` tries without applying"
+
+
+class ManifestsApi:
+    def __init__(self, applying: Applying) -> None:
+        self._applying = applying
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get(OBJECTS_PATH, explained(self._list)),
+            web.post(OBJECTS_PATH, explained(self._apply)),
+        ]
+
+    async def _list(self, request: web.Request) -> web.Response:
+        """All of them by name; with `?name=` those of that name, and what is in them."""
+        kind, namespace, name = (request.query.get(word) for word in ("kind", "namespace", "name"))
+        found = [
+            live
+            for live in await self._applying.all()
+            if kind in (None, live.subject.kind)
+            and namespace in (None, live.subject.namespace)
+            and name in (None, live.subject.name)
+        ]
+        return answer(documents.kept(found, whole=name is not None))
+
+    async def _apply(self, request: web.Request) -> web.Response:
+        try:
+            applied = await self._applying.apply(read_manifest(await request.read()))
+        except ManifestError as error:
+            return refusal(400, str(error), REMEDY)
+        return answer(documents.applied(applied))
