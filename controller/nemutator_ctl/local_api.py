@@ -31,46 +31,76 @@ class Answer:
 
 
 class LocalApi:
-    """The brain of *directory*, asked with the link token that lies there.
+    """A process of *directory*, the brain by default, asked with the link token that lies there.
 
     Every failure is an `OperatorError` for whoever typed the command.
     """
 
-    def __init__(self, directory: DataDirectory, *, timeout_s: float = 10.0) -> None:
+    def __init__(
+        self, directory: DataDirectory, *, role: str = names.BRAIN, timeout_s: float = 10.0
+    ) -> None:
         self._directory = directory
+        self._role = role
         self._timeout_s = timeout_s
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> object:
         return self._json("GET", f"{path}?{urlencode(query)}" if query else path)
 
-    def post(self, path: str) -> object:
-        return self._json("POST", path)
+    def post(self, path: str, document: object = None) -> object:
+        return self._json("POST", path, document)
 
-    def _json(self, method: str, target: str) -> object:
-        where = self._directory.socket(names.BRAIN)
+    def put(self, path: str, document: object) -> object:
+        return self._json("PUT", path, document)
+
+    def content(self, path: str) -> bytes:
+        """What is no document: a file, as it is."""
+        answer = self._answer("GET", path, None)
+        if answer.status != http.client.OK:
+            raise _refusal(answer.status, _document(answer))
+        return answer.body
+
+    def _json(self, method: str, target: str, given: object = None) -> object:
+        answer = self._answer(method, target, given)
+        document = _document(answer)
+        if answer.status not in (http.client.OK, http.client.ACCEPTED, http.client.CREATED):
+            raise _refusal(answer.status, document)
+        return document
+
+    def _answer(self, method: str, target: str, given: object) -> Answer:
+        where = self._directory.socket(self._role)
+        body = None if given is None else json.dumps(given).encode()
         try:
-            answer = ask(where, method, target, timeout_s=self._timeout_s, of=self._directory)
-            document = json.loads(answer.body)
+            return ask(
+                where, method, target, body=body, timeout_s=self._timeout_s, of=self._directory
+            )
         except (FileNotFoundError, ConnectionRefusedError) as error:
             # No socket, one that nobody serves, or no token: `up` has made none of them.
-            raise _not_running(self._directory, error) from error
+            raise _not_running(self._directory, self._role, error) from error
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or str(error) or type(error).__name__
             raise OperatorError(
-                f"the controller does not answer on {where}: {why}",
+                f"{self._role} does not answer on {where}: {why}",
                 remedy="look at the messages of `nemutator up`, and whether this user may enter"
                 " its directory",
                 code=ExitCode.UNREACHABLE,
             ) from error
-        except (ValueError, RecursionError) as error:
-            raise not_understood("it is not JSON") from error
-        if answer.status != http.client.OK:
-            raise _refusal(answer.status, document)
-        return document
+
+
+def _document(answer: Answer) -> object:
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError) as error:
+        raise not_understood("it is not JSON") from error
 
 
 def ask(
-    where: Path, method: str, target: str, *, timeout_s: float, of: DataDirectory | None = None
+    where: Path,
+    method: str,
+    target: str,
+    *,
+    timeout_s: float,
+    body: bytes | None = None,
+    of: DataDirectory | None = None,
 ) -> Answer:
     """One request; with the link token of a data directory when it is *of* one."""
     connection = _UnixConnection(where, timeout_s)
@@ -81,14 +111,14 @@ def ask(
         if of is not None:
             token = Secret(of.link_token.read_text("ascii", errors="ignore").strip())
             headers["Authorization"] = f"Bearer {token.reveal()}"
-        connection.request(method, target, headers=headers)
+        connection.request(method, target, body=body, headers=headers)
         response = connection.getresponse()
-        body = response.read(LARGEST_ANSWER + 1)
+        content = response.read(LARGEST_ANSWER + 1)
     finally:
         connection.close()
-    if len(body) > LARGEST_ANSWER:
+    if len(content) > LARGEST_ANSWER:
         raise http.client.HTTPException(f"an answer larger than {LARGEST_ANSWER} bytes")
-    return Answer(response.status, body)
+    return Answer(response.status, content)
 
 
 def not_ready(where: Path) -> str | None:
@@ -113,8 +143,8 @@ class _UnixConnection(http.client.HTTPConnection):
         self.sock.connect(str(self._where))
 
 
-def _not_running(directory: DataDirectory, error: OSError) -> OperatorError:
-    missing = Path(str(error.filename)).name if error.filename else f"{names.BRAIN}.sock"
+def _not_running(directory: DataDirectory, role: str, error: OSError) -> OperatorError:
+    missing = Path(str(error.filename)).name if error.filename else f"{role}.sock"
     return OperatorError(
         f"no nemutator runs on {directory.root}: {missing}: {error.strerror}",
         remedy="start it with `nemutator up`, or name its directory with --data-dir",
@@ -128,6 +158,8 @@ def _refusal(status: int, document: object) -> OperatorError:
     remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
     if status == http.client.BAD_REQUEST:
         return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
+    if status in (http.client.NOT_FOUND, http.client.CONFLICT, http.client.TOO_MANY_REQUESTS):
+        return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
     return OperatorError(
         f"the controller answers {status}: {what}", remedy=remedy, code=ExitCode.UNREACHABLE
     )
