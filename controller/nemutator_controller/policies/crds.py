@@ -69,16 +69,20 @@ _BOUNDS: Mapping[str, Schema] = {
 _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "Mutation": (
         (
-            "[has(self.labels), has(self.annotations), has(self.resources)]"
-            ".filter(given, given).size() == 1",
+            (
+                "[has(self.labels), has(self.annotations), has(self.resources)]"
+                ".filter(given, given).size() == 1"
+            ),
             "expected exactly one of labels, annotations, resources",
         ),
     ),
     "Texts": (
         ("has(self.set) || has(self.add)", "name at least one key in set or add"),
         (
-            "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
-            f".all(each, each.all(key, !key.startsWith('{GROUP}/') && key.size() <= {_LONGEST_KEY}))",
+            (
+                "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
+                f".all(each, each.all(key, !key.startsWith('{GROUP}/') && key.size() <= {_LONGEST_KEY}))"
+            ),
             f"words of {GROUP} steer nemutator itself; use other keys",
         ),
     ),
@@ -90,13 +94,17 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
     ),
     "Amount": (
         (
-            "[has(self.value), has(self.ratio), has(self.advice) && self.advice]"
-            ".filter(given, given).size() == 1",
+            (
+                "[has(self.value), has(self.ratio), has(self.advice) && self.advice]"
+                ".filter(given, given).size() == 1"
+            ),
             "expected exactly one of value, ratio, advice: true",
         ),
         (
-            "!has(self.min) || !has(self.max) || "
-            "!quantity(self.min).isGreaterThan(quantity(self.max))",
+            (
+                "!has(self.min) || !has(self.max) || "
+                "!quantity(self.min).isGreaterThan(quantity(self.max))"
+            ),
             "min is above max",
         ),
     ),

@@ -1,0 +1,179 @@
+"""A pod gets its socket and its init container, for free and within the restricted standard."""
+
+from typing import Any
+
+import pytest
+from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.injection import (
+    NOBODY,
+    Injector,
+    NotInjectedError,
+    agreed_user,
+    apply,
+)
+from nemutator_controller.mutations.qos import class_of
+
+from tests.controller.mutations.pods import Json
+
+INJECTOR = Injector("nemutator/agent:1")
+MOUNT = {"name": "nemutator", "mountPath": "/run/nemutator", "readOnly": True}
+
+
+def pod(*containers: Json, annotations: Json = None, **spec: Any) -> Json:
+    listed = list(containers) or [{"name": "app"}]
+    return {"metadata": {"annotations": annotations}, "spec": {"containers": listed, **spec}}
+
+
+def injected(thing: Json) -> Json:
+    draft = Draft(thing, "Pod")
+    apply(draft, INJECTOR)
+    return draft.thing["spec"]
+
+
+def init_of(thing: Json) -> Json:
+    return injected(thing)["initContainers"][0]
+
+
+def test_everybody_mounts_it_and_only_the_first_may_write() -> None:
+    spec = injected(
+        pod({"name": "a"}, {"name": "b", "volumeMounts": []}, initContainers=[{"name": "i"}])
+    )
+    assert [each["volumeMounts"] for each in spec["containers"]] == [[MOUNT], [MOUNT]]
+    first, second = spec["initContainers"]
+    assert (first["name"], second["name"]) == ("nemutator-init", "i")
+    assert first["volumeMounts"] == [{"name": "nemutator", "mountPath": "/run/nemutator"}]
+    assert second["volumeMounts"] == [MOUNT]
+    assert spec["volumes"] == [{"name": "nemutator", "csi": {"driver": "agent.nemutator.io"}}]
+
+
+def test_what_is_declared_goes_into_the_volume() -> None:
+    annotations = {
+        "nemutator.io/secret.db": "secret/app/db#password",
+        "nemutator.io/vault-role": "app",
+        "other/thing": "x",
+    }
+    thing = pod(
+        {"name": "a", "securityContext": {"runAsUser": 1000}},
+        annotations=annotations,
+        securityContext={"runAsUser": 1},
+    )
+    assert injected(thing)["volumes"][0]["csi"]["volumeAttributes"] == {
+        "secret.db": "secret/app/db#password",
+        "vault-role": "app",
+        "run-as-user": "1000",
+    }
+
+
+def test_a_variable_is_not_in_the_environment_and_the_warning_says_what_to_do() -> None:
+    draft = Draft(pod(annotations={"nemutator.io/env.TOKEN": "secret/app#t"}), "Pod")
+    [warning] = apply(draft, INJECTOR)
+    assert warning.startswith("TOKEN: not in the environment")
+    assert "GET /v1/env" in warning
+
+
+def test_again_changes_nothing() -> None:
+    draft = Draft(pod(annotations={"nemutator.io/secret.a": "s/x"}, initContainers=[]), "Pod")
+    apply(draft, INJECTOR)
+    again = Draft(draft.thing, "Pod")
+    apply(again, INJECTOR)
+    assert again.edits() == ()
+
+
+def test_the_init_container_passes_the_restricted_standard() -> None:
+    context = init_of(pod())["securityContext"]
+    assert context == {
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "privileged": False,
+        "readOnlyRootFilesystem": True,
+        "runAsNonRoot": True,
+        "runAsUser": NOBODY,
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+@pytest.mark.parametrize(
+    ("pod_user", "own_user", "expected"),
+    [
+        (None, None, NOBODY),
+        (0, None, NOBODY),
+        (1000, None, None),
+        (None, 1000, 1000),
+        (1000, 2000, 2000),
+        (NOBODY, None, None),
+    ],
+)
+def test_it_runs_as_the_pod_does_but_never_as_root(
+    pod_user: int | None, own_user: int | None, expected: int | None
+) -> None:
+    container: Json = {"name": "a"}
+    if own_user is not None:
+        container["securityContext"] = {"runAsUser": own_user}
+    spec = {} if pod_user is None else {"securityContext": {"runAsUser": pod_user}}
+    assert init_of(pod(container, **spec))["securityContext"].get("runAsUser") == expected
+
+
+@pytest.mark.parametrize(
+    ("users", "expected"),
+    [([None], None), ([5, 5], 5), ([5, 6], None), ([5, None], None), ([True], None), (["5"], None)],
+)
+def test_a_uid_is_one_that_all_containers_agree_on(users: list[Any], expected: int | None) -> None:
+    containers = [
+        {"name": str(n), "securityContext": {} if user is None else {"runAsUser": user}}
+        for n, user in enumerate(users)
+    ]
+    assert agreed_user({"containers": containers}) == expected
+
+
+@pytest.mark.parametrize(
+    "resources",
+    [
+        {},
+        {"requests": {"cpu": "1"}},
+        {"requests": {"cpu": "1"}, "limits": {"memory": "1Gi"}},
+        {"limits": {"cpu": "1", "memory": "1Gi"}, "requests": {"cpu": "1", "memory": "1Gi"}},
+    ],
+)
+def test_it_costs_nothing_and_leaves_the_class_alone(resources: Json) -> None:
+    gpu = {side: amounts | {"nvidia.com/gpu": "1"} for side, amounts in resources.items()}
+    thing = pod({"name": "a", "resources": gpu})
+    spec = injected(thing)
+    assert spec["initContainers"][0].get("resources", {}) == resources
+    assert class_of({"spec": spec}, "Pod") == class_of(thing, "Pod")
+
+
+def test_it_asks_for_what_the_largest_container_may_use() -> None:
+    small = {"name": "a", "resources": {"limits": {"memory": "16Mi"}}}
+    large = {"name": "b", "resources": {"limits": {"memory": "64Mi"}}}
+    assert init_of(pod(small, large))["resources"] == {"limits": {"memory": "64Mi"}}
+
+
+def test_a_volume_that_somebody_wrote_by_hand_is_used() -> None:
+    volume = {
+        "name": "mine",
+        "csi": {"driver": "agent.nemutator.io", "volumeAttributes": {"a": "b"}},
+    }
+    spec = injected(pod(volumes=[volume]))
+    assert spec["volumes"] == [volume]
+    assert spec["containers"][0]["volumeMounts"][0]["name"] == "mine"
+
+
+@pytest.mark.parametrize(
+    ("thing", "why"),
+    [
+        (pod(volumes=[{"name": "nemutator", "emptyDir": {}}]), "is something else"),
+        (
+            pod({"name": "a", "volumeMounts": [{"name": "x", "mountPath": "/run/nemutator/"}]}),
+            r"is taken in containers\[name=a\]",
+        ),
+        (pod(annotations={"nemutator.io/secret.a": "nonsense"}), "secret.a: expected mount/path"),
+        (pod(os={"name": "windows"}), "for Linux pods only"),
+        ({"spec": {}}, "no containers"),
+        ({"spec": {"containers": "x"}}, "no containers"),
+    ],
+)
+def test_what_cannot_be_injected_says_why_and_is_not_touched(thing: Json, why: str) -> None:
+    draft = Draft(thing, "Pod")
+    with pytest.raises(NotInjectedError, match=why):
+        apply(draft, INJECTOR)
+    assert draft.edits() == ()

@@ -1,0 +1,48 @@
+"""The class that kubelet will give a pod."""
+
+import pytest
+from nemutator_common.quantities import parse_quantity
+from nemutator_controller.mutations.qos import class_of, quantity
+
+from tests.controller.mutations.pods import Json
+
+FULL = {"cpu": "1", "memory": "1Gi"}
+
+
+def pod(*resources: Json, init: Json = None) -> Json:
+    containers = [{"name": str(n), "resources": each} for n, each in enumerate(resources)]
+    spec: Json = {"containers": containers}
+    if init is not None:
+        spec["initContainers"] = [{"name": "i", "resources": init}]
+    return {"spec": spec}
+
+
+@pytest.mark.parametrize(
+    ("thing", "expected"),
+    [
+        (pod({}), "BestEffort"),
+        (pod(None), "BestEffort"),
+        (pod({"requests": {"cpu": "0"}}), "BestEffort"),
+        (pod({"requests": {"nvidia.com/gpu": "1"}}), "BestEffort"),
+        (pod({"requests": {"cpu": "1m"}}), "Burstable"),
+        (pod({"limits": FULL}), "Guaranteed"),
+        (pod({"limits": FULL, "requests": {"cpu": "1000m", "memory": "1024Mi"}}), "Guaranteed"),
+        (pod({"limits": FULL, "requests": {"cpu": "500m"}}), "Burstable"),
+        (pod({"limits": FULL}, {}), "Burstable"),
+        (pod({"limits": FULL}, init={}), "Burstable"),
+        (pod({"limits": FULL}, init={"limits": FULL}), "Guaranteed"),
+        (pod({"limits": {"cpu": "1"}}), "Burstable"),
+    ],
+)
+def test_classes_are_kubelets(thing: Json, expected: str) -> None:
+    assert class_of(thing, "Pod") == expected
+
+
+@pytest.mark.parametrize("nonsense", [None, True, {}, [], "much", ""])
+def test_what_is_no_amount_is_none(nonsense: Json) -> None:
+    assert quantity(nonsense) is None
+
+
+def test_manifests_may_have_numbers() -> None:
+    assert quantity(1) == parse_quantity("1")
+    assert quantity(0.5) == parse_quantity("500m")

@@ -1,0 +1,232 @@
+"""Requests and limits: bounded, beside each other, once, and without a surprise for kubelet."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.quantities import parse_quantity
+from nemutator_controller.mutations.advising import (
+    Advised,
+    NoAdvice,
+    NobodyKnows,
+    Workload,
+)
+from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.qos import class_of
+from nemutator_controller.mutations.resources import (
+    Amount,
+    Circumstances,
+    Resources,
+    apply,
+    faults,
+)
+
+from tests.controller.mutations.pods import Json
+
+WEB = Workload("default", "Deployment", "web")
+UNSTAMPED = Circumstances(WEB, NobodyKnows(), {})
+
+
+def pod(resources: Json, name: str = "app") -> Json:
+    return {"spec": {"containers": [{"name": name, "resources": resources}]}}
+
+
+def applied(
+    resources: Json, wanted: Resources, circumstances: Circumstances = UNSTAMPED
+) -> tuple[Json, list[str]]:
+    draft = Draft(pod(resources), "Pod")
+    warnings = apply(draft, wanted, circumstances, policy="p")
+    return draft.thing["spec"]["containers"][0].get("resources"), warnings
+
+
+@dataclass(frozen=True)
+class Known:
+    answer: Advised | NoAdvice
+
+    def advise(self, *_: Any) -> Advised | NoAdvice:
+        return self.answer
+
+
+def test_a_value_is_written_as_the_api_server_would() -> None:
+    wanted = Resources(requests={"cpu": Amount(value="0.5"), "memory": Amount(value="1024Mi")})
+    made, warnings = applied({"requests": {"cpu": "1"}}, wanted)
+    assert made == {"requests": {"cpu": "500m", "memory": "1Gi"}}
+    assert warnings == []
+
+
+def test_the_same_amount_in_other_words_is_no_change() -> None:
+    draft = Draft(pod({"requests": {"cpu": "1000m"}}), "Pod")
+    apply(draft, Resources(requests={"cpu": Amount(value="1")}), UNSTAMPED, policy="p")
+    assert draft.edits() == ()
+
+
+def test_a_share_is_of_what_is_there() -> None:
+    wanted = Resources(requests={"cpu": Amount(ratio=0.2), "memory": Amount(ratio=0.1)})
+    made, _ = applied({"requests": {"cpu": "1"}}, wanted)
+    assert made == {"requests": {"cpu": "200m"}}
+
+
+def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:
+    path = "containers[name=app].resources.requests.cpu"
+    stamped = Circumstances(WEB, NobodyKnows(), {path: ("1",)})
+    wanted = Resources(requests={"cpu": Amount(ratio=0.2)})
+    made, _ = applied({"requests": {"cpu": "200m"}}, wanted, stamped)
+    assert made == {"requests": {"cpu": "200m"}}
+
+
+def test_without_knowing_what_was_there_before_no_share_is_taken() -> None:
+    forgotten = Circumstances(WEB, NobodyKnows(), None)
+    wanted = Resources(requests={"cpu": Amount(ratio=0.2)})
+    made, [warning] = applied({"requests": {"cpu": "200m"}}, wanted, forgotten)
+    assert made == {"requests": {"cpu": "200m"}}
+    assert "does not stand in its stamp" in warning
+
+
+@pytest.mark.parametrize(
+    ("amount", "expected"),
+    [
+        (Amount(ratio=0.001, min="50m"), "50m"),
+        (Amount(ratio=9.0, max="2"), "2"),
+        (Amount(ratio=0.0001), "1m"),
+        (Amount(ratio=0.3333), "334m"),
+    ],
+)
+def test_amounts_are_bounded_and_whole(amount: Amount, expected: str) -> None:
+    made, _ = applied({"requests": {"cpu": "1"}}, Resources(requests={"cpu": amount}))
+    assert made["requests"]["cpu"] == expected
+
+
+def test_a_request_stays_below_its_limit_and_a_limit_above_its_request() -> None:
+    made, _ = applied(
+        {"limits": {"cpu": "1"}, "requests": {"cpu": "100m"}},
+        Resources(requests={"cpu": Amount(value="4")}, qos="Change"),
+    )
+    assert made["requests"]["cpu"] == "1"
+    made, _ = applied(
+        {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}},
+        Resources(limits={"cpu": Amount(value="500m")}, qos="Change"),
+    )
+    assert made["limits"]["cpu"] == "1"
+
+
+def test_advice_is_written_with_its_reason() -> None:
+    advice = Advised(parse_quantity("123456n"), "p95 of 212 points")
+    circumstances = Circumstances(WEB, Known(advice), {})
+    draft = Draft(pod({"requests": {"cpu": "1"}}), "Pod")
+    wanted = Resources(requests={"cpu": Amount(advice=True, min="10m")})
+    apply(draft, wanted, circumstances, policy="p")
+    [edit] = draft.edits()
+    assert (edit.after, edit.reason) == (("10m",), "p95 of 212 points")
+
+
+def test_no_advice_is_a_warning_and_no_change() -> None:
+    wanted = Resources(requests={"cpu": Amount(advice=True)})
+    made, warnings = applied({"requests": {"cpu": "1"}}, wanted)
+    assert made == {"requests": {"cpu": "1"}}
+    assert warnings == [
+        (
+            "policy p: containers[name=app].resources.requests.cpu: "
+            "no advice has come from the brain yet"
+        )
+    ]
+
+
+def test_a_pod_may_refuse_what_was_measured() -> None:
+    circumstances = Circumstances(WEB, Known(Advised(parse_quantity("1m"), "")), {}, measured=False)
+    wanted = Resources(requests={"cpu": Amount(advice=True)})
+    assert applied({"requests": {"cpu": "1"}}, wanted, circumstances) == (
+        {"requests": {"cpu": "1"}},
+        [],
+    )
+
+
+def test_the_class_stays_unless_the_policy_says_otherwise() -> None:
+    wanted = Resources(requests={"cpu": Amount(value="1")})
+    made, [warning] = applied({}, wanted)
+    assert not made
+    assert "BestEffort would become Burstable" in warning
+    made, warnings = applied({}, msgspec.structs.replace(wanted, qos="Change"))
+    assert (made, warnings) == ({"requests": {"cpu": "1"}}, [])
+
+
+def test_only_containers_that_are_named() -> None:
+    wanted = Resources(containers=("web-*",), requests={"cpu": Amount(value="1")}, qos="Change")
+    assert applied({}, wanted) == ({}, [])
+
+
+def test_a_pod_with_resources_of_its_own_is_left_alone() -> None:
+    thing = pod({"requests": {"cpu": "1"}})
+    thing["spec"]["resources"] = {"requests": {"cpu": "2"}}
+    draft = Draft(thing, "Pod")
+    wanted = Resources(requests={"cpu": Amount(value="3")})
+    [warning] = apply(draft, wanted, UNSTAMPED, policy="p")
+    assert draft.edits() == ()
+    assert "for all its containers" in warning
+
+
+@pytest.mark.parametrize(
+    ("resources", "fault"),
+    [
+        (Resources(), "requests: name at least one amount"),
+        (Resources(containers=(), requests={"cpu": Amount(value="1")}), "containers: expected"),
+        (Resources(requests={"cpu": Amount()}), "requests.cpu: expected exactly one of"),
+        (
+            Resources(limits={"cpu": Amount(value="1", advice=True)}),
+            "limits.cpu: expected exactly one of",
+        ),
+        (Resources(requests={"cpu": Amount(ratio=0)}), "requests.cpu.ratio: expected more than 0"),
+        (
+            Resources(requests={"cpu": Amount(ratio=float("nan"))}),
+            "requests.cpu.ratio: expected more than 0",
+        ),
+        (Resources(requests={"cpu": Amount(value="x")}), "requests.cpu.value: 'x'"),
+        (Resources(requests={"cpu": Amount(value="-1")}), "requests.cpu.value: expected more"),
+        (
+            Resources(requests={"cpu": Amount(ratio=1, min="2", max="1")}),
+            "requests.cpu.min: above max",
+        ),
+    ],
+)
+def test_what_cannot_be_done_is_named(resources: Resources, fault: str) -> None:
+    assert any(each.startswith(fault) for each in faults(resources))
+
+
+amounts = st.sampled_from(["1m", "100m", "1", "7", "64Mi"])
+sections = st.dictionaries(st.sampled_from(["cpu", "memory"]), amounts)
+wishes = st.one_of(
+    amounts.map(lambda value: Amount(value=value)),
+    st.sampled_from([0.1, 0.5, 1.0, 3.0]).map(lambda ratio: Amount(ratio=ratio)),
+)
+wanted_resources = st.builds(
+    Resources,
+    requests=st.dictionaries(st.sampled_from(["cpu", "memory"]), wishes),
+    limits=st.dictionaries(st.sampled_from(["cpu", "memory"]), wishes),
+    qos=st.sampled_from(["Keep", "Change"]),
+)
+
+
+@pytest.mark.slow
+@given(
+    st.fixed_dictionaries({}, optional={"requests": sections, "limits": sections}), wanted_resources
+)
+def test_what_was_valid_stays_valid_and_again_changes_nothing(
+    resources: Json, wanted: Resources
+) -> None:
+    limits, requests = resources.get("limits", {}), resources.get("requests", {})
+    for name in limits.keys() & requests.keys():
+        if parse_quantity(requests[name]) > parse_quantity(limits[name]):
+            requests[name] = limits[name]
+    draft = Draft(pod(resources), "Pod")
+    apply(draft, wanted, UNSTAMPED, policy="p")
+    made = draft.thing["spec"]["containers"][0].get("resources") or {}
+    for name in made.get("limits", {}).keys() & made.get("requests", {}).keys():
+        assert parse_quantity(made["requests"][name]) <= parse_quantity(made["limits"][name])
+    if wanted.qos == "Keep":
+        assert class_of(draft.thing, "Pod") == class_of(pod(resources), "Pod")
+    befores = {edit.path: edit.before for edit in draft.edits()}
+    again = Draft(draft.thing, "Pod")
+    apply(again, wanted, Circumstances(WEB, NobodyKnows(), befores), policy="p")
+    assert again.edits() == ()

@@ -1,0 +1,85 @@
+"""The stamp on a pod is enough to take back what was done, and is never too long."""
+
+import pytest
+from hypothesis import given
+from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
+from nemutator_controller.mutations.stamps import (
+    LONGEST,
+    Stamp,
+    is_whole,
+    merged,
+    parse_stamp,
+    stamp_of,
+    written,
+)
+
+from tests.controller.mutations.pods import Case, Json, drafted, edit, edited, pruned
+
+
+@pytest.mark.slow
+@given(edited())
+def test_an_object_can_be_restored_from_its_stamp_alone(case: Case) -> None:
+    kind, thing, _ = case
+    draft = drafted(case)
+    stamp = parse_stamp(written(Stamp("id", draft.edits())))
+    assert stamp is not None
+    assert stamp.edits is not None
+    back = apply_edits(draft.thing, reversed_edits(stamp.edits), kind)
+    assert same(pruned(back), pruned(thing))
+
+
+def test_what_does_not_fit_is_left_to_the_record() -> None:
+    text = written(Stamp("id", (edit("metadata.annotations[a]", None, "x" * LONGEST),)))
+    assert len(text) < 100
+    assert parse_stamp(text) == Stamp("id", None)
+    assert not is_whole(text)
+    assert is_whole(written(Stamp("id", ())))
+
+
+def test_what_was_there_first_is_what_is_gone_back_to() -> None:
+    first = Stamp(
+        "1", (edit("metadata.labels[a]", "x", "y"), edit("metadata.labels[b]", None, "1"))
+    )
+    then = merged(first, "2", [edit("metadata.labels[a]", "y", "z")])
+    assert then.id == "2"
+    assert then.edits == (
+        edit("metadata.labels[a]", "x", "z"),
+        edit("metadata.labels[b]", None, "1"),
+    )
+    assert merged(None, "1", first.edits or ()) == first
+    assert merged(Stamp("1", None), "2", []) == Stamp("2", None)
+
+
+def test_befores_are_of_fields_that_still_have_our_value() -> None:
+    thing = {"metadata": {"labels": {"a": "ours", "b": "foreign"}}}
+    stamp = Stamp(
+        "1", (edit("metadata.labels[a]", "x", "ours"), edit("metadata.labels[b]", "y", "ours"))
+    )
+    assert stamp.befores(thing, "Pod") == {"metadata.labels[a]": ("x",)}
+    assert Stamp("1", None).befores(thing, "Pod") is None
+
+
+@pytest.mark.parametrize(
+    "nonsense",
+    [
+        None,
+        3,
+        "",
+        "{}",
+        "[]",
+        '{"id":1}',
+        '{"id":"x","edits":[["a"]]}',
+        '{"id":"x","edits":[["[",[],[],"",""]]}',
+        '{"id":"x","edits":[["a",[1,2],[],"",""]]}',
+        "x" * (LONGEST + 1),
+        "[" * LONGEST,
+        "\ud800",
+    ],
+)
+def test_nonsense_is_no_stamp(nonsense: Json) -> None:
+    thing = {"metadata": {"annotations": {"nemutator.io/mutation": nonsense}}}
+    assert stamp_of(thing, "Pod") is None
+
+
+def test_an_object_without_a_stamp_has_none() -> None:
+    assert stamp_of({"metadata": {}}, "Pod") is None
