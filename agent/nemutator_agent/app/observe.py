@@ -19,6 +19,7 @@ from nemutator_common.shipping.streams import ReportStream
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
+from nemutator_agent.app.profiling import profiling
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
 from nemutator_agent.inspection.worker_process import WorkerProcess
@@ -68,10 +69,11 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         link_token=directory.read_link_token,
         clock=clock,
     ) as brain:
+        node = settings.name_of(os.uname().nodename)
         uplink = ReportStream(
             ReportsOverHttp(brain),
             Buffer(most=settings.buffered_reports, most_bytes=_BUFFERED_BYTES),
-            node=settings.name_of(os.uname().nodename),
+            node=node,
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
             clock=clock,
@@ -96,7 +98,10 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         supervisor.add("inspect executables", executables.run)
         supervisor.add("sample", sampler.run)
         try:
-            await supervisor.run(stop)
+            with profiling(
+                supervisor, brain, settings, node=node, clock=clock, meter=meter, roll=roll
+            ):
+                await supervisor.run(stop)
         finally:
             worker.stop()
             files.close()

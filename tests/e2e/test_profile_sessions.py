@@ -1,0 +1,181 @@
+"""`nemutator-agent observe` as a process: asked for profiles, by a brain that follows wire.py."""
+
+import asyncio
+import contextlib
+import gzip
+import re
+import subprocess
+import sys
+import time
+from collections.abc import AsyncIterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+import msgspec
+import pytest
+from aiohttp import web
+from nemutator_common.data_directory import prepare
+from nemutator_common.wire import (
+    PROFILE_REQUESTS_PATH,
+    PROFILES_PATH,
+    REPORTS_PATH,
+    Ack,
+    Batch,
+    ProfileOutcome,
+    ProfileRequest,
+    ProfileRequests,
+    ProfileTarget,
+)
+
+from tests.contract.profiler.busy import busy
+from tests.e2e.talking import ask
+
+pytestmark = pytest.mark.e2e
+
+PATIENCE_S = 60.0
+HZ = 99
+
+
+@dataclass
+class Brain:
+    """Answers a long poll as soon as there is a request, and remembers what it is told."""
+
+    requests: list[ProfileRequest] = field(default_factory=list)
+    outcomes: list[ProfileOutcome] = field(default_factory=list)
+    changed: asyncio.Condition = field(default_factory=asyncio.Condition)
+    reports: int = 0
+
+    async def handle(self, request: web.Request) -> web.StreamResponse:
+        answer: object
+        if request.path == PROFILE_REQUESTS_PATH:
+            answer = await self._requests(float(request.query["wait_s"]))
+        elif request.path == PROFILES_PATH:
+            async with self.changed:
+                self.outcomes.append(msgspec.json.decode(await request.read(), type=ProfileOutcome))
+                self.changed.notify_all()
+            return web.Response()
+        elif request.method == "GET":
+            answer = Ack(request.query["epoch"], self.reports)
+        else:
+            batch = msgspec.json.decode(await request.read(), type=Batch)
+            async with self.changed:
+                self.reports = batch.envelopes[-1].seq
+                self.changed.notify_all()
+            answer = Ack(batch.epoch, self.reports)
+        return web.Response(body=msgspec.json.encode(answer))
+
+    async def _requests(self, wait_s: float) -> ProfileRequests:
+        async with self.changed:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(wait_s):
+                    await self.changed.wait_for(lambda: self.requests)
+            waiting, self.requests = tuple(self.requests), []
+            return ProfileRequests(waiting)
+
+    async def profile(self, target: ProfileTarget, *, seconds: float) -> ProfileOutcome:
+        request = ProfileRequest(id=f"p{len(self.outcomes)}", target=target, seconds=seconds, hz=HZ)
+        async with self.changed:
+            self.requests.append(request)
+            self.changed.notify_all()
+            async with asyncio.timeout(PATIENCE_S):
+                await self.changed.wait_for(
+                    lambda: any(
+                        one.id == request.id and one.state != "running" for one in self.outcomes
+                    )
+                )
+        return self.outcomes[-1]
+
+
+@dataclass
+class Observed:
+    brain: Brain
+    process: asyncio.subprocess.Process
+    folder: Path
+
+    def memory_kib(self) -> int:
+        """What it has of its own, without files."""
+        status = Path(f"/proc/{self.process.pid}/status").read_text()
+        (found,) = re.findall(r"^RssAnon:\s+(\d+) kB$", status, re.MULTILINE)
+        return int(found)
+
+    def metric(self, line: str) -> float:
+        text = ask(self.folder / "observe.sock", "/metrics").body.decode()
+        (found,) = re.findall(rf"^{re.escape(line)} (\S+)$", text, re.MULTILINE)
+        return float(found)
+
+
+@pytest.fixture
+async def observed(tmp_path: Path) -> AsyncIterator[Observed]:
+    directory = prepare(tmp_path / "data")
+    directory.renew_link_token()
+    brain = Brain()
+    app = web.Application(client_max_size=16 << 20)
+    for path in (REPORTS_PATH, PROFILE_REQUESTS_PATH, PROFILES_PATH):
+        app.router.add_route("*", path, brain.handle)
+    runner = web.AppRunner(app, shutdown_timeout=0.1)
+    await runner.setup()
+    await web.UnixSite(runner, str(directory.root / "brain.sock")).start()
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "nemutator_agent", "observe", "--data-dir", str(directory.root),
+        "--interval-s", "0.5", "--lifeline",
+        stdin=subprocess.PIPE, stderr=subprocess.DEVNULL,
+    )  # fmt: skip
+    try:
+        yield Observed(brain, process, directory.root)
+    finally:
+        if process.returncode is None:
+            process.kill()
+            await process.wait()
+        await runner.cleanup()
+
+
+async def test_a_profile_of_a_process_arrives(observed: Observed) -> None:
+    async with asyncio.timeout(PATIENCE_S), observed.brain.changed:
+        await observed.brain.changed.wait_for(lambda: observed.brain.reports >= 3)
+    idle = observed.memory_kib()
+    with busy() as pid:
+        done = await observed.brain.profile(ProfileTarget("pid", str(pid)), seconds=3)
+    print(
+        f"recorded={done.recorded} lost={done.lost} cpu_seconds={done.cpu_seconds} "
+        f"pprof={len(done.pprof)} bytes notes={done.notes} RssAnon idle={idle} KiB "
+        f"after={observed.memory_kib()} KiB"
+    )
+    assert [one.state for one in observed.brain.outcomes] == ["running", "done"]
+    assert done.cpu_seconds is not None
+    assert done.recorded / HZ == pytest.approx(done.cpu_seconds, rel=0.15)
+    assert done.lost == {}
+    assert 3 <= done.seconds < 10
+    content = gzip.decompress(done.pprof)
+    assert b"_PyEval_EvalFrameDefault" in content or b"[unknown in python" in content
+    assert observed.metric('nemutator_profile_sessions_total{result="done"}') == 1
+    counted = observed.metric('nemutator_profile_samples_total{result="recorded"}')
+    assert counted == done.recorded
+    assert observed.brain.reports > 3
+
+
+async def test_what_cannot_be_profiled_is_told_and_the_next_one_is_made(
+    observed: Observed,
+) -> None:
+    refused = await observed.brain.profile(ProfileTarget("pid", "2147483646"), seconds=1)
+    assert refused.state == "refused"
+    assert "process 2147483646 is not running" in refused.reason
+    with busy() as pid:
+        done = await observed.brain.profile(ProfileTarget("pid", str(pid)), seconds=1)
+    assert done.state == "done"
+
+
+async def test_the_end_does_not_wait_for_a_profile(observed: Observed) -> None:
+    with busy() as pid:
+        request = ProfileRequest(
+            id="long", target=ProfileTarget("pid", str(pid)), seconds=100, hz=HZ
+        )
+        async with observed.brain.changed:
+            observed.brain.requests.append(request)
+            observed.brain.changed.notify_all()
+            async with asyncio.timeout(PATIENCE_S):
+                await observed.brain.changed.wait_for(lambda: observed.brain.outcomes)
+        observed.process.terminate()
+        begun = time.monotonic()
+        async with asyncio.timeout(10):
+            assert await observed.process.wait() == 0
+        print(f"ended after {time.monotonic() - begun:.2f} s")
