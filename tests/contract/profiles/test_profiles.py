@@ -1,0 +1,151 @@
+"""Profiles over real sockets: somebody asks, an agent works, somebody looks."""
+
+import asyncio
+import gzip
+from pathlib import Path
+from typing import Any
+
+from nemutator_common.profiles import flamegraph, pprof
+
+from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.profiling_agents import FakeAgent
+
+PATH = "/api/v1/profiles"
+PID = {"target": {"kind": "pid", "value": "123"}, "seconds": 1}
+
+
+async def asked(brain: StandingBrain, question: object = PID) -> tuple[int, Any]:
+    async with brain.local.post(PATH, json=question) as answer:
+        return answer.status, await answer.json()
+
+
+async def shown(brain: StandingBrain, path: str) -> tuple[int, Any]:
+    async with brain.local.get(f"{PATH}{path}") as answer:
+        return answer.status, await answer.json()
+
+
+async def test_a_profile_is_asked_for_made_and_looked_at(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        async with asyncio.TaskGroup() as group:
+            waiting = group.create_task(agent.requests(wait_s=20))
+            status, profile = await asked(brain)
+            assert (status, profile["state"], profile["node"]) == (202, "asked", "n1")
+            [request] = await waiting
+        assert (request.id, request.seconds, request.hz) == (profile["id"], 1.0, 99)
+        assert await agent.report(request, "running") == (
+            200,
+            {"id": request.id, "state": "running"},
+        )
+        status, refused = await shown(brain, f"/{request.id}/flamegraph")
+        assert (status, refused["error"]) == (409, "it is running")
+        for _ in range(2):
+            assert (await agent.report(request, "done"))[0] == 200
+        status, done = await shown(brain, f"/{request.id}")
+        assert (done["state"], done["recorded"], done["lost"]) == ("done", 2, {"stack_map_full": 1})
+        assert done["notes"] == ["a note"]
+        assert done["link"].endswith(f"{PATH}/{request.id}/flamegraph")
+        status, listed = await shown(brain, "")
+        assert [one["id"] for one in listed["items"]] == [request.id]
+        async with brain.local.get(f"{PATH}/{request.id}/pprof") as answer:
+            named = pprof.decode(await answer.read())
+            assert {frame.function for frame in named.frames} == {"main.work", "main.idle"}
+        async with brain.local.get(f"{PATH}/{request.id}/folded") as answer:
+            assert await answer.text() == "main.idle 1\nmain.work 1\n"
+        async with brain.local.get(f"{PATH}/{request.id}/flamegraph") as answer:
+            assert answer.headers["Content-Security-Policy"] == flamegraph.CONTENT_SECURITY_POLICY
+            assert "main.work" in await answer.text()
+
+
+async def test_the_console_shows_a_flame_graph_under_its_own_policy(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        _, profile = await asked(brain)
+        [request] = await agent.requests()
+        await agent.report(request, "done")
+        url = await brain.link()
+        async with brain.browser.get(url, allow_redirects=False) as answer:
+            cookie = answer.headers["Set-Cookie"].partition(";")[0]
+        base = url.partition("/open")[0]
+        headers = {"Cookie": cookie}
+        graph = f"{base}{PATH}/{profile['id']}/flamegraph"
+        async with brain.browser.get(graph, headers=headers) as answer:
+            assert answer.status == 200
+            assert answer.headers["Content-Security-Policy"] == flamegraph.CONTENT_SECURITY_POLICY
+            assert answer.headers["X-Content-Type-Options"] == "nosniff"
+        async with brain.browser.get(graph) as answer:
+            assert answer.status == 401
+        async with brain.browser.post(f"{base}{PATH}", json=PID, headers=headers) as answer:
+            assert answer.status == 202
+        foreign = headers | {"Origin": "http://elsewhere.test"}
+        async with brain.browser.post(f"{base}{PATH}", json=PID, headers=foreign) as answer:
+            assert answer.status == 403
+
+
+async def test_a_refusal_is_told_with_its_reason(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        await asked(brain)
+        [request] = await agent.requests()
+        await agent.report(request, "refused", reason="no BTF: boot a kernel that has it")
+        _, refused = await shown(brain, f"/{request.id}")
+        assert (refused["state"], refused["link"]) == ("refused", None)
+        assert refused["reason"] == "no BTF: boot a kernel that has it"
+        status, answer = await shown(brain, f"/{request.id}/folded")
+        assert status == 409
+        assert "no BTF" in answer["error"]
+
+
+async def test_a_question_that_makes_no_sense_is_explained(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        assert (await asked(brain))[0] == 409
+        await FakeAgent(brain).appear()
+        for question, status in (
+            ({}, 400),
+            ({"target": {"kind": "pid", "value": "x"}}, 400),
+            (PID | {"seconds": 1e9}, 400),
+            (PID | {"hz": 0}, 400),
+            ({"target": {"kind": "pod", "value": "shop/none"}}, 404),
+            ({"target": {"kind": "pid", "value": "1", "node": "n9"}}, 404),
+            ({"target": {"kind": "pid", "value": "1" * 20_000}}, 413),
+        ):
+            answered, document = await asked(brain, question)
+            assert answered == status, document
+            assert document["remedy"]
+        for path, status in (("/x", 404), (f"/{'0' * 16}", 404), (f"/{'0' * 16}/pprof", 404)):
+            assert (await shown(brain, path))[0] == status
+        for query in ("?limit=0", "?limit=x", "?limit=501", "?limit=-1"):
+            assert (await shown(brain, query))[0] == 400
+
+
+async def test_only_so_many_wait_for_one_node(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        await FakeAgent(brain).appear()
+        statuses = [(await asked(brain))[0] for _ in range(9)]
+        assert statuses == [202] * 8 + [429]
+
+
+async def test_what_was_asked_before_a_restart_is_done_after_it(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        await FakeAgent(brain).appear()
+        _, profile = await asked(brain)
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        [request] = await agent.requests()
+        assert request.id == profile["id"]
+        assert (await agent.report(request, "done"))[0] == 200
+
+
+async def test_a_compressed_outcome_is_taken(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        await asked(brain)
+        [request] = await agent.requests()
+        body = gzip.compress(f'{{"id": "{request.id}", "node": "n1", "state": "running"}}'.encode())
+        headers = {"Content-Encoding": "gzip"}
+        async with brain.local.post("/uplink/v1/profiles", data=body, headers=headers) as answer:
+            assert (answer.status, (await answer.json())["state"]) == (200, "running")

@@ -1,0 +1,104 @@
+"""Advice over a real socket: from reports with summaries to a document with reasons."""
+
+import time
+from collections.abc import Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import msgspec
+from nemutator_common.wire import REPORTS_PATH, Batch, Envelope, Summary
+
+from tests.fakes.batches import busy_report
+from tests.fakes.brains import StandingBrain, standing_brain
+
+UNIT = "/system.slice/ssh.service"
+ADVICE = "/uplink/v1/advice"
+
+
+def summed(first: int, count: int, *, begun_at: float, cores: float = 0.2) -> Batch:
+    """So many reports with one summary each, a quarter of a minute apart."""
+
+    def envelope(number: int) -> Envelope:
+        at = begun_at + 15.0 * number
+        summary = Summary(
+            path=UNIT,
+            pod_uid=None,
+            container_id=None,
+            from_at=at - 15.0,
+            to_at=at,
+            cpu_cores=cores,
+            memory_bytes=200_000_000,
+        )
+        return Envelope(number, replace(busy_report(at), summaries=(summary,)))
+
+    return Batch("n1", "e1", tuple(envelope(number) for number in range(first, first + count)))
+
+
+async def post(brain: StandingBrain, batch: Batch) -> None:
+    async with brain.local.post(REPORTS_PATH, data=msgspec.json.encode(batch)) as answer:
+        assert answer.status == 200, await answer.text()
+
+
+async def advice(brain: StandingBrain, query: str = "") -> Sequence[Any]:
+    async with brain.local.get(f"/api/v1/advice{query}") as answer:
+        assert answer.status == 200
+        document = await answer.json()
+    assert document["kind"] == "AdviceList"
+    items: Sequence[Any] = document["items"]
+    return items
+
+
+async def test_advice_grows_from_a_reason_to_a_firm_value(tmp_path: Path) -> None:
+    begun_at = time.time() - 3600
+    async with standing_brain(tmp_path / "data") as brain:
+        assert await advice(brain) == []
+        await post(brain, summed(1, 3, begun_at=begun_at))
+        [early] = await advice(brain)
+        assert (early["state"], early["requests"]) == ("not_yet", {"cpu": None, "memory": None})
+        assert early["reason"] == "3 of 8 points, ask again in 75 s"
+        await post(brain, summed(4, 5, begun_at=begun_at))
+        [provisional] = await advice(brain)
+        assert provisional["state"] == "provisional"
+        assert provisional["reason"] == "8 of 100 points, over 2 min"
+        await post(brain, summed(9, 92, begun_at=begun_at))
+        [firm] = await advice(brain, "?namespace=system.slice")
+        assert (firm["state"], firm["reason"], firm["points"]) == ("firm", "", 100)
+        assert (firm["owner_kind"], firm["owner"]) == ("unit", "ssh.service")
+        assert firm["requests"]["memory"] == firm["limits"]["memory"] == "230M"
+        assert firm["limits"]["cpu"] is None
+        assert 200 <= int(firm["requests"]["cpu"].removesuffix("m")) <= 220
+        assert await advice(brain, "?namespace=other") == []
+
+
+async def test_a_report_that_comes_twice_counts_once_and_a_restart_forgets_nothing(
+    tmp_path: Path,
+) -> None:
+    begun_at = time.time() - 3600
+    async with standing_brain(tmp_path / "data") as brain:
+        for _ in range(3):
+            await post(brain, summed(1, 9, begun_at=begun_at))
+        before = await advice(brain)
+    assert before[0]["points"] == 9
+    async with standing_brain(tmp_path / "data") as brain:
+        assert await advice(brain) == before
+        await post(brain, summed(1, 10, begun_at=begun_at))
+        assert (await advice(brain))[0]["points"] == 10
+
+
+async def test_admission_is_told_only_when_a_decision_would_be_another(tmp_path: Path) -> None:
+    begun_at = time.time() - 3600
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, summed(1, 9, begun_at=begun_at))
+        async with brain.local.get(ADVICE) as answer:
+            tag = answer.headers["ETag"]
+            assert (await answer.json())["items"][0]["state"] == "provisional"
+        await post(brain, summed(10, 5, begun_at=begun_at))
+        async with brain.local.get(ADVICE, headers={"If-None-Match": tag}) as answer:
+            assert answer.status == 304
+        await post(brain, summed(15, 90, begun_at=begun_at))
+        async with brain.local.get(ADVICE, headers={"If-None-Match": tag}) as answer:
+            assert answer.status == 200
+            assert answer.headers["ETag"] != tag
+        async with brain.stranger.get(ADVICE) as answer:
+            assert answer.status == 401
