@@ -294,7 +294,8 @@ REVERSALS = Metric(
 CONSOLE_REFUSED = Metric(
     "nemutator_console_refused_total",
     "counter",
-    "requests to the console that were not answered, by reason: host, origin, session or key",
+    "requests to the console that were not answered, by reason: host, origin, session, key,"
+    " forbidden (by RBAC) or path",
     ("reason",),
 )
 

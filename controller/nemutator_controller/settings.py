@@ -1,6 +1,7 @@
 """The settings of the brain."""
 
 import ipaddress
+import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
@@ -30,6 +31,21 @@ def listening(text: str) -> str | None:
     except ValueError as wrong:
         return str(wrong)
     return None
+
+
+_LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
+_HOST = re.compile(r"[A-Za-z0-9:]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
+
+
+def dns_label(text: str) -> str | None:
+    """A check: a name as Kubernetes gives them to namespaces and service accounts."""
+    return None if _LABEL.fullmatch(text) else "expected small letters, digits and dashes"
+
+
+def host_names(text: str) -> str | None:
+    """A check: names or addresses with commas between."""
+    named = [name.strip() for name in text.split(",")] if text else []
+    return None if all(map(_HOST.fullmatch, named)) else "expected names with commas between"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -83,11 +99,49 @@ class BrainSettings(Shared):
         "Bytes that they may have in all, in the database; then the oldest go.",
         check=between(1 << 20, 1 << 40),
     )
+    cluster: bool = setting(
+        False,
+        "Run in a pod of a Kubernetes cluster: agents and people call over TLS, and the API server"
+        " says who they are and what they may.",
+    )
+    namespace: str = setting(
+        "nemutator", "Namespace of this installation, when in a cluster.", check=dns_label
+    )
+    uplink: str = setting(
+        "0.0.0.0:8421",
+        "Where agents and admission call, when in a cluster; TLS with a certificate of our own.",
+        check=listening,
+    )
+    cluster_console: str = setting(
+        "0.0.0.0:8420", "Address of the console when in a cluster, over TLS.", check=listening
+    )
+    server_names: str = setting(
+        "",
+        "Further names and addresses that the brain's certificate is for, with commas between.",
+        check=host_names,
+    )
+    agent_account: str = setting(
+        "nemutator-agent", "Service account of the agents, in the same namespace.", check=dns_label
+    )
+    admission_account: str = setting(
+        "nemutator-admission",
+        "Service account of admission, in the same namespace.",
+        check=dns_label,
+    )
+    service_account: Path = setting(
+        Path("/var/run/secrets/kubernetes.io/serviceaccount"),
+        "Where the token and the CA of this pod's service account are, when in a cluster.",
+    )
     session_s: float = setting(
         43_200.0,
         "Seconds that a browser may use the console after it opened a link.",
         check=between(60, 30 * 86_400),
     )
+
+    @property
+    def further_names(self) -> tuple[str, ...]:
+        """`server_names`, one by one."""
+        return tuple(name.strip() for name in self.server_names.split(",") if name.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -93,6 +93,10 @@ class HttpServer:
         self._tls: TlsContext | None = None
 
     @property
+    def name(self) -> str:
+        return self._name
+
+    @property
     def address(self) -> Address:
         """Where it really listens, once bound: with the port that the kernel chose."""
         return self._listening.address if self._listening else self._wanted

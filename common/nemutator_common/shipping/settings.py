@@ -16,11 +16,11 @@ class CallsBrain(Shared):
         check=destination,
     )
     brain_token_file: Path = setting(
-        Path("/var/run/secrets/nemutator.io/brain/token"),
+        Path("/var/run/nemutator-brain/token"),
         "Token of this pod's service account, for a brain at `https://…`; read again each minute.",
     )
     brain_ca_file: Path = setting(
-        Path("/var/run/secrets/nemutator.io/brain/ca.crt"),
+        Path("/var/run/nemutator-brain/ca.crt"),
         "Who signs the certificate of a brain at `https://…`; read again each minute.",
     )
     call_s: float = setting(

@@ -1,9 +1,14 @@
 """`nemutator-controller brain`, put together."""
 
 import asyncio
+import contextlib
 import secrets
+from collections.abc import AsyncIterator
 
 from nemutator_common import data_directory, names
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.kube.incluster import InCluster
+from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
@@ -14,15 +19,23 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
+from nemutator_controller.app.in_cluster import InTheCluster
 from nemutator_controller.app.insight import Insight
 from nemutator_controller.app.journaling import Journaling
 from nemutator_controller.cluster.keeping import Keeper
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.sql import SqlLatest
+from nemutator_controller.cluster.topology import NOBODY
 from nemutator_controller.console.admitting import Doorkeeper
 from nemutator_controller.console.api import LinksApi, TopologyApi
-from nemutator_controller.console.gates import LINK_REMEDY, BrowserGate, CallerGate
+from nemutator_controller.console.gates import (
+    LINK_REMEDY,
+    POD_REMEDY,
+    BrowserGate,
+    CallerGate,
+)
 from nemutator_controller.console.pages import Pages
+from nemutator_controller.console.permissions import unlisted
 from nemutator_controller.console.sessions import Sessions
 from nemutator_controller.console.sql import SqlSessions
 from nemutator_controller.database.access import Database
@@ -30,22 +43,66 @@ from nemutator_controller.ingest.endpoint import Streams, Uplink
 from nemutator_controller.ingest.link_token import LinkToken
 from nemutator_controller.ingest.receiving import Receiver, StreamReceiver
 from nemutator_controller.ingest.sql import SqlReports, SqlStreams, StreamHandler
+from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.leases.endpoint import LeasesApi
 from nemutator_controller.leases.sql import SqlGrants
+from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.usage.endpoint import HistoryApi
 from nemutator_controller.usage.retention import Keep, Retention
 from nemutator_controller.usage.sql import SqlHistory, make_room, record
 
 LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
+UPLINK_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, connections=2_048, drain_s=0.3)
+"""Each node keeps three connections open, but sends one batch at a time."""
+
 CONSOLE_LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
-"""Nothing on the page posts. The drains together stay below the second that a stop may take."""
+"""What the page posts is small. The drains together stay below the second that a stop may take."""
 
 
 async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
     """Be the brain until *stop*."""
     directory = data_directory.prepare(settings.data_dir)
     clock, meter, readiness = SystemClock(), Metrics(), Readiness()
+    async with _cluster(settings, directory, clock, meter, readiness) as cluster:
+        await _run(settings, directory, cluster, stop, clock, meter, readiness)
+
+
+@contextlib.asynccontextmanager
+async def _cluster(
+    settings: BrainSettings,
+    directory: DataDirectory,
+    clock: SystemClock,
+    meter: Metrics,
+    readiness: Readiness,
+) -> AsyncIterator[InTheCluster | None]:
+    """What the cluster gives, when there is one."""
+    if not settings.cluster:
+        yield None
+        return
+    # Nobody supervises us here who would make one.
+    directory.renew_link_token()
+    access = InCluster(clock, mount=settings.service_account)
+    async with HttpTransport(access, meter) as transport:
+        yield InTheCluster(
+            settings,
+            transport,
+            LeafFiles(directory.root),
+            clock=clock,
+            meter=meter,
+            readiness=readiness,
+        )
+
+
+async def _run(
+    settings: BrainSettings,
+    directory: DataDirectory,
+    cluster: InTheCluster | None,
+    stop: asyncio.Event,
+    clock: SystemClock,
+    meter: Metrics,
+    readiness: Readiness,
+) -> None:
     database = Database(
         directory.database,
         largest_bytes=settings.database_bytes,
@@ -64,14 +121,24 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             settings,
             database,
             nodes,
-            console=lambda: f"http://{console_address()}",
+            whose=cluster.whose if cluster else None,
+            requests=cluster.requests if cluster else None,
+            pods=cluster.pods if cluster else None,
+            console=lambda: cluster.console if cluster else f"http://{console_address()}",
             meter=meter,
             clock=clock,
         )
         reports = insight.hearing(SqlReports(database, record))
         receiver = Receiver(reports, nodes, meter=meter, clock=clock)
         grants = SqlGrants(database, clock=clock)
-        journaling = Journaling(settings, database, directory, meter=meter, clock=clock)
+        journaling = Journaling(
+            settings,
+            database,
+            directory,
+            cluster=KubeObjects(cluster.reader, cluster.writer) if cluster else None,
+            meter=meter,
+            clock=clock,
+        )
         handlers: dict[str, StreamHandler] = {
             "decisions": journaling.record,
             "grants": grants.record,
@@ -83,7 +150,12 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             return console.address
 
         api = [
-            *TopologyApi(nodes, stale_after_s=settings.stale_after_s, clock=clock).routes(),
+            *TopologyApi(
+                nodes,
+                stale_after_s=settings.stale_after_s,
+                clock=clock,
+                whose=cluster.watch if cluster else NOBODY,
+            ).routes(),
             *HistoryApi(history, clock=clock).routes(),
             *LeasesApi(grants, clock=clock).routes(),
             *insight.api(),
@@ -96,23 +168,56 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             *journaling.uplink(),
         ]
         pages = Pages(doorkeeper, console_address, session_s=settings.session_s, meter=meter)
-        console = HttpServer(
-            name="console",
-            address=parse_address(settings.console),
-            routes=[*api, *pages.routes()],
-            middlewares=[BrowserGate(doorkeeper, console_address, meter=meter).admit],
-            operations=frozenset({"healthz"}),
-            limits=CONSOLE_LIMITS,
-            meter=meter,
-            readiness=readiness,
-            clock=clock,
-        )
+        if cluster is None:
+            console = HttpServer(
+                name="console",
+                address=parse_address(settings.console),
+                routes=[*api, *pages.routes()],
+                middlewares=[BrowserGate(doorkeeper, console_address, meter=meter).admit],
+                operations=frozenset({"healthz"}),
+                limits=CONSOLE_LIMITS,
+                meter=meter,
+                readiness=readiness,
+                clock=clock,
+            )
+            links = LinksApi(doorkeeper, console_address).routes()
+            remote = []
+        else:
+            if missing := [r for r in api if unlisted(r.method, r.path)]:
+                raise RuntimeError(f"paths that nobody has a permission for: {missing}")
+            console = HttpServer(
+                name="console",
+                address=parse_address(settings.cluster_console),
+                routes=[*api, *cluster.gate.routes(), *pages.files()],
+                middlewares=[cluster.gate.admit],
+                operations=frozenset({"healthz"}),
+                limits=CONSOLE_LIMITS,
+                tls=cluster.leaf.tls,
+                meter=meter,
+                readiness=readiness,
+                clock=clock,
+            )
+            links = []
+            remote = [
+                HttpServer(
+                    name="uplink",
+                    address=parse_address(settings.uplink),
+                    routes=uplink,
+                    middlewares=[CallerGate(cluster.callers, remedy=POD_REMEDY).admit],
+                    operations=frozenset({"healthz", "readyz", "metrics"}),
+                    limits=UPLINK_LIMITS,
+                    tls=cluster.leaf.tls,
+                    meter=meter,
+                    readiness=readiness,
+                    clock=clock,
+                )
+            ]
         local = HttpServer(
             name="local",
             address=UnixAddress(directory.socket(names.BRAIN)),
             routes=[
                 *api,
-                *LinksApi(doorkeeper, console_address).routes(),
+                *links,
                 *uplink,
             ],
             middlewares=[CallerGate(LinkToken(directory), remedy=LINK_REMEDY).admit],
@@ -131,15 +236,23 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         supervisor.add("keeper", keeper.run)
         supervisor.add("retention", Retention(history, keep, meter=meter, clock=clock).run)
         supervisor.add("http local", local.run)
-        supervisor.add("http console", console.run)
+        if cluster is None:
+            supervisor.add("http console", console.run)
+        else:
+            cluster.add_to(supervisor)
+            for server in (console, *remote):
+                supervisor.add(f"http {server.name}", cluster.served(server))
         insight.add_desk(supervisor)
+        if cluster is not None:
+            insight.add_annotated(supervisor, cluster.annotated, cluster.results)
         try:
             await local.bind()
-            await console.bind()
+            if cluster is None:
+                await console.bind()
             await supervisor.run(stop)
         finally:
-            local.close()
-            console.close()
+            for server in (local, console, *remote):
+                server.close()
     finally:
         database.close()
 

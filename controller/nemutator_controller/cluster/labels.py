@@ -1,13 +1,22 @@
-"""What a cgroup has in place of a namespace and labels, so that `-n` and `-l` mean something."""
+"""What a cgroup is called, so that `-n` and `-l` mean something: after its pod, or its path."""
 
 from collections.abc import Iterable, Mapping
 
 from nemutator_common.wire import Process, Runtime, Workload
 
+from nemutator_controller.cluster.pods import Placed
+
 
 def namespace_of(path: str) -> str:
     """The first element of a cgroup's path: its slice, as a rule. `/` for the root."""
     return path.strip("/").partition("/")[0] or "/"
+
+
+def name_of(workload: Workload, placed: Placed | None) -> str:
+    """What to show: the container's or the pod's name where they are known."""
+    if placed is None:
+        return workload.name
+    return (placed.container or workload.name) if workload.container_id else placed.pod
 
 
 def runtimes_by_workload(processes: Iterable[Process]) -> dict[str, Runtime]:
@@ -19,15 +28,18 @@ def runtimes_by_workload(processes: Iterable[Process]) -> dict[str, Runtime]:
     return {path: next(iter(kinds)) for path, kinds in seen.items() if len(kinds) == 1}
 
 
-def labels_of(workload: Workload, *, node: str, runtime: Runtime | None) -> Mapping[str, str]:
+def labels_of(
+    workload: Workload, *, node: str, runtime: Runtime | None, placed: Placed | None = None
+) -> Mapping[str, str]:
     """What a selector can ask for; what is not known is not there."""
     labels = {
         "kind": workload.kind,
-        "name": workload.name,
+        "name": name_of(workload, placed),
         "node": node,
-        "namespace": namespace_of(workload.path),
+        "namespace": placed.namespace if placed else namespace_of(workload.path),
         "runtime": runtime,
-        "pod": workload.pod_uid,
-        "container": workload.container_id,
+        "pod": placed.pod if placed else workload.pod_uid,
+        "container": (placed and placed.container) or workload.container_id,
+        "owner": f"{placed.owner.kind}/{placed.owner.name}" if placed else None,
     }
     return {key: value for key, value in labels.items() if value is not None}

@@ -5,10 +5,13 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
-from nemutator_common.wire import Machine, Missing, Process, Workload
+from nemutator_common.wire import Machine, Missing, Process
 
-from nemutator_controller.cluster.labels import labels_of, namespace_of, runtimes_by_workload
+from nemutator_controller.cluster.labels import labels_of, name_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.pods import Nobody, Whose
+
+NOBODY = Nobody()
 
 
 class Selector(Protocol):
@@ -22,8 +25,8 @@ class Filter:
     namespace: str | None = None
     selector: Selector | None = None
 
-    def admits(self, workload: Workload, labels: Mapping[str, str]) -> bool:
-        if self.namespace is not None and self.namespace != namespace_of(workload.path):
+    def admits(self, labels: Mapping[str, str]) -> bool:
+        if self.namespace is not None and self.namespace != labels["namespace"]:
             return False
         return self.selector is None or self.selector.matches(labels)
 
@@ -53,22 +56,34 @@ class Topology:
 
 
 def topology(
-    nodes: Iterable[Node], wanted: Filter, *, now: float, stale_after_s: float
+    nodes: Iterable[Node],
+    wanted: Filter,
+    *,
+    now: float,
+    stale_after_s: float,
+    whose: Whose = NOBODY,
 ) -> Topology:
     """All *nodes*, each with those of its workloads that are *wanted*."""
     return Topology(
-        now=now, nodes=[_view(node, wanted, now=now, after_s=stale_after_s) for node in nodes]
+        now=now,
+        nodes=[_view(node, wanted, now=now, after_s=stale_after_s, whose=whose) for node in nodes],
     )
 
 
-def _view(node: Node, wanted: Filter, *, now: float, after_s: float) -> NodeView:
+def _view(node: Node, wanted: Filter, *, now: float, after_s: float, whose: Whose) -> NodeView:
     report = node.report
     runtimes = runtimes_by_workload(report.processes)
     workloads = []
     for workload in report.workloads:
-        labels = labels_of(workload, node=node.name, runtime=runtimes.get(workload.path))
-        if wanted.admits(workload, labels):
-            added = {"namespace": namespace_of(workload.path), "labels": labels}
+        placed = whose.of(node.name, workload.pod_uid, workload.container_id)
+        runtime = runtimes.get(workload.path)
+        labels = labels_of(workload, node=node.name, runtime=runtime, placed=placed)
+        if wanted.admits(labels):
+            added = {
+                "name": name_of(workload, placed),
+                "namespace": labels["namespace"],
+                "labels": labels,
+            }
             workloads.append(msgspec.to_builtins(workload) | added)
     paths = {workload["path"] for workload in workloads}
     return NodeView(

@@ -6,16 +6,20 @@ from nemutator_common.label_selectors import SelectorError, parse_selector
 
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.cluster.nodes import Nodes
-from nemutator_controller.cluster.topology import Filter, topology
+from nemutator_controller.cluster.pods import Whose
+from nemutator_controller.cluster.topology import NOBODY, Filter, topology
 from nemutator_controller.console.admitting import Doorkeeper
 from nemutator_controller.console.gates import OPEN_PATH, Where
 from nemutator_controller.console.sessions import LINK_S
 
 
 class TopologyApi:
-    def __init__(self, nodes: Nodes, *, stale_after_s: float, clock: Clock) -> None:
+    def __init__(
+        self, nodes: Nodes, *, stale_after_s: float, clock: Clock, whose: Whose = NOBODY
+    ) -> None:
         self._nodes = nodes
         self._stale_after_s = stale_after_s
+        self._whose = whose
         self._clock = clock
 
     def routes(self) -> list[web.RouteDef]:
@@ -32,6 +36,7 @@ class TopologyApi:
                 wanted,
                 now=self._clock.now(),
                 stale_after_s=self._stale_after_s,
+                whose=self._whose,
             )
         )
 

@@ -43,6 +43,18 @@ def distrust(method: str, headers: Mapping[str, str], hosts: frozenset[str]) -> 
     return None
 
 
+def is_foreign(method: str, headers: Mapping[str, str]) -> bool:
+    """Whether another page may have made a browser ask for a change, over TLS.
+
+    There the name is proven by the certificate, so that only who asked needs a look.
+    """
+    if method in {"GET", "HEAD"}:
+        return False
+    origin, site = headers.get("Origin"), headers.get("Sec-Fetch-Site")
+    own = f"https://{headers.get('Host', '').lower()}"
+    return origin not in {None, own} or site not in {None, "same-origin", "none"}
+
+
 def is_prefetch(headers: Mapping[str, str]) -> bool:
     """Nobody clicked yet: a one-time key must not be used up by a browser's guess."""
     return "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))

@@ -20,6 +20,9 @@ Where = Callable[[], TcpAddress]
 
 OPEN_PATH = "/open"
 
+POD_REMEDY = (
+    "send a token of our service account, of this pod, for the audience brain.nemutator.io"
+)
 LINK_REMEDY = "send the link token that lies in the data directory"
 
 SIGNED_OUT = """\
@@ -57,6 +60,8 @@ class CallerGate:
             response = refusal(401, "this caller is not known", self._remedy)
             response.headers["WWW-Authenticate"] = "Bearer"
             return response
+        if not caller.may_call(request.path):
+            return refusal(403, "this path is no business of the caller", "see docs/reference.md")
         request[CALLER] = caller
         return await handler(request)
 

@@ -58,10 +58,11 @@ class Pages:
         self._files = files()
 
     def routes(self) -> list[web.RouteDef]:
-        return [
-            web.get(OPEN_PATH, self._open, allow_head=False),
-            *(web.get(path, self._file) for path in self._files),
-        ]
+        return [web.get(OPEN_PATH, self._open, allow_head=False), *self.files()]
+
+    def files(self) -> list[web.RouteDef]:
+        """The page without the way in by a link."""
+        return [web.get(path, self._file) for path in self._files]
 
     async def _file(self, request: web.Request) -> web.Response:
         file = self._files[request.path]

@@ -3,6 +3,17 @@
 from dataclasses import dataclass
 from typing import Protocol
 
+from nemutator_common.wire import (
+    PROFILE_REQUESTS_PATH,
+    PROFILES_PATH,
+    REPORTS_PATH,
+    STREAMS_PATH,
+)
+
+UPLINK_PATH = "/uplink/v1/"
+
+_OF_AGENTS = (REPORTS_PATH, PROFILE_REQUESTS_PATH, PROFILES_PATH)
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
@@ -22,10 +33,18 @@ class Caller:
             return stream == "decisions" and writer == self.admission
         return self.node is None or (stream == "grants" and writer == self.node)
 
-    @property
-    def may_read_snapshots(self) -> bool:
-        """What admission needs in its memory: advice and tombstones, of all namespaces."""
-        return self.admission is not None or self.node is None
+    def may_call(self, path: str) -> bool:
+        """Whether *path* is any business of it; whom it speaks for there is asked besides.
+
+        What is neither a stream nor an agent's is a snapshot of all namespaces, for admission.
+        """
+        if self.admission is None and self.node is None:
+            return True
+        if path.startswith(STREAMS_PATH):
+            return True
+        if self.admission is not None:
+            return path.startswith(UPLINK_PATH) and path not in _OF_AGENTS
+        return path in _OF_AGENTS
 
 
 LOCAL = Caller(node=None)

@@ -1,3 +1,9 @@
+from nemutator_common.wire import (
+    PROFILE_REQUESTS_PATH,
+    PROFILES_PATH,
+    REPORTS_PATH,
+    STREAMS_PATH,
+)
 from nemutator_controller.ingest.callers import LOCAL, Caller
 
 AGENT = Caller("n1")
@@ -13,7 +19,6 @@ def test_whoever_reads_the_link_token_speaks_for_all() -> None:
     assert LOCAL.may_speak_for("n1")
     assert LOCAL.may_write("grants", "n1")
     assert LOCAL.may_write("decisions", "anybody")
-    assert LOCAL.may_read_snapshots
 
 
 def test_admission_speaks_for_no_node() -> None:
@@ -30,6 +35,24 @@ def test_each_stream_has_its_writer() -> None:
     assert not ADMISSION.may_write("decisions", "admission-2")
 
 
+ADVICE = "/uplink/v1/advice"
+
+
 def test_snapshots_of_all_namespaces_are_for_admission() -> None:
-    assert ADMISSION.may_read_snapshots
-    assert not AGENT.may_read_snapshots
+    assert ADMISSION.may_call(ADVICE)
+    assert not AGENT.may_call(ADVICE)
+
+
+def test_what_agents_call_is_theirs() -> None:
+    for path in (REPORTS_PATH, PROFILES_PATH, PROFILE_REQUESTS_PATH):
+        assert AGENT.may_call(path)
+        assert not ADMISSION.may_call(path)
+    for caller in (AGENT, ADMISSION):
+        assert caller.may_call(f"{STREAMS_PATH}grants")
+
+
+def test_only_who_reads_the_link_token_may_call_all() -> None:
+    for path in ("/api/v1/topology", "/metrics", "/"):
+        assert LOCAL.may_call(path)
+        assert not AGENT.may_call(path)
+        assert not ADMISSION.may_call(path)

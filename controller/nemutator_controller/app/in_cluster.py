@@ -1,0 +1,256 @@
+"""What the brain knows and does besides in a cluster: pods and their owners, certificates, people.
+
+The adapters here give features what they ask for in their ports, from the one watched picture.
+"""
+
+import random
+import secrets
+from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
+from typing import Any
+
+from nemutator_common.clocks import Clock
+from nemutator_common.kube.announcing import Announcer, News
+from nemutator_common.kube.budget import OverBudgetError, WriteBudget
+from nemutator_common.kube.failures import KubeError
+from nemutator_common.kube.objects import Container, Pod
+from nemutator_common.kube.ports import Transport
+from nemutator_common.kube.reading import Reader
+from nemutator_common.kube.resources import PODS
+from nemutator_common.kube.reviewing import Reviewer
+from nemutator_common.kube.subscribing import Resync
+from nemutator_common.kube.writing import OnlyIf, Writer
+from nemutator_common.meters import Meter
+from nemutator_common.names import PROFILE, PROFILE_RESULT
+from nemutator_common.quantities import parse_quantity
+from nemutator_common.secret import Secret
+from nemutator_common.serving.addresses import parse_address
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.supervising import Supervisor
+from nemutator_common.wire import Summary
+
+from nemutator_controller.cluster.pods import Picture
+from nemutator_controller.cluster.watching import ClusterWatch
+from nemutator_controller.console.cluster_gate import ClusterGate
+from nemutator_controller.console.people import People
+from nemutator_controller.ingest.bearers import Accounts, account
+from nemutator_controller.ingest.recognising import ReviewedCallers
+from nemutator_controller.profiles.ports import AnnotatedPod, KnownPod, ResultUnwrittenError
+from nemutator_controller.profiles.records import PodRef
+from nemutator_controller.registration.installation import KubeInstallation
+from nemutator_controller.registration.leaf_files import LeafFiles
+from nemutator_controller.registration.registering import Registrar, Servers
+from nemutator_controller.settings import BrainSettings
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.ports import Requested
+
+REQUESTED_S = 30.0
+"""How old what containers ask for may be: gathering it looks at every pod."""
+
+INTERESTING = 1_000
+"""Changes of pods that may wait for who looks for annotations."""
+
+
+class InTheCluster:
+    """Everything of it, wired; `add_to` gives a supervisor its tasks."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        transport: Transport,
+        leaf: LeafFiles,
+        *,
+        clock: Clock,
+        meter: Meter,
+        readiness: Readiness,
+    ) -> None:
+        reviewer = Reviewer(transport)
+        self.reader = Reader(transport)
+        self.writer = Writer(transport, WriteBudget(clock), clock)
+        self.leaf = leaf
+        self.watch = ClusterWatch(
+            transport,
+            clock=clock,
+            meter=meter,
+            readiness=readiness,
+            roll=random.SystemRandom().random,
+        )
+        namespace = settings.namespace
+        port = getattr(parse_address(settings.cluster_console), "port", 443)
+        self.console = f"https://nemutator-brain.{namespace}.svc:{port}"
+        """What links begin with."""
+        self.registrar = Registrar(
+            KubeInstallation(self.reader, self.writer, namespace=namespace),
+            leaf,
+            Servers(
+                admission=_service("nemutator-admission", namespace),
+                brain=[*_service("nemutator-brain", namespace), *settings.further_names],
+            ),
+            clock=clock,
+            readiness=readiness,
+        )
+        self.callers = ReviewedCallers(
+            reviewer,
+            Accounts(
+                agent=account(namespace, settings.agent_account),
+                admission=account(namespace, settings.admission_account),
+            ),
+            clock=clock,
+            meter=meter,
+        )
+        self.gate = ClusterGate(
+            People(
+                reviewer,
+                session_s=settings.session_s,
+                fresh=lambda: Secret(secrets.token_urlsafe(32)),
+                clock=clock,
+            ),
+            session_s=settings.session_s,
+            meter=meter,
+        )
+        self._announcer = Announcer(self.writer, clock, meter, component="nemutator-brain")
+        self.whose = OwnersOfUse(self.watch)
+        self.requests = RequestedNow(self.watch, clock=clock)
+        self.pods = NamedPods(self.watch)
+        self.annotated = PodsThatAsk(self.watch)
+        self.results = ResultsOnPods(self.writer, self._announcer)
+
+    def served(self, server: HttpServer) -> Callable[[], Coroutine[Any, Any, None]]:
+        """The task that serves *server* as soon as there is a certificate to show."""
+
+        async def serve() -> None:
+            await self.registrar.has_leaf.wait()
+            await server.bind()
+            await server.run()
+
+        return serve
+
+    def add_to(self, supervisor: Supervisor) -> None:
+        self.watch.add_to(supervisor)
+        supervisor.add("certificates", self.registrar.run)
+        supervisor.add("events", self._announcer.run)
+
+
+class OwnersOfUse:
+    """The `Whose` of sizing."""
+
+    def __init__(self, watch: ClusterWatch) -> None:
+        self._watch = watch
+
+    def of(self, node: str, summary: Summary) -> Key | None:
+        placed = self._watch.of(node, summary.pod_uid, summary.container_id)
+        # A pod's own cgroup is the sum of its containers, which are sized one by one.
+        if placed is None or placed.container is None:
+            return None
+        return Key(placed.namespace, placed.owner.kind, placed.owner.name, placed.container)
+
+
+class RequestedNow:
+    """The `Requests` of sizing."""
+
+    def __init__(self, watch: ClusterWatch, *, clock: Clock) -> None:
+        self._watch = watch
+        self._clock = clock
+        self._known: Mapping[Key, Requested] = {}
+        self._gathered_at: float | None = None
+
+    def of(self, key: Key) -> Requested | None:
+        now = self._clock.monotonic()
+        if self._gathered_at is None or now - self._gathered_at >= REQUESTED_S:
+            picture = self._watch.picture()
+            if picture is None:
+                return None
+            self._known, self._gathered_at = _requested(picture), now
+        return self._known.get(key)
+
+
+class NamedPods:
+    """The `KnownPods` of profiles."""
+
+    def __init__(self, watch: ClusterWatch) -> None:
+        self._watch = watch
+
+    def find(self, name: str) -> KnownPod | None:
+        picture = self._watch.picture()
+        if picture is None:
+            return None
+        namespace, mark, pod_name = name.partition("/")
+        pod = picture.pods.get(namespace, pod_name) if mark else picture.pod(name)
+        return None if pod is None else KnownPod(_ref(pod), pod.spec.node_name)
+
+
+class PodsThatAsk:
+    """The `AnnotatedPods` of profiles."""
+
+    def __init__(self, watch: ClusterWatch) -> None:
+        self._watch = watch
+
+    async def changes(self) -> AsyncIterator[AnnotatedPod]:
+        with self._watch.pods.subscribe("profiles", capacity=INTERESTING) as subscription:
+            async for change in subscription:
+                if isinstance(change, Resync):
+                    for pod in change.snapshot.objects.values():
+                        if asks := _asking(pod):
+                            yield asks
+                elif change.after is not None and (asks := _asking(change.after)):
+                    yield asks
+
+
+class ResultsOnPods:
+    """The `Results` of profiles."""
+
+    def __init__(self, writer: Writer, announcer: Announcer) -> None:
+        self._writer = writer
+        self._announcer = announcer
+
+    async def write(self, pod: PodRef, result: str) -> None:
+        patch = {"metadata": {"annotations": {PROFILE_RESULT: result}}}
+        try:
+            await self._writer.merge_patch(
+                PODS, pod.namespace, pod.name, patch, only_if=OnlyIf(uid=pod.uid)
+            )
+        except (KubeError, OverBudgetError) as error:
+            raise ResultUnwrittenError(str(error)) from error
+
+    def tell(self, pod: PodRef, note: str) -> None:
+        self._announcer.announce(
+            News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note[:1000], "Warning")
+        )
+
+
+def _service(name: str, namespace: str) -> list[str]:
+    """As what a Service is called from inside of the cluster."""
+    return [f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local", name]
+
+
+def _ref(pod: Pod) -> PodRef:
+    return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
+
+
+def _asking(pod: Pod) -> AnnotatedPod | None:
+    wanted = pod.metadata.annotations.get(PROFILE)
+    if wanted is None:
+        return None
+    result = pod.metadata.annotations.get(PROFILE_RESULT)
+    return AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result)
+
+
+def _requested(picture: Picture) -> dict[Key, Requested]:
+    """What the newest pod of each workload asks for, container by container."""
+    found: dict[Key, Requested] = {}
+    pods = picture.pods.objects.values()
+    for pod in sorted(pods, key=lambda pod: pod.metadata.creation_timestamp):
+        owner = picture.owner(pod)
+        for container in pod.spec.containers:
+            key = Key(pod.metadata.namespace, owner.kind, owner.name, container.name)
+            found[key] = _of_container(container)
+    return found
+
+
+def _of_container(container: Container) -> Requested:
+    cpu = container.resources.requests.get("cpu")
+    memory = container.resources.requests.get("memory")
+    return Requested(
+        None if cpu is None else parse_quantity(cpu).to_millis(),
+        None if memory is None else parse_quantity(memory).to_bytes(),
+    )

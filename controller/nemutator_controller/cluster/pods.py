@@ -1,0 +1,98 @@
+"""Whose a cgroup is: from what kubelet names it after to what people call it."""
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from typing import Protocol
+
+from nemutator_common.kube.objects import Metadata, Object, Pod
+from nemutator_common.kube.store import Snapshot
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """The workload at the top of a pod's chain of owners; the pod itself when nobody owns it."""
+
+    kind: str
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class Placed:
+    """A pod or one of its containers, as it runs on a node."""
+
+    namespace: str
+    pod: str
+    uid: str
+    container: str | None
+    owner: Owner
+
+
+class Whose(Protocol):
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+        """What *node* speaks of; None: no pod of that node, or of none at all."""
+        ...
+
+
+class Nobody:
+    """The `Whose` of a machine that is in no cluster."""
+
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+        return None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """A `Whose` of one moment; the pods are indexed by uid."""
+
+    pods: Snapshot[Pod]
+    replica_sets: Snapshot[Object]
+    jobs: Snapshot[Object]
+
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+        pod = self.pod(pod_uid) if pod_uid else None
+        # A node may speak for its own pods only.
+        if pod is None or pod.spec.node_name != node:
+            return None
+        return Placed(
+            namespace=pod.metadata.namespace,
+            pod=pod.metadata.name,
+            uid=pod.metadata.uid,
+            container=_container(pod, container_id) if container_id else None,
+            owner=self.owner(pod),
+        )
+
+    def pod(self, uid: str) -> Pod | None:
+        return next(iter(self.pods.by("uid", uid)), None)
+
+    def owner(self, pod: Pod) -> Owner:
+        """Up the chain as far as it can change with each rollout or run."""
+        first = pod.metadata.controller
+        if first is None:
+            return Owner("Pod", pod.metadata.name)
+        above = {"ReplicaSet": self.replica_sets, "Job": self.jobs}.get(first.kind)
+        found = above.get(pod.metadata.namespace, first.name) if above is not None else None
+        if found is not None and found.metadata.uid == first.uid:
+            top = found.metadata.controller
+            return Owner(first.kind, first.name) if top is None else Owner(top.kind, top.name)
+        return _guessed(pod.metadata, Owner(first.kind, first.name))
+
+
+def by_uid(thing: Object) -> Iterable[str]:
+    """An index of informers."""
+    return (thing.metadata.uid,)
+
+
+def _container(pod: Pod, container_id: str) -> str | None:
+    for status in pod.status.container_statuses:
+        # "containerd://<id>"; ours is the id as the cgroup shows it.
+        if status.container_id.rpartition("/")[2] == container_id:
+            return status.name
+    return None
+
+
+def _guessed(metadata: Metadata, owner: Owner) -> Owner:
+    """A ReplicaSet that is not seen (yet) is named after its Deployment and the template's hash."""
+    template = metadata.labels.get("pod-template-hash")
+    if owner.kind == "ReplicaSet" and template and owner.name.endswith(f"-{template}"):
+        return Owner("Deployment", owner.name.removesuffix(f"-{template}"))
+    return owner

@@ -1,0 +1,90 @@
+"""The cluster as informers see it: pods, and who owns them."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nemutator_common.clocks import Clock
+from nemutator_common.kube.informing import Informer, NotSyncedError
+from nemutator_common.kube.objects import Object, Pod
+from nemutator_common.kube.ports import Transport
+from nemutator_common.kube.resources import JOBS, PODS, REPLICA_SETS
+from nemutator_common.meters import Meter
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.supervising import Supervisor
+
+from nemutator_controller.cluster.pods import Picture, Placed, by_uid
+
+PICTURE_S = 1.0
+"""How old a picture may be: many ask at once, and each new one costs the informers a copy."""
+
+PART = "cluster"
+
+
+@dataclass(frozen=True, slots=True)
+class _Taken:
+    picture: Picture
+    at: float
+
+
+class ClusterWatch:
+    """A `Whose`. Before the first complete picture nothing is anybody's."""
+
+    def __init__(
+        self,
+        transport: Transport,
+        *,
+        clock: Clock,
+        meter: Meter,
+        readiness: Readiness,
+        roll: Callable[[], float],
+    ) -> None:
+        self._clock = clock
+        self._readiness = readiness
+        self._taken: _Taken | None = None
+        self.pods: Informer[Pod] = Informer(
+            PODS,
+            transport=transport,
+            clock=clock,
+            meter=meter,
+            roll=roll,
+            indexes={"uid": by_uid},
+        )
+        self.replica_sets: Informer[Object] = Informer(
+            REPLICA_SETS, transport=transport, clock=clock, meter=meter, roll=roll
+        )
+        self.jobs: Informer[Object] = Informer(
+            JOBS, transport=transport, clock=clock, meter=meter, roll=roll
+        )
+        readiness.fail(PART, "the cluster's pods are not listed yet")
+
+    def add_to(self, supervisor: Supervisor) -> None:
+        """The tasks that keep it true."""
+        supervisor.add("watch pods", self.pods.run)
+        supervisor.add("watch replica sets", self.replica_sets.run)
+        supervisor.add("watch jobs", self.jobs.run)
+        supervisor.add("first picture", self._become_ready)
+
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+        picture = self.picture()
+        return None if picture is None else picture.of(node, pod_uid, container_id)
+
+    def picture(self) -> Picture | None:
+        """Of at most a second ago; None before there is a complete one."""
+        now = self._clock.monotonic()
+        if self._taken is None or now - self._taken.at >= PICTURE_S:
+            try:
+                picture = Picture(
+                    self.pods.snapshot(), self.replica_sets.snapshot(), self.jobs.snapshot()
+                )
+            except NotSyncedError:
+                return None
+            self._taken = _Taken(picture, now)
+        return self._taken.picture
+
+    async def _become_ready(self) -> None:
+        for informer in (self.pods, self.replica_sets, self.jobs):
+            await informer.synced()
+        self._readiness.pass_(PART)
+        # A task of a supervisor that ends would end the process.
+        while True:
+            await self._clock.sleep(3600.0)

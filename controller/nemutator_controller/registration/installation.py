@@ -1,0 +1,90 @@
+"""Our Secrets, our ConfigMap and our webhook configuration, over Kubernetes' API."""
+
+import base64
+from collections.abc import Mapping, Sequence
+from typing import Any, Final
+
+import msgspec
+from nemutator_common.kube.failures import NotFoundError
+from nemutator_common.kube.objects import Object
+from nemutator_common.kube.reading import Reader
+from nemutator_common.kube.resources import Resource
+from nemutator_common.kube.writing import Writer
+from nemutator_common.secret import Secret
+
+from nemutator_controller.registration.certificates import Pair
+
+PUBLISHED = "nemutator-ca"
+WEBHOOKS = "nemutator"
+
+SECRETS: Final = Resource("", "v1", "secrets", "Secret", Object)
+CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap", Object)
+MUTATING_WEBHOOKS: Final = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+    Object,
+    namespaced=False,
+)
+
+
+class KubeInstallation:
+    """An `Installation`. Secrets are created or replaced whole, by name and never listed."""
+
+    def __init__(self, reader: Reader, writer: Writer, *, namespace: str) -> None:
+        self._reader = reader
+        self._writer = writer
+        self._namespace = namespace
+
+    async def pair(self, name: str) -> Pair | None:
+        found = await self._get(SECRETS, name)
+        data = (found or {}).get("data") or {}
+        if "tls.crt" not in data or "tls.key" not in data:
+            return None
+        try:
+            return Pair(_text(data["tls.crt"]), Secret(_text(data["tls.key"])))
+        except (ValueError, TypeError):
+            return None
+
+    async def keep_pair(self, name: str, pair: Pair) -> None:
+        data = {"tls.crt": _encoded(pair.certificate), "tls.key": _encoded(pair.key.reveal())}
+        if await self._get(SECRETS, name) is None:
+            thing = {"metadata": {"name": name}, "type": "kubernetes.io/tls", "data": data}
+            await self._writer.create(SECRETS, self._namespace, thing)
+        else:
+            await self._writer.merge_patch(SECRETS, self._namespace, name, {"data": data})
+
+    async def publish(self, authority: str) -> None:
+        wanted = {"ca.crt": authority}
+        found = await self._get(CONFIG_MAPS, PUBLISHED)
+        if found is None:
+            thing = {"metadata": {"name": PUBLISHED}, "data": wanted}
+            await self._writer.create(CONFIG_MAPS, self._namespace, thing)
+        elif (found.get("data") or {}).get("ca.crt") != authority:
+            await self._writer.merge_patch(
+                CONFIG_MAPS, self._namespace, PUBLISHED, {"data": wanted}
+            )
+
+    async def webhooks(self) -> Mapping[str, Any] | None:
+        return await self._get(MUTATING_WEBHOOKS, WEBHOOKS)
+
+    async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None:
+        await self._writer.json_patch(MUTATING_WEBHOOKS, "", WEBHOOKS, operations)
+
+    async def _get(self, resource: Resource[Any], name: str) -> dict[str, Any] | None:
+        namespace = self._namespace if resource.namespaced else ""
+        try:
+            body = await self._reader.raw(resource, namespace, name)
+        except NotFoundError:
+            return None
+        found: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])
+        return found
+
+
+def _encoded(text: str) -> str:
+    return base64.b64encode(text.encode()).decode()
+
+
+def _text(encoded: str) -> str:
+    return base64.b64decode(encoded, validate=True).decode()

@@ -1,0 +1,43 @@
+"""The brain's certificate in its data directory, where its listeners take it over when it changes.
+
+Certificate and key are one file each, which OpenSSL reads one after the other: a pair that is half
+replaced is refused by the listener, which keeps the old one and looks again.
+"""
+
+import os
+from pathlib import Path
+
+from nemutator_common.data_directory import explained
+from nemutator_common.secret import Secret
+from nemutator_common.serving.tls import TlsFiles
+
+from nemutator_controller.registration.certificates import Pair
+
+
+class LeafFiles:
+    """An `OwnLeaf`."""
+
+    def __init__(self, directory: Path) -> None:
+        self.tls = TlsFiles(directory / "brain.crt", directory / "brain.key")
+
+    def read(self) -> Pair | None:
+        try:
+            return Pair(self.tls.certificate.read_text(), Secret(self.tls.key.read_text()))
+        except (OSError, UnicodeDecodeError):
+            return None
+
+    def write(self, pair: Pair) -> None:
+        with explained(self.tls.certificate.parent):
+            _replace(self.tls.key, pair.key.reveal())
+            _replace(self.tls.certificate, pair.certificate)
+
+
+def _replace(path: Path, text: str) -> None:
+    fresh = path.with_suffix(f"{path.suffix}.new")
+    fresh.unlink(missing_ok=True)
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "w") as file:
+        file.write(text)
+        file.flush()
+        os.fsync(fd)
+    fresh.replace(path)

@@ -1,0 +1,38 @@
+"""What registration needs from others."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any, Protocol
+
+from nemutator_controller.registration.certificates import Pair
+
+
+class Installation(Protocol):
+    """Our objects in Kubernetes. Every call may raise a `KubeError`."""
+
+    async def pair(self, name: str) -> Pair | None:
+        """The certificate and key in our Secret *name*; None: there is none, or nothing in it."""
+        ...
+
+    async def keep_pair(self, name: str, pair: Pair) -> None:
+        """Put them there."""
+        ...
+
+    async def publish(self, authority: str) -> None:
+        """Make *authority* (PEM) known to all pods of ours."""
+        ...
+
+    async def webhooks(self) -> Mapping[str, Any] | None:
+        """The configuration of our webhooks; None: none is there."""
+        ...
+
+    async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None: ...
+
+
+class OwnLeaf(Protocol):
+    """The brain's own certificate, where its listeners read it."""
+
+    def read(self) -> Pair | None: ...
+
+    def write(self, pair: Pair) -> None:
+        """Replace both at once as far as a reader can see; OperatorError."""
+        ...

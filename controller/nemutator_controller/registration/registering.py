@@ -1,0 +1,126 @@
+"""Keeps the installation's certificates valid, and Kubernetes told whom to trust."""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.errors import OperatorError
+from nemutator_common.kube.budget import OverBudgetError
+from nemutator_common.kube.failures import AlreadyExistsError, KubeError
+from nemutator_common.serving.readiness import Readiness
+
+from nemutator_controller.registration.bundles import bundle_patch
+from nemutator_controller.registration.certificates import (
+    Pair,
+    is_authority,
+    is_due,
+    issue,
+    new_authority,
+)
+from nemutator_controller.registration.ports import Installation, OwnLeaf
+
+log = logging.getLogger(__name__)
+
+AUTHORITY = "nemutator-tls"
+ADMISSION = "nemutator-admission-tls"
+"""Secrets, in our own namespace. That of the authority is for the brain alone."""
+
+EVERY_S = 60.0
+TRY_S = 30.0
+PART = "registration"
+
+_BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
+
+
+@dataclass(frozen=True, slots=True)
+class Servers:
+    """Under which names our servers are called."""
+
+    admission: Sequence[str]
+    brain: Sequence[str]
+
+
+class Registrar:
+    """`run` is the task. `has_leaf` is set as soon as the brain has a certificate to show."""
+
+    def __init__(
+        self,
+        installation: Installation,
+        own: OwnLeaf,
+        servers: Servers,
+        *,
+        clock: Clock,
+        readiness: Readiness,
+    ) -> None:
+        self._installation = installation
+        self._own = own
+        self._servers = servers
+        self._clock = clock
+        self._readiness = readiness
+        self._failures = 0
+        self.has_leaf = asyncio.Event()
+        if own.read() is not None:
+            # A brain that restarts while the API server is away serves with what it has.
+            self.has_leaf.set()
+        readiness.fail(PART, "certificates are not looked after yet")
+
+    async def run(self) -> None:
+        while True:
+            try:
+                async with asyncio.timeout(TRY_S):
+                    await self.register()
+            except (KubeError, OverBudgetError, OperatorError, ValueError, TimeoutError) as error:
+                self._failures += 1
+                self._readiness.fail(PART, str(error) or "the API server does not answer")
+                log.warning("registration_failed", {names.ERROR: error})
+                await self._clock.sleep(_BACKOFF.delay_s(self._failures, roll=1.0))
+                continue
+            self._failures = 0
+            self._readiness.pass_(PART)
+            await self._clock.sleep(EVERY_S)
+
+    async def register(self) -> None:
+        """Look at everything once, and mend what is not as it should be."""
+        authority = await self._authority()
+        self._renew_own(authority)
+        now = self._clock.now()
+        leaf = await self._installation.pair(ADMISSION)
+        if is_due(leaf, authority, self._servers.admission, now=now):
+            fresh = issue(authority, self._servers.admission, now=now)
+            await self._installation.keep_pair(ADMISSION, fresh)
+            log.info("certificate_issued", {names.OBJECT: ADMISSION})
+        await self._installation.publish(authority.certificate)
+        configuration = await self._installation.webhooks()
+        if configuration is not None:
+            operations = bundle_patch(configuration, authority.certificate)
+            if operations:
+                await self._installation.patch_webhooks(operations)
+                log.info("webhooks_trust", {names.COUNT: len(operations) // 2})
+
+    async def _authority(self) -> Pair:
+        now = self._clock.now()
+        kept = await self._installation.pair(AUTHORITY)
+        if kept is not None and is_authority(kept, now=now):
+            return kept
+        fresh = new_authority("nemutator", now=now)
+        try:
+            await self._installation.keep_pair(AUTHORITY, fresh)
+        except AlreadyExistsError:
+            # Another brain was faster: its authority is the installation's.
+            kept = await self._installation.pair(AUTHORITY)
+            if kept is None or not is_authority(kept, now=now):
+                raise
+            return kept
+        log.info("authority_made", {names.OBJECT: AUTHORITY})
+        return fresh
+
+    def _renew_own(self, authority: Pair) -> None:
+        now = self._clock.now()
+        if is_due(self._own.read(), authority, self._servers.brain, now=now):
+            self._own.write(issue(authority, self._servers.brain, now=now))
+            log.info("certificate_issued", {names.OBJECT: names.BRAIN})
+        self.has_leaf.set()
