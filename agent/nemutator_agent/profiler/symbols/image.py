@@ -16,12 +16,17 @@ MOST_BLOCKS = 48
 """3 MiB for one file: the tables of a Go program that one profile touches."""
 
 EFFORT = 8_000_000
-"""Of one question, in steps through a table; a true one of 500 addresses takes under a tenth. Half
-a dozen seconds of Python."""
+"""Of one question, in steps through a table; a true one of 500 addresses takes under a tenth. About a
+second of Python."""
 
 _BLOCK_EFFORT = 500
 LONGEST_TEXT = 2048
 """Of a name or a file. Go's longest names, of generics within generics, are some 600."""
+
+_LARGEST_OFFSET = (1 << 63) - 1
+"""The kernel's off_t."""
+
+LARGEST_FILE = 1 << 48
 
 _PT_LOAD = 1
 EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
@@ -50,11 +55,15 @@ class Image:
     """An ELF file; raises NotElfError when it is none."""
 
     def __init__(self, read_at: ReadAt) -> None:
-        self._read_at = read_at
+        self._file = read_at
         self._blocks: OrderedDict[int, bytes] = OrderedDict()
         self.effort = Effort()
         self.elf = Elf(BoundedFile(self.read, budget_bytes=8 << 20, budget_reads=4096))
-        self.loaded = tuple(one for one in self.elf.segments if one.kind == _PT_LOAD)
+        self.loaded = tuple(
+            one
+            for one in self.elf.segments
+            if one.kind == _PT_LOAD and one.offset + one.size <= LARGEST_FILE
+        )
 
     def read(self, offset: int, size: int) -> bytes:
         """At most *size* bytes, fewer at the end of the file."""
@@ -125,6 +134,9 @@ class Image:
             if len(raw) < step:
                 return
             offset += step - len(wanted) + 1
+
+    def _read_at(self, offset: int, size: int) -> bytes:
+        return self._file(offset, size) if offset <= _LARGEST_OFFSET - size else b""
 
     def _block(self, number: int) -> bytes:
         block = self._blocks.get(number)

@@ -36,6 +36,7 @@ _ROW = struct.Struct("<II")
 _ADDRESS = struct.Struct("<I")
 _FUNCTION = {_GO_118: struct.Struct("<IiiIIIIIIBBBB"), _GO_120: struct.Struct("<IiiIIIIIIiBBBB")}
 _NOWHERE = 0xFFFFFFFF
+_LARGEST_VALUE = 1 << 31
 
 
 class NoGoTableError(Exception):
@@ -189,6 +190,8 @@ class GoTable:
                 at += length
                 end += run * self.quantum
                 if distance < end:
+                    if not -_LARGEST_VALUE <= value < _LARGEST_VALUE:
+                        raise DamagedError("a value is none")
                     return value
         finally:
             self.image.effort.spend(at + 16)
