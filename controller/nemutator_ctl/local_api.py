@@ -55,7 +55,7 @@ class LocalApi:
     def content(self, path: str) -> bytes:
         """What is no document: a file, as it is."""
         answer = self._answer("GET", path, None)
-        if answer.status != http.client.OK:
+        if answer.status not in (http.client.OK, http.client.ACCEPTED):
             raise _refusal(answer.status, _document(answer))
         return answer.body
 
@@ -158,6 +158,8 @@ def _refusal(status: int, document: object) -> OperatorError:
     remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
     if status == http.client.BAD_REQUEST:
         return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
+    if status in (http.client.NOT_FOUND, http.client.CONFLICT):
+        return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
     if status in (http.client.NOT_FOUND, http.client.CONFLICT, http.client.TOO_MANY_REQUESTS):
         return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
     return OperatorError(

@@ -1,7 +1,8 @@
 """A journal and its objects in memory; the contract suites run on these and on the real ones."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 from nemutator_common.decisions import Decision, Edit, Subject
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError
@@ -100,7 +101,7 @@ class MemoryJournal(Failing):
 
 
 class MemoryObjects:
-    """`Objects` that do what a test has prepared: pods that run, or manifests that do not."""
+    """`Objects` and `Manifests` that do what a test has prepared: pods that run, or manifests that do not."""
 
     def __init__(self, *, running: bool = True) -> None:
         self.running = running
@@ -110,7 +111,7 @@ class MemoryObjects:
         """Raised by the next writes and evictions, one each."""
         self._writes = 0
 
-    def put(self, subject: Subject, document: dict[str, object]) -> Live:
+    def place(self, subject: Subject, document: Mapping[str, Any]) -> Live:
         self._writes += 1
         live = Live(subject=subject, document=document, version=str(self._writes))
         self.things[subject.kind, subject.namespace, subject.name] = live
@@ -118,6 +119,13 @@ class MemoryObjects:
 
     async def get(self, subject: Subject) -> Live | None:
         return self.things.get((subject.kind, subject.namespace, subject.name))
+
+    async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+        self._fail()
+        return self.place(subject, document)
+
+    async def all(self, kind: str | None = None) -> Sequence[Live]:
+        return [live for live in self.things.values() if kind in (None, live.subject.kind)]
 
     async def find(self, subject: Subject, decision: str) -> Live | None:
         begin = subject.generate_name
@@ -131,7 +139,7 @@ class MemoryObjects:
         now = await self.get(live.subject)
         if now is None or now.version != live.version:
             raise ChangedError("it was changed meanwhile")
-        return self.put(live.subject, apply_edits(now.document, edits, live.subject.kind))
+        return self.place(live.subject, apply_edits(now.document, edits, live.subject.kind))
 
     async def evict(self, live: Live) -> None:
         if not self.running:

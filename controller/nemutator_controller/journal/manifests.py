@@ -60,7 +60,7 @@ def manifest_of(document: object) -> Manifest:
     faults = []
     if not isinstance(document.get("apiVersion"), str):
         faults.append("apiVersion: expected one like v1 or apps/v1")
-    if kind not in TEMPLATES:
+    if not isinstance(kind, str) or kind not in TEMPLATES:
         faults.append(f"kind: expected {KIND} or one of {', '.join(TEMPLATES)}")
     if not isinstance(metadata, dict):
         metadata = {}

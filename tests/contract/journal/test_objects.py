@@ -100,14 +100,14 @@ def in_memory() -> Where:
     where = Where(objects, "team", None, None)  # type: ignore[arg-type]
 
     async def put(manifest: Json) -> None:
-        objects.put(where.subject(manifest), manifest)
+        objects.place(where.subject(manifest), manifest)
 
     async def label(manifest: Json, key: str, value: str) -> None:
         live = await objects.get(where.subject(manifest))
         assert live is not None
         document = msgspec.json.decode(msgspec.json.encode(live.document))
         document["metadata"].setdefault("labels", {})[key] = value
-        objects.put(live.subject, document)
+        objects.place(live.subject, document)
 
     where.put, where.label = put, label
     return where

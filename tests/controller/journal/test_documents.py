@@ -13,7 +13,7 @@ REVERSAL = Reversal(id="v1", decision="d1", at=NOW, state="partly", outcomes=(OU
 
 
 def plan(**labels: str) -> Plan:
-    live = MemoryObjects().put(POD, changed_pod(**labels))
+    live = MemoryObjects().place(POD, changed_pod(**labels))
     steps = steps_back([decision()], live.document, "Pod", running=True)
     return Plan(decision=decision(), live=live, steps=steps)
 

@@ -33,7 +33,7 @@ class Place:
         self.journal = MemoryJournal()
         self.objects = MemoryObjects()
         self.decision = one or decision()
-        self.objects.put(POD, changed_pod())
+        self.objects.place(POD, changed_pod())
         numbers = iter(range(1, 100))
         self.rolling_back = RollingBack(
             self.journal,
@@ -105,7 +105,7 @@ async def test_a_bare_pod_is_never_evicted() -> None:
 
 async def test_a_foreign_edit_stays_and_is_told() -> None:
     place = Place()
-    place.objects.put(POD, changed_pod(team="green"))
+    place.objects.place(POD, changed_pod(team="green"))
     reversal = await place.roll_back(evict=True)
     conflict = reversal.outcomes[0]
     assert (conflict.path, conflict.live, conflict.result) == (TEAM, ("green",), "conflict")
@@ -147,7 +147,7 @@ async def test_what_was_done_before_a_change_stays_done() -> None:
             return await super().write(live, edits, resize=resize)  # type: ignore[arg-type]
 
     faster = Faster()
-    faster.put(POD, changed_pod())
+    faster.place(POD, changed_pod())
     rolling_back = RollingBack(place.journal, faster, fresh=lambda: "v", clock=ManualClock(NOW))
     reversal = await rolling_back.roll_back(place.decision, evict=False)
     assert results(reversal)[TEAM] == ("reversed", "")
@@ -248,7 +248,7 @@ class Marked(Place):
         super().__init__()
         pod = changed_pod()
         pod["metadata"]["annotations"] = {names.MUTATION: written(mark)}
-        self.objects.put(POD, pod)
+        self.objects.place(POD, pod)
 
 
 async def test_without_a_journal_the_mark_is_enough() -> None:

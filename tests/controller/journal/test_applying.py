@@ -1,0 +1,184 @@
+import copy
+
+import pytest
+from nemutator_common import names
+from nemutator_common.decisions import Subject
+from nemutator_controller.journal.applying import WRITER, Applied, Applying
+from nemutator_controller.journal.living import RefusedError
+from nemutator_controller.journal.manifests import ManifestError, manifest_of
+from nemutator_controller.journal.rolling_back import RollingBack
+from nemutator_controller.mutations.stamps import stamp_of
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.decisions import CPU, NOW, TEAM
+from tests.fakes.journals import MemoryJournal, MemoryObjects
+from tests.fakes.manifests import Json, deployment, policy
+
+
+class Place:
+    def __init__(self) -> None:
+        self.journal = MemoryJournal()
+        self.objects = MemoryObjects(running=False)
+        self.clock = ManualClock(NOW)
+        numbers = iter(range(1, 100))
+        self.applying = Applying(
+            self.journal, self.objects, fresh=lambda: f"d{next(numbers)}", clock=self.clock
+        )
+
+    async def apply(self, document: Json) -> Applied:
+        return await self.applying.apply(copy.deepcopy(document))
+
+    def kept(self, document: Json) -> Json:
+        subject = manifest_of(document).subject
+        return dict(self.objects.things[subject.kind, subject.namespace, subject.name].document)
+
+    async def journaled(self) -> dict[str, str]:
+        entries = await self.journal.entries(namespace=None, name=None, limit=100)
+        return {entry.decision.id: entry.state for entry in entries}
+
+    async def take_back(self, decision: str) -> str:
+        entry = await self.journal.entry(decision)
+        assert entry is not None
+        rolling_back = RollingBack(
+            self.journal, self.objects, fresh=lambda: f"v-{decision}", clock=self.clock
+        )
+        return (await rolling_back.roll_back(entry.decision, evict=False)).state
+
+
+async def test_a_manifest_is_planned_journaled_and_kept() -> None:
+    place = Place()
+    assert (await place.apply(policy())).outcome == "created"
+    applied = await place.apply(deployment())
+    assert (applied.outcome, applied.decision) == ("created", "d1")
+    assert [(edit.path, edit.before, edit.after) for edit in applied.edits] == [
+        (TEAM, (), ("blue",)),
+        (CPU, ("1",), ("250m",)),
+    ]
+    kept = place.kept(deployment())
+    template = kept["spec"]["template"]
+    assert template["metadata"]["labels"] == {"app": "web", "team": "blue"}
+    assert template["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "250m"
+    stamp = stamp_of(kept, "Deployment")
+    assert stamp is not None
+    assert stamp.id == "d1"
+    entry = await place.journal.entry("d1")
+    assert entry is not None
+    assert (entry.state, entry.writer, entry.decision.at) == ("observed", WRITER, NOW)
+    assert entry.decision.subject == manifest_of(deployment()).subject
+
+
+async def test_the_same_manifest_again_changes_nothing() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    before = place.kept(deployment())
+    for _ in range(2):
+        assert (await place.apply(deployment())).outcome == "unchanged"
+        assert (await place.apply(policy())).outcome == "unchanged"
+    assert place.kept(deployment()) == before
+    assert await place.journaled() == {"d1": "observed"}
+
+
+async def test_what_was_kept_can_be_applied_again_and_is_not_made_smaller() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    kept = place.kept(deployment())
+    assert (await place.apply(kept)).outcome == "unchanged"
+    assert place.kept(deployment()) == kept
+
+
+async def test_a_changed_manifest_is_another_decision() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    applied = await place.apply(deployment(cpu="2"))
+    assert applied.outcome == "changed"
+    assert applied.edits[1].after == ("500m",)
+    assert len(await place.journaled()) == 2
+
+
+async def test_without_a_policy_for_it_a_manifest_is_kept_as_it_is() -> None:
+    place = Place()
+    await place.apply(policy(namespaces=["elsewhere"]))
+    applied = await place.apply(deployment())
+    assert (applied.outcome, applied.decision, applied.edits) == ("created", "", ())
+    assert place.kept(deployment()) == deployment()
+    assert await place.journaled() == {}
+
+
+async def test_a_namespace_can_be_selected_by_its_name() -> None:
+    place = Place()
+    selector = {"matchLabels": {"kubernetes.io/metadata.name": "default"}}
+    await place.apply(policy(namespaceSelector=selector))
+    assert (await place.apply(deployment())).edits
+
+
+async def test_a_preview_is_journaled_and_changes_nothing() -> None:
+    place = Place()
+    await place.apply(policy(mode="Preview"))
+    applied = await place.apply(deployment())
+    assert applied.edits == ()
+    assert [edit.path for edit in applied.previewed] == [TEAM, CPU]
+    assert place.kept(deployment()) == deployment()
+    entry = await place.journal.entry("d1-preview")
+    assert entry is not None
+    assert entry.decision.mode == "preview"
+
+
+async def test_taking_back_restores_the_manifest_and_removes_our_mark() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    assert await place.take_back("d1") == "reversed"
+    assert place.kept(deployment()) == deployment()
+    assert await place.take_back("d1") == "reversed"
+
+
+async def test_a_foreign_edit_in_the_manifest_stays() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    edited = copy.deepcopy(place.kept(deployment()))
+    edited["spec"]["template"]["metadata"]["labels"]["team"] = "green"
+    place.objects.place(manifest_of(deployment()).subject, edited)
+    assert await place.take_back("d1") == "partly"
+    kept = place.kept(deployment())
+    assert kept["spec"]["template"]["metadata"]["labels"]["team"] == "green"
+    assert kept["spec"]["template"]["spec"] == deployment()["spec"]["template"]["spec"]
+    # What is left of our change keeps its mark.
+    assert names.MUTATION in kept["spec"]["template"]["metadata"]["annotations"]
+
+
+async def test_nothing_is_kept_that_was_not_journaled_first() -> None:
+    place = Place()
+    await place.apply(policy())
+    place.objects.failing = [RefusedError("full")]
+    with pytest.raises(RefusedError):
+        await place.apply(deployment())
+    assert await place.journaled() == {"d1": "answered"}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [
+        {**deployment(), "kind": "Gadget"},
+        {**deployment(), "spec": {"template": []}},
+        {**deployment(), "spec": {"template": {"metadata": {"labels": 3}, "spec": {}}}},
+    ],
+)
+async def test_what_is_shaped_wrong_is_refused_and_not_kept(document: Json) -> None:
+    place = Place()
+    await place.apply(policy())
+    with pytest.raises(ManifestError):
+        await place.apply(document)
+    assert len(place.objects.things) == 1
+
+
+async def test_what_was_applied_is_listed_and_found() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    assert [live.subject.name for live in await place.applying.all()] == ["defaults", "web"]
+    subject = Subject(api_version="", kind="Deployment", namespace="default", name="web")
+    assert await place.applying.get(subject) is not None

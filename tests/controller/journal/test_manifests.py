@@ -1,0 +1,76 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.journal.manifests import (
+    LARGEST,
+    ManifestError,
+    manifest_of,
+    read_manifest,
+)
+
+from tests.fakes.manifests import deployment, policy
+
+JSON = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(max_size=9),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+def test_a_workload_is_its_own_owner_and_has_a_namespace() -> None:
+    manifest = manifest_of(deployment())
+    subject = manifest.subject
+    assert (subject.kind, subject.namespace, subject.name) == ("Deployment", "default", "web")
+    assert (subject.owner_kind, subject.owner_name) == ("Deployment", "web")
+    assert not manifest.is_policy
+    there = deployment()
+    there["metadata"]["namespace"] = "team"
+    assert manifest_of(there).subject.namespace == "team"
+
+
+def test_a_pod_has_no_owner() -> None:
+    pod = {**deployment(), "apiVersion": "v1", "kind": "Pod"}
+    assert manifest_of(pod).subject.owner_name == ""
+
+
+def test_a_policy_has_no_namespace() -> None:
+    manifest = manifest_of(policy())
+    assert manifest.is_policy
+    assert (manifest.subject.namespace, manifest.subject.name) == ("", "defaults")
+
+
+@pytest.mark.parametrize(
+    ("document", "faults"),
+    [
+        (None, ["the document: expected an object"]),
+        ({}, ["apiVersion: ", "kind: ", "metadata: ", "metadata.name: ", "spec: "]),
+        ({**deployment(), "kind": "Gadget"}, ["kind: expected MutationPolicy or one of Pod"]),
+        ({**deployment(), "kind": ["Pod"]}, ["kind: expected"]),
+        ({**deployment(), "metadata": {"name": "x" * 254}}, ["metadata.name: expected 1 to 253"]),
+        ({**deployment(), "metadata": {"name": "x", "namespace": 3}}, ["metadata.namespace: "]),
+        ({**policy(), "spec": {"mutations": []}}, ["spec.mutations: expected 1 to"]),
+    ],
+)
+def test_each_fault_is_named(document: object, faults: list[str]) -> None:
+    with pytest.raises(ManifestError) as caught:
+        manifest_of(document)
+    assert len(caught.value.faults) == len(faults)
+    for said, wanted in zip(caught.value.faults, faults, strict=True):
+        assert said.startswith(wanted)
+
+
+@given(JSON, st.sampled_from(["apiVersion", "kind", "metadata", "spec"]))
+def test_nonsense_is_refused_and_nothing_else_is_raised(value: Any, field: str) -> None:
+    for whole in (value, {**deployment(), field: value}, {**policy(), field: value}):
+        try:
+            assert manifest_of(whole).subject.name
+        except ManifestError as error:
+            assert error.faults  # noqa: PT017 - whatever was drawn, it is one or the other
+
+
+@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b" " * (LARGEST + 1)])
+def test_what_is_not_json_is_refused(body: bytes) -> None:
+    with pytest.raises(ManifestError, match="the document: "):
+        read_manifest(body)
