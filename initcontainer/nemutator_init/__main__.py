@@ -1,0 +1,86 @@
+"""`python -m nemutator_init`: fetch what this pod declares, and end; or say why it cannot."""
+
+import argparse
+import random
+import re
+import sys
+import time
+from pathlib import Path
+
+from nemutator_common import __version__, names
+
+from nemutator_init import secret_files
+from nemutator_init.agent_socket import AgentSocket
+from nemutator_init.answers import NeverError
+from nemutator_init.fetching import fetch
+
+PROGRAM = "nemutator-init"
+
+MODE = 0o444
+"""The volume is this pod's alone, and an init container does not know which uids the other
+containers run as; where they all run as its own, `--mode 0400` says so."""
+
+
+def main(argv: list[str] | None = None) -> int:
+    arguments = _parser().parse_args(argv)
+    folder: Path = arguments.directory / "secrets"
+    try:
+        values = fetch(
+            AgentSocket(arguments.directory / names.POD_SOCKET),
+            wait_s=arguments.wait,
+            now=time.monotonic,
+            sleep=time.sleep,
+            roll=random.SystemRandom().random,
+            say=_say,
+        )
+        secret_files.write(folder, values, mode=arguments.mode)
+    except NeverError as error:
+        _say(str(error))
+        return 1
+    except OSError as error:
+        _say(
+            f"{error.filename or folder}: {error.strerror}; remedy: mount the volume of driver "
+            f"{names.CSI_DRIVER} at {arguments.directory}, and not read-only, in this container"
+        )
+        return 1
+    _say(f"{len(values)} secrets are in {folder}: {', '.join(sorted(values)) or 'none declared'}")
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__, allow_abbrev=False)
+    parser.add_argument("--version", action="version", version=__version__)
+    parser.add_argument(
+        "--wait", type=_seconds, default=120.0, help="how long to wait for agent and Vault: 120s"
+    )
+    parser.add_argument(
+        "--mode", type=_mode, default=MODE, help="permissions of the files, in octal: 0444"
+    )
+    parser.add_argument(
+        "--directory",
+        type=Path,
+        default=Path(names.POD_DIRECTORY),
+        help=f"where the volume is mounted: {names.POD_DIRECTORY}",
+    )
+    return parser
+
+
+def _seconds(text: str) -> float:
+    match = re.fullmatch(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)s?", text)
+    if match is None:
+        raise argparse.ArgumentTypeError("expected seconds, like 120s")
+    return float(match[1])
+
+
+def _mode(text: str) -> int:
+    if not re.fullmatch(r"0?[4-6][04][04]", text):
+        raise argparse.ArgumentTypeError("expected permissions to read, like 0400, 0440 or 0444")
+    return int(text, 8)
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"{PROGRAM}: {text}\n")
+
+
+if __name__ == "__main__":
+    sys.exit(main())

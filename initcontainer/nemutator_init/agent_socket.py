@@ -1,0 +1,46 @@
+"""The agent, over the pod's own socket."""
+
+import http.client
+import socket
+from pathlib import Path
+
+from nemutator_init.answers import LARGEST, Answer, NotYetError
+
+CALL_S = 30.0
+"""The agent's own deadlines are shorter: this is for one that is stopped."""
+
+
+class AgentSocket:
+    def __init__(self, path: Path, *, call_s: float = CALL_S) -> None:
+        self._path = path
+        self._call_s = call_s
+
+    def ask(self, path: str) -> Answer:
+        """Raises NotYetError: the agent may be about to start, or to start again."""
+        connection = _UnixConnection(self._path, self._call_s)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            body = answer.read(LARGEST + 1)
+        except (OSError, http.client.HTTPException) as error:
+            why = getattr(error, "strerror", None) or type(error).__name__
+            raise NotYetError(
+                f"no answer from the agent on this node: {why} ({self._path}); remedy: the agent's "
+                "DaemonSet must run on this node"
+            ) from None
+        finally:
+            connection.close()
+        if len(body) > LARGEST:
+            return Answer(413, b"")
+        return Answer(answer.status, body)
+
+
+class _UnixConnection(http.client.HTTPConnection):
+    def __init__(self, path: Path, call_s: float) -> None:
+        super().__init__("agent", timeout=call_s)
+        self._path = path
+
+    def connect(self) -> None:
+        self.sock = socket.socket(socket.AF_UNIX)
+        self.sock.settimeout(self.timeout)
+        self.sock.connect(str(self._path))

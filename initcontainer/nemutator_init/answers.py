@@ -1,0 +1,76 @@
+"""What the agent's answers mean to somebody who waits for a pod to start."""
+
+import json
+from dataclasses import dataclass
+
+from nemutator_common.declarations import MOST, is_name
+
+LARGEST = 1 << 20
+"""Of one answer. Vault's own limit for a secret is that, and a pod's volume is no larger."""
+
+_AGAIN = frozenset({429, 500, 502, 503, 504})
+"""The agent, or Vault behind it, is not ready: the same question may be answered later."""
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+
+
+class NotYetError(Exception):
+    """Later, perhaps; the text says what it waits for."""
+
+
+class NeverError(Exception):
+    """Somebody has to change something; the text says what, and never holds a value."""
+
+
+def declared_names(answer: Answer) -> tuple[str, ...]:
+    """Names of the secrets that the pod declares. Raises NotYetError, NeverError."""
+    _check(answer, "the list of what this pod declares")
+    try:
+        given = json.loads(answer.body)["secrets"]
+        names = tuple(given)
+    except (ValueError, TypeError, KeyError, RecursionError):
+        raise NeverError(_STRANGE) from None
+    if len(names) > MOST or not all(isinstance(name, str) and is_name(name) for name in names):
+        raise NeverError(_STRANGE)
+    return names
+
+
+def value_of(name: str, answer: Answer) -> bytes:
+    """The secret itself. Raises NotYetError, NeverError."""
+    _check(answer, f"secret {name!r}")
+    return answer.body
+
+
+_STRANGE = (
+    "the agent's answer is not understood; remedy: let the init container's image and the agent's "
+    "be of one version"
+)
+
+
+def _check(answer: Answer, what: str) -> None:
+    if answer.status == 200:
+        return
+    said = f"{what}: {_explained(answer)}"
+    if answer.status in _AGAIN:
+        raise NotYetError(said)
+    raise NeverError(said)
+
+
+def _explained(answer: Answer) -> str:
+    """The agent's own words: step, error and remedy."""
+    try:
+        given = json.loads(answer.body)
+        error, remedy, step = (given[key] for key in ("error", "remedy", "step"))
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return f"the agent answers with HTTP status {answer.status}"
+    parts = [f"{error} (step: {step})", f"remedy: {remedy}"]
+    return "; ".join(_shown(part) for part in parts)
+
+
+def _shown(text: str) -> str:
+    """On one line, and not too long: it ends up in a log and in the pod's status."""
+    return "".join(one if one.isprintable() else " " for one in text[:500])

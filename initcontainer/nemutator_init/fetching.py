@@ -1,0 +1,65 @@
+"""All of a pod's secrets, or none: asks until everything is there, or it is clear that it will not.
+
+Nothing here reads a clock or a socket: those come as arguments.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Protocol
+
+from nemutator_common.backoff import Backoff
+
+from nemutator_init.answers import Answer, NeverError, NotYetError, declared_names, value_of
+
+DECLARED = "/v1/declared"
+SECRET = "/v1/secret/"  # noqa: S105 - the begin of a path
+
+BACKOFF = Backoff(first_s=0.25, longest_s=5.0)
+
+LARGEST_TOGETHER = 256 << 10
+"""What the volume of a pod is made for, twice: the old files stay until the new ones are whole."""
+
+
+class Agent(Protocol):
+    def ask(self, path: str) -> Answer:
+        """Raises NotYetError when nobody answers."""
+        ...
+
+
+def fetch(
+    agent: Agent,
+    *,
+    wait_s: float,
+    now: Callable[[], float],
+    sleep: Callable[[float], None],
+    roll: Callable[[], float],
+    say: Callable[[str], None],
+) -> Mapping[str, bytes]:
+    """By name, everything that the pod declares. A NeverError says which one it is, and what to do.
+
+    *say* is told what it waits for, each reason once in a row.
+    """
+    deadline = now() + wait_s
+    failures, said = 0, ""
+    while True:
+        try:
+            return _fetch_once(agent)
+        except NotYetError as reason:
+            if now() >= deadline:
+                raise NeverError(f"waited {wait_s:g} s; {reason}") from reason
+            if str(reason) != said:
+                said = str(reason)
+                say(f"waiting: {said}")
+        failures += 1
+        sleep(min(BACKOFF.delay_s(failures, roll=roll()), max(deadline - now(), 0)))
+
+
+def _fetch_once(agent: Agent) -> dict[str, bytes]:
+    values: dict[str, bytes] = {}
+    for name in declared_names(agent.ask(DECLARED)):
+        values[name] = value_of(name, agent.ask(f"{SECRET}{name}?raw=1"))
+        if sum(map(len, values.values())) > LARGEST_TOGETHER:
+            raise NeverError(
+                f"secret {name!r}: all secrets of a pod may have {LARGEST_TOGETHER >> 10} KiB "
+                "together; remedy: declare single keys (`path#key`), or fewer secrets"
+            )
+    return values
