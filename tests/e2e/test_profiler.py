@@ -69,9 +69,12 @@ def targets() -> MachineTargets:
     return MachineTargets(KnownGroups())
 
 
-async def sampled(resolved: Resolved, *, pid: int, seconds: float) -> Found:
+async def sampled(
+    resolved: Resolved, *, pid: int, seconds: float, sampler: KernelSampler | None = None
+) -> Found:
     """Until *pid* has used so many *seconds* of CPU time."""
-    sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
+    sampler = sampler or KernelSampler()
+    sampling = await sampler.start(resolved.selection, hz=HZ, texts={})
     before = resolved.account.cpu_seconds()
     await asyncio.to_thread(until_used, pid, seconds)
     used = spent(before, resolved.account.cpu_seconds())
@@ -153,6 +156,26 @@ async def test_the_stacks_are_those_of_the_program(targets: MachineTargets, tmp_
             right += row.count
     print(f"{right} of {found.samples.recorded} are burn < work < main")
     assert right > 0.9 * found.samples.recorded
+
+
+@pytest.mark.parametrize(
+    ("sampler", "reason"),
+    [
+        (KernelSampler(most_stacks=4), "stacks_full"),
+        (KernelSampler(most_rows=4), "rows_full"),
+    ],
+    ids=["stacks", "rows"],
+)
+async def test_what_does_not_fit_is_lost_and_counted(
+    targets: MachineTargets, sampler: KernelSampler, reason: str
+) -> None:
+    with busy(SYSTEM_CALLS) as pid:
+        resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
+        found = await sampled(resolved, pid=pid, seconds=2, sampler=sampler)
+    assert found.samples.recorded > 0
+    assert set(found.samples.lost) == {reason}
+    assert abs(found.ratio - 1) < AGREES
+    assert sum(row.count for row in found.samples.rows) == found.samples.recorded
 
 
 async def test_the_caller_of_a_leaf_without_frame_is_in_the_words(

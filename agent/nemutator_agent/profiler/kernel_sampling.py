@@ -22,6 +22,12 @@ T = TypeVar("T")
 
 PROGRAM = "sample"
 
+MOST_STACKS = 8192
+"""8.5 MiB of the kernel's memory, while a session lasts."""
+
+MOST_ROWS = 16384
+"""1 MiB. A stack is in several rows: by process, by kernel stack, by words."""
+
 _CALL_S = 20.0
 """Loading takes some 20 ms, and draining a full map 100 ms: on a node that is out of CPU, longer."""
 
@@ -42,7 +48,8 @@ def facts(root: Path = Path("/")) -> SamplerFacts:
 class KernelSampler:
     """Needs rights; says which, when they are missing. Calls block, so they run in threads."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, most_stacks: int = MOST_STACKS, most_rows: int = MOST_ROWS) -> None:
+        self._entries = {"stacks": most_stacks, "rows": most_rows}
         self._libbpf: Libbpf | None = None
 
     async def start(
@@ -67,7 +74,7 @@ class KernelSampler:
             raise refusal
         self._libbpf = self._libbpf or Libbpf()
         try:
-            loaded = self._libbpf.load(content, constants=_wish(selection))
+            loaded = self._libbpf.load(content, constants=_wish(selection), entries=self._entries)
         except LibbpfError as error:
             raise _refused(error) from error
         sampling = KernelSampling(loaded)

@@ -9,7 +9,7 @@ import ctypes
 import errno
 import os
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from nemutator_agent.profiler.refusals import RefusedError
@@ -33,6 +33,7 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "bpf_object__find_program_by_name": (_P, _P, _S),
     "bpf_object__find_map_by_name": (_P, _P, _S),
     "bpf_map__fd": (_I, _P),
+    "bpf_map__set_max_entries": (_I, _P, ctypes.c_uint32),
     "bpf_map__initial_value": (_P, _P, ctypes.POINTER(_Z)),
     "bpf_program__fd": (_I, _P),
     "bpf_program__attach_perf_event": (_P, _P, _I),
@@ -90,14 +91,21 @@ class Libbpf:
             raise LibbpfError(name, number or -result, tuple(self._said))
         return result
 
-    def load(self, content: bytes, *, constants: bytes) -> "LoadedObject":
-        """Load all programs and maps of an object, with *constants* as its read-only data."""
+    def load(
+        self, content: bytes, *, constants: bytes, entries: Mapping[str, int] | None = None
+    ) -> "LoadedObject":
+        """Load all programs and maps of an object, with *constants* as its read-only data.
+
+        *entries* are for maps that are to hold more or fewer than the object says.
+        """
         # libbpf reads the object where it lies until it is closed.
         buffer = ctypes.create_string_buffer(content, len(content))
         pointer = self.call("bpf_object__open_mem", buffer, len(content), None)
         loaded = LoadedObject(self, pointer, buffer)
         try:
             loaded.set_constants(constants)
+            for name, most in (entries or {}).items():
+                loaded.set_entries(name, most)
             self.call("bpf_object__load", pointer)
         except BaseException:
             loaded.close()
@@ -130,6 +138,11 @@ class LoadedObject:
         if size.value != len(content):
             raise LibbpfError("bpf_map__initial_value", errno.EMSGSIZE, ())
         ctypes.memmove(value, content, len(content))
+
+    def set_entries(self, name: str, most: int) -> None:
+        """Before it is loaded, too."""
+        found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, name.encode())
+        self._libbpf.call("bpf_map__set_max_entries", found, most)
 
     def attach_to_perf_event(self, program: str, event: int) -> None:
         """Have *program* called at each tick of the open *event*, which belongs to the link then."""
