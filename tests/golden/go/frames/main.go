@@ -102,7 +102,8 @@ func points(functions ...any) {
 	for _, function := range functions {
 		entry := reflect.ValueOf(function).Pointer()
 		for pc := entry; pc < entry+3000; pc++ {
-			if own := runtime.FuncForPC(pc); own == nil || own.Entry() != entry {
+			// The runtime takes an address for that after a call, and a first one for itself.
+			if next := runtime.FuncForPC(pc + 1); next == nil || next.Entry() != entry {
 				break
 			}
 			one, _ := runtime.CallersFrames([]uintptr{pc + 1}).Next()
