@@ -21,7 +21,7 @@ help: ## list the commands
 
 .PHONY: run
 run: venv-run ## start everything on this machine; ARGS="--data-dir …"
-	@exec $(BIN)/nemutator up $(ARGS)
+	@exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
 
 .PHONY: test
 test: venv-dev ## fast tests: no root, no network; up to 4 minutes

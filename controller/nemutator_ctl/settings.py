@@ -26,6 +26,11 @@ class UpSettings(Shared):
         "Whether an ordinary user's `observe` is raised with sudo: `ask` (on a terminal only), "
         "`always` or `never`. Nothing else is ever raised.",
     )
+    sample: str | None = setting(
+        None,
+        "A program that is run beside everything, so that there is something to look at: "
+        "`make run` names `scripts/sample`.",
+    )
     children_log_level: LogLevel = setting(
         LogLevel.WARNING, "Least serious lines that the processes under `up` log."
     )

@@ -70,7 +70,7 @@ def announcement(
 
 def _process(standing: Standing) -> str:
     pid = f"pid {standing.pid}" if standing.pid is not None else ""
-    return f"  {standing.name:<10}{pid:<14}{visible(standing.state, limit=200)}".rstrip()
+    return f"  {standing.name:<13}{pid:<14}{visible(standing.state, limit=200)}".rstrip()
 
 
 def _unseen(facts: Sequence[Unseen]) -> Iterable[str]:

@@ -13,7 +13,7 @@ from pathlib import Path
 from nemutator_common import __version__, data_directory, names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import OperatorError
-from nemutator_common.names import BRAIN, OBSERVE
+from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
@@ -25,12 +25,17 @@ from nemutator_ctl.up.announcement import Standing, Unseen, announcement
 from nemutator_ctl.up.announcing import Announcer
 from nemutator_ctl.up.keeping import Keeper, Probe
 from nemutator_ctl.up.local_processes import LocalProcesses
+from nemutator_ctl.up.local_stage import LocalStage
 from nemutator_ctl.up.observing import Observing
 from nemutator_ctl.up.processes import Command
+from nemutator_ctl.up.showing import Showing
+from nemutator_ctl.up.trying import Tries, told
 
 log = logging.getLogger(__name__)
 
-DRAIN_S = {BRAIN: 1.0, OBSERVE: 0.5}
+SAMPLE = "sample"
+
+DRAIN_S = {BRAIN: 1.0, CREDENTIALS: 0.5, OBSERVE: 0.5, SAMPLE: 0.2}
 """Together with what the kernel needs for those that must be killed: 2 s, the promise of Ctrl-C."""
 
 ANSWER_S = 1.0
@@ -58,7 +63,7 @@ class _Household:
         self._brain = LocalApi(directory, timeout_s=ANSWER_S)
 
     async def run(self, stop: asyncio.Event) -> None:
-        brain, observe = self._keeper(BRAIN), self._keeper(OBSERVE)
+        brain, credentials, observe = map(self._keeper, (BRAIN, CREDENTIALS, OBSERVE))
         plain, answered = self._command(OBSERVE), asyncio.Event()
         observing = Observing(
             keeper=observe,
@@ -75,7 +80,7 @@ class _Household:
             answered=answered,
         )
         announcer = Announcer(
-            keepers=(brain, observe),
+            keepers=(brain, credentials, observe),
             answered=answered,
             clock=self._clock,
             link=lambda: asyncio.to_thread(self._link),
@@ -85,7 +90,18 @@ class _Household:
         supervisor = Supervisor()
         # The last is stopped first: observe still delivers what it has while the brain is there.
         supervisor.add(BRAIN, lambda: brain.keep(self._command(BRAIN)))
+        supervisor.add(CREDENTIALS, lambda: credentials.keep(self._command(CREDENTIALS)))
         supervisor.add(OBSERVE, observing.run)
+        if self._settings.sample is not None:
+            showing = Showing(
+                sample=self._keeper(SAMPLE),
+                command=commands.sample(self._settings.sample),
+                needed=(brain, credentials, observe),
+                stage=LocalStage(self._directory),
+                clock=self._clock,
+                say=self._say_tries,
+            )
+            supervisor.add(SAMPLE, showing.run)
         supervisor.add("announcement", announcer.run)
         await supervisor.run(stop)
 
@@ -100,6 +116,8 @@ class _Household:
         )
 
     def _probe(self, role: str) -> Probe:
+        if role == SAMPLE:
+            return _nothing_to_ask
         socket = self._directory.socket(role)
         return lambda: asyncio.to_thread(local_api.not_ready, socket)
 
@@ -133,22 +151,46 @@ class _Household:
     def _say(
         self, processes: Sequence[Standing], unseen: Sequence[Unseen], link: str | None
     ) -> None:
-        default = data_directory.named(UpSettings().data_dir)
-        text = announcement(
-            version=__version__,
-            program=_typed(),
-            data_dir=self._directory.root,
-            named=self._directory != default,
-            processes=processes,
-            unseen=unseen,
-            link=link,
+        _print(
+            announcement(
+                version=__version__,
+                program=_typed(),
+                data_dir=self._directory.root,
+                named=self._named(),
+                processes=processes,
+                unseen=unseen,
+                link=link,
+            )
         )
-        try:
-            sys.stdout.write(text)
-            sys.stdout.flush()
-        except OSError:
-            # Whoever read our output is gone; what runs goes on.
-            os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+
+    def _say_tries(self, tries: Tries) -> None:
+        _print(
+            told(
+                tries,
+                program=_typed(),
+                data_dir=self._directory.root,
+                named=self._named(),
+                socket=self._directory.root / names.POD_SOCKET,
+            )
+        )
+
+    def _named(self) -> bool:
+        """Whether commands need --data-dir to mean this directory."""
+        return self._directory != data_directory.named(UpSettings().data_dir)
+
+
+async def _nothing_to_ask() -> str | None:
+    """The sample serves nothing: that it runs is all there is to know."""
+    return None
+
+
+def _print(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except OSError:
+        # Whoever read our output is gone; what runs goes on.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def _typed() -> str:

@@ -4,7 +4,7 @@ import argparse
 import functools
 from collections.abc import Iterator, Sequence
 
-from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.settings import CredentialsSettings, ObserveSettings
 from nemutator_common import launching
 from nemutator_common.settings import SettingsError, Shared
 from nemutator_controller.settings import BrainSettings
@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
 
 def _judge_all(arguments: argparse.Namespace) -> None:
     """Raise what is wrong for any of the processes at once, before the first of them starts."""
-    schemas = (UpSettings, BrainSettings, ObserveSettings)
+    schemas = (UpSettings, BrainSettings, CredentialsSettings, ObserveSettings)
     problems = [problem for schema in schemas for problem in _problems(schema, arguments)]
     if problems:
         # What belongs to nobody is a problem of each.

@@ -3,12 +3,16 @@
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 
-from nemutator_common.names import BRAIN, OBSERVE, PREFIX
+from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE, PREFIX
 
 from nemutator_ctl.settings import UpSettings
 from nemutator_ctl.up.processes import Command
 
-MODULES = {BRAIN: "nemutator_controller", OBSERVE: "nemutator_agent"}
+MODULES = {
+    BRAIN: "nemutator_controller",
+    CREDENTIALS: "nemutator_agent",
+    OBSERVE: "nemutator_agent",
+}
 
 
 def program(python: str, role: str) -> tuple[str, ...]:
@@ -35,6 +39,11 @@ def child(
         options["config"] = str(config)
     # In one word each, so that no value can be taken for an option.
     return Command((*program(python, role), role, *(f"--{k}={v}" for k, v in options.items())))
+
+
+def sample(program: str) -> Command:
+    """How the sample is started: it ends when its standard input does."""
+    return Command((str(Path(program).absolute()), "--lifeline"))
 
 
 def raised(command: Command, sudo: str, *, role: str, environment: Mapping[str, str]) -> Command:

@@ -31,8 +31,8 @@ def test_each_process_stands_with_its_pid_and_its_state() -> None:
             Standing("observe", None, "as root", "it does not answer yet"),
         )
     ).splitlines()
-    assert "  brain     pid 7         ready" in lines
-    assert "  observe                 not ready: it does not answer yet" in lines
+    assert "  brain        pid 7         ready" in lines
+    assert "  observe                    not ready: it does not answer yet" in lines
 
 
 def test_a_note_stands_behind_the_state() -> None:

@@ -1,0 +1,1 @@
+"""`nemutator advise`: how large containers should be, or why that cannot be said yet."""

@@ -1,0 +1,90 @@
+"""The processes of this data directory, as `showing.py` asks them."""
+
+import asyncio
+from collections.abc import Mapping
+
+from nemutator_common import names
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import OperatorError
+
+from nemutator_ctl import nodes
+from nemutator_ctl.answers import not_understood
+from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.up import furniture
+from nemutator_ctl.up.showing import Furniture
+
+ANSWER_S = 5.0
+
+SECONDS = 10
+HZ = 99
+
+ENDED = ("refused", "lost")
+
+
+class LocalStage:
+    def __init__(self, directory: DataDirectory) -> None:
+        self._brain = LocalApi(directory, timeout_s=ANSWER_S)
+        self._credentials = LocalApi(directory, role=names.CREDENTIALS, timeout_s=ANSWER_S)
+
+    async def furnish(self) -> Furniture:
+        return await asyncio.to_thread(self._furnish)
+
+    async def is_go(self, pid: int) -> bool:
+        return await asyncio.to_thread(self._is_go, pid)
+
+    async def profile(self, pid: int) -> str:
+        target = {"kind": "pid", "value": str(pid)}
+        question = {"target": target, "seconds": SECONDS, "hz": HZ}
+        asked = await asyncio.to_thread(self._brain.post, "/api/v1/profiles", question)
+        return _text(asked, "id")
+
+    async def profiled(self, profile: str) -> str | None:
+        shown = await asyncio.to_thread(self._brain.get, f"/api/v1/profiles/{profile}")
+        state = _text(shown, "state")
+        if state == "done":
+            return ""
+        return f"the profile was {state}: {_text(shown, 'reason')}" if state in ENDED else None
+
+    def _furnish(self) -> Furniture:
+        store = "/v1/store/secrets"
+        if not any(one.get("name") == furniture.SECRET for one in _items(self._credentials, store)):
+            value = {"value": furniture.VALUE}
+            self._credentials.put(f"{store}/{furniture.SECRET}", value)
+        self._brain.post("/api/v1/objects", furniture.POLICY)
+        self._brain.post("/api/v1/objects", furniture.MANIFEST)
+        metadata = furniture.MANIFEST["metadata"]
+        where = f"/api/v1/mutations?namespace={metadata['namespace']}&name={metadata['name']}"
+        open_ones = (one for one in _items(self._brain, where) if one.get("state") != "reversed")
+        newest = next(open_ones, None)
+        return Furniture(
+            secret=furniture.SECRET, mutation=None if newest is None else _text(newest, "id")
+        )
+
+    def _is_go(self, pid: int) -> bool:
+        try:
+            known = nodes.decode(self._brain.get(nodes.TOPOLOGY_PATH))
+        except OperatorError:
+            # The first report may not be there yet.
+            return False
+        return any(
+            row.kind == "process"
+            and row.name.split()[0] == str(pid)
+            and row.runtime.startswith("go")
+            for node in known
+            for row in node.rows
+        )
+
+
+def _items(api: LocalApi, path: str) -> list[Mapping[str, object]]:
+    document = api.get(path)
+    items = document.get("items") if isinstance(document, Mapping) else None
+    if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
+        raise not_understood("it has no list of items")
+    return items
+
+
+def _text(document: object, field: str) -> str:
+    value = document.get(field) if isinstance(document, Mapping) else None
+    if not isinstance(value, str):
+        raise not_understood(f"it has no {field}")
+    return value

@@ -1,0 +1,71 @@
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_ctl.advise.view import decode, span, view
+
+
+def item(**changed: Any) -> dict[str, Any]:
+    return {
+        "namespace": "shop",
+        "owner_kind": "Deployment",
+        "owner": "cart",
+        "container": "app",
+        "points": 40,
+        "span_s": 600.0,
+        "state": "provisional",
+        "reason": "40 of 100 points, over 10 min",
+        "requests_now": {"cpu": "500m", "memory": None},
+        "requests": {"cpu": "200m", "memory": "230M"},
+        **changed,
+    }
+
+
+def shown(*items: object) -> str:
+    return view(decode({"items": list(items)}))
+
+
+def test_what_is_requested_now_stands_before_what_is_advised() -> None:
+    title, row = shown(item()).splitlines()
+    assert title.split() == [
+        "NAMESPACE", "OWNER", "CONTAINER", "POINTS", "SPAN", "CPU", "REQUEST", "MEMORY",
+    ]  # fmt: skip
+    assert "500m → 200m" in row
+    assert "230M   provisional: 40 of 100 points" in row
+
+
+def test_without_a_value_the_reason_is_shown() -> None:
+    nothing = {"cpu": None, "memory": None}
+    reason = "3 of 8 points, ask again in 75 s"
+    row = shown(item(state="not_yet", requests=nothing, reason=reason)).splitlines()[1]
+    assert row.endswith(f"-        -   {reason}")
+
+
+def test_with_nothing_seen_it_says_what_to_expect() -> None:
+    assert "quarter of a minute" in shown()
+
+
+def test_names_that_would_move_the_cursor_are_escaped() -> None:
+    assert "\x1b" not in shown(item(owner="\x1b[2J"))
+
+
+@pytest.mark.parametrize(
+    "document",
+    [None, 7, {}, {"items": {}}, {"items": [7]}, {"items": [item(points="x")]},
+     {"items": [item(requests=None)]}, {"items": [item(span_s=True)]}],
+)  # fmt: skip
+def test_what_is_no_advice_is_said_to_be_none(document: object) -> None:
+    with pytest.raises(OperatorError) as failed:
+        decode(document)
+    assert failed.value.code == ExitCode.UNREACHABLE
+
+
+@given(st.floats(0, 1e9))
+def test_a_span_is_short(seconds: float) -> None:
+    assert len(span(seconds)) <= 6
+
+
+def test_a_span_changes_its_unit_at_two_of_them() -> None:
+    assert [span(s) for s in (119, 120, 7199, 7200, 172_800)] == ["119s", "2m", "119m", "2h", "2d"]
