@@ -1,0 +1,83 @@
+"""The definition in deploy/ is what the model says, and structural."""
+
+import contextlib
+import re
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.quantities import QuantityError, parse_quantity
+from nemutator_controller.policies.crds import QUANTITY, definition, schema_of
+
+from scripts.crds import TARGET, render
+
+
+def test_the_file_is_what_the_model_says() -> None:
+    assert TARGET.read_text() == render(), "make fmt writes it anew"
+
+
+def schema() -> Any:
+    return definition()["spec"]["versions"][0]["schema"]["openAPIV3Schema"]
+
+
+def nodes(node: Any) -> Any:
+    yield node
+    for inner in node.get("properties", {}).values():
+        yield from nodes(inner)
+    for key in ("items", "additionalProperties"):
+        if key in node:
+            yield from nodes(node[key])
+
+
+def test_every_node_has_a_type_and_an_end() -> None:
+    for node in nodes(schema()["properties"]["spec"]):
+        assert node["type"] in {"object", "array", "string", "number", "boolean"}
+        # What has no end has no bounded cost for CEL either.
+        if node["type"] == "array":
+            assert "maxItems" in node
+        if node["type"] == "string":
+            assert "maxLength" in node or "enum" in node
+        if "additionalProperties" in node:
+            assert "maxProperties" in node
+
+
+def test_the_fields_are_those_of_the_model() -> None:
+    spec = schema()["properties"]["spec"]
+    assert set(spec["properties"]) == {"match", "mode", "mutations"}
+    assert spec["required"] == ["mutations"]
+    mutation = spec["properties"]["mutations"]["items"]
+    assert set(mutation["properties"]) == {"labels", "annotations", "resources"}
+    assert "default" in spec["properties"]["mode"]
+
+
+@pytest.mark.slow
+@given(st.from_regex(QUANTITY, fullmatch=True) | st.text(max_size=8))
+def test_what_the_pattern_takes_we_can_read(text: str) -> None:
+    # \Z: Python's $ also ends before a newline, which the server's does not.
+    if re.search(QUANTITY.replace("$", r"\Z"), text, re.ASCII):
+        # Beyond an exponent of 300 we refuse by name: the policy is left aside.
+        with contextlib.suppress(TooLargeError):
+            read(text)
+
+
+class TooLargeError(Exception):
+    pass
+
+
+def read(text: str) -> None:
+    try:
+        parse_quantity(text)
+    except QuantityError as error:
+        if "exponent" not in str(error) and "longer" not in str(error):
+            raise
+        raise TooLargeError from error
+
+
+def test_a_type_without_a_schema_is_a_defect() -> None:
+    class Odd(msgspec.Struct):
+        field: bytes
+
+    with pytest.raises(TypeError, match="no schema for"):
+        schema_of(Odd)

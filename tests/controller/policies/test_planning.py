@@ -1,0 +1,160 @@
+"""The plan for an object: policies by name, then injection, previews apart, and all of it once."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from nemutator_common.decisions import Subject
+from nemutator_controller.mutations.edits import apply_edits
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.paths import PathError
+from nemutator_controller.mutations.stamps import PATH, merged, stamp_of, written
+from nemutator_controller.policies.model import Policy, policy_of
+from nemutator_controller.policies.planning import Plan, Situation, plan
+
+from tests.controller.mutations.pods import Json, edit, things
+
+INJECTOR = Injector("nemutator/agent:1")
+ENABLED = {"nemutator.io/inject": "enabled"}
+INIT = "initContainers[name=nemutator-init]"
+
+
+def situation(kind: str = "Pod", **changed: Any) -> Situation:
+    subject = Subject(api_version="v1", kind=kind, namespace="default", name="web")
+    return replace(Situation(subject=subject, namespace_labels={}, injector=INJECTOR), **changed)
+
+
+def policy(name: str, *mutations: Json, mode: str = "Apply", match: Json = None) -> Policy:
+    return policy_of(name, {"mode": mode, "mutations": list(mutations), "match": match or {}})
+
+
+def labelled(name: str, value: str, **more: Any) -> Policy:
+    return policy(name, {"labels": {"set": {"team": value}}}, **more)
+
+
+def pod(labels: Json = None, annotations: Json = None) -> Json:
+    return {
+        "metadata": {"name": "web", "labels": labels, "annotations": annotations},
+        "spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}}}]},
+    }
+
+
+def paths(planned: Plan) -> list[str]:
+    return [edit.path for edit in planned.edits]
+
+
+def test_without_policies_and_wishes_nothing_is_done() -> None:
+    assert plan(pod(), situation(), []) == Plan()
+
+
+def test_of_two_policies_the_later_name_wins() -> None:
+    planned = plan(pod(), situation(), [labelled("a", "1"), labelled("b", "2")])
+    [only] = planned.edits
+    assert (only.after, only.policy) == (("2",), "b")
+
+
+def test_a_preview_is_on_top_of_what_is_applied() -> None:
+    policies = [labelled("a", "1"), labelled("b", "2", mode="Preview")]
+    planned = plan(pod(), situation(), policies)
+    assert [each.after for each in planned.edits] == [("1",)]
+    assert [(each.before, each.after) for each in planned.previewed] == [(("1",), ("2",))]
+
+
+def test_a_pod_that_wants_no_patch_gets_previews_only() -> None:
+    thing = pod(ENABLED, {"nemutator.io/skip-mutation": "patch"})
+    planned = plan(thing, situation(), [labelled("a", "1")])
+    assert planned.edits == ()
+    assert {"metadata.labels[team]", INIT} <= {each.path for each in planned.previewed}
+
+
+def test_verbs_that_a_pod_does_not_want_are_left_out() -> None:
+    thing = pod(ENABLED, {"nemutator.io/skip-mutation": "labels, containers huh"})
+    both = policy("a", {"labels": {"set": {"x": "1"}}}, {"annotations": {"set": {"y": "1"}}})
+    planned = plan(thing, situation(), [both])
+    assert paths(planned) == ["metadata.annotations[y]"]
+    assert planned.warnings == ("nemutator.io/skip-mutation: 'huh' is no verb",)
+
+
+def test_a_pod_that_wants_nothing_gets_nothing() -> None:
+    thing = pod(ENABLED, {"nemutator.io/skip": "true"})
+    assert plan(thing, situation(), [labelled("a", "1")]) == Plan()
+
+
+@pytest.mark.parametrize(
+    ("namespace", "own", "expected"),
+    [
+        (None, None, False),
+        ({}, None, False),
+        (ENABLED, None, True),
+        (ENABLED, "disabled", False),
+        (ENABLED, "nonsense", False),
+        ({}, "enabled", True),
+        (None, "required", True),
+    ],
+)
+def test_who_is_injected(namespace: Json, own: str | None, expected: bool) -> None:
+    thing = pod(None if own is None else {"nemutator.io/inject": own})
+    planned = plan(thing, situation(namespace_labels=namespace), [])
+    assert (INIT in paths(planned)) is expected
+
+
+def test_outside_of_a_cluster_nothing_is_injected() -> None:
+    assert plan(pod(ENABLED), situation(injector=None), []) == Plan()
+
+
+def test_who_requires_what_cannot_be_done_is_refused_and_others_are_warned() -> None:
+    declared = {"nemutator.io/secret.a": "nonsense"}
+    planned = plan(pod(ENABLED, declared), situation(), [])
+    assert (planned.edits, planned.refused) == ((), "")
+    assert planned.warnings[0].startswith("not injected: annotations: secret.a")
+    refused = plan(pod({"nemutator.io/inject": "required"}, declared), situation(), [])
+    assert refused.refused.startswith("nemutator.io/inject=required, and this pod cannot be")
+
+
+def test_what_was_taken_back_is_left_alone() -> None:
+    taken_back = situation(reversed=frozenset({"metadata.labels[team]"}))
+    both = policy("a", {"labels": {"set": {"team": "1", "x": "1"}}})
+    assert paths(plan(pod(), taken_back, [both])) == ["metadata.labels[x]"]
+
+
+def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
+    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
+    planned = plan(pod(ENABLED), situation(), [half])
+    [init] = [each.after[0] for each in planned.edits if each.path == INIT]
+    assert init["resources"] == {"requests": {"cpu": "500m"}}
+
+
+@pytest.mark.parametrize(
+    "thing", [{"metadata": 3}, {"metadata": {"labels": "x"}}, {"metadata": {"annotations": []}}]
+)
+def test_an_object_of_another_shape_is_an_error(thing: Json) -> None:
+    with pytest.raises(PathError):
+        plan(thing, situation(), [])
+
+
+POLICIES = [
+    policy(
+        "all",
+        {"labels": {"set": {"team": "x"}, "add": {"tier": "y"}}},
+        {"annotations": {"set": {"a/b": "c"}}},
+        {
+            "resources": {
+                "requests": {"cpu": {"ratio": 0.5}, "memory": {"value": "1Gi"}},
+                "limits": {"memory": {"ratio": 2}},
+                "qos": "Change",
+            }
+        },
+    )
+]
+
+
+@pytest.mark.slow
+@given(things())
+def test_to_plan_again_is_to_plan_nothing(case: tuple[str, Json]) -> None:
+    kind, thing = case
+    here = situation(kind, namespace_labels=ENABLED)
+    planned = plan(thing, here, POLICIES)
+    stamp = written(merged(stamp_of(thing, kind), "id", planned.edits))
+    done = apply_edits(thing, [*planned.edits, edit(str(PATH), None, stamp)], kind)
+    assert plan(done, here, POLICIES).edits == ()

@@ -1,0 +1,44 @@
+"""What admission answers from and records into, in memory."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any
+
+import msgspec
+from nemutator_controller.admission.frames import NotKeptError
+from nemutator_controller.mutations.advising import Advisor, NobodyKnows
+from nemutator_controller.policies.snapshot import Policies, snapshot_of
+
+
+class MemoryWorld:
+    """A `World` that a test fills."""
+
+    def __init__(self, **specs: Any) -> None:
+        self.policies: Policies = snapshot_of(specs)
+        self.advisor: Advisor = NobodyKnows()
+        self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
+        self.taken_back: frozenset[str] = frozenset()
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
+        return self.namespaces.get(namespace)
+
+    def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
+        return self.taken_back
+
+
+class MemoryRecords:
+    """`Records` that can be full or slow."""
+
+    def __init__(self) -> None:
+        self.kept: list[dict[str, Any]] = []
+        self.durable: list[bool] = []
+        self.failure: NotKeptError | None = None
+        self.stuck = False
+
+    async def keep(self, record: bytes, *, durable: bool) -> None:
+        if self.failure is not None:
+            raise self.failure
+        if self.stuck:
+            await asyncio.Event().wait()
+        self.kept.append(msgspec.json.decode(record))
+        self.durable.append(durable)
