@@ -1,7 +1,8 @@
 """Who is calling, and what they may do: one table behind requests and reviews alike."""
 
 import uuid
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any
 
 from tests.fakes.kube import kinds
@@ -33,6 +34,8 @@ class User:
     name: str
     groups: tuple[str, ...] = (AUTHENTICATED,)
     uid: str = ""
+    extra: Mapping[str, Sequence[str]] = field(default_factory=dict)
+    """What else its token proves: the pod's node, among others."""
 
 
 ANONYMOUS = User("system:anonymous", ("system:unauthenticated",))
@@ -78,12 +81,17 @@ class Access:
         self._rules: list[Rule] = []
 
     def add_token(
-        self, user: str, *groups: str, token: str = "", audiences: tuple[str, ...] = (OURS,)
+        self,
+        user: str,
+        *groups: str,
+        token: str = "",
+        audiences: tuple[str, ...] = (OURS,),
+        extra: Mapping[str, Sequence[str]] | None = None,
     ) -> str:
         """Make *token*, or a new one, prove to be *user* to these *audiences*."""
         token = token or f"token-{uuid.uuid4().hex}"
         uid = str(uuid.uuid5(uuid.NAMESPACE_URL, user))
-        self._tokens[token] = User(user, (*groups, AUTHENTICATED), uid)
+        self._tokens[token] = User(user, (*groups, AUTHENTICATED), uid, extra or {})
         self._audiences[token] = frozenset(audiences)
         return token
 
@@ -140,7 +148,9 @@ class Access:
         if user is None or not meant:
             status: Json = {"user": {}, "error": "invalid bearer token"}
         else:
-            known = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+            known: Json = {"username": user.name, "uid": user.uid, "groups": list(user.groups)}
+            if user.extra:
+                known["extra"] = {key: list(values) for key, values in user.extra.items()}
             status = {"authenticated": True, "user": known, "audiences": meant}
         return _reviewed(kinds.TOKEN_REVIEWS, body, status)
 

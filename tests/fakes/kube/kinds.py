@@ -88,10 +88,12 @@ NODES = _core("Node", "nodes", namespaced=False)
 EVENTS = _core("Event", "events", status=False)
 SERVICE_ACCOUNTS = _core("ServiceAccount", "serviceaccounts", status=False)
 CONFIG_MAPS = _core("ConfigMap", "configmaps", status=False)
+SECRETS = _core("Secret", "secrets", status=False)
 REPLICA_SETS = _apps("ReplicaSet", "replicasets")
 DEPLOYMENTS = _apps("Deployment", "deployments")
 STATEFUL_SETS = _apps("StatefulSet", "statefulsets")
 DAEMON_SETS = _apps("DaemonSet", "daemonsets")
+JOBS = Kind(group="batch", version="v1", kind="Job", plural="jobs", generation=True)
 LEASES = Kind(
     group="coordination.k8s.io",
     version="v1",
@@ -145,10 +147,12 @@ BUILT_IN = (
     EVENTS,
     SERVICE_ACCOUNTS,
     CONFIG_MAPS,
+    SECRETS,
     REPLICA_SETS,
     DEPLOYMENTS,
     STATEFUL_SETS,
     DAEMON_SETS,
+    JOBS,
     LEASES,
     DISRUPTION_BUDGETS,
     DEFINITIONS,

@@ -1,0 +1,74 @@
+import pytest
+from nemutator_common.kube.objects import Object, Pod
+from nemutator_controller.cluster.pods import Nobody, Owner, Placed
+
+from tests.fakes.pods import owned, picture, pod, thing
+
+DEPLOYED = owned("ReplicaSet", "web-abc", "rs1")
+REPLICA_SET = thing("web-abc", "rs1", owned("Deployment", "web", "d1"))
+
+
+def test_a_container_is_found_by_its_pods_uid_and_its_own_id() -> None:
+    seen = picture(pod(owners=DEPLOYED), replica_sets=(REPLICA_SET,))
+    placed = Placed("shop", "web-abc-1", "u1", "app", Owner("Deployment", "web"))
+    assert seen.of("n1", "u1", "c1") == placed
+
+
+def test_a_pods_own_cgroup_is_the_pod_and_an_unknown_container_has_no_name() -> None:
+    seen = picture(pod())
+    for container_id in (None, "other", "c"):
+        placed = seen.of("n1", "u1", container_id)
+        assert placed is not None
+        assert (placed.pod, placed.container) == ("web-abc-1", None)
+
+
+def test_a_node_speaks_for_its_own_pods_only() -> None:
+    assert picture(pod(node="n1")).of("n2", "u1", "c1") is None
+    assert picture(pod(node="")).of("n1", "u1", "c1") is None
+
+
+def test_what_is_no_pod_is_nobodys() -> None:
+    assert picture(pod()).of("n1", None, "c1") is None
+    assert picture(pod()).of("n1", "u2", "c1") is None
+    assert Nobody().of("n1", "u1", "c1") is None
+
+
+@pytest.mark.parametrize(
+    ("seen", "replica_sets", "jobs", "owner"),
+    [
+        (pod(), (), (), Owner("Pod", "web-abc-1")),
+        (pod(owners=owned("DaemonSet", "logs", "d")), (), (), Owner("DaemonSet", "logs")),
+        (pod(owners=DEPLOYED), (REPLICA_SET,), (), Owner("Deployment", "web")),
+        (pod(owners=DEPLOYED), (thing("web-abc", "rs1"),), (), Owner("ReplicaSet", "web-abc")),
+        (
+            pod(owners=owned("Job", "night-1", "j1")),
+            (),
+            (thing("night-1", "j1", owned("CronJob", "night", "c1")),),
+            Owner("CronJob", "night"),
+        ),
+        # Another object of the same name is not its owner.
+        (
+            pod(owners=DEPLOYED),
+            (thing("web-abc", "rs2", owned("Deployment", "x", "d")),),
+            (),
+            Owner("ReplicaSet", "web-abc"),
+        ),
+        # Not seen yet, but named as the deployment controller names them.
+        (
+            pod(owners=DEPLOYED, labels={"pod-template-hash": "abc"}),
+            (),
+            (),
+            Owner("Deployment", "web"),
+        ),
+        (
+            pod(owners=DEPLOYED, labels={"pod-template-hash": "zzz"}),
+            (),
+            (),
+            Owner("ReplicaSet", "web-abc"),
+        ),
+    ],
+)
+def test_the_owner_is_the_top_of_the_chain(
+    seen: Pod, replica_sets: tuple[Object, ...], jobs: tuple[Object, ...], owner: Owner
+) -> None:
+    assert picture(seen, replica_sets=replica_sets, jobs=jobs).owner(seen) == owner
