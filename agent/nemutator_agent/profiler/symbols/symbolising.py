@@ -140,6 +140,10 @@ class Symbolising:
         notes = told(session.notes, gone=session.gone, unnamed=session.unnamed())
         return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
 
+    def stop(self) -> None:
+        """End the worker, which may wait for a profile that did not come."""
+        self._worker.stop()
+
     # --- a process -------------------------------------------------------------------------------
     async def _process(self, session: "_Session", pid: int) -> None:
         wanted, leaves = session.wanted(pid)

@@ -143,6 +143,8 @@ async def test_the_text_is_where_the_process_has_it(world: World) -> None:
     assert await world.symbolising.range_of(1) == (app(0), app(0x70))
     assert len(world.worker.asked) == 1
     assert world.files.open_files == 0
+    world.symbolising.stop()
+    assert world.worker.stops == 1
 
 
 async def test_without_go_there_is_no_text(world: World) -> None:

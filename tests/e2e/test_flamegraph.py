@@ -1,0 +1,122 @@
+"""The flame graph in a real browser, from a file and under the policy that it asks for."""
+
+import dataclasses
+from pathlib import Path
+
+import pytest
+from nemutator_common.profiles.flamegraph import CONTENT_SECURITY_POLICY, render
+from nemutator_common.profiles.model import Frame, Profile
+from playwright.sync_api import Page, Route, expect
+
+EVIL = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>\u2028\"'"
+
+PROFILE = Profile(
+    hz=99,
+    started_at=1_700_000_000.0,
+    seconds=30.0,
+    frames=(
+        Frame("main.main", "main.go", 10, 8, "go"),
+        Frame("main.burn", "burn.go", 20, 18, "go"),
+        Frame("main.step", "burn.go", 30, 28, "go", inlined=True),
+        Frame("do_syscall_64", kind="kernel"),
+        Frame(EVIL, EVIL, 1, 1, "native"),
+    ),
+    stacks=(((2, 1, 0), 60), ((3, 0), 30), ((4,), 9), ((0,), 1)),
+    recorded=100,
+    lost={"no_stack": 4},
+    cpu_seconds=1.05,
+    notes=(f"a note {EVIL}",),
+    labels={"pod": "shop/cart"},
+)
+
+
+@pytest.fixture
+def opened(page: Page, tmp_path: Path) -> Page:
+    file = tmp_path / "profile.html"
+    file.write_text(render(PROFILE, title=f"cart {EVIL}"), encoding="utf-8")
+    page.goto(file.as_uri())
+    expect(page.locator("#detail")).to_contain_text("100 samples")
+    return page
+
+
+def test_the_account_stands_above_the_picture(opened: Page) -> None:
+    facts = opened.locator("#facts")
+    for words in ("99 Hz", "30.00 s", "recorded", "100", "4 (no_stack 4)", "1.05 s", "shop/cart"):
+        expect(facts).to_contain_text(words)
+    expect(opened.locator("#notes li")).to_have_count(1)
+    rows = opened.locator("#functions tbody tr")
+    expect(rows).to_have_count(5)
+    expect(rows.first).to_contain_text("main.step")
+    expect(rows.first).to_contain_text("60.00 %")
+
+
+def test_names_are_shown_and_never_run(opened: Page) -> None:
+    assert opened.title().startswith("cart </script>")
+    expect(opened.locator("#title")).to_contain_text("<img src=x")
+    assert opened.locator("img").count() == 0
+
+
+def test_it_is_used_by_keyboard_alone(opened: Page) -> None:
+    detail = opened.locator("#detail")
+    opened.locator("#graph").focus()
+    opened.keyboard.press("ArrowDown")
+    expect(detail).to_contain_text("main.main")
+    expect(detail).to_contain_text("91 samples, 91.00 %")
+    expect(detail).to_contain_text("1.00 % its own")
+    opened.keyboard.press("ArrowDown")
+    expect(detail).to_contain_text("main.burn")
+    opened.keyboard.press("ArrowLeft")
+    expect(detail).to_contain_text("do_syscall_64")
+    opened.keyboard.press("ArrowRight")
+    opened.keyboard.press("ArrowDown")
+    expect(detail).to_contain_text("main.step (inlined)")
+    expect(detail).to_contain_text("burn.go:30")
+    opened.keyboard.press("Enter")
+    opened.keyboard.press("Escape")
+    expect(detail).to_contain_text("100 samples")
+
+
+def test_the_pointer_shows_zooms_and_shows_all_again(opened: Page) -> None:
+    graph, detail = opened.locator("#graph"), opened.locator("#detail")
+    box = graph.bounding_box()
+    assert box is not None
+    # The third row: what main.main called, the kernel first.
+    graph.hover(position={"x": box["width"] * 0.35, "y": 2.5 * 19})
+    expect(detail).to_contain_text("do_syscall_64")
+    graph.click(position={"x": box["width"] * 0.35, "y": 2.5 * 19})
+    graph.hover(position={"x": box["width"] * 0.9, "y": 2.5 * 19})
+    expect(detail).to_contain_text("do_syscall_64")
+    opened.get_by_role("button", name="Show all").click()
+    graph.hover(position={"x": box["width"] * 0.9, "y": 2.5 * 19})
+    expect(detail).to_contain_text("main.burn")
+
+
+def test_a_search_says_how_much_it_found_and_counts_nothing_twice(opened: Page) -> None:
+    opened.keyboard.press("/")
+    opened.keyboard.type("MAIN.")
+    expect(opened.locator("#matches")).to_have_text("3 boxes, 91 samples, 91.00 %")
+    opened.locator("#search").fill("syscall")
+    expect(opened.locator("#matches")).to_have_text("1 boxes, 30 samples, 30.00 %")
+
+
+def test_it_is_dark_where_people_want_it_dark(opened: Page) -> None:
+    paper = "getComputedStyle(document.body).backgroundColor"
+    opened.emulate_media(color_scheme="light")
+    light = opened.evaluate(paper)
+    opened.emulate_media(color_scheme="dark")
+    assert opened.evaluate(paper) != light
+
+
+def test_it_runs_under_the_policy_that_it_is_served_with(page: Page) -> None:
+    html = render(dataclasses.replace(PROFILE, cpu_seconds=None), title="cart")
+
+    def serve(route: Route) -> None:
+        headers = {"Content-Security-Policy": CONTENT_SECURITY_POLICY}
+        route.fulfill(body=html, content_type="text/html; charset=utf-8", headers=headers)
+
+    page.route("**/*", serve)
+    page.goto("http://console.invalid/")
+    expect(page.locator("#detail")).to_contain_text("100 samples")
+    expect(page.locator("#facts")).to_contain_text("not known")
+    page.set_viewport_size({"width": 400, "height": 700})
+    assert page.evaluate("document.documentElement.scrollWidth <= innerWidth")
