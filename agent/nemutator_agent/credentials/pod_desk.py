@@ -111,12 +111,16 @@ class PodDesk:
             variables[variable] = self._picked(variable, reference, reading).value
             self._granted("env", variable, reference, reading)
 
+        refused: Refusal | None = None
         try:
             async with asyncio.TaskGroup() as tasks:
                 for variable, reference in wanted.items():
                     tasks.create_task(fetch(variable, reference), name="read a variable")
         except* Refusal as refusals:
-            raise _first(refusals) from None
+            refused = _first(refusals)
+        # Raised there, it would come out in a group.
+        if refused is not None:
+            raise refused
         return {variable: variables[variable] for variable in sorted(variables)}
 
     # --- both -----------------------------------------------------------------------------------

@@ -1,0 +1,57 @@
+import logging
+
+import pytest
+from nemutator_agent.credentials.auditing import Audit, Whom, whom
+from nemutator_common import names
+from nemutator_common.secret import Secret
+
+from tests.fakes.callers import POD, KeptGrants
+from tests.fakes.clocks import ManualClock
+
+
+def audit(key: str = "k") -> tuple[Audit, KeptGrants, ManualClock]:
+    grants, clock = KeptGrants(), ManualClock()
+    return Audit(grants, node="n1", key=Secret(key), clock=clock), grants, clock
+
+
+def test_a_record_says_who_had_what_and_when_it_ends() -> None:
+    made, grants, clock = audit()
+    made.record(whom(POD), "login", "granted", role="shop.api", lasts_s=60)
+    (grant,) = grants.all
+    assert (grant.namespace, grant.pod, grant.pod_uid) == ("shop", "api-1", "u-1")
+    assert (grant.service_account, grant.node, grant.at) == ("api", "n1", clock.now())
+    assert grant.expires_at == clock.now() + 60
+
+
+def test_equal_paths_are_seen_to_be_equal_and_no_more() -> None:
+    made, grants, _ = audit()
+    for path in ("secret/a", "secret/a", "secret/b"):
+        made.record(whom(POD), "read", "granted", path=path)
+    first, same, other = (grant.path_digest for grant in grants.all)
+    assert first == same != other
+    assert "secret" not in first
+    elsewhere, theirs, _ = audit("another key")
+    elsewhere.record(whom(POD), "read", "granted", path="secret/a")
+    assert theirs.all[0].path_digest != first
+
+
+@pytest.mark.parametrize(("result", "level"), [("granted", "INFO"), ("denied", "WARNING")])
+def test_each_record_is_one_log_line(
+    caplog: pytest.LogCaptureFixture, result: str, level: str
+) -> None:
+    caplog.set_level(logging.INFO)
+    made, _, _ = audit()
+    made.record(
+        Whom(caller="uid 7 /bin/x"),
+        "read",
+        "granted" if result == "granted" else "denied",
+        secret="db",
+        path="secret/app",
+        reason="rule",
+    )
+    (line,) = caplog.records
+    assert isinstance(line.args, dict)
+    assert (line.message, line.levelname) == ("grant", level)
+    assert line.args[names.POD] == "uid 7 /bin/x"
+    assert line.args[names.REASON] == "rule"
+    assert "secret/app" not in str(line.args)

@@ -1,0 +1,80 @@
+"""A broker that runs, with a Vault in memory behind it and a clock that stands still."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Coroutine
+from dataclasses import dataclass, field
+from typing import Any
+
+from nemutator_agent.credentials.accounts import account
+from nemutator_agent.credentials.auditing import Audit
+from nemutator_agent.credentials.broker import Broker
+from nemutator_agent.credentials.revoking import Revocations
+from nemutator_agent.credentials.sessions import Session
+from nemutator_agent.credentials.vault_calls import VaultCalls
+from nemutator_common.publications import PublishedPod
+from nemutator_common.secret import Secret
+
+from tests.fakes.callers import POD, KeptGrants
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.vaults import MemoryVault
+
+PATIENCE_S = 10.0
+FRESH_S = 60.0
+STALE_S = 600.0
+JWT = "the-jwt"
+
+
+@dataclass
+class Standing:
+    vault: MemoryVault = field(default_factory=MemoryVault)
+    clock: ManualClock = field(default_factory=ManualClock)
+    meter: MemoryMeter = field(default_factory=MemoryMeter)
+    grants: KeptGrants = field(default_factory=KeptGrants)
+
+    def __post_init__(self) -> None:
+        self.audit = Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock)
+        calls = VaultCalls(self.vault, deadline_s=PATIENCE_S, clock=self.clock, meter=self.meter)
+        self.revocations = Revocations(
+            calls, self.audit, clock=self.clock, meter=self.meter, roll=lambda: 0.5
+        )
+        self.broker = Broker(
+            calls,
+            self.audit,
+            self.revocations,
+            fresh_s=FRESH_S,
+            stale_s=STALE_S,
+            clock=self.clock,
+            meter=self.meter,
+            roll=lambda: 0.5,
+        )
+
+    @property
+    def calls(self) -> dict[str, int]:
+        return dict(self.vault.state.calls)
+
+    def allow(self, *paths: str, pod: PublishedPod = POD, ttl_s: int = 3600) -> None:
+        """Let the pod's own role read, with `JWT` as its account's token."""
+        role = account(pod, None).role
+        self.vault.state.role(role, f"{JWT}-{pod.uid}", paths, ttl_s=ttl_s)
+
+    def session(self, pod: PublishedPod = POD, role: str | None = None) -> Session:
+        session = self.broker.open(account(pod, role))
+        self.broker.refresh(session, Secret(f"{JWT}-{pod.uid}"))
+        return session
+
+    @contextlib.asynccontextmanager
+    async def running(
+        self, *more: Callable[[], Coroutine[Any, Any, None]]
+    ) -> AsyncIterator["Standing"]:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+            bodies = (self.revocations.run, self.broker.run, *more)
+            running = [tasks.create_task(body()) for body in bodies]
+            # The broker sleeps until renewals are due; by then all of it is ready.
+            await self.clock.until_sleeping(1)
+            try:
+                yield self
+            finally:
+                for task in running:
+                    task.cancel()
