@@ -16,7 +16,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 COMMANDS = {
     "up": ("nemutator_ctl.up.command", "run everything that nemutator needs on this machine"),
     "topology": ("nemutator_ctl.topology.command", "show what runs here, and what it uses"),
-    "profile": ("nemutator_ctl.profile.command", "find out where CPU time goes"),
+    "profile": ("nemutator_ctl.profiles.command", "find out where CPU time goes"),
     "advise": ("nemutator_ctl.advise.command", "say what containers should request"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),

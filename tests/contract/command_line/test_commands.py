@@ -40,7 +40,9 @@ def test_the_help_lists_every_exit_code() -> None:
     assert nemutator().stdout == ran.stdout
 
 
-@pytest.mark.parametrize("command", ["up", "topology", "doctor", "link", "version"])
+@pytest.mark.parametrize(
+    "command", ["up", "topology", "profile", "advise", "doctor", "link", "version"]
+)
 def test_each_command_explains_its_options(command: str) -> None:
     ran = nemutator(command, "--help")
     assert ran.returncode == ExitCode.OK
@@ -55,6 +57,9 @@ def test_each_command_explains_its_options(command: str) -> None:
         (("version", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
         (("topology", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
         (("link", "--fly"), "unrecognized arguments: --fly"),
+        (("profile",), "the following arguments are required: target"),
+        (("profile", "pid:"), "names nothing to profile"),
+        (("profile", "pid:1", "-o", "x.svg"), "end it in .pb.gz, .folded, .html"),
         (("up", "--fly"), "unrecognized arguments: --fly"),
     ],
 )

@@ -1,0 +1,1 @@
+"""`nemutator profile`: asks for a profile, waits for it, and says what was found."""

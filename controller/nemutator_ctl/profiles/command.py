@@ -1,0 +1,93 @@
+"""`nemutator profile`, from its command line to its output."""
+
+import argparse
+import sys
+import time
+from collections.abc import Sequence
+from pathlib import Path
+
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.model import Share, functions
+
+from nemutator_ctl import arguments
+from nemutator_ctl.answers import not_understood
+from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.profiles.asking import PATH, Profile, decode, rendering, target
+from nemutator_ctl.profiles.view import progress, view
+from nemutator_ctl.terminal_text import visible
+
+LOOK_AGAIN_S = 0.5
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = arguments.parser(
+        "profile", "Find out where CPU time goes: nothing in the target is changed.", output=False
+    )
+    parser.add_argument("target", help="pid:123, cgroup:/path, or NAMESPACE/POD")
+    parser.add_argument("--node", help="which machine, when several report")
+    parser.add_argument("--seconds", type=float, default=30.0, help="how long (30)")
+    parser.add_argument("--hz", type=int, default=99, help="samples a second of CPU time (99)")
+    parser.add_argument(
+        "-o", "--output", type=Path, metavar="FILE", help="save it: x.pb.gz, x.folded or x.html"
+    )
+    given = parser.parse_args(argv)
+    # Before anything is profiled: a file that cannot be written should not cost half a minute.
+    what = None if given.output is None else rendering(given.output)
+    api = LocalApi(arguments.directory(given))
+    profile = _made(api, given)
+    if profile.state != "done":
+        raise OperatorError(
+            f"no profile of {visible(profile.title, limit=100)}: it was {profile.state}",
+            remedy=visible(profile.reason, limit=600) or "look at the log of `nemutator up`",
+            code=ExitCode.FAILED,
+        )
+    sys.stdout.write(view(profile, _functions(api, profile)))
+    if what is not None:
+        _save(given.output, api.content(f"{PATH}/{profile.id}/{what}"))
+    return ExitCode.OK
+
+
+def _made(api: LocalApi, given: argparse.Namespace) -> Profile:
+    """Ask, and wait until it is finished, one way or the other."""
+    wanted = target(given.target, given.node)
+    question = {"target": wanted, "seconds": given.seconds, "hz": given.hz}
+    profile = decode(api.post(PATH, question))
+    begun, last = time.monotonic(), ""
+    while profile.is_open:
+        line = progress(profile, waited_s=time.monotonic() - begun)
+        _say(line, last)
+        last = line
+        time.sleep(LOOK_AGAIN_S)
+        profile = decode(api.get(f"{PATH}/{profile.id}"))
+    if last and sys.stderr.isatty():
+        sys.stderr.write("\r\x1b[K")
+    return profile
+
+
+def _say(line: str, last: str) -> None:
+    """On a terminal one line that changes; elsewhere one for each state."""
+    if sys.stderr.isatty():
+        sys.stderr.write(f"\r\x1b[K{line}")
+        sys.stderr.flush()
+    elif line.rpartition(",")[0] != last.rpartition(",")[0]:
+        sys.stderr.write(f"{line.rpartition(',')[0]}\n")
+
+
+def _functions(api: LocalApi, profile: Profile) -> Sequence[Share]:
+    try:
+        return functions(pprof.decode(api.content(f"{PATH}/{profile.id}/pprof")))
+    except pprof.MalformedProfileError as error:
+        raise not_understood(f"no profile in it: {error}") from error
+
+
+def _save(file: Path, content: bytes) -> None:
+    try:
+        file.write_bytes(content)
+    except OSError as error:
+        raise OperatorError(
+            f"{file}: {error.strerror}",
+            remedy="name another file with -o; the profile itself is kept",
+            code=ExitCode.FAILED,
+        ) from error
+    sys.stderr.write(f"saved: {file}\n")

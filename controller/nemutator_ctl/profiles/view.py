@@ -1,0 +1,77 @@
+"""A finished profile for people: is it complete, and where was the time spent?"""
+
+from collections.abc import Iterable, Sequence
+
+from nemutator_common.profiles.model import Share
+
+from nemutator_ctl.profiles.asking import Profile
+from nemutator_ctl.tables import Column, table
+from nemutator_ctl.terminal_text import visible
+
+MOST_FUNCTIONS = 15
+
+LAYOUT = (
+    Column("FLAT", right=True),
+    Column("FLAT%", right=True),
+    Column("CUM", right=True),
+    Column("CUM%", right=True),
+    Column("FUNCTION", limit=100),
+)
+
+
+def progress(profile: Profile, *, waited_s: float) -> str:
+    """One line while it is not finished."""
+    title = visible(profile.title, limit=60)
+    if profile.state == "asked":
+        return f"{title}: waiting for its agent, {waited_s:.0f} s"
+    return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
+
+
+def view(profile: Profile, functions: Sequence[Share]) -> str:
+    return "\n".join([*_head(profile), ""]) + _functions(functions) + _link(profile)
+
+
+def _head(profile: Profile) -> Iterable[str]:
+    yield (
+        f"{visible(profile.title, limit=100)}: {profile.recorded} samples in"
+        f" {profile.seconds:.1f} s at {profile.hz} Hz"
+    )
+    lost = sum(profile.lost.values())
+    reasons = ", ".join(
+        f"{visible(reason, limit=40)} {count}" for reason, count in profile.lost.items() if count
+    )
+    yield f"  lost: {lost}" + (f" ({reasons})" if reasons else "")
+    if profile.cpu_seconds is not None:
+        sampled_s = (profile.recorded + lost) / max(profile.hz, 1)
+        yield (
+            f"  account: the kernel counted {profile.cpu_seconds:.2f} s of CPU time,"
+            f" the samples say {sampled_s:.2f} s"
+        )
+    for note in profile.notes:
+        yield f"  note: {visible(note, limit=200)}"
+
+
+def _functions(functions: Sequence[Share]) -> str:
+    total = sum(function.flat for function in functions)
+    if not total:
+        return "It used no CPU time that was sampled.\n"
+    rows = [
+        (
+            str(function.flat),
+            f"{function.flat / total:.1%}",
+            str(function.cumulative),
+            f"{function.cumulative / total:.1%}",
+            function.function,
+        )
+        for function in functions[:MOST_FUNCTIONS]
+    ]
+    left = len(functions) - len(rows)
+    return table(LAYOUT, rows) + (f"and {left} more\n" if left > 0 else "")
+
+
+def _link(profile: Profile) -> str:
+    if profile.link is None or not profile.link.isascii() or not profile.link.isprintable():
+        return ""
+    return (
+        f"\nflame graph: {profile.link}\n  (`nemutator link` first, if this browser is new here)\n"
+    )

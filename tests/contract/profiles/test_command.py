@@ -1,0 +1,80 @@
+"""`nemutator profile` and `nemutator advise` as processes, against a real brain."""
+
+import asyncio
+import sys
+from dataclasses import dataclass
+from pathlib import Path
+
+from nemutator_common.errors import ExitCode
+from nemutator_common.profiles import pprof
+
+from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.profiling_agents import FakeAgent
+
+
+@dataclass(frozen=True, slots=True)
+class Ran:
+    code: int | None
+    stdout: str
+    stderr: str
+
+
+async def nemutator(brain: StandingBrain, command: str, *words: str | Path) -> Ran:
+    process = await asyncio.create_subprocess_exec(
+        sys.executable, "-m", "nemutator_ctl", command, "--data-dir", brain.directory.root, *words,
+        stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
+    )  # fmt: skip
+    async with asyncio.timeout(30):
+        stdout, stderr = await process.communicate()
+    return Ran(process.returncode, stdout.decode(), stderr.decode())
+
+
+async def test_a_profile_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        file = tmp_path / "x.pb.gz"
+        async with asyncio.TaskGroup() as group:
+            ran = group.create_task(
+                nemutator(brain, "profile", "pid:123", "--seconds", "1", "-o", file)
+            )
+            [request] = await agent.requests(wait_s=20)
+            await agent.report(request, "running")
+            await agent.report(request, "done")
+        found = ran.result()
+        assert found.code == ExitCode.OK, found.stderr
+        assert "pid 123 on n1: 2 samples in 1.0 s at 99 Hz" in found.stdout
+        assert "lost: 1 (stack_map_full 1)" in found.stdout
+        assert "main.work" in found.stdout
+        assert f"/api/v1/profiles/{request.id}/flamegraph" in found.stdout
+        assert f"saved: {file}" in found.stderr
+        assert pprof.decode(file.read_bytes()).recorded == 2
+
+
+async def test_a_refusal_names_its_reason_and_is_an_exit_code(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        async with asyncio.TaskGroup() as group:
+            ran = group.create_task(nemutator(brain, "profile", "cgroup:/x"))
+            [request] = await agent.requests(wait_s=20)
+            await agent.report(request, "refused", reason="no such cgroup: look at topology")
+        assert ran.result().code == ExitCode.FAILED
+        assert "no such cgroup: look at topology" in ran.result().stderr
+        assert ran.result().stdout == ""
+
+
+async def test_what_cannot_be_asked_is_explained(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        ran = await nemutator(brain, "profile", "shop/cart-1")
+        assert ran.code == ExitCode.UNREACHABLE
+        assert "no pod 'shop/cart-1' is known" in ran.stderr
+
+
+async def test_without_any_use_advice_says_what_to_expect(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        ran = await nemutator(brain, "advise")
+        assert ran.code == ExitCode.OK
+        assert "quarter of a minute" in ran.stdout
+        ran = await nemutator(brain, "advise", "-o", "json", "-n", "x")
+        assert '"items": []' in ran.stdout

@@ -1,0 +1,58 @@
+from dataclasses import replace
+
+from nemutator_common.profiles.model import Share
+from nemutator_ctl.profiles.asking import decode
+from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress, view
+
+from tests.ctl.profiles.test_asking import document
+
+PROFILE = decode(document())
+WORK = Share("main.work", "go", flat=60, cumulative=90)
+IDLE = Share("main.idle", "go", flat=30, cumulative=30)
+
+
+def test_what_was_recorded_lost_and_accounted_comes_first() -> None:
+    first, lost, account, note, *_ = view(PROFILE, [WORK, IDLE]).splitlines()
+    assert first == "pid 7 on n1: 90 samples in 30.0 s at 99 Hz"
+    assert lost == "  lost: 2 (stack_map_full 2)"
+    assert account == ("  account: the kernel counted 0.90 s of CPU time, the samples say 0.93 s")
+    assert note == "  note: a note"
+
+
+def test_the_functions_follow_with_their_shares() -> None:
+    lines = view(PROFILE, [WORK, IDLE]).splitlines()
+    assert lines[4].split() == ["FLAT", "FLAT%", "CUM", "CUM%", "FUNCTION"]
+    assert lines[5].split() == ["60", "66.7%", "90", "100.0%", "main.work"]
+    assert lines[6].split() == ["30", "33.3%", "30", "33.3%", "main.idle"]
+
+
+def test_the_rest_is_counted() -> None:
+    many = [replace(IDLE, function=f"f{n}") for n in range(MOST_FUNCTIONS + 3)]
+    assert "and 3 more\n" in view(PROFILE, many)
+
+
+def test_nothing_sampled_is_said() -> None:
+    assert "used no CPU time" in view(PROFILE, [])
+
+
+def test_the_link_is_shown_unless_it_could_draw() -> None:
+    assert "flame graph: http://127.0.0.1:8420/x\n" in view(PROFILE, [WORK])
+    assert "flame graph" not in view(replace(PROFILE, link="http://x/\x1b[2J"), [WORK])
+    assert "flame graph" not in view(replace(PROFILE, link=None), [WORK])
+
+
+def test_hostile_names_are_escaped() -> None:
+    hostile = "\x1b[2J\u202e"
+    text = view(
+        replace(PROFILE, title=hostile, notes=(hostile,), lost={hostile: 1}),
+        [replace(WORK, function=hostile)],
+    )
+    assert "\x1b" not in text
+    assert "\u202e" not in text
+
+
+def test_progress_says_what_is_waited_for() -> None:
+    asked = replace(PROFILE, state="asked")
+    assert progress(asked, waited_s=3.2) == "pid 7 on n1: waiting for its agent, 3 s"
+    running = progress(replace(PROFILE, state="running"), waited_s=12.0)
+    assert running == "pid 7 on n1: sampling 30 s at 99 Hz, 12 s"
