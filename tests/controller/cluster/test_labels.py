@@ -3,7 +3,13 @@ from dataclasses import replace
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.cluster.labels import labels_of, namespace_of, runtimes_by_workload
+from nemutator_controller.cluster.labels import (
+    labels_of,
+    name_of,
+    namespace_of,
+    runtimes_by_workload,
+)
+from nemutator_controller.cluster.pods import Owner, Placed
 
 from tests.fakes.batches import process, workload
 
@@ -52,3 +58,32 @@ def test_only_what_is_known_is_a_label() -> None:
         "container": "c",
         "runtime": "go",
     }
+
+
+PLACED = Placed("shop", "web-1", "u1", "app", Owner("Deployment", "web"))
+
+
+def test_a_container_of_a_known_pod_has_its_names() -> None:
+    labels = labels_of(
+        replace(workload("/kubepods/podu1/c1"), kind="container", container_id="c1", pod_uid="u1"),
+        node="n1",
+        runtime=None,
+        placed=PLACED,
+    )
+    assert labels == {
+        "kind": "container",
+        "name": "app",
+        "node": "n1",
+        "namespace": "shop",
+        "pod": "web-1",
+        "container": "app",
+        "owner": "Deployment/web",
+    }
+
+
+def test_a_pod_is_called_by_its_name_and_a_nameless_container_as_before() -> None:
+    of_pod = replace(workload("/kubepods/podu1"), kind="pod", name="u1", pod_uid="u1")
+    assert name_of(of_pod, replace(PLACED, container=None)) == "web-1"
+    sandbox = replace(of_pod, kind="container", name="c2", container_id="c2")
+    assert name_of(sandbox, replace(PLACED, container=None)) == "c2"
+    assert name_of(sandbox, None) == "c2"

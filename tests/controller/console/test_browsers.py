@@ -2,7 +2,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.serving.addresses import TcpAddress
-from nemutator_controller.console.browsers import HEADERS, distrust, hosts_of, is_prefetch
+from nemutator_controller.console.browsers import (
+    HEADERS,
+    distrust,
+    hosts_of,
+    is_foreign,
+    is_prefetch,
+)
 
 HOSTS = hosts_of(TcpAddress("127.0.0.1", 8420))
 
@@ -56,3 +62,23 @@ def test_nothing_inline_may_run() -> None:
     policy = HEADERS["Content-Security-Policy"]
     assert policy.startswith("default-src 'none'")
     assert "unsafe" not in policy
+
+
+@pytest.mark.parametrize(
+    ("method", "headers", "foreign"),
+    [
+        ("GET", {"Host": "brain", "Origin": "https://evil"}, False),
+        ("POST", {"Host": "brain"}, False),
+        ("POST", {"Host": "brain", "Origin": "https://brain"}, False),
+        ("POST", {"Host": "brain", "Origin": "https://evil"}, True),
+        ("POST", {"Host": "brain", "Origin": "http://brain"}, True),
+        ("POST", {"Host": "brain", "Origin": "null"}, True),
+        ("POST", {"Host": "brain", "Sec-Fetch-Site": "cross-site"}, True),
+        ("DELETE", {"Host": "brain", "Sec-Fetch-Site": "same-site"}, True),
+        ("POST", {"Host": "brain", "Sec-Fetch-Site": "same-origin"}, False),
+    ],
+)
+def test_a_change_that_another_page_may_have_asked_for_is_foreign(
+    method: str, headers: dict[str, str], foreign: bool
+) -> None:
+    assert is_foreign(method, headers) is foreign

@@ -1,0 +1,99 @@
+from collections.abc import AsyncIterator
+from typing import Any
+
+import pytest
+from nemutator_common.kube.budget import WriteBudget
+from nemutator_common.kube.configuration import Access, Fixed
+from nemutator_common.kube.failures import KubeError
+from nemutator_common.kube.reading import Reader
+from nemutator_common.kube.transport import HttpTransport
+from nemutator_common.kube.writing import Writer
+from nemutator_common.secret import Secret
+from nemutator_common.system_clock import SystemClock
+from nemutator_controller.registration.bundles import bundle_patch
+from nemutator_controller.registration.certificates import Pair, new_authority
+from nemutator_controller.registration.installation import KubeInstallation
+
+from tests.fakes.kube import kinds
+from tests.fakes.kube.server import FakeKube
+from tests.fakes.meters import MemoryMeter
+
+PAIR = new_authority("nemutator", now=1_800_000_000.0)
+OTHER = new_authority("nemutator", now=1_800_000_000.0)
+
+
+@pytest.fixture
+async def kube() -> AsyncIterator[FakeKube]:
+    async with FakeKube() as kube:
+        kube.store.put(kinds.NAMESPACES, {"metadata": {"name": "nemutator"}})
+        yield kube
+
+
+@pytest.fixture
+async def installation(kube: FakeKube) -> AsyncIterator[KubeInstallation]:
+    access = Access(server=kube.url, ca=kube.ca_file.read_text(), token=Secret(kube.token))
+    async with HttpTransport(Fixed(access), MemoryMeter()) as transport:
+        clock = SystemClock()
+        writer = Writer(transport, WriteBudget(clock), clock)
+        yield KubeInstallation(Reader(transport), writer, namespace="nemutator")
+
+
+async def test_a_pair_is_kept_and_replaced(installation: KubeInstallation) -> None:
+    assert await installation.pair("x") is None
+    for pair in (PAIR, OTHER):
+        await installation.keep_pair("x", pair)
+        assert await installation.pair("x") == pair
+
+
+@pytest.mark.parametrize("data", [None, {}, {"tls.crt": "YQ==", "tls.key": "%%%"}])
+async def test_a_secret_without_a_pair_in_it_is_filled(
+    kube: FakeKube, installation: KubeInstallation, data: dict[str, str] | None
+) -> None:
+    metadata = {"name": "x", "namespace": "nemutator"}
+    kube.store.put(kinds.SECRETS, {"metadata": metadata, "data": data})
+    assert await installation.pair("x") is None
+    await installation.keep_pair("x", PAIR)
+    assert await installation.pair("x") == PAIR
+
+
+async def test_the_authority_is_published_and_its_key_is_not(
+    kube: FakeKube, installation: KubeInstallation
+) -> None:
+    for pair in (PAIR, PAIR, OTHER):
+        await installation.publish(pair.certificate)
+        published = kube.store.get(kinds.CONFIG_MAPS, "nemutator", "nemutator-ca")
+        assert published is not None
+        assert published["data"] == {"ca.crt": pair.certificate}
+
+
+async def test_webhooks_learn_whom_to_trust(kube: FakeKube, installation: KubeInstallation) -> None:
+    assert await installation.webhooks() is None
+
+    def hook(name: str) -> dict[str, Any]:
+        return {"name": name, "clientConfig": {"url": "https://127.0.0.1:1/"}}
+
+    hooks = [hook("pods.nemutator.io"), hook("other.example.com")]
+    kube.store.put(kinds.MUTATING_WEBHOOKS, {"metadata": {"name": "nemutator"}, "webhooks": hooks})
+    found = await installation.webhooks()
+    assert found is not None
+    await installation.patch_webhooks(bundle_patch(found, PAIR.certificate))
+    after = await installation.webhooks()
+    assert after is not None
+    assert ["caBundle" in one["clientConfig"] for one in after["webhooks"]] == [True, False]
+    assert bundle_patch(after, PAIR.certificate) == []
+
+
+async def test_what_the_server_refuses_is_said(kube: FakeKube) -> None:
+    access = Access(
+        server=kube.url,
+        ca=kube.ca_file.read_text(),
+        token=Secret(kube.access.add_token("system:serviceaccount:nemutator:nobody")),
+    )
+    async with HttpTransport(Fixed(access), MemoryMeter()) as transport:
+        clock = SystemClock()
+        writer = Writer(transport, WriteBudget(clock), clock)
+        poor = KubeInstallation(Reader(transport), writer, namespace="nemutator")
+        with pytest.raises(KubeError, match="get secrets in namespace nemutator"):
+            await poor.pair("x")
+        with pytest.raises(KubeError):
+            await poor.keep_pair("x", Pair("", Secret("")))

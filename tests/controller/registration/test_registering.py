@@ -1,0 +1,147 @@
+import asyncio
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+from nemutator_common.kube.failures import AlreadyExistsError, KubeError, UnavailableError
+from nemutator_common.serving.readiness import Readiness
+from nemutator_controller.registration.certificates import (
+    LEAF_S,
+    Pair,
+    is_authority,
+    is_due,
+    new_authority,
+)
+from nemutator_controller.registration.registering import (
+    ADMISSION,
+    AUTHORITY,
+    PART,
+    Registrar,
+    Servers,
+)
+
+from tests.fakes.clocks import ManualClock
+
+SERVERS = Servers(admission=["nemutator-admission.x.svc"], brain=["nemutator-brain.x.svc"])
+
+
+class MemoryInstallation:
+    def __init__(self) -> None:
+        self.pairs: dict[str, Pair] = {}
+        self.published: str | None = None
+        self.configuration: dict[str, Any] | None = None
+        self.patches: list[Sequence[Mapping[str, Any]]] = []
+        self.broken: KubeError | None = None
+        self.faster: Pair | None = None
+        """The authority of another brain, which comes between our look and our write."""
+
+    async def pair(self, name: str) -> Pair | None:
+        if self.broken is not None:
+            raise self.broken
+        return self.pairs.get(name)
+
+    async def keep_pair(self, name: str, pair: Pair) -> None:
+        if self.faster is not None and name == AUTHORITY:
+            self.pairs[name], self.faster = self.faster, None
+            raise AlreadyExistsError("create secrets", "it is there")
+        self.pairs[name] = pair
+
+    async def publish(self, authority: str) -> None:
+        self.published = authority
+
+    async def webhooks(self) -> Mapping[str, Any] | None:
+        return self.configuration
+
+    async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None:
+        self.patches.append(operations)
+
+
+class MemoryLeaf:
+    def __init__(self) -> None:
+        self.pair: Pair | None = None
+
+    def read(self) -> Pair | None:
+        return self.pair
+
+    def write(self, pair: Pair) -> None:
+        self.pair = pair
+
+
+class Office:
+    def __init__(self) -> None:
+        self.installation, self.own = MemoryInstallation(), MemoryLeaf()
+        self.clock, self.readiness = ManualClock(1_800_000_000.0), Readiness()
+        self.registrar = self.again()
+
+    def again(self) -> Registrar:
+        """As after a restart."""
+        return Registrar(
+            self.installation, self.own, SERVERS, clock=self.clock, readiness=self.readiness
+        )
+
+
+async def test_from_nothing_everything_is_made_and_then_left_alone() -> None:
+    office = Office()
+    office.installation.configuration = {
+        "webhooks": [{"name": "pods.nemutator.io", "clientConfig": {}}]
+    }
+    assert not office.registrar.has_leaf.is_set()
+    await office.registrar.register()
+    authority = office.installation.pairs[AUTHORITY]
+    now = office.clock.now()
+    assert is_authority(authority, now=now)
+    assert not is_due(office.own.pair, authority, SERVERS.brain, now=now)
+    leaf = office.installation.pairs[ADMISSION]
+    assert not is_due(leaf, authority, SERVERS.admission, now=now)
+    assert office.installation.published == authority.certificate
+    assert len(office.installation.patches) == 1
+    assert office.registrar.has_leaf.is_set()
+    before = dict(office.installation.pairs)
+    await office.again().register()
+    assert {name: pair.certificate for name, pair in before.items()} == {
+        name: pair.certificate for name, pair in office.installation.pairs.items()
+    }
+
+
+async def test_leaves_are_renewed_and_the_authority_stays() -> None:
+    office = Office()
+    await office.registrar.register()
+    authority = office.installation.pairs[AUTHORITY]
+    old = (office.own.pair, office.installation.pairs[ADMISSION])
+    await office.clock.advance(LEAF_S * 0.7)
+    await office.registrar.register()
+    assert office.installation.pairs[AUTHORITY] is authority
+    assert office.own.pair is not old[0]
+    assert office.installation.pairs[ADMISSION] is not old[1]
+
+
+async def test_when_another_brain_was_faster_its_authority_counts() -> None:
+    office = Office()
+    office.installation.faster = theirs = new_authority("nemutator", now=office.clock.now())
+    await office.registrar.register()
+    assert office.installation.published == theirs.certificate
+    assert not is_due(office.own.pair, theirs, SERVERS.brain, now=office.clock.now())
+
+
+async def test_a_brain_that_restarts_serves_with_what_it_has() -> None:
+    office = Office()
+    await office.registrar.register()
+    office.installation.broken = UnavailableError("get secrets", "gone")
+    again = office.again()
+    assert again.has_leaf.is_set()
+    with pytest.raises(UnavailableError):
+        await again.register()
+
+
+async def test_it_goes_on_after_failures_and_says_how_it_stands() -> None:
+    office = Office()
+    office.installation.broken = UnavailableError("get secrets", "gone")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(office.registrar.run())
+        await office.clock.until_sleeping()
+        assert "gone" in office.readiness.problems()[PART]
+        office.installation.broken = None
+        await office.clock.advance(1)
+        await office.clock.until_sleeping()
+        assert PART not in office.readiness.problems()
+        task.cancel()
