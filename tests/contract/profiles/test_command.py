@@ -67,7 +67,7 @@ async def test_a_refusal_names_its_reason_and_is_an_exit_code(tmp_path: Path) ->
 async def test_what_cannot_be_asked_is_explained(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         ran = await nemutator(brain, "profile", "shop/cart-1")
-        assert ran.code == ExitCode.UNREACHABLE
+        assert ran.code == ExitCode.FAILED
         assert "no pod 'shop/cart-1' is known" in ran.stderr
 
 
