@@ -1,1 +1,0 @@
-"""`nemutator profile`: asks for a profile, waits for it, and says what was found."""
