@@ -4,10 +4,12 @@ import asyncio
 import contextlib
 import gzip
 import re
+import shutil
 import subprocess
 import sys
 import time
-from collections.abc import AsyncIterator
+from collections import Counter
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -15,6 +17,7 @@ import msgspec
 import pytest
 from aiohttp import web
 from nemutator_common.data_directory import prepare
+from nemutator_common.profiles import pprof_reading
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
@@ -151,6 +154,69 @@ async def test_a_profile_of_a_process_arrives(observed: Observed) -> None:
     counted = observed.metric('nemutator_profile_samples_total{result="recorded"}')
     assert counted == done.recorded
     assert observed.brain.reports > 3
+
+
+GO_PROGRAM = """package main
+
+var sink uint64
+
+// No frame: it calls nobody and has no locals on the stack.
+//go:noinline
+func leaf(n uint64) uint64 {
+	for i := uint64(0); i < n; i++ {
+		n ^= n << 13
+		n ^= n >> 7
+	}
+	return n
+}
+
+func inlined(n uint64) uint64 { return leaf(n&1023) + 1 }
+
+//go:noinline
+func middle(n uint64) uint64 { return inlined(n) * 3 }
+
+func main() {
+	for {
+		sink += middle(sink | 512)
+	}
+}
+"""
+
+
+@contextlib.contextmanager
+def go_program(folder: Path) -> Iterator[int]:
+    """Stripped: only Go's own tables name its functions."""
+    go = shutil.which("go")
+    if go is None:
+        pytest.skip("no Go: apt-get install golang-go")
+    (folder / "go.mod").write_text("module busy\n\ngo 1.18\n")
+    (folder / "main.go").write_text(GO_PROGRAM)
+    command = [go, "build", "-ldflags=-s -w", "-buildvcs=false", "-o", "busy", "."]
+    subprocess.run(command, cwd=folder, check=True)
+    process = subprocess.Popen([folder / "busy"])
+    try:
+        yield process.pid
+    finally:
+        process.kill()
+        process.wait()
+
+
+async def test_the_caller_of_a_go_leaf_is_in_its_stack(observed: Observed, tmp_path: Path) -> None:
+    with go_program(tmp_path) as pid:
+        done = await observed.brain.profile(ProfileTarget("pid", str(pid)), seconds=3)
+    assert done.state == "done", done.reason
+    profile = pprof_reading.decode(done.pprof)
+    stacks: Counter[tuple[str, ...]] = Counter()
+    for stack, count in profile.stacks:
+        stacks[tuple(profile.frames[place].function for place in stack)] += count
+    print(f"recorded={done.recorded} lost={done.lost} notes={done.notes}")
+    for names, count in stacks.most_common(5):
+        print(count, " < ".join(names))
+    whole = ("main.leaf", "main.inlined", "main.middle", "main.main")
+    in_leaf = sum(count for names, count in stacks.items() if names[0] == whole[0])
+    right = sum(count for names, count in stacks.items() if names[:4] == whole)
+    assert in_leaf > 0.5 * done.recorded
+    assert right > 0.95 * in_leaf
 
 
 async def test_what_cannot_be_profiled_is_told_and_the_next_one_is_made(
