@@ -96,7 +96,7 @@ def test_a_search_says_how_much_it_found_and_counts_nothing_twice(opened: Page) 
     opened.keyboard.type("MAIN.")
     expect(opened.locator("#matches")).to_have_text("3 boxes, 91 samples, 91.00 %")
     opened.locator("#search").fill("syscall")
-    expect(opened.locator("#matches")).to_have_text("1 boxes, 30 samples, 30.00 %")
+    expect(opened.locator("#matches")).to_have_text("1 box, 30 samples, 30.00 %")
 
 
 def test_it_is_dark_where_people_want_it_dark(opened: Page) -> None:

@@ -1,5 +1,7 @@
 """Files of processes, and a symbol worker, without processes; programs are real tables."""
 
+import asyncio
+
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.symbols import examining
 from nemutator_agent.profiler.symbols.answers import (
@@ -56,9 +58,13 @@ class LocalWorker:
         self.failing: dict[int, WorkerFailedError] = {}
         self.asked: list[tuple[int, Question]] = []
         self.stops = 0
+        self.hanging: asyncio.Event | None = None
+        """While this is not set, questions wait."""
 
     async def ask(self, question: Question, file: int) -> Answer:
         self.asked.append((file, question))
+        if self.hanging is not None:
+            await self.hanging.wait()
         if file in self.failing:
             raise self.failing[file]
         content = self._files.kernel if question.kernel else self._files.contents[file]

@@ -32,7 +32,9 @@ MOST_KEPT = 8192
 """Places with their frames: some 4 MiB. A profile has about two thousand."""
 MOST_TEXTS = 512
 MOST_PLACES = 100_000
-"""Of one process in one profile; the sampler's own maps hold fewer."""
+"""In one profile: what comes after has no names. Busy ones have some thousands."""
+LONGEST_S = 60.0
+"""For the names of one profile. A true one takes a second; many files may lie, each a little."""
 MOST_FAILURES = 3
 """Of the worker, in one profile. Each may take as long as its deadline."""
 
@@ -98,10 +100,13 @@ class _Place:
 class Symbolising:
     """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
 
-    def __init__(self, files: Files, worker: Worker, *, meter: Meter) -> None:
+    def __init__(
+        self, files: Files, worker: Worker, *, meter: Meter, longest_s: float = LONGEST_S
+    ) -> None:
         self._files = files
         self._worker = worker
         self._meter = meter
+        self._longest_s = longest_s
         self._turn = asyncio.Lock()
         self._kept: OrderedDict[tuple[FileId, int], _Place] = OrderedDict()
         self._texts: OrderedDict[FileId, tuple[int, int] | None] = OrderedDict()
@@ -129,9 +134,13 @@ class Symbolising:
         async with self._turn:
             session = _Session(raw)
             try:
-                for pid in sorted({row.tgid for row in raw.rows}):
-                    await self._process(session, pid)
-                await self._kernel(session)
+                async with asyncio.timeout(self._longest_s):
+                    # The kernel first: it tells the truth, and soon.
+                    await self._kernel(session)
+                    for pid in sorted({row.tgid for row in raw.rows}):
+                        await self._process(session, pid)
+            except TimeoutError:
+                session.notes.setdefault("this profile", set()).add("late")
             finally:
                 # It would hold its memory until the next profile, which may never come.
                 self._worker.stop()
@@ -304,7 +313,10 @@ class _Session:
                 if words:
                     leaves.add(row.user[0])
                     pcs |= dict.fromkeys(word - 1 for word in words)
-        return list(pcs)[:MOST_PLACES], leaves
+        some = list(pcs)[: MOST_PLACES - len(self.names.user)]
+        if len(some) < len(pcs):
+            self.notes.setdefault("this profile", set()).add("late")
+        return some, leaves
 
     def kinds(self) -> "Counter[str]":
         return Counter(frame.kind for frame in self._leaves())

@@ -15,6 +15,7 @@ _OF_A_FILE = {
         "the kernel shows no addresses of its functions: sysctl kernel.kptr_restrict=1, and run as"
         " root"
     ),
+    "late": "{file} has more than could be looked up in its time: the rest has no names",
     "failed": "reading {file} failed: it has no names",
 }
 

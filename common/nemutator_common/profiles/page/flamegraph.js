@@ -287,7 +287,8 @@
         }
         covered[box] = hit || covered[parent[box]] ? 1 : 0;
       }
-      matches.textContent = `${found.size} boxes, ${number.format(sum)} samples, ${share(sum)}`;
+      const boxes = found.size === 1 ? "1 box" : `${number.format(found.size)} boxes`;
+      matches.textContent = `${boxes}, ${number.format(sum)} samples, ${share(sum)}`;
     }
     draw();
   });

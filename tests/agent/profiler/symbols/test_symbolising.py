@@ -1,3 +1,5 @@
+import asyncio
+
 import pytest
 from nemutator_agent.profiler.raw import RawProfile, RawRow
 from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES
@@ -126,6 +128,15 @@ async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> No
     assert len(world.worker.asked) == MOST_FAILURES
     assert all(line.startswith("[unknown_in_") for line in lines)
     assert any("app failed" in note for note in notes)
+
+
+async def test_a_profile_whose_names_take_too_long_is_finished_without_them(world: World) -> None:
+    world.worker.hanging = asyncio.Event()
+    symbolising = Symbolising(world.files, world.worker, meter=world.meter, longest_s=0.02)
+    content, notes = await symbolising.symbolise(profile(row(app(1))))
+    assert folded.render(pprof.decode(content)) == "[unknown] 1\n"
+    assert any("in its time" in note for note in notes)
+    assert world.files.open_files == 0
 
 
 async def test_a_kernel_that_hides_is_said(world: World) -> None:
