@@ -2,8 +2,7 @@
 
 The API server refuses a request above its limit, and kubelet evicts by class: so a request never
 rises above its limit, a limit never falls below its request, and the class stays unless the policy
-says otherwise. A share is taken of what the pod itself asked for, never of what we made of it: what
-that was stands in our stamp.
+says otherwise. A share is taken of what the pod itself asked for, never of what we made of it.
 """
 
 from collections.abc import Iterator, Mapping
@@ -56,8 +55,8 @@ class Circumstances:
 
     workload: Workload
     advisor: Advisor
-    befores: Mapping[str, Maybe] | None
-    """By path: what stood there before we first wrote to this object. None: it does not say."""
+    original: bool = True
+    """Whether the object has what its author asked for, and not what we made of it."""
     measured: bool = True
     """Whether the pod lets values come from measurements."""
 
@@ -159,13 +158,11 @@ def _amount(
             return advice.reason
         wanted, reason = advice.amount, advice.reason
     elif amount.ratio is not None:
-        if circumstances.befores is None:
+        if not circumstances.original:
             return "left alone: what the pod first asked for does not stand in its stamp"
-        before = circumstances.befores.get(str(path), now)
-        base = quantity(before[0]) if before else None
-        if base is None:
+        if current is None:
             return None
-        wanted, reason = _share(base, amount.ratio), f"{amount.ratio:g} of {base}"
+        wanted, reason = _share(current, amount.ratio), f"{amount.ratio:g} of {current}"
     else:
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""

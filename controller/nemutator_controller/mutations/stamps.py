@@ -5,14 +5,14 @@ being lists of none or one value. When that is too long the edits are left out, 
 that id must be on disk before anybody gets the answer.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.decisions import Edit, Maybe
+from nemutator_common.decisions import Edit
 
-from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
 from nemutator_controller.mutations.paths import Json, PathError, annotation, parse_path, value_at
 
 LONGEST = 4096
@@ -35,15 +35,14 @@ class Stamp:
     edits: tuple[Edit, ...] | None
     """None: they did not fit."""
 
-    def befores(self, thing: Json, kind: str) -> Mapping[str, Maybe] | None:
-        """What stood there first, where *thing* still has what we wrote."""
-        if self.edits is None:
-            return None
-        return {
-            edit.path: edit.before
-            for edit in self.edits
+    def taken_off(self, thing: Json, kind: str) -> Json:
+        """*thing* as it was before us, where it still has what we wrote."""
+        ours = [
+            edit
+            for edit in self.edits or ()
             if same(value_at(thing, parse_path(edit.path), kind), edit.after)
-        }
+        ]
+        return apply_edits(thing, reversed_edits(ours), kind)
 
 
 def stamp_of(thing: Json, kind: str) -> Stamp | None:

@@ -1,12 +1,14 @@
 """From an object and the policies to the edits: the same for a pod at admission and for a manifest.
 
 Policies come first, by name; then what injects, which looks at what they have made. What a policy
-or the pod wants previewed only is computed on top of what is applied. Nothing is done twice: on an
-object that was planned before, the plan is empty.
+or the pod wants previewed only is computed on top of what is applied.
+
+Nothing is done twice: what our stamp says that we did is taken off first, so that the plan for an
+object that we have changed is the plan for what it was, less what it has already.
 """
 
-from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
@@ -15,12 +17,12 @@ from nemutator_common.decisions import Edit, Subject
 
 from nemutator_controller.mutations import annotations, injection, labels, resources
 from nemutator_controller.mutations.advising import Advisor, NobodyKnows, Workload
-from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.edits import Draft, same
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
-from nemutator_controller.mutations.paths import Field, Json, Path, PathError
+from nemutator_controller.mutations.paths import Field, Json, Path, PathError, parse_path, value_at
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skipping import Skips, skips_of
-from nemutator_controller.mutations.stamps import stamp_of
+from nemutator_controller.mutations.stamps import Stamp, stamp_of
 from nemutator_controller.policies.matching import Pod, matches
 from nemutator_controller.policies.model import Mutation, Policy
 
@@ -56,14 +58,21 @@ class Plan:
 def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
     """Raises `PathError` when *thing* is not shaped like its kind."""
     kind = situation.subject.kind
-    draft = Draft(thing, kind, leave=situation.reversed)
+    stamp = stamp_of(thing, kind)
+    draft = Draft(_before_us(thing, kind, stamp), kind, leave=situation.reversed)
     skips = skips_of(_map(draft, "annotations"))
     if skips.everything:
         return Plan()
     warnings = [f"{names.SKIP_MUTATION}: {word[:40]!r} is no verb" for word in skips.unknown]
     pod = _as_policies_see_it(draft, situation)
     chosen = [policy for policy in policies if matches(policy, pod)]
-    circumstances = _circumstances(thing, situation, skips)
+    subject = situation.subject
+    circumstances = Circumstances(
+        Workload(subject.namespace, subject.owner_kind, subject.owner_name),
+        situation.advisor,
+        original=stamp is None or stamp.edits is not None,
+        measured=resources.ADVICE_VERB not in skips.verbs,
+    )
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     for policy in applied:
         warnings += _follow(policy, draft, skips, circumstances)
@@ -79,7 +88,10 @@ def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
     if skips.preview:
         injected(further)
     return Plan(
-        edits=draft.edits(), previewed=further.edits(), warnings=tuple(warnings), refused=refused
+        edits=tuple(_missing(thing, kind, draft.edits())),
+        previewed=further.edits(),
+        warnings=tuple(warnings),
+        refused=refused,
     )
 
 
@@ -137,15 +149,22 @@ def _acts(
         )
 
 
-def _circumstances(thing: Json, situation: Situation, skips: Skips) -> Circumstances:
-    subject = situation.subject
-    stamp = stamp_of(thing, subject.kind)
-    return Circumstances(
-        workload=Workload(subject.namespace, subject.owner_kind, subject.owner_name),
-        advisor=situation.advisor,
-        befores={} if stamp is None else stamp.befores(thing, subject.kind),
-        measured=resources.ADVICE_VERB not in skips.verbs,
-    )
+def _before_us(thing: Json, kind: str, stamp: Stamp | None) -> Json:
+    if stamp is None:
+        return thing
+    try:
+        return stamp.taken_off(thing, kind)
+    except PathError:
+        # Not ours, then: it names what this object does not have.
+        return thing
+
+
+def _missing(thing: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Those of *edits* whose outcome *thing* does not have yet."""
+    for edit in edits:
+        now = value_at(thing, parse_path(edit.path), kind)
+        if not same(now, edit.after):
+            yield replace(edit, before=now)
 
 
 def _as_policies_see_it(draft: Draft, situation: Situation) -> Pod:

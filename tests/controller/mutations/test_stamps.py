@@ -50,13 +50,14 @@ def test_what_was_there_first_is_what_is_gone_back_to() -> None:
     assert merged(Stamp("1", None), "2", []) == Stamp("2", None)
 
 
-def test_befores_are_of_fields_that_still_have_our_value() -> None:
+def test_only_what_is_still_ours_is_taken_off() -> None:
     thing = {"metadata": {"labels": {"a": "ours", "b": "foreign"}}}
     stamp = Stamp(
         "1", (edit("metadata.labels[a]", "x", "ours"), edit("metadata.labels[b]", "y", "ours"))
     )
-    assert stamp.befores(thing, "Pod") == {"metadata.labels[a]": ("x",)}
-    assert Stamp("1", None).befores(thing, "Pod") is None
+    expected = {"metadata": {"labels": {"a": "x", "b": "foreign"}}}
+    assert stamp.taken_off(thing, "Pod") == expected
+    assert Stamp("1", None).taken_off(thing, "Pod") is thing
 
 
 @pytest.mark.parametrize(

@@ -133,6 +133,37 @@ def test_an_object_of_another_shape_is_an_error(thing: Json) -> None:
         plan(thing, situation(), [])
 
 
+def done_once(thing: Json, here: Situation, policies: list[Policy]) -> Json:
+    """*thing* with its plan and its stamp, as it comes out of admission."""
+    kind = here.subject.kind
+    planned = plan(thing, here, policies)
+    stamp = written(merged(stamp_of(thing, kind), "id", planned.edits))
+    return apply_edits(thing, [*planned.edits, edit(str(PATH), None, stamp)], kind)
+
+
+def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:
+    fifth = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.2}}}})
+    done = done_once(pod(), situation(), [fifth])
+    assert done["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "200m"
+    assert plan(done, situation(), [fifth]).edits == ()
+    # A new policy is planned from what was there first, and says what is there now.
+    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
+    [edit_] = plan(done, situation(), [half]).edits
+    assert (edit_.before, edit_.after) == (("200m",), ("500m",))
+
+
+def test_what_we_wrote_opens_no_policy_that_was_closed_before() -> None:
+    chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"team": "1"}}})
+    policies = [labelled("a", "1"), chained]
+    assert plan(done_once(pod(), situation(), policies), situation(), policies).edits == ()
+
+
+def test_a_stamp_of_somebody_else_is_no_reason_to_fail() -> None:
+    lie = '{"id":"x","edits":[["containers[name=gone].image",["x"],[],"image","p"]]}'
+    thing = pod(annotations={"nemutator.io/mutation": lie})
+    assert paths(plan(thing, situation(), [labelled("a", "1")])) == ["metadata.labels[team]"]
+
+
 POLICIES = [
     policy(
         "all",
@@ -145,7 +176,9 @@ POLICIES = [
                 "qos": "Change",
             }
         },
-    )
+    ),
+    policy("then", {"resources": {"requests": {"cpu": {"ratio": 3, "max": "2"}}}}),
+    policy("tier", {"resources": {"limits": {"cpu": {"value": "1"}}, "qos": "Change"}}),
 ]
 
 
@@ -154,7 +187,4 @@ POLICIES = [
 def test_to_plan_again_is_to_plan_nothing(case: tuple[str, Json]) -> None:
     kind, thing = case
     here = situation(kind, namespace_labels=ENABLED)
-    planned = plan(thing, here, POLICIES)
-    stamp = written(merged(stamp_of(thing, kind), "id", planned.edits))
-    done = apply_edits(thing, [*planned.edits, edit(str(PATH), None, stamp)], kind)
-    assert plan(done, here, POLICIES).edits == ()
+    assert plan(done_once(thing, here, POLICIES), here, POLICIES).edits == ()
