@@ -19,6 +19,17 @@ COMMANDS = {
     "profile": ("nemutator_ctl.profiles.command", "find out where CPU time goes"),
     "advise": ("nemutator_ctl.advise.command", "say what containers should request"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
+    "apply": ("nemutator_ctl.apply.command", "apply policies and manifests, without a cluster"),
+    "mutations": (
+        "nemutator_ctl.mutations.command",
+        "show what was changed, and what became of it",
+    ),
+    "rollback": ("nemutator_ctl.rollback.command", "take a mutation back"),
+    "policy": ("nemutator_ctl.policy.command", "try policies on manifests, without a server"),
+    "secret": (
+        "nemutator_ctl.secret.command",
+        "keep secrets of this machine, for whom rules name",
+    ),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),
     "version": ("nemutator_ctl.version", "print the version"),
 }

@@ -1,12 +1,14 @@
 """The options that the commands share, spelled as kubectl spells them."""
 
 import argparse
+from pathlib import Path
 
 from nemutator_common import data_directory
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.launching import settings_from
 
-from nemutator_ctl.documents import add_output
+from nemutator_ctl.documents import LARGEST, add_output
 from nemutator_ctl.settings import UpSettings
 
 
@@ -32,3 +34,17 @@ def directory(arguments: argparse.Namespace) -> DataDirectory:
     """The data directory that *arguments*, the environment and the settings file name."""
     path = settings_from(UpSettings, arguments).values.data_dir
     return data_directory.named(path)
+
+
+def content(path: Path) -> bytes:
+    """What is in the file of documents that an argument names, or an `OperatorError`."""
+    try:
+        with path.open("rb") as file:
+            # One more than may be: who parses it says that it is too much.
+            return file.read(LARGEST + 1)
+    except OSError as error:
+        raise OperatorError(
+            f"{path}: {error.strerror or error}",
+            remedy="name a file that this user can read",
+            code=ExitCode.USAGE,
+        ) from error

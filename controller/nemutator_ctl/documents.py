@@ -1,12 +1,14 @@
-"""A document for programs: JSON, or YAML. The only file that imports PyYAML, and only when asked.
+"""Documents for programs, out and in: JSON, or YAML. The only file that imports PyYAML, when asked.
 
-Both escape everything beyond ASCII, so that a stranger's text cannot draw on a terminal.
+What is written escapes everything beyond ASCII, so that a stranger's text cannot draw on a
+terminal. What is read is what JSON has, as kubectl reads it: no aliases, dates or tags.
 """
 
 import argparse
 import enum
 import json
-from typing import Literal
+import math
+from typing import Any, Literal
 
 
 class Output(enum.StrEnum):
@@ -34,3 +36,96 @@ def rendered(document: object, output: Literal[Output.JSON, Output.YAML]) -> str
     import yaml
 
     return yaml.safe_dump(document, sort_keys=False, allow_unicode=False)
+
+
+LARGEST = 2 << 20
+"""Bytes of a file of documents."""
+
+MOST = 500
+DEEPEST = 64
+
+
+class DocumentError(ValueError):
+    """A file that cannot be read as documents; says what and where."""
+
+
+def parsed(content: bytes) -> tuple[Any, ...]:
+    """The documents in *content*, those that say nothing left out."""
+    if len(content) > LARGEST:
+        raise DocumentError(f"larger than {LARGEST} bytes")
+    try:
+        # YAML reads nearly all JSON, but of a character beyond 16 bits it makes two.
+        whole = json.loads(content)
+        _check(whole, DEEPEST)
+    except RecursionError as error:
+        raise DocumentError("nested too deeply") from error
+    except (json.JSONDecodeError, UnicodeDecodeError):
+        return _parsed_yaml(content)
+    return () if whole is None else (whole,)
+
+
+def _parsed_yaml(content: bytes) -> tuple[Any, ...]:
+    import yaml
+
+    class Loader(yaml.SafeLoader):
+        """Of YAML only what JSON can say."""
+
+        def compose_node(self, parent: Any, index: Any) -> Any:
+            if self.check_event(yaml.AliasEvent):
+                # A few of them make more than a memory can hold.
+                raise DocumentError("aliases are not taken: write it out")
+            return super().compose_node(parent, index)
+
+        def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            keys = [self.construct_object(key, deep=True) for key, _ in node.value]
+            for key, (place, _) in zip(keys, node.value, strict=True):
+                if not isinstance(key, str):
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key!r} is not text: quote it", place.start_mark
+                    )
+                if keys.count(key) > 1:
+                    raise yaml.constructor.ConstructorError(
+                        None, None, f"the key {key[:80]!r} is there twice", place.start_mark
+                    )
+            return super().construct_mapping(node, deep=deep)
+
+    Loader.yaml_implicit_resolvers = {
+        first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(NOT_JSON)]
+        for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
+    }
+    try:
+        found = []
+        for document in yaml.load_all(content, Loader):
+            if document is not None:
+                _check(document, DEEPEST)
+                found.append(document)
+            if len(found) > MOST:
+                raise DocumentError(f"more than {MOST} documents")
+    except RecursionError as error:
+        raise DocumentError("nested too deeply") from error
+    except (yaml.YAMLError, ValueError) as error:
+        if isinstance(error, DocumentError):
+            raise
+        raise DocumentError(" ".join(str(error).split())[:300]) from error
+    return tuple(found)
+
+
+NOT_JSON = (":timestamp", ":merge", ":value")
+"""Tags that YAML gives to plain words by their look: to Kubernetes they are text."""
+
+
+def _check(value: Any, levels: int) -> None:
+    if not levels:
+        raise DocumentError("nested too deeply")
+    if isinstance(value, dict | list):
+        for each in (*value, *value.values()) if isinstance(value, dict) else value:
+            _check(each, levels - 1)
+    elif isinstance(value, str):
+        try:
+            value.encode()
+        except UnicodeEncodeError:
+            raise DocumentError("half of a character (a surrogate) is no text") from None
+    elif isinstance(value, float) and not math.isfinite(value):
+        raise DocumentError(f"{value} is no number in JSON")
+    elif not isinstance(value, int | float | None):
+        raise DocumentError(f"a {type(value).__name__} is nothing that JSON has")

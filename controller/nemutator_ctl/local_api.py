@@ -44,10 +44,12 @@ class LocalApi:
         self._timeout_s = timeout_s
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> object:
-        return self._json("GET", f"{path}?{urlencode(query)}" if query else path)
+        return self._json("GET", _target(path, query))
 
-    def post(self, path: str, document: object = None) -> object:
-        return self._json("POST", path, document)
+    def post(
+        self, path: str, document: object = None, *, query: Mapping[str, str] | None = None
+    ) -> object:
+        return self._json("POST", _target(path, query), document)
 
     def put(self, path: str, document: object) -> object:
         return self._json("PUT", path, document)
@@ -84,6 +86,10 @@ class LocalApi:
                 " its directory",
                 code=ExitCode.UNREACHABLE,
             ) from error
+
+
+def _target(path: str, query: Mapping[str, str] | None) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
 
 
 def _document(answer: Answer) -> object:
@@ -158,8 +164,6 @@ def _refusal(status: int, document: object) -> OperatorError:
     remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
     if status == http.client.BAD_REQUEST:
         return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
-    if status in (http.client.NOT_FOUND, http.client.CONFLICT):
-        return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
     if status in (http.client.NOT_FOUND, http.client.CONFLICT, http.client.TOO_MANY_REQUESTS):
         return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
     return OperatorError(

@@ -1,9 +1,11 @@
+import contextlib
 import json
 
+import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.documents import Output, rendered
+from nemutator_ctl.documents import LARGEST, MOST, DocumentError, Output, parsed, rendered
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -25,3 +27,52 @@ def test_both_forms_read_back_and_print(document: object) -> None:
 
 def test_keys_keep_their_order() -> None:
     assert rendered({"b": 1, "a": 2}, Output.YAML) == "b: 1\na: 2\n"
+
+
+@given(JSON)
+def test_what_was_written_is_read_back(document: object) -> None:
+    for output in (Output.JSON, Output.YAML):
+        read = parsed(rendered(document, output).encode())
+        assert read == (() if document is None else (document,))
+
+
+def test_a_file_has_several_documents_and_empty_ones_do_not_count() -> None:
+    assert parsed(b"a: 1\n---\n---\n# nothing\n---\nb: [x, 2.5, null, true]\n") == (
+        {"a": 1},
+        {"b": ["x", 2.5, None, True]},
+    )
+    assert parsed(b"") == ()
+
+
+def test_what_looks_like_a_date_is_text() -> None:
+    assert parsed(b"when: 2026-01-01\n") == ({"when": "2026-01-01"},)
+
+
+@pytest.mark.parametrize(
+    ("content", "why"),
+    [
+        (b"a: &x [1]\nb: *x\n", "aliases are not taken"),
+        (b"a: 1\na: 2\n", "the key 'a' is there twice"),
+        (b"1: x\n", "the key 1 is not text: quote it"),
+        (b"? [a]\n: x\n", "is not text"),
+        (b"a: !!python/object/apply:os.system [x]\n", "could not determine a constructor"),
+        (b"a: !!set {x}\n", "a set is nothing that JSON has"),
+        (b'"\\ud800"', "half of a character"),
+        (b"a: .inf\n", "inf is no number in JSON"),
+        (b"a: [\n", "line 2"),
+        (b"\xff\xfe\xff", "unacceptable character"),
+        (b"[" * 70 + b"]" * 70, "nested too deeply"),
+        (b"[" * 20_000, "nested too deeply"),
+        (b"--- a\n" * (MOST + 1), f"more than {MOST} documents"),
+        (b" " * (LARGEST + 1), "larger than"),
+    ],
+)
+def test_what_json_cannot_say_is_refused(content: bytes, why: str) -> None:
+    with pytest.raises(DocumentError, match=why):
+        parsed(content)
+
+
+@given(st.binary(max_size=200) | st.text("{}[]:-&*!|> \n\"'ab1#?,", max_size=60).map(str.encode))
+def test_any_bytes_are_read_or_refused(content: bytes) -> None:
+    with contextlib.suppress(DocumentError):
+        json.dumps(parsed(content), allow_nan=False)

@@ -71,7 +71,7 @@ def test_a_wrong_word_is_named(words: tuple[str, ...], said: str) -> None:
     assert ran.stdout == ""
 
 
-@pytest.mark.parametrize("command", ["topology", "link"])
+@pytest.mark.parametrize("command", ["topology", "link", "mutations"])
 def test_where_nothing_runs_the_remedy_is_named(command: str, tmp_path: Path) -> None:
     ran = nemutator(command, "--data-dir", tmp_path)
     assert ran.returncode == ExitCode.UNREACHABLE

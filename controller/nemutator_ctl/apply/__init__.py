@@ -1,0 +1,1 @@
+"""`nemutator apply`: policies and manifests, where there is no cluster."""

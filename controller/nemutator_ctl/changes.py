@@ -1,0 +1,63 @@
+"""Edits of objects for people: what a field was, and what it is or would be."""
+
+import json
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from nemutator_ctl.terminal_text import visible
+
+WIDTH = 160
+"""Columns that a line may take: a whole container can be a value."""
+
+
+@dataclass(frozen=True, slots=True)
+class Change:
+    path: str
+    before: tuple[object, ...]
+    """Of none or one value, as everywhere."""
+    after: tuple[object, ...]
+    policy: str = ""
+    reason: str = ""
+
+
+def change_of(raw: object) -> Change:
+    """From an edit in a document; raises TypeError or KeyError when it is none."""
+    if not isinstance(raw, Mapping):
+        raise TypeError(raw)
+    return Change(
+        path=str(raw["path"]),
+        before=maybe(raw["before"]),
+        after=maybe(raw["after"]),
+        policy=str(raw.get("policy", "")),
+        reason=str(raw.get("reason", "")),
+    )
+
+
+def maybe(raw: object) -> tuple[object, ...]:
+    """A value that may be absent."""
+    if not isinstance(raw, list | tuple) or len(raw) > 1:
+        raise TypeError(raw)
+    return tuple(raw)
+
+
+def diff(changes: Iterable[Change]) -> str:
+    """Each field as a diff shows it: the old line, the new line, and who wants it."""
+    return "".join(_lines(change) for change in changes)
+
+
+def said(value: tuple[object, ...]) -> str:
+    """A value in short."""
+    if not value:
+        return "(absent)"
+    return json.dumps(value[0], sort_keys=True, separators=(", ", ": "))
+
+
+def _lines(change: Change) -> str:
+    lines = []
+    if change.before:
+        lines.append(f"  - {change.path}: {said(change.before)}")
+    if change.after:
+        lines.append(f"  + {change.path}: {said(change.after)}")
+    text = "".join(visible(line, limit=WIDTH) + "\n" for line in lines)
+    why = ": ".join(filter(None, (change.policy, change.reason)))
+    return text + (visible(f"      by {why}", limit=WIDTH) + "\n" if why else "")

@@ -1,0 +1,108 @@
+"""Mutations as tables for people."""
+
+import time
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nemutator_ctl.answers import not_understood
+from nemutator_ctl.changes import Change, change_of, diff
+from nemutator_ctl.tables import Column, table
+from nemutator_ctl.terminal_text import visible
+
+MUTATIONS_PATH = "/api/v1/mutations"
+
+LAYOUT = (
+    Column("ID", limit=64),
+    Column("WHEN", limit=20),
+    Column("OBJECT", limit=70),
+    Column("STATE", limit=10),
+    Column("FIELDS", right=True),
+    Column("POLICIES", limit=40),
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Mutation:
+    id: str
+    at: float
+    what: str
+    state: str
+    changes: tuple[Change, ...]
+    warnings: tuple[str, ...]
+
+
+def decode(document: object) -> tuple[Mutation, ...]:
+    """The mutations in *document*, or an `OperatorError` when it is no list of them."""
+    try:
+        return tuple(map(_mutation, _list(_mapping(document)["items"])))
+    except (KeyError, TypeError, ValueError) as error:
+        raise not_understood(f"not a list of mutations ({type(error).__name__})") from error
+
+
+def overview(mutations: Sequence[Mutation]) -> str:
+    if not mutations:
+        return "Nothing was changed yet.\n"
+    return table(LAYOUT, [_cells(each) for each in mutations])
+
+
+def details(document: object) -> str:
+    """One mutation with each of its fields, and the tries to take it back."""
+    try:
+        mutation = _mutation(document)
+        tries = [_mapping(each) for each in _list(_mapping(document)["reversals"])]
+        ends = [f"{_when(each['at'])}: taken back: {each['state']}" for each in tries]
+    except (KeyError, TypeError, ValueError) as error:
+        raise not_understood(f"not a mutation ({type(error).__name__})") from error
+    head = f"{mutation.id}  {mutation.what}  {_when(mutation.at)}  {mutation.state}"
+    lines = [visible(line, limit=200) for line in (head, *mutation.warnings, *ends)]
+    return "\n".join(lines) + "\n" + diff(mutation.changes)
+
+
+def _mutation(raw: object) -> Mutation:
+    each = _mapping(raw)
+    subject = _mapping(each["subject"])
+    # Of a pod that had no name yet, how it begins.
+    name = subject["name"] or f"{subject['generate_name']}…"
+    mode = str(each["mode"])
+    return Mutation(
+        id=str(each["id"]),
+        at=_moment(each["at"]),
+        what=f"{subject['kind']} {subject['namespace']}/{name}",
+        state=mode if mode != "apply" else str(each["state"]),
+        changes=tuple(map(change_of, _list(each["edits"]))),
+        warnings=tuple(f"warning: {text}" for text in _list(each["warnings"])),
+    )
+
+
+def _cells(mutation: Mutation) -> Sequence[str]:
+    policies = dict.fromkeys(change.policy for change in mutation.changes)
+    return (
+        mutation.id,
+        _when(mutation.at),
+        mutation.what,
+        mutation.state,
+        str(len(mutation.changes)),
+        ", ".join(policies),
+    )
+
+
+def _when(at: object) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(_moment(at)))
+
+
+def _moment(raw: object) -> float:
+    if not isinstance(raw, int | float) or not 0 <= raw < 1e11:
+        raise TypeError(raw)
+    return float(raw)
+
+
+def _list(raw: object) -> list[object]:
+    if not isinstance(raw, list):
+        raise TypeError(raw)
+    return raw
+
+
+def _mapping(raw: object) -> Mapping[str, object]:
+    if not isinstance(raw, dict):
+        raise TypeError(raw)
+    return raw

@@ -1,0 +1,1 @@
+"""`nemutator policy`: tries policies on manifests, without a server."""

@@ -1,0 +1,95 @@
+"""What policies would make of manifests, as a diff: the plan that admission makes, on files."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
+from nemutator_controller.mutations.paths import PathError
+from nemutator_controller.policies.planning import Situation, plan
+from nemutator_controller.policies.snapshot import Policies, snapshot_of
+
+from nemutator_ctl.changes import Change, diff
+from nemutator_ctl.documents import DocumentError, parsed
+from nemutator_ctl.terminal_text import visible
+
+WIDTH = 300
+REMEDY = "correct that field and try again"
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    name: str
+    content: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Report:
+    text: str
+    faults: tuple[str, ...]
+    """What must be corrected: file, field and what was expected."""
+
+
+def attempt(sources: Sequence[Source]) -> Report:
+    """Plan every manifest in *sources* with every policy in them."""
+    faults: list[str] = []
+    manifests: list[Manifest] = []
+    for source in sources:
+        manifests += _manifests(source, faults)
+    specs: dict[str, Any] = {
+        each.subject.name: each.document.get("spec") for each in manifests if each.is_policy
+    }
+    policies = snapshot_of(specs)
+    plain = [each for each in manifests if not each.is_policy]
+    text = "".join(_planned(each, policies, faults) for each in plain)
+    if not specs and not faults:
+        faults.append("no policy among these files\n  remedy: name a file with a MutationPolicy")
+    elif not plain and not faults:
+        count = "1 policy is" if len(specs) == 1 else f"{len(specs)} policies are"
+        text += f"{count} sound; name manifests, too, to see what would change\n"
+    return Report(text, tuple(faults))
+
+
+def _manifests(source: Source, faults: list[str]) -> Iterator[Manifest]:
+    where = visible(source.name, limit=120)
+    try:
+        documents = parsed(source.content)
+    except DocumentError as error:
+        faults.append(f"{where}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
+        return
+    for document in documents:
+        try:
+            yield manifest_of(document)
+        except ManifestError as error:
+            named = visible(_name_in(document), limit=120)
+            faults += [
+                f"{where}: {named}{visible(fault, limit=WIDTH)}\n  remedy: {REMEDY}"
+                for fault in error.faults
+            ]
+
+
+def _planned(manifest: Manifest, policies: Policies, faults: list[str]) -> str:
+    subject = manifest.subject
+    head = visible(f"{subject.kind} {subject.namespace}/{subject.name}", limit=WIDTH)
+    labels = {"kubernetes.io/metadata.name": subject.namespace}
+    situation = Situation(subject=subject, namespace_labels=labels)
+    try:
+        planned = plan(manifest.document, situation, policies.sound)
+    except (PathError, RecursionError) as error:
+        faults.append(f"{head}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
+        return ""
+    text = f"{head}\n"
+    text += "".join(f"  warning: {visible(each, limit=WIDTH)}\n" for each in planned.warnings)
+    for title, edits in (("", planned.edits), ("  preview only:\n", planned.previewed)):
+        if edits:
+            changes = (Change(e.path, e.before, e.after, e.policy, e.reason) for e in edits)
+            text += title + diff(changes)
+    if not planned.edits and not planned.previewed:
+        text += "  no change\n"
+    return text
+
+
+def _name_in(document: object) -> str:
+    if isinstance(document, dict) and isinstance(document.get("metadata"), dict):
+        return f"{document.get('kind')} {document['metadata'].get('name')}: "
+    return ""

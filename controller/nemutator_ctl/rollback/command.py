@@ -1,0 +1,68 @@
+"""`nemutator rollback`, from its command line to its end."""
+
+import sys
+from collections.abc import Sequence
+from urllib.parse import quote
+
+from nemutator_common.errors import ExitCode, OperatorError
+
+from nemutator_ctl import arguments
+from nemutator_ctl.documents import Output, rendered
+from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.rollback.view import anything_to_do, is_whole, outcome, plan
+
+ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
+MARKED = "marked"
+
+PATIENCE_S = 60.0
+"""An API server may be slow, and is asked several times."""
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = arguments.parser(
+        "rollback", "Take a mutation back; what others have changed since stays.", output=True
+    )
+    parser.add_argument("id", nargs="?", metavar="ID", help="as `nemutator mutations` shows it")
+    parser.add_argument(
+        "--pod", metavar="NS/NAME", help="the mutation that this pod is marked with, in place of ID"
+    )
+    parser.add_argument("--plan", action="store_true", help="only say what would be done")
+    parser.add_argument(
+        "--evict",
+        action="store_true",
+        help="let a pod be made anew, when it is the only way to be rid of a change",
+    )
+    parser.add_argument("--yes", action="store_true", help="do not ask")
+    given = parser.parse_args(argv)
+    if (given.id is None) == (given.pod is None):
+        parser.error("name one mutation: by its ID, or by its pod with --pod")
+    brain = LocalApi(arguments.directory(given), timeout_s=PATIENCE_S)
+    path = ROLLBACK_PATH.format(MARKED if given.id is None else quote(given.id, safe=""))
+    query = {"evict": str(given.evict).lower()} | ({"pod": given.pod} if given.pod else {})
+    output = Output(given.output)
+    if given.plan or not given.yes:
+        planned = brain.post(path, query={**query, "plan": "true"})
+        text = plan(planned)
+        if given.plan or not anything_to_do(planned):
+            sys.stdout.write(text if output is Output.TABLE else rendered(planned, output))
+            return ExitCode.OK
+        _ask(text)
+    done = brain.post(path, query=query)
+    sys.stdout.write(outcome(done) if output is Output.TABLE else rendered(done, output))
+    return ExitCode.OK if is_whole(done) else ExitCode.FAILED
+
+
+def _ask(text: str) -> None:
+    """Returns when a person says yes."""
+    if not sys.stdin.isatty():
+        raise OperatorError(
+            "nobody is there to be asked",
+            remedy="read the plan with --plan, then say --yes",
+            code=ExitCode.USAGE,
+        )
+    sys.stderr.write(f"{text}Take it back? [y/N] ")
+    sys.stderr.flush()
+    if sys.stdin.readline().strip().lower() not in ("y", "yes"):
+        raise OperatorError(
+            "nothing was done", remedy="say y to take it back", code=ExitCode.FAILED
+        )

@@ -1,0 +1,65 @@
+"""The plan of a rollback and its end, for people."""
+
+from collections.abc import Iterator, Mapping
+from typing import Any
+
+from nemutator_ctl.answers import not_understood
+from nemutator_ctl.changes import maybe, said
+from nemutator_ctl.terminal_text import visible
+
+WIDTH = 200
+
+
+def plan(document: object) -> str:
+    """What will be done to each field, or an `OperatorError` when *document* is no plan."""
+    try:
+        return _text(document, _steps(document))
+    except (KeyError, TypeError) as error:
+        raise not_understood(f"not a plan ({type(error).__name__})") from error
+
+
+def outcome(document: object) -> str:
+    """What became of each field."""
+    try:
+        return _text(document, _outcomes(document))
+    except (KeyError, TypeError) as error:
+        raise not_understood(f"not the end of a rollback ({type(error).__name__})") from error
+
+
+def anything_to_do(document: object) -> bool:
+    steps = _mapping(document).get("steps", [])
+    return any(_mapping(step).get("verdict") == "reverse" for step in steps)
+
+
+def is_whole(document: object) -> bool:
+    """Whether nothing of the mutation is left."""
+    return _mapping(document).get("state") == "reversed"
+
+
+def _steps(document: object) -> Iterator[str]:
+    for step in map(_mapping, _mapping(document)["steps"]):
+        yield f"  {step['path']}: {step['what']}"
+        live, before = said(maybe(step["live"])), said(maybe(step["before"]))
+        if step["verdict"] == "reverse":
+            yield f"      {live} → {before}"
+        elif step["verdict"] == "conflict":
+            yield f"      is {live}, we had set {said(maybe(step['after']))}"
+
+
+def _outcomes(document: object) -> Iterator[str]:
+    for each in map(_mapping, _mapping(document)["outcomes"]):
+        yield f"  {each['path']}: {each['result']}" + (f": {each['why']}" if each["why"] else "")
+    yield f"  {_mapping(document)['state']}"
+
+
+def _text(document: object, lines: Iterator[str]) -> str:
+    thing = _mapping(_mapping(document)["object"])
+    where = f"{thing['namespace']}/" if thing["namespace"] else ""
+    head = f"{_mapping(document)['id']}: {thing['kind']} {where}{thing['name']}"
+    return "".join(visible(line, limit=WIDTH) + "\n" for line in (head, *lines))
+
+
+def _mapping(raw: object) -> Mapping[str, Any]:
+    if not isinstance(raw, dict):
+        raise TypeError(raw)
+    return raw

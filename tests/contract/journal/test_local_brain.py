@@ -1,0 +1,231 @@
+"""The whole way where there is no cluster: applied, changed, listed, taken back, by API and command."""
+
+import asyncio
+import json
+import os
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import msgspec
+import pytest
+from nemutator_common.errors import ExitCode
+
+from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.decisions import decision
+from tests.fakes.manifests import Json, deployment, policy
+
+PATIENCE_S = 30.0
+
+
+@dataclass
+class Ran:
+    code: int
+    out: str
+    err: str
+
+
+@dataclass
+class Standing:
+    brain: StandingBrain
+    root: Path
+
+    async def ask(self, method: str, path: str, body: object = None) -> tuple[int, Any]:
+        async with self.brain.local.request(method, path, json=body) as answer:
+            return answer.status, await answer.json()
+
+    async def apply(self, document: Json) -> Json:
+        status, answer = await self.ask("POST", "/api/v1/objects", document)
+        assert status == 200, answer
+        return dict(answer)
+
+    async def nemutator(self, *words: str | Path) -> Ran:
+        """The command as people type it, in another process."""
+        command, *rest = words
+        process = await asyncio.create_subprocess_exec(
+            *(sys.executable, "-m", "nemutator_ctl", command, "--data-dir", self.root, *rest),
+            stdin=asyncio.subprocess.DEVNULL,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.PIPE,
+            env={name: value for name, value in os.environ.items() if "NEMUTATOR" not in name},
+        )
+        async with asyncio.timeout(PATIENCE_S):
+            out, err = await process.communicate()
+        assert process.returncode is not None
+        return Ran(process.returncode, out.decode(), err.decode())
+
+    @property
+    def file(self) -> Path:
+        return self.root / "objects" / "Deployment" / "default" / "web.json"
+
+
+@pytest.fixture
+async def standing(tmp_path: Path) -> AsyncIterator[Standing]:
+    async with standing_brain(tmp_path / "data") as brain:
+        yield Standing(brain, tmp_path / "data")
+
+
+def template(document: Json) -> Json:
+    found: Json = document["spec"]["template"]
+    return found
+
+
+async def test_by_api_a_foreign_edit_in_the_file_survives_what_is_taken_back(
+    standing: Standing,
+) -> None:
+    await standing.apply(policy())
+    applied = await standing.apply(deployment())
+    assert [edit["policy"] for edit in applied["edits"]] == ["defaults"] * 2
+    document = json.loads(standing.file.read_bytes())
+    assert template(document)["metadata"]["labels"]["team"] == "blue"
+
+    status, listed = await standing.ask("GET", "/api/v1/mutations?namespace=default")
+    assert status == 200
+    (mutation,) = listed["items"]
+    assert (mutation["id"], mutation["state"]) == (applied["id"], "observed")
+
+    template(document)["metadata"]["labels"]["team"] = "green"
+    template(document)["metadata"]["labels"]["theirs"] = "too"
+    standing.file.write_text(json.dumps(document))
+
+    rollback = f"/api/v1/mutations/{applied['id']}/rollback"
+    status, plan = await standing.ask("POST", f"{rollback}?plan=true")
+    assert {step["path"]: step["verdict"] for step in plan["steps"]} == {
+        "metadata.labels[team]": "conflict",
+        "containers[name=app].resources.requests.cpu": "reverse",
+    }
+    assert json.loads(standing.file.read_bytes()) == document
+    status, done = await standing.ask("POST", rollback)
+    assert (status, done["state"]) == (200, "partly")
+    now = template(json.loads(standing.file.read_bytes()))
+    assert now["metadata"]["labels"] == {"app": "web", "team": "green", "theirs": "too"}
+    assert now["spec"] == template(deployment())["spec"]
+
+    status, shown = await standing.ask("GET", f"/api/v1/mutations/{applied['id']}")
+    assert (shown["state"], len(shown["reversals"])) == ("partly", 1)
+    assert await standing.brain.metric("nemutator_reversals_total") == 1
+
+
+@pytest.mark.slow
+async def test_by_command_everything_is_applied_and_taken_back(
+    standing: Standing, tmp_path: Path
+) -> None:
+    files = tmp_path / "both.yaml"
+    # The policy second: it counts for what stands in the same file.
+    files.write_text("\n---\n".join(map(json.dumps, (deployment(), policy()))))
+    tried = await standing.nemutator("policy", "test", files)
+    assert tried.code == ExitCode.OK, tried.err
+    assert '  + metadata.labels[team]: "blue"' in tried.out
+    applied = await standing.nemutator("apply", files)
+    assert applied.code == ExitCode.OK, applied.err
+    assert applied.out.startswith("MutationPolicy defaults created\nDeployment default/web created")
+    again = await standing.nemutator("apply", files)
+    assert again.out == "MutationPolicy defaults unchanged\nDeployment default/web unchanged\n"
+
+    listed = await standing.nemutator("mutations", "-o", "json")
+    (mutation,) = json.loads(listed.out)["items"]
+    table = await standing.nemutator("mutations", "-n", "default")
+    assert mutation["id"] in table.out
+    assert "Deployment default/web" in table.out
+    one = await standing.nemutator("mutations", mutation["id"])
+    assert "by defaults" in one.out
+
+    plan = await standing.nemutator("rollback", mutation["id"], "--plan")
+    assert plan.code == ExitCode.OK
+    assert "metadata.labels[team]: is removed" in plan.out
+    asked = await standing.nemutator("rollback", mutation["id"])
+    assert asked.code == ExitCode.USAGE
+    assert "--yes" in asked.err
+    done = await standing.nemutator("rollback", mutation["id"], "--yes")
+    assert done.code == ExitCode.OK, done.err
+    assert done.out.endswith("  reversed\n")
+    assert json.loads(standing.file.read_bytes()) == deployment()
+    twice = await standing.nemutator("rollback", mutation["id"], "--yes")
+    assert twice.code == ExitCode.OK
+    assert "already" in twice.out
+
+
+@pytest.mark.slow
+async def test_what_cannot_be_done_says_why_and_what_to_do(
+    standing: Standing, tmp_path: Path
+) -> None:
+    unknown = await standing.nemutator("rollback", "no-such/id", "--yes")
+    assert unknown.code == ExitCode.FAILED
+    assert "no such mutation" in unknown.err
+    assert "remedy: " in unknown.err
+    bad = tmp_path / "bad.yaml"
+    bad.write_text(json.dumps({**policy(), "spec": {"mutations": []}}))
+    applied = await standing.nemutator("apply", bad)
+    assert applied.code == ExitCode.USAGE
+    assert "spec.mutations: expected 1 to" in applied.err
+    tried = await standing.nemutator("policy", "test", bad)
+    assert tried.code == ExitCode.FAILED
+    assert "MutationPolicy defaults: spec.mutations: expected 1 to" in tried.err
+    missing = await standing.nemutator("apply", tmp_path / "none.yaml")
+    assert missing.code == ExitCode.USAGE
+    assert "none.yaml: No such file or directory" in missing.err
+
+
+@pytest.mark.parametrize(
+    ("method", "path", "body", "status", "said"),
+    [
+        ("GET", "/api/v1/mutations?limit=0", None, 400, "limit"),
+        ("GET", "/api/v1/mutations?limit=1e9", None, 400, "limit"),
+        ("GET", f"/api/v1/mutations?namespace={'x' * 300}", None, 400, "too long"),
+        ("GET", "/api/v1/mutations/none", None, 404, "no such mutation"),
+        ("POST", "/api/v1/mutations/none/rollback", None, 404, "no such mutation"),
+        ("POST", "/api/v1/mutations/none/rollback?plan=perhaps", None, 400, "true or false"),
+        ("POST", "/api/v1/mutations/marked/rollback", None, 404, "no such mutation"),
+        ("POST", "/api/v1/mutations/marked/rollback?pod=a/b", None, 409, "not there any more"),
+        ("POST", "/api/v1/mutations/marked/rollback?pod=a/..%2fb", None, 409, "small letters"),
+        ("POST", "/api/v1/objects", [], 400, "expected an object"),
+        ("POST", "/api/v1/objects", deployment("../x"), 409, "small letters"),
+        ("POST", "/api/v1/objects", {**deployment(), "kind": "Gadget"}, 400, "kind: "),
+    ],
+)
+async def test_nonsense_is_refused_with_a_remedy(
+    standing: Standing, method: str, path: str, body: object, status: int, said: str
+) -> None:
+    found, answer = await standing.ask(method, path, body)
+    assert (found, said in answer["error"]) == (status, True), answer
+    assert answer["remedy"]
+
+
+async def test_what_was_applied_is_listed_and_shown(standing: Standing) -> None:
+    await standing.apply(policy())
+    await standing.apply(deployment())
+    _, listed = await standing.ask("GET", "/api/v1/objects")
+    assert [item["kind"] for item in listed["items"]] == ["Deployment", "MutationPolicy"]
+    assert "manifest" not in listed["items"][0]
+    _, shown = await standing.ask("GET", "/api/v1/objects?kind=Deployment&name=web")
+    assert shown["items"][0]["manifest"]["metadata"] == {"name": "web"}
+
+
+async def test_decisions_of_admission_come_by_the_stream_once(standing: Standing) -> None:
+    record = msgspec.to_builtins(decision())
+    batch = {"writer": "admission-1", "epoch": "e1", "first": 1, "records": [record]}
+    for _ in range(2):
+        status, ack = await standing.ask("POST", "/uplink/v1/streams/decisions", batch)
+        assert (status, ack["seq"]) == (200, 1)
+    _, listed = await standing.ask("GET", "/api/v1/mutations")
+    (mutation,) = listed["items"]
+    assert (mutation["id"], mutation["state"], mutation["writer"]) == (
+        *("d1", "answered", "admission-1"),
+    )
+    status, tombstones = await standing.ask("GET", "/uplink/v1/tombstones")
+    assert (status, tombstones["tombstones"]) == (200, [])
+
+
+async def test_the_journal_survives_the_brain(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        first = Standing(brain, tmp_path / "data")
+        await first.apply(policy())
+        applied = await first.apply(deployment())
+    async with standing_brain(tmp_path / "data") as brain:
+        second = Standing(brain, tmp_path / "data")
+        path = f"/api/v1/mutations/{applied['id']}/rollback"
+        status, done = await second.ask("POST", path)
+        assert (status, done["state"]) == (200, "reversed")
+        assert json.loads(second.file.read_bytes()) == deployment()
