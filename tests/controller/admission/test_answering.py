@@ -1,0 +1,189 @@
+"""Plan, prove, record, answer; and whatever goes wrong, the pod is let in as it is."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from nemutator_common import names
+from nemutator_controller.admission.answering import Answerer, Rules, patch_of
+from nemutator_controller.admission.frames import NotKeptError
+from nemutator_controller.admission.reviews import Answer, decode
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.patches import apply_patch
+
+from tests.controller.mutations.pods import edit
+from tests.fakes.admission import MemoryRecords, MemoryWorld
+from tests.fakes.admission_reviews import review
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+
+TEAM = {"mode": "Apply", "mutations": [{"labels": {"set": {"team": "a"}}}]}
+POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "app"}]}}
+STAMP = "nemutator.io/mutation"
+
+
+class Admission:
+    def __init__(self, *, strict: bool = False, **specs: Any) -> None:
+        self.world = MemoryWorld(**specs)
+        self.records = MemoryRecords()
+        self.meter = MemoryMeter()
+        self.ids = iter(range(100))
+        self.answerer = Answerer(
+            self.world,
+            self.records,
+            Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=strict),
+            fresh=lambda: f"d{next(self.ids)}",
+            clock=ManualClock(),
+            meter=self.meter,
+        )
+
+    async def ask(self, thing: Any = POD, *, opted_in: bool = False, **request: Any) -> Answer:
+        asked = decode(msgspec.json.encode(review(thing, **request)))
+        return await self.answerer.answer(asked, opted_in=opted_in)
+
+    def failures(self, reason: str) -> float:
+        return self.meter.value(names.ADMISSION_FAILURES, reason=reason)
+
+
+async def test_a_change_is_recorded_stamped_and_answered() -> None:
+    admission = Admission(team=TEAM)
+    answer = await admission.ask()
+    [record] = admission.records.kept
+    made = apply_patch(POD, answer.operations)
+    assert made["metadata"]["labels"] == {"team": "a"}
+    stamp = msgspec.json.decode(made["metadata"]["annotations"][STAMP])
+    assert stamp["id"] == record["id"] == answer.decision == "d0"
+    assert (record["mode"], record["subject"]["name"]) == ("apply", "web")
+    assert [each["path"] for each in record["edits"]] == ["metadata.labels[team]"]
+    assert admission.meter.value(names.ADMISSIONS, result="patched") == 1
+    assert admission.meter.value(names.ADMISSION_EDITS, verb="labels") == 1
+    # What came out, asked about again, is left as it is.
+    assert (await admission.ask(made)).operations == ()
+
+
+async def test_a_dry_run_is_answered_and_not_recorded() -> None:
+    admission = Admission(team=TEAM)
+    assert (await admission.ask(dryRun=True)).operations
+    assert admission.records.kept == []
+    assert admission.meter.value(names.ADMISSIONS, result="dry_run") == 1
+
+
+async def test_a_preview_is_recorded_and_not_done() -> None:
+    admission = Admission(team=TEAM | {"mode": "Preview"})
+    assert (await admission.ask()).operations == []
+    [record] = admission.records.kept
+    assert record["mode"] == "preview"
+
+
+async def test_the_disk_is_waited_for_when_the_stamp_cannot_say_all() -> None:
+    long = {"mode": "Apply", "mutations": [{"annotations": {"set": {"a": "x" * 4000}}}] * 1}
+    more = {"mode": "Apply", "mutations": [{"annotations": {"set": {"b": "x" * 4000}}}] * 1}
+    admission = Admission(long=long, more=more)
+    answer = await admission.ask()
+    assert admission.records.durable == [True]
+    stamp = apply_patch(POD, answer.operations)["metadata"]["annotations"][STAMP]
+    assert msgspec.json.decode(stamp) == {"id": "d0", "edits": None}
+    short = Admission(team=TEAM)
+    await short.ask()
+    assert short.records.durable == [False]
+    strict = Admission(strict=True, team=TEAM)
+    await strict.ask()
+    assert strict.records.durable == [True]
+
+
+@pytest.mark.parametrize("reason", ["spool_full", "disk", "disk_slow", "too_large"])
+async def test_without_a_record_nothing_is_changed(reason: str) -> None:
+    admission = Admission(team=TEAM)
+    admission.records.failure = NotKeptError(reason, "because")
+    answer = await admission.ask()
+    assert (answer.operations, answer.refused) == ((), "")
+    assert "could not be recorded: because" in answer.warnings[0]
+    assert admission.failures(reason) == 1
+    assert admission.meter.value(names.ADMISSIONS, result="failed") == 1
+
+
+@pytest.mark.parametrize(
+    ("thing", "reason"),
+    [
+        (None, "no_object"),
+        ([], "no_object"),
+        ("text", "no_object"),
+        ({"metadata": 3}, "bad_object"),
+        ({"metadata": {"labels": "x"}}, "bad_object"),
+        ({"metadata": {}, "spec": {"containers": 3}}, ""),
+    ],
+)
+async def test_an_object_that_is_none_is_let_in_for_the_server_to_refuse(
+    thing: Any, reason: str
+) -> None:
+    admission = Admission(team=TEAM)
+    answer = await admission.ask(thing)
+    assert not answer.refused
+    if reason:
+        assert answer.operations == ()
+        assert admission.failures(reason) == 1
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"namespace": "kube-system"},
+        {"namespace": "kube-node-lease"},
+        {"namespace": "nemutator"},
+        {"operation": "UPDATE"},
+        {"subResource": "resize"},
+    ],
+)
+async def test_what_is_never_touched(request_: dict[str, Any]) -> None:
+    admission = Admission(team=TEAM)
+    assert await admission.ask(**request_) == Answer()
+    assert admission.records.kept == []
+
+
+async def test_mirror_pods_are_kubelets() -> None:
+    mirror = POD | {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
+    assert await Admission(team=TEAM).ask(mirror) == Answer()
+
+
+async def test_a_namespace_that_is_new_is_injected_when_the_server_says_so() -> None:
+    admission = Admission()
+    assert (await admission.ask(namespace="new")).operations == ()
+    assert admission.failures("namespace_unknown") == 1
+    assert (await admission.ask(namespace="new", opted_in=True)).operations
+
+
+@pytest.mark.parametrize(("wish", "result"), [("enabled", "unchanged"), ("required", "denied")])
+async def test_only_who_requires_us_is_kept_out(wish: str, result: str) -> None:
+    broken = {"nemutator.io/secret.a": "nonsense"}
+    metadata = {"labels": {"nemutator.io/inject": wish}, "annotations": broken}
+    admission = Admission()
+    answer = await admission.ask(POD | {"metadata": metadata})
+    assert answer.operations == ()
+    assert bool(answer.refused) is (result == "denied")
+    assert admission.meter.value(names.ADMISSIONS, result=result) == 1
+
+
+async def test_what_was_taken_back_stays_taken_back() -> None:
+    admission = Admission(team=TEAM)
+    admission.world.taken_back = frozenset({"metadata.labels[team]"})
+    assert (await admission.ask()).operations == ()
+
+
+async def test_a_defect_of_ours_keeps_nobody_out(caplog: pytest.LogCaptureFixture) -> None:
+    admission = Admission(team=TEAM)
+    # A shape that no check foresees: a container's security context that is a list.
+    thing = {
+        "metadata": {"labels": {"nemutator.io/inject": "enabled"}},
+        "spec": {"containers": [{"name": "a", "securityContext": [1]}]},
+    }
+    answer = await admission.ask(thing)
+    assert (answer.operations, answer.refused) == ((), "")
+    assert admission.failures("internal") == 1
+
+
+def test_a_patch_is_proven_before_it_is_sent() -> None:
+    operations = patch_of(POD, "Pod", (edit("metadata.labels[a]", None, "b"),), "stamp")
+    assert [each["path"] for each in operations] == [
+        "/metadata/labels",
+        "/metadata/annotations",
+    ]

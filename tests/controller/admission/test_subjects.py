@@ -1,0 +1,52 @@
+"""Who a pod in the making is."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from nemutator_controller.admission.reviews import Request, decode
+from nemutator_controller.admission.subjects import is_mirror, subject_of
+
+from tests.fakes.admission_reviews import review
+
+
+def request(thing: Any, **more: Any) -> Request:
+    return decode(msgspec.json.encode(review(thing, **more)))
+
+
+def owned(kind: str, name: str, labels: Any = None, controller: Any = True) -> Any:
+    owner = {"kind": kind, "name": name, "controller": controller}
+    return {"metadata": {"labels": labels, "ownerReferences": [None, owner]}}
+
+
+@pytest.mark.parametrize(
+    ("thing", "owner"),
+    [
+        ({}, ("", "")),
+        (owned("StatefulSet", "db"), ("StatefulSet", "db")),
+        (owned("ReplicaSet", "web-abc", {"pod-template-hash": "abc"}), ("Deployment", "web")),
+        (owned("ReplicaSet", "web-abc", {}), ("ReplicaSet", "web-abc")),
+        (owned("ReplicaSet", "web-abc", {"pod-template-hash": ""}), ("ReplicaSet", "web-abc")),
+        (owned("ReplicaSet", "x", controller=False), ("", "")),
+        (owned("ReplicaSet", "x", controller="true"), ("", "")),
+        ({"metadata": {"ownerReferences": "x"}}, ("", "")),
+        ({"metadata": 3}, ("", "")),
+    ],
+)
+def test_the_owner_is_the_workload_as_far_as_one_can_see(
+    thing: Any, owner: tuple[str, str]
+) -> None:
+    subject = subject_of(request(thing))
+    assert (subject.owner_kind, subject.owner_name) == owner
+
+
+def test_a_pod_may_have_no_name_yet() -> None:
+    subject = subject_of(request({"metadata": {"generateName": "web-"}}, name=""))
+    assert (subject.namespace, subject.name, subject.generate_name) == ("default", "", "web-")
+    assert subject_of(request({"metadata": {"name": "a"}}, name=None)).name == "a"
+
+
+def test_static_pods_are_kubelets() -> None:
+    mirror = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
+    assert is_mirror(request(mirror))
+    assert not is_mirror(request({"metadata": {"annotations": None}}))
