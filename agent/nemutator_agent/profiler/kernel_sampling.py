@@ -5,6 +5,7 @@ import contextlib
 import errno
 import os
 import secrets
+import threading
 from collections.abc import Callable, Mapping
 from pathlib import Path
 from typing import TypeVar
@@ -96,6 +97,9 @@ class KernelSampling:
     def __init__(self, loaded: LoadedObject) -> None:
         self._loaded = loaded
         self._clocks: list[int] = []
+        # Whoever stops it may be cancelled, and discard it while its thread still drains.
+        self._turn = threading.Lock()
+        self._closed = False
 
     def begin(self, hz: int) -> None:
         for cpu in perf_events.online_cpus():
@@ -117,9 +121,14 @@ class KernelSampling:
         await _in_thread(self.close)
 
     def close(self) -> None:
+        with self._turn:
+            self._close()
+
+    def _close(self) -> None:
         # The links close the clocks.
         self._clocks.clear()
         self._loaded.close()
+        self._closed = True
 
     @property
     def program_fd(self) -> int:
@@ -127,30 +136,36 @@ class KernelSampling:
         return self._loaded.program_fd(PROGRAM)
 
     def _stop(self) -> Samples:
-        try:
-            perf_events.stop(self._clocks)
-            self._clocks.clear()
-            self._loaded.detach()
-            counters = draining.sum_counters(
-                self._loaded.get_per_cpu("counters", _FIRST, size=draining.COUNTERS.size)
+        with self._turn:
+            if self._closed:
+                raise RuntimeError("stopped already")
+            try:
+                return self._drained()
+            except LibbpfError as error:
+                raise _refused(error) from error
+            finally:
+                self._close()
+
+    def _drained(self) -> Samples:
+        perf_events.stop(self._clocks)
+        self._clocks.clear()
+        self._loaded.detach()
+        counters = draining.sum_counters(
+            self._loaded.get_per_cpu("counters", _FIRST, size=draining.COUNTERS.size)
+        )
+        stacks = {
+            draining.HASH.unpack(key)[0]: draining.parse_stack(value)
+            for key, value in self._loaded.drain(
+                "stacks",
+                key_size=draining.HASH.size,
+                value_size=draining.STACK.size,
+                batch=_BATCH,
             )
-            stacks = {
-                draining.HASH.unpack(key)[0]: draining.parse_stack(value)
-                for key, value in self._loaded.drain(
-                    "stacks",
-                    key_size=draining.HASH.size,
-                    value_size=draining.STACK.size,
-                    batch=_BATCH,
-                )
-            }
-            rows = self._loaded.drain(
-                "rows", key_size=draining.ROW.size, value_size=draining.COUNT.size, batch=_BATCH
-            )
-            return draining.together(rows, stacks, counters)
-        except LibbpfError as error:
-            raise _refused(error) from error
-        finally:
-            self.close()
+        }
+        rows = self._loaded.drain(
+            "rows", key_size=draining.ROW.size, value_size=draining.COUNT.size, batch=_BATCH
+        )
+        return draining.together(rows, stacks, counters)
 
 
 def _wish(selection: Selection) -> bytes:

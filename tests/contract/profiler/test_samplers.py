@@ -84,3 +84,22 @@ async def test_what_is_discarded_is_ended(place: Place) -> None:
     await sampling.discard()
     again = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
     await again.discard()
+
+
+async def test_it_is_stopped_once(place: Place) -> None:
+    sampling = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    await sampling.stop()
+    with pytest.raises(RuntimeError, match="stopped already"):
+        await sampling.stop()
+
+
+async def test_it_may_be_discarded_by_whoever_gave_up_to_stop_it(place: Place) -> None:
+    for _ in range(5):
+        sampling = await place.sampler.start(Selection("process", place.pid), hz=199, texts={})
+        await asyncio.to_thread(place.until_used, 0.05)
+        async with asyncio.TaskGroup() as group:
+            stopping = group.create_task(sampling.stop())
+            # It has begun, and goes on in its thread.
+            await asyncio.sleep(0)
+            stopping.cancel()
+            await sampling.discard()
