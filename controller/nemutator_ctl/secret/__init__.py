@@ -1,0 +1,1 @@
+"""`nemutator secret`: the secrets of a machine without Vault."""

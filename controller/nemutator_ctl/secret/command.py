@@ -1,0 +1,88 @@
+"""`nemutator secret set|get|list`, from its command line to its output.
+
+A value is never an argument: every user of the machine can read those of every process.
+"""
+
+import argparse
+import getpass
+import sys
+from collections.abc import Sequence
+
+from nemutator_common import names
+from nemutator_common.errors import ExitCode
+
+from nemutator_ctl import arguments
+from nemutator_ctl.documents import Output, rendered
+from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.secret.view import (
+    LARGEST_BYTES,
+    STORE_PATH,
+    path_of,
+    row,
+    rows,
+    value,
+    value_from,
+    view,
+)
+
+
+def main(argv: Sequence[str]) -> int:
+    given = _parser().parse_args(argv)
+    store = LocalApi(arguments.directory(given), role=names.CREDENTIALS)
+    match given.what:
+        case "set":
+            path = path_of(given.name)
+            secret = value_from(_read(given.name))
+            wanted = {"value": secret.reveal(), "rules": given.rule}
+            made = row(store.put(path, wanted))
+            sys.stdout.write(
+                f"{made.name}: version {made.version}, for {' or '.join(made.rules)}\n"
+            )
+        case "get":
+            found = value(store.get(path_of(given.name))).reveal()
+            # A terminal's prompt belongs on a line of its own; a pipe gets the value and no more.
+            sys.stdout.write(found + ("\n" if sys.stdout.isatty() else ""))
+        case _:
+            document = store.get(STORE_PATH)
+            output = Output(given.output)
+            shown = view(rows(document)) if output is Output.TABLE else rendered(document, output)
+            sys.stdout.write(shown)
+    return ExitCode.OK
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(
+        prog="nemutator secret",
+        description="Keep secrets of a machine without Vault, encrypted, for whom rules name.",
+        allow_abbrev=False,
+    )
+    verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|list")
+    summaries = {
+        "set": "Keep a value, read from standard input or at a prompt: a new version.",
+        "get": "Print a value.",
+        "list": "Show names, versions and rules, and no value.",
+    }
+    for verb, summary in summaries.items():
+        common = arguments.parser(f"secret {verb}", summary, output=verb == "list")
+        sub = verbs.add_parser(
+            verb, parents=[common], add_help=False, description=summary, help=summary
+        )
+        if verb != "list":
+            sub.add_argument("name")
+        if verb == "set":
+            sub.add_argument(
+                "--rule",
+                action="append",
+                default=[],
+                metavar="RULE",
+                help="who may have it: uid=1000, exe=/usr/bin/app, cgroup=/system.slice/app.service, "
+                "or several with commas, which must all hold; more than one --rule: one must hold. "
+                "Without any it stays as it was, and a new secret is for the user who sets it",
+            )
+    return parser
+
+
+def _read(name: str) -> bytes:
+    if sys.stdin.isatty():
+        return getpass.getpass(f"value of {name}: ").encode()
+    return sys.stdin.buffer.read(LARGEST_BYTES + 2)

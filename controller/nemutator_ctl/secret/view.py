@@ -1,0 +1,104 @@
+"""What the store of secrets answers, as typed values and for people."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from urllib.parse import quote
+
+from nemutator_common.declarations import is_name
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.secret import Secret
+
+from nemutator_ctl.answers import not_understood
+from nemutator_ctl.tables import Column, table
+
+STORE_PATH = "/v1/store/secrets"
+
+LARGEST_BYTES = 64 << 10
+"""What the store takes: more is not even sent."""
+
+LAYOUT = (Column("NAME"), Column("VERSION", right=True), Column("FOR", limit=100))
+
+NOTHING = "There are no secrets yet: `nemutator secret set NAME` makes one.\n"
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    name: str
+    version: int
+    rules: tuple[str, ...]
+
+
+def path_of(name: str) -> str:
+    """Where the secret *name* is asked for; an `OperatorError` when it cannot be a name."""
+    if not is_name(name):
+        raise OperatorError(
+            f"{name[:100]!r} cannot name a secret",
+            remedy="use letters, digits, dots, dashes and underscores, at most 63",
+            code=ExitCode.USAGE,
+        )
+    return f"{STORE_PATH}/{quote(name, safe='')}"
+
+
+def value_from(given: bytes) -> Secret:
+    """The value in what was typed or piped: text, without the newline that ends the last line."""
+    if len(given) > LARGEST_BYTES:
+        raise _bad(f"the value has more than {LARGEST_BYTES} bytes")
+    try:
+        text = given.decode()
+    except UnicodeDecodeError:
+        raise _bad("the value is not text in UTF-8") from None
+    text = text.removesuffix("\n")
+    if not text:
+        raise _bad("the value is empty")
+    return Secret(text)
+
+
+def rows(document: object) -> tuple[Row, ...]:
+    """Of a list, or an `OperatorError` when *document* is none."""
+    try:
+        return tuple(row(item) for item in _list(_mapping(document)["items"]))
+    except (KeyError, TypeError) as error:
+        raise not_understood(f"no list of secrets ({type(error).__name__})") from error
+
+
+def row(document: object) -> Row:
+    """Of one secret, whose value is not looked at."""
+    try:
+        item = _mapping(document)
+        name, version = item["name"], item["version"]
+        if not isinstance(name, str) or not isinstance(version, int):
+            raise TypeError("name or version")
+        return Row(name, version, tuple(str(rule) for rule in _list(item["rules"])))
+    except (KeyError, TypeError) as error:
+        raise not_understood(f"no secret ({type(error).__name__})") from error
+
+
+def value(document: object) -> Secret:
+    found = document.get("value") if isinstance(document, Mapping) else None
+    if not isinstance(found, str):
+        raise not_understood("no value in it")
+    return Secret(found)
+
+
+def view(found: Sequence[Row]) -> str:
+    if not found:
+        return NOTHING
+    return table(LAYOUT, [(row.name, str(row.version), " or ".join(row.rules)) for row in found])
+
+
+def _bad(what: str) -> OperatorError:
+    return OperatorError(
+        what, remedy="give it on standard input, or at the prompt", code=ExitCode.USAGE
+    )
+
+
+def _mapping(value: object) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise TypeError("not an object")
+    return value
+
+
+def _list(value: object) -> Sequence[object]:
+    if not isinstance(value, list):
+        raise TypeError("not a list")
+    return value
