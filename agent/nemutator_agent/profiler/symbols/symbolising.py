@@ -39,6 +39,7 @@ MOST_FAILURES = 3
 """Of the worker, in one profile. Each may take as long as its deadline."""
 
 GONE = Frame("[gone]")
+HIDDEN = Frame("[hidden]")
 VDSO = Frame("[vdso]", kind="native")
 
 
@@ -159,8 +160,11 @@ class Symbolising:
         try:
             mappings = await self._files.mappings(pid)
         except (GoneError, HiddenFileError, StuckError) as failure:
-            session.gone += isinstance(failure, GoneError)
-            frame = GONE if isinstance(failure, GoneError) else Frame("[hidden]")
+            frame = GONE if isinstance(failure, GoneError) else HIDDEN
+            if frame is GONE:
+                session.gone += 1
+            else:
+                session.notes.setdefault("the memory of a process", set()).add("closed")
             session.names.user |= {(pid, pc): (frame,) for pc in wanted}
             return
         by_mapping: dict[Mapping, list[int]] = {}
@@ -199,7 +203,10 @@ class Symbolising:
     ) -> dict[int, _Place]:
         try:
             file = await self._files.open(pid, mapping)
-        except (GoneError, HiddenFileError, StuckError):
+        except (GoneError, HiddenFileError, StuckError) as failure:
+            if not isinstance(failure, GoneError):
+                why = "stuck" if isinstance(failure, StuckError) else "closed"
+                session.notes.setdefault(mapping.named, set()).add(why)
             return {}
         try:
             return await self._asked(session, file, mapping.named, places, deep)

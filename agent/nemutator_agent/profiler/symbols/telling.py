@@ -15,6 +15,11 @@ _OF_A_FILE = {
         "the kernel shows no addresses of its functions: sysctl kernel.kptr_restrict=1, and run as"
         " root"
     ),
+    "closed": (
+        "{file} may not be opened: run the agent as root, or with CAP_SYS_PTRACE and"
+        " CAP_CHECKPOINT_RESTORE"
+    ),
+    "stuck": "{file} lies on a file system that does not answer: it has no names",
     "late": "{file} has more than could be looked up in its time: the rest has no names",
     "failed": "reading {file} failed: it has no names",
 }

@@ -87,13 +87,28 @@ async def test_what_has_ended_is_said(world: World) -> None:
     assert notes[0].startswith("1 process had ended")
 
 
-@pytest.mark.parametrize("refusal", [HiddenFileError(), StuckError(), GoneError()])
+@pytest.mark.parametrize(
+    ("refusal", "said"),
+    [
+        (HiddenFileError(), "app may not be opened"),
+        (StuckError(), "app lies on"),
+        (GoneError(), "1 of 1"),
+    ],
+)
 async def test_a_file_that_may_not_be_read_leaves_its_name(
-    world: World, refusal: Exception
+    world: World, refusal: Exception, said: str
 ) -> None:
     world.files.refused[7] = refusal
-    lines, _ = await world.folded(row(app(1)))
+    lines, notes = await world.folded(row(app(1)))
     assert lines == ["[unknown_in_app] 1"]
+    assert notes[0].startswith(said)
+
+
+async def test_a_process_that_may_not_be_looked_at_is_said(world: World) -> None:
+    world.files.processes[1] = HiddenFileError()
+    lines, notes = await world.folded(row(app(1)))
+    assert lines == ["[hidden] 1"]
+    assert "CAP_SYS_PTRACE" in notes[0]
 
 
 async def test_what_was_learnt_is_not_asked_again(world: World) -> None:

@@ -5,7 +5,7 @@ from nemutator_agent.profiler.symbols.answers import Note
 from nemutator_agent.profiler.symbols.telling import told
 
 
-@pytest.mark.parametrize("note", [*get_args(Note), "failed", "late"])
+@pytest.mark.parametrize("note", [*get_args(Note), "failed", "late", "closed", "stuck"])
 def test_every_note_has_a_sentence(note: str) -> None:
     (line,) = told({"app": {note}}, gone=0, unnamed=(0, 10))
     assert "{" not in line
