@@ -1,0 +1,139 @@
+"""Sockets of pods as they are in production, with a Vault in memory and pods that tests make up."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Callable, Mapping
+from pathlib import Path
+from types import MappingProxyType
+from typing import Any
+
+import aiohttp
+from nemutator_agent.credentials.callers import greet
+from nemutator_agent.credentials.pod_desk import PodDesk
+from nemutator_agent.credentials.pod_sockets import PodSockets
+from nemutator_agent.credentials.ports import PodWitness
+from nemutator_agent.credentials.publishing import Publisher
+from nemutator_agent.credentials.registration import Registration
+from nemutator_agent.credentials.sessions import Session
+from nemutator_agent.identity.facts import Facts
+from nemutator_agent.identity.refusals import RefusedError
+from nemutator_common.declarations import DeclarationError, Declarations
+from nemutator_common.publications import PUBLICATIONS_PATH, PublishedPod
+from nemutator_common.serving.addresses import UnixAddress
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+
+from tests.fakes.broking import JWT, Standing
+from tests.fakes.callers import POD
+
+PATIENCE_S = 30.0
+
+
+class Everybody:
+    """A witness for whom each process is in the pod that *is_in* names."""
+
+    def __init__(self, is_in: Callable[[Facts], str]) -> None:
+        self._is_in = is_in
+
+    def admit(self, facts: Facts, pod_uid: str) -> None:
+        if (found := self._is_in(facts)) != pod_uid:
+            raise RefusedError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+
+
+class Node:
+    """The credentials process of a node, less its brain."""
+
+    def __init__(self, folder: Path, *, witness: PodWitness | None = None) -> None:
+        self.standing = Standing()
+        self.folder = folder
+        self.private = folder / "credentials.sock"
+        self._witness = witness or Everybody(lambda _: POD.uid)
+        meter, clock = self.standing.meter, self.standing.clock
+        self.publisher = Publisher(
+            self.standing.broker, PodSockets(clock=clock, meter=meter), self._desk, meter=meter
+        )
+        self.server = HttpServer(
+            name="credentials",
+            address=UnixAddress(self.private),
+            routes=Registration(self.publisher, instance="life-1").routes(),
+            meter=meter,
+            readiness=Readiness(),
+            clock=clock,
+            limits=Limits(drain_s=PATIENCE_S),
+            greet=greet,
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator["Node"]:
+        await self.server.bind()
+        async with self.standing.running(self.publisher.run, self.server.run):
+            yield self
+
+    def volume(self, name: str) -> Path:
+        directory = self.folder / name
+        directory.mkdir(exist_ok=True)
+        return directory
+
+    def publication(
+        self,
+        volume: str,
+        pod: PublishedPod = POD,
+        *,
+        declared: Mapping[str, str] = MappingProxyType({}),
+    ) -> dict[str, object]:
+        return {
+            "pod": {
+                "namespace": pod.namespace,
+                "name": pod.name,
+                "uid": pod.uid,
+                "service_account": pod.service_account,
+            },
+            "directory": str(self.volume(volume)),
+            "attributes": dict(declared),
+            "tokens": {"vault": f"{JWT}-{pod.uid}"},
+        }
+
+    async def publish(
+        self,
+        volume: str,
+        pod: PublishedPod = POD,
+        *,
+        declared: Mapping[str, str] = MappingProxyType({}),
+    ) -> Path:
+        """The pod's socket, listening."""
+        status, _ = await call(
+            self.private,
+            f"{PUBLICATIONS_PATH}/{volume}",
+            method="PUT",
+            json=self.publication(volume, pod, declared=declared),
+        )
+        assert status == 204
+        return self.volume(volume) / "agent.sock"
+
+    def _desk(self, session: Session, declared: Declarations | DeclarationError) -> PodDesk:
+        return PodDesk(
+            session,
+            declared,
+            broker=self.standing.broker,
+            witness=self._witness,
+            audit=self.standing.audit,
+            node="n1",
+            auth_mount="kubernetes",
+            rate=50,
+            clock=self.standing.clock,
+            meter=self.standing.meter,
+        )
+
+
+async def call(
+    socket: Path, path: str, *, method: str = "GET", json: object = None, **headers: str
+) -> tuple[int, Any]:
+    """Status, and the document (None when there is none)."""
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        aiohttp.ClientSession(connector=aiohttp.UnixConnector(str(socket))) as session,
+        session.request(method, f"http://agent{path}", json=json, headers=headers) as answer,
+    ):
+        is_json = answer.content_type == "application/json"
+        return answer.status, await answer.json() if is_json else await answer.text() or None

@@ -1,0 +1,198 @@
+"""Who tries to get, from the socket of a pod, what is another's, or more than its share."""
+
+import asyncio
+import json
+import re
+import socket
+import sys
+from pathlib import Path
+
+import pytest
+from nemutator_agent.credentials.pod_sockets import LIMITS
+from nemutator_agent.identity.attesting import PodWitness
+from nemutator_agent.identity.facts import Facts
+from nemutator_agent.identity.pods import PodsRoot
+from nemutator_common import names
+
+from tests.fakes.callers import OTHER_POD, POD
+from tests.fakes.listeners import closing, everything, one_answer
+from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, call
+
+DECLARED = {"secret.word": "secret/app/db#password"}
+HAND_OVER = """
+import socket, sys
+made = socket.socket(socket.AF_UNIX)
+made.connect(sys.argv[1])
+parent = socket.socket(fileno=int(sys.argv[2]))
+socket.send_fds(parent, [b"x"], [made.fileno()])
+parent.recv(1)  # it lives until it is told
+"""
+ASK = b"GET /v1/secret/word HTTP/1.1\r\nHost: x\r\n\r\n"
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return ready(Node(tmp_path))
+
+
+def ready(node: Node) -> Node:
+    node.standing.vault.state.write("secret/app/db", {"password": "hunter2"})
+    node.standing.allow("secret/app/db")
+    return node
+
+
+async def test_a_connection_whose_process_has_ended_gets_nothing_more(node: Node) -> None:
+    """A child connects, hands the connection over and ends: what is left of it is no identity."""
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        ours, childs = socket.socketpair()
+        with ours, childs:
+            ours.settimeout(PATIENCE_S)
+            words = [sys.executable, "-c", HAND_OVER, str(path), str(childs.fileno())]
+            child = await asyncio.create_subprocess_exec(*words, pass_fds=[childs.fileno()])
+            _, (fd,), _, _ = await asyncio.to_thread(socket.recv_fds, ours, 1, 1)
+            with socket.socket(fileno=fd) as kept:
+                reader, writer = await asyncio.open_unix_connection(sock=kept)
+                async with closing(writer):
+                    writer.write(ASK)
+                    status, body = await one_answer(reader)
+                    assert (status, json.loads(body)["value"]) == (200, "hunter2")
+                    ours.send(b"x")
+                    assert await child.wait() == 0
+                    writer.write(ASK)
+                    status, body = await one_answer(reader)
+                    assert (status, json.loads(body)["step"]) == (403, "alive")
+                    # And the connection is ended, too.
+                    assert await everything(reader) == b""
+
+
+async def test_two_pods_that_swap_their_sockets_get_nothing(tmp_path: Path) -> None:
+    here = {"pod": POD.uid}
+
+    def is_in(_: Facts) -> str:
+        return here["pod"]
+
+    node = ready(Node(tmp_path, witness=Everybody(is_in)))
+    node.standing.allow("secret/app/db", pod=OTHER_POD)
+    async with node.running():
+        own = await node.publish("v1", declared=DECLARED)
+        others = await node.publish("v2", OTHER_POD, declared=DECLARED)
+        for pod, mine, theirs in ((POD, own, others), (OTHER_POD, others, own)):
+            here["pod"] = pod.uid
+            assert (await call(mine, "/v1/secret/word"))[0] == 200
+            for asked in (
+                "/v1/secret/word",
+                "/v1/env",
+                "/v1/whoami",
+                "/v1/declared",
+                "/v1/secret/x",
+            ):
+                status, document = await call(theirs, asked)
+                assert (status, document["step"]) == (403, "other pod")
+                assert "hunter2" not in str(document)
+
+
+async def test_a_real_process_that_is_in_no_pod_is_refused_by_the_real_witness(
+    tmp_path: Path,
+) -> None:
+    node = ready(Node(tmp_path, witness=PodWitness(PodsRoot("", "/kubepods.slice"))))
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        status, document = await call(path, "/v1/secret/word")
+        assert status == 403
+        assert document["step"] in {"position", "hierarchies", "cgroup"}
+    assert node.standing.calls == {}
+
+
+@pytest.mark.parametrize(
+    "name",
+    [
+        "%2e%2e%2fword",
+        "..%2f..%2fsecret%2fapp%2fdb",
+        "word%00",
+        "word%0d%0aX-Evil:%201",
+        "%ff%fe",
+        "secret.word",
+        "WORD",
+        "word%23password",
+        "word;raw=1",
+        "%F0%9F%94%91",
+        "__proto__",
+        "x" * 4000,
+    ],
+)
+async def test_a_name_with_tricks_is_an_unknown_name(node: Node, name: str) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        reader, writer = await asyncio.open_unix_connection(path)
+        async with closing(writer):
+            writer.write(f"GET /v1/secret/{name} HTTP/1.1\r\nHost: x\r\n\r\n".encode())
+            status, body = await one_answer(reader)
+        assert status in {400, 404}
+        assert b"hunter2" not in body
+    assert node.standing.calls == {}
+
+
+@pytest.mark.slow
+async def test_a_flood_of_requests_is_slowed_down_and_costs_vault_one_read(node: Node) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        reader, writer = await asyncio.open_unix_connection(path)
+        statuses = []
+        async with closing(writer):
+            for _ in range(300):
+                writer.write(ASK)
+                statuses.append((await one_answer(reader))[0])
+        assert statuses.count(200) == 100
+        assert statuses.count(429) == 200
+        assert node.standing.calls["read"] == 1
+
+
+async def test_a_pod_with_more_connections_than_its_share_takes_none_of_others(
+    node: Node,
+) -> None:
+    async with node.running():
+        greedy = await node.publish("v1", declared=DECLARED)
+        other = await node.publish("v2", declared=DECLARED)
+        opened = []
+        for _ in range(LIMITS.connections + 10):
+            _, writer = await asyncio.open_unix_connection(greedy)
+            opened.append(writer)
+        assert (await call(other, "/v1/whoami"))[0] == 200
+        for writer in opened:
+            writer.close()
+        dropped = node.standing.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason="too_many")
+        assert dropped == 10
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    "sent",
+    [
+        b"GET /v1/secret/word HTTP/1.1\r\nHost: x\r\nX: " + b"y" * (64 << 10) + b"\r\n\r\n",
+        b"POST /v1/secret/word HTTP/1.1\r\nHost: x\r\nContent-Length: 99999999\r\n\r\n",
+        b"\0\0\0\0\r\n\r\n",
+        b"PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n",
+    ],
+)
+async def test_what_is_too_large_or_no_request_ends_its_connection_alone(
+    node: Node, sent: bytes
+) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        reader, writer = await asyncio.open_unix_connection(path)
+        async with closing(writer):
+            writer.write(sent)
+            answer = await everything(reader)
+            assert answer == b"" or re.match(rb"HTTP/1\.[01] 4\d\d ", answer)
+        assert (await call(path, "/v1/secret/word"))[0] == 200
+
+
+async def test_no_answer_may_be_kept_by_anybody_between(node: Node) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        reader, writer = await asyncio.open_unix_connection(path)
+        async with closing(writer):
+            writer.write(ASK)
+            head = await reader.readuntil(b"\r\n\r\n")
+        assert b"cache-control: no-store" in head.lower()
