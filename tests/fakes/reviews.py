@@ -1,5 +1,6 @@
 """An API server that is asked about nothing but tokens and permissions."""
 
+import msgspec
 from nemutator_common.kube.failures import KubeError
 from nemutator_common.kube.reviewing import AccessVerdict, TokenVerdict, User, Wish
 from nemutator_common.secret import Secret
@@ -24,6 +25,7 @@ class MemoryReviews:
 
     async def token(self, token: Secret, audiences: tuple[str, ...] = ()) -> TokenVerdict:
         self._ask("token")
+        msgspec.json.encode(audiences)  # as it would travel
         verdict = self.tokens.get(token.reveal())
         if verdict is None:
             return TokenVerdict()

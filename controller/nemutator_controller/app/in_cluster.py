@@ -204,7 +204,7 @@ class ResultsOnPods:
         self._announcer = announcer
 
     async def write(self, pod: PodRef, result: str) -> None:
-        patch = {"metadata": {"annotations": {PROFILE_RESULT: result}}}
+        patch = {"metadata": {"annotations": {str(PROFILE_RESULT): result}}}
         try:
             await self._writer.merge_patch(
                 PODS, pod.namespace, pod.name, patch, only_if=OnlyIf(uid=pod.uid)

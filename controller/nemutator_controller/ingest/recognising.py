@@ -33,6 +33,9 @@ KEPT_S = 600.0
 """While the API server is away; kubelet's tokens are renewed more often, so most end sooner."""
 
 ASK_S = 5.0
+_AUDIENCE = str(BRAIN_AUDIENCE)
+"""JSON's encoder takes plain text only, and a declared name is more than that."""
+
 AT_ONCE = 16
 """Reviews under way: strangers with made-up tokens may not occupy the API server."""
 
@@ -81,7 +84,7 @@ class ReviewedCallers:
 
     async def _ask(self, token: Secret) -> Caller | None:
         async with asyncio.timeout(ASK_S), self._asking:
-            verdict = await self._reviews.token(token, (BRAIN_AUDIENCE,))
+            verdict = await self._reviews.token(token, (_AUDIENCE,))
         reviewed = Reviewed(
             authenticated=verdict.authenticated,
             username=verdict.user.username,
