@@ -1,7 +1,7 @@
 from pathlib import Path
 
 import pytest
-from nemutator_agent.settings import MountSettings, ObserveSettings
+from nemutator_agent.settings import CredentialsSettings, MountSettings, ObserveSettings
 from nemutator_common.errors import OperatorError
 from nemutator_common.settings import resolve
 
@@ -68,3 +68,28 @@ def test_kubelets_root_says_where_the_drivers_directories_are() -> None:
 def test_a_place_that_is_none_is_named(name: str, value: str) -> None:
     with pytest.raises(OperatorError, match="expected"):
         resolve(MountSettings, file={}, environment={}, flags={name: value})
+
+
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("vault_address", "vault.example:8200"),
+        ("vault_address", "https://vault.example/v1"),
+        ("vault_address", "https://user:password@vault.example"),
+        ("vault_auth_mount", "auth/../sys"),
+        ("vault_auth_mount", "/kubernetes"),
+        ("agent_socket", "relative.sock"),
+        ("fresh_s", "301"),
+        ("requests_per_s", "0"),
+    ],
+)
+def test_a_bad_setting_of_credentials_is_named(name: str, value: str) -> None:
+    with pytest.raises(OperatorError, match=name):
+        resolve(CredentialsSettings, file={}, environment={}, flags={name: value})
+
+
+def test_vault_may_be_anywhere_and_its_login_below_a_path() -> None:
+    flags = {"vault_address": "https://[::1]:8200", "vault_auth_mount": "clusters/one"}
+    found = resolve(CredentialsSettings, file={}, environment={}, flags=flags).values
+    assert found.vault_address == "https://[::1]:8200"
+    assert found.name_of("web-1") == "web-1"
