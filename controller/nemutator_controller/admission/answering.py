@@ -35,6 +35,9 @@ NEVER = frozenset({"kube-system", "kube-node-lease"})
 ANSWER_S = 2.0
 """The server waits three, and then decides without us."""
 
+MOST_CONTAINERS = 128
+"""Of a pod, init containers too. More would hold up everybody else's pods while we think."""
+
 Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed"]
 
 
@@ -98,6 +101,8 @@ class Answerer:
         thing = request.object
         if not isinstance(thing, dict):
             raise _FailedError("no_object", "the request has no object")
+        if container_count(thing) > MOST_CONTAINERS:
+            raise _FailedError("too_large", f"more than {MOST_CONTAINERS} containers")
         subject = subject_of(request)
         planned = self._plan(thing, subject, opted_in=opted_in)
         if planned.refused:
@@ -122,8 +127,9 @@ class Answerer:
         )
         try:
             return plan(thing, situation, world.policies.sound)
-        except PathError as error:
-            raise _FailedError("bad_object", f"not understood: {error}") from error
+        except (PathError, AttributeError, TypeError) as error:
+            # The server sends what it has decoded itself; a stranger sends anything.
+            raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
         except RecursionError as error:
             raise _FailedError("bad_object", "nested too deeply") from error
 
@@ -175,6 +181,16 @@ class Answerer:
         self._meter.count(names.ADMISSION_FAILURES, reason=reason)
         log.warning("admitted_unchanged", {names.REASON: reason, names.ERROR: why[:200]})
         return Answer(warnings=(f"pod left as it is: {why}",))
+
+
+def container_count(thing: Any) -> int:
+    spec = thing.get("spec")
+    lists = (
+        (spec.get(field) for field in ("containers", "initContainers"))
+        if isinstance(spec, dict)
+        else ()
+    )
+    return sum(len(each) for each in lists if isinstance(each, list))
 
 
 def patch_of(thing: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:

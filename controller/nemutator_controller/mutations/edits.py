@@ -89,12 +89,15 @@ class Draft:
                 digest=author.digest,
             )
             for path, author in self._authors.items()
-            if not any(other.begins(path) for other in self._authors)
+            if not self._is_inside_another(path)
             and not same(
                 before := value_at(self._original, path, self._kind),
                 after := self.value(path),
             )
         )
+
+    def _is_inside_another(self, path: Path) -> bool:
+        return any(Path(path.steps[:depth]) in self._authors for depth in range(len(path.steps)))
 
 
 def apply_edits(thing: Json, edits: Iterable[Edit], kind: str) -> Json:

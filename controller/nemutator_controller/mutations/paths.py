@@ -91,10 +91,6 @@ class Path:
     def __truediv__(self, step: Step) -> "Path":
         return Path((*self.steps, step))
 
-    def begins(self, other: "Path") -> bool:
-        """Whether *other* lies inside of what this one names."""
-        return self != other and other.steps[: len(self.steps)] == self.steps
-
 
 def label(key: str) -> Path:
     return Path((Field("metadata"), Field("labels"), Key(key)))

@@ -5,7 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_controller.admission.answering import Answerer, Rules, patch_of
+from nemutator_controller.admission.answering import (
+    MOST_CONTAINERS,
+    Answerer,
+    Rules,
+    patch_of,
+)
 from nemutator_controller.admission.frames import NotKeptError
 from nemutator_controller.admission.reviews import Answer, decode
 from nemutator_controller.mutations.injection import Injector
@@ -169,16 +174,30 @@ async def test_what_was_taken_back_stays_taken_back() -> None:
     assert (await admission.ask()).operations == ()
 
 
-async def test_a_defect_of_ours_keeps_nobody_out(caplog: pytest.LogCaptureFixture) -> None:
+async def test_a_defect_of_ours_keeps_nobody_out() -> None:
+    def broken() -> str:
+        raise ZeroDivisionError
+
     admission = Admission(team=TEAM)
-    # A shape that no check foresees: a container's security context that is a list.
-    thing = {
-        "metadata": {"labels": {"nemutator.io/inject": "enabled"}},
-        "spec": {"containers": [{"name": "a", "securityContext": [1]}]},
-    }
-    answer = await admission.ask(thing)
+    admission.answerer = Answerer(
+        admission.world,
+        admission.records,
+        Rules(own_namespace="nemutator", injector=None, strict=False),
+        fresh=broken,
+        clock=ManualClock(),
+        meter=admission.meter,
+    )
+    answer = await admission.ask()
     assert (answer.operations, answer.refused) == ((), "")
     assert admission.failures("internal") == 1
+
+
+async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
+    containers = [{"name": str(number)} for number in range(MOST_CONTAINERS + 1)]
+    admission = Admission(team=TEAM)
+    assert (await admission.ask({"spec": {"containers": containers}})).operations == ()
+    assert admission.failures("too_large") == 1
+    assert (await admission.ask({"spec": {"containers": containers[1:]}})).operations
 
 
 def test_a_patch_is_proven_before_it_is_sent() -> None:

@@ -11,7 +11,6 @@ from nemutator_controller.mutations.paths import (
     Key,
     Path,
     PathError,
-    annotation,
     label,
     named,
     parse_path,
@@ -140,13 +139,6 @@ def test_a_list_that_is_none_is_said_to_be_one() -> None:
 def test_items_that_are_no_objects_are_passed_over() -> None:
     thing = {"spec": {"containers": [None, "app", {"name": 3}, {"name": "app"}]}}
     assert pointer_to(thing, named("containers", "app"), "Pod") == "/spec/containers/3"
-
-
-def test_what_lies_inside_of_what() -> None:
-    volume = named("volumes", "x")
-    assert volume.begins(volume / Field("csi"))
-    assert not volume.begins(volume)
-    assert not volume.begins(annotation("a"))
 
 
 @pytest.mark.slow

@@ -1,0 +1,190 @@
+"""The spool on a real disk: nothing that was kept is lost, and nothing is kept without an end."""
+
+import asyncio
+import os
+import resource
+import subprocess
+import sys
+import textwrap
+from pathlib import Path
+
+import pytest
+from nemutator_common import names
+from nemutator_common.errors import OperatorError
+from nemutator_controller.admission.frames import LARGEST, NotKeptError
+from nemutator_controller.admission.spool import SEGMENT_BYTES, Spool
+
+from tests.fakes.meters import MemoryMeter
+
+LARGE = 1 << 30
+
+
+def opened(directory: Path, *, most_bytes: int = LARGE, meter: MemoryMeter | None = None) -> Spool:
+    return Spool(directory, most_bytes=most_bytes, meter=meter or MemoryMeter())
+
+
+def waiting(spool: Spool) -> list[tuple[int, bytes]]:
+    return list(spool.first(most=10_000, most_bytes=LARGE))
+
+
+def segments(directory: Path) -> list[Path]:
+    return list(directory.glob("*.spool"))
+
+
+def tear(segment: Path) -> None:
+    """As a machine does that dies while it writes."""
+    with segment.open("r+b") as file:
+        file.truncate(segment.stat().st_size - 1)
+
+
+async def test_records_wait_in_order_until_they_are_forgotten(tmp_path: Path) -> None:
+    spool = opened(tmp_path / "spool")
+    woken: list[int] = []
+    spool.added = lambda: woken.append(spool.last_seq)
+    for record in (b"a", b"b", b"c"):
+        await spool.keep(record, durable=record == b"b")
+    assert woken == [1, 2, 3]
+    assert waiting(spool) == [(1, b"a"), (2, b"b"), (3, b"c")]
+    assert (spool.last_seq, len(spool)) == (3, 3)
+    spool.forget(up_to=2)
+    assert waiting(spool) == [(3, b"c")]
+    assert len(spool) == 1
+    spool.close()
+
+
+async def test_a_new_process_goes_on_with_epoch_and_numbers(tmp_path: Path) -> None:
+    first = opened(tmp_path)
+    await first.keep(b"a", durable=False)
+    first.close()
+    second = opened(tmp_path)
+    assert second.epoch == first.epoch
+    await second.keep(b"b", durable=True)
+    assert waiting(second) == [(1, b"a"), (2, b"b")]
+    second.close()
+    assert opened(tmp_path / "other").epoch != first.epoch
+
+
+async def test_a_batch_has_at_least_one_and_no_more_than_asked(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    for _ in range(5):
+        await spool.keep(bytes(100), durable=False)
+    assert len(spool.first(most=2, most_bytes=LARGE)) == 2
+    assert len(spool.first(most=5, most_bytes=1)) == 1
+    assert len(spool.first(most=5, most_bytes=1024 + 2 * 164)) == 2
+    spool.close()
+
+
+async def test_shipped_segments_go_and_the_numbers_stay(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    half = bytes([1]) * (SEGMENT_BYTES // 2)
+    for _ in range(6):
+        await spool.keep(half, durable=False)
+    assert len(segments(tmp_path)) == 3
+    spool.forget(up_to=6)
+    assert len(segments(tmp_path)) == 1
+    assert waiting(spool) == []
+    spool.close()
+    again = opened(tmp_path)
+    assert again.last_seq == 6
+    again.close()
+
+
+async def test_a_torn_end_costs_what_was_never_answered(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    for record in (b"a", b"b"):
+        await spool.keep(record, durable=False)
+    spool.close()
+    [segment] = segments(tmp_path)
+    tear(segment)
+    meter = MemoryMeter()
+    again = opened(tmp_path, meter=meter)
+    assert waiting(again) == [(1, b"a")]
+    assert meter.value(names.SPOOL_DAMAGED, reason="torn") == 1
+    await again.keep(b"c", durable=False)
+    assert waiting(again) == [(1, b"a"), (2, b"c")]
+    again.close()
+    third = opened(tmp_path)
+    assert waiting(third) == [(1, b"a"), (2, b"c")]
+    third.close()
+
+
+async def test_a_full_spool_takes_nothing_until_something_is_shipped(tmp_path: Path) -> None:
+    record = bytes(SEGMENT_BYTES // 2)
+    spool = opened(tmp_path, most_bytes=3 * SEGMENT_BYTES // 2)
+    for _ in range(2):
+        await spool.keep(record, durable=False)
+    with pytest.raises(NotKeptError) as full:
+        await spool.keep(record, durable=False)
+    assert full.value.reason == "spool_full"
+    await spool.keep(b"small", durable=False)
+    assert [seq for seq, _ in waiting(spool)] == [1, 2, 3]
+    spool.forget(up_to=2)
+    await spool.keep(record, durable=False)
+    spool.close()
+
+
+async def test_a_record_beyond_all_measure_is_refused(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    with pytest.raises(NotKeptError) as refused:
+        await spool.keep(bytes(LARGEST + 1), durable=False)
+    assert refused.value.reason == "too_large"
+    assert spool.last_seq == 0
+    spool.close()
+
+
+FULL_DISK = """
+    import asyncio, resource, signal, sys
+    from pathlib import Path
+    from nemutator_controller.admission.frames import NotKeptError
+    from nemutator_controller.admission.spool import Spool
+    from tests.fakes.meters import MemoryMeter
+
+    async def main() -> None:
+        spool = Spool(Path(sys.argv[1]), most_bytes=1 << 30, meter=MemoryMeter())
+        await spool.keep(b"a" * 100, durable=True)
+        # A file that cannot grow: to the one who writes, what a full disk is.
+        signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (150, resource.RLIM_INFINITY))
+        try:
+            await spool.keep(b"b" * 100, durable=True)
+        except NotKeptError as error:
+            print(error.reason)
+        resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
+        await spool.keep(b"c" * 100, durable=True)
+        print([(seq, record[:1]) for seq, record in spool.first(most=9, most_bytes=1 << 20)])
+        spool.close()
+
+    asyncio.run(main())
+"""
+
+
+@pytest.mark.slow
+async def test_a_full_disk_leaves_no_half_record_behind(tmp_path: Path) -> None:
+    def run() -> "subprocess.CompletedProcess[str]":
+        return subprocess.run(
+            [sys.executable, "-c", textwrap.dedent(FULL_DISK), tmp_path / "spool"],
+            env={"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
+            capture_output=True, text=True, timeout=30, check=False,
+        )  # fmt: skip
+
+    ran = await asyncio.to_thread(run)
+    assert ran.stdout.splitlines() == ["disk", "[(1, b'a'), (2, b'c')]"], ran.stderr
+    again = opened(tmp_path / "spool")
+    assert [record[:1] for _, record in waiting(again)] == [b"a", b"c"]
+    again.close()
+    assert resource.getrlimit(resource.RLIMIT_FSIZE)[0] == resource.RLIM_INFINITY
+
+
+async def test_many_wait_for_the_disk_together(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    async with asyncio.TaskGroup() as group:
+        for number in range(50):
+            group.create_task(spool.keep(str(number).encode(), durable=True))
+    assert sorted(int(record) for _, record in waiting(spool)) == list(range(50))
+    spool.close()
+
+
+def test_a_directory_that_cannot_be_used_says_so(tmp_path: Path) -> None:
+    (tmp_path / "file").write_text("x")
+    with pytest.raises(OperatorError, match="cannot use the spool"):
+        opened(tmp_path / "file" / "spool")

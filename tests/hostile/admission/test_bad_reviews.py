@@ -1,0 +1,217 @@
+"""Strangers' bytes at the webhook: a valid answer or a 400, and the next question is answered."""
+
+import asyncio
+import contextlib
+import io
+from collections.abc import AsyncIterator
+from typing import Any
+
+import aiohttp
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common import names
+from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+from nemutator_controller.admission.answering import Answerer, Rules
+from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.reviews import LARGEST, ReviewError, decode, encode
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.patches import apply_patch
+
+from tests.fakes.admission import MemoryRecords, MemoryWorld
+from tests.fakes.admission_reviews import UID, review, verified
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+
+TEAM = {
+    "mode": "Apply",
+    "mutations": [
+        {"labels": {"set": {"team": "a"}}},
+        {"resources": {"requests": {"cpu": {"ratio": 0.5}}, "limits": {"cpu": {"value": "1"}}}},
+    ],
+}
+POD = {"metadata": {}, "spec": {"containers": [{"name": "app"}]}}
+GOOD = msgspec.json.encode(review(POD))
+
+
+def answerer(meter: MemoryMeter) -> Answerer:
+    rules = Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=False)
+    return Answerer(
+        MemoryWorld(team=TEAM), MemoryRecords(), rules,
+        fresh=lambda: "d", clock=ManualClock(), meter=meter,
+    )  # fmt: skip
+
+
+@contextlib.asynccontextmanager
+async def standing(meter: MemoryMeter) -> AsyncIterator[str]:
+    """A webhook on a port; TLS is the listener's business, and proven with it."""
+    server = HttpServer(
+        name="webhook",
+        address=TcpAddress("127.0.0.1", 0),
+        routes=Webhook(answerer(meter), meter=meter).routes(),
+        limits=Limits(body_bytes=LARGEST),
+        meter=meter,
+        readiness=Readiness(),
+        clock=SystemClock(),
+    )
+    await server.bind()
+    stop = asyncio.Event()
+    supervisor = Supervisor()
+    supervisor.add("http", server.run)
+    async with asyncio.TaskGroup() as tasks:
+        tasks.create_task(supervisor.run(stop))
+        try:
+            yield f"http://{server.address}"
+        finally:
+            stop.set()
+
+
+def nested(depth: int, inner: bytes = b"1") -> bytes:
+    return b'{"a":' * depth + inner + b"}" * depth
+
+
+def with_object(thing: bytes) -> bytes:
+    return GOOD.replace(msgspec.json.encode(POD), thing)
+
+
+REFUSED = {
+    "nothing": b"",
+    "binary": bytes(range(256)) * 10,
+    "truncated": GOOD[:-20],
+    "trailing": GOOD + b"x",
+    "a list": b"[]",
+    "null": b"null",
+    "another version": GOOD.replace(b"admission.k8s.io/v1", b"admission.k8s.io/v9"),
+    "another kind": GOOD.replace(b'"AdmissionReview"', b'"Review"'),
+    "no request": b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview"}',
+    "an answer": b'{"apiVersion":"admission.k8s.io/v1","kind":"AdmissionReview","response":{}}',
+    "no uid": GOOD.replace(b'"uid"', b'"uit"'),
+    "a uid that is a number": GOOD.replace(f'"{UID}"'.encode(), b"7"),
+    "a uid with control characters": GOOD.replace(UID.encode(), b"\\u001b[2J"),
+    "an operation that is a list": GOOD.replace(b'"CREATE"', b"[]"),
+    "a namespace that is a number": GOOD.replace(b'"default"', b"7"),
+    "garbage for UTF-8": with_object(b'{"metadata":{"name":"\xff\xfe"}}'),
+    "deep arrays": b"[" * 200_000,
+    "a deep object": with_object(nested(100_000)),
+}
+
+ANSWERED = {
+    "null": b"null",
+    "text": b'"pod"',
+    "a list": b"[1,2]",
+    "nothing in it": b"{}",
+    "metadata that is text": b'{"metadata":"x"}',
+    "labels that are a list": b'{"metadata":{"labels":[]}}',
+    "annotations that are numbers": b'{"metadata":{"annotations":{"nemutator.io/skip":7}}}',
+    "no spec": b'{"metadata":{"labels":{"nemutator.io/inject":"enabled"}}}',
+    "containers that are null": b'{"spec":{"containers":null}}',
+    "containers of anything": b'{"spec":{"containers":[null,1,"x",{},{"name":3}]}}',
+    "amounts that are none": (
+        b'{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":[]},"limits":7}}]}}'
+    ),
+    "a huge amount": (
+        b'{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":"1e999999999"}}}]}}'
+    ),
+    "a long number": b'{"metadata":{"generation":' + b"9" * 4000 + b"}}",
+    "deep": b'{"metadata":{"labels":{"nemutator.io/inject":"enabled"}},"x":' + nested(300) + b"}",
+    "many containers": (
+        b'{"spec":{"containers":['
+        + b",".join(b'{"name":"c%d"}' % number for number in range(20_000))
+        + b"]}}"
+    ),
+    "names with brackets": (
+        b'{"spec":{"containers":[{"name":"a]=[\\"","resources":{"requests":{"cpu":"1"}}}]}}'
+    ),
+    "a stamp that lies": (
+        b'{"metadata":{"annotations":{"nemutator.io/mutation":'
+        b'"{\\"id\\":\\"x\\",\\"edits\\":[[\\"metadata\\",[3],[{}],\\"\\",\\"\\"]]}"}}}'
+    ),
+}
+
+
+async def test_what_is_no_review_is_refused_with_a_reason_and_counted() -> None:
+    meter = MemoryMeter()
+    async with standing(meter) as url, aiohttp.ClientSession(url) as session:
+        for what, body in REFUSED.items():
+            async with session.post("/mutate", data=body) as answer:
+                assert answer.status == 400, what
+                assert (await answer.json())["error"].startswith(("expected", "request.uid")), what
+        assert meter.value(names.ADMISSION_FAILURES, reason="review") == len(REFUSED)
+        async with session.post("/mutate", data=GOOD) as answer:
+            assert verified(await answer.read()).patch
+
+
+@pytest.mark.slow
+async def test_any_object_gets_an_answer_that_the_server_takes() -> None:
+    async with standing(MemoryMeter()) as url, aiohttp.ClientSession(url) as session:
+        for what, thing in ANSWERED.items():
+            for path in ("/mutate", "/mutate/namespaces"):
+                async with session.post(path, data=with_object(thing)) as answer:
+                    assert answer.status == 200, (what, await answer.text())
+                    taken = verified(await answer.read())
+                    assert taken.allowed, what
+                    if taken.patch:
+                        apply_patch(msgspec.json.decode(thing), taken.patch)
+
+
+async def test_a_body_without_end_is_cut_off() -> None:
+    async with standing(MemoryMeter()) as url, aiohttp.ClientSession(url) as session:
+        with contextlib.suppress(aiohttp.ClientError):
+            async with session.post("/mutate", data=io.BytesIO(b" " * (LARGEST + 1))) as answer:
+                assert answer.status == 413
+        async with session.post("/mutate", data=GOOD) as answer:
+            assert answer.status == 200
+
+
+json_values = st.recursive(
+    st.none() | st.booleans() | st.integers(-9, 9) | st.text(max_size=5),
+    lambda inner: (
+        st.lists(inner, max_size=3) | st.dictionaries(st.text(max_size=5), inner, max_size=3)
+    ),
+    max_leaves=8,
+)
+PLACES = [
+    ("metadata",),
+    ("metadata", "labels"),
+    ("metadata", "annotations"),
+    ("metadata", "ownerReferences"),
+    ("spec",),
+    ("spec", "containers"),
+    ("spec", "initContainers"),
+    ("spec", "volumes"),
+    ("spec", "securityContext"),
+    ("spec", "containers", 0, "resources"),
+    ("spec", "containers", 0, "volumeMounts"),
+    ("spec", "containers", 0, "securityContext"),
+]
+
+
+@pytest.mark.slow
+@given(st.sampled_from(PLACES), json_values)
+async def test_anything_anywhere_is_let_in(place: tuple[Any, ...], value: Any) -> None:
+    thing: Any = {
+        "metadata": {"labels": {"nemutator.io/inject": "enabled"}},
+        "spec": {"containers": [{"name": "app", "resources": {}}]},
+    }
+    around = thing
+    for step in place[:-1]:
+        around = around[step]
+    around[place[-1]] = value
+    asked = decode(msgspec.json.encode(review(thing)))
+    answer = await answerer(MemoryMeter()).answer(asked)
+    taken = verified(encode(asked.uid, answer))
+    assert taken.allowed
+    if taken.patch:
+        apply_patch(thing, taken.patch)
+
+
+@given(st.binary(max_size=200))
+def test_no_bytes_are_too_strange_to_be_refused(body: bytes) -> None:
+    with contextlib.suppress(ReviewError):
+        decode(body)
