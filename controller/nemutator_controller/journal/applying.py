@@ -5,8 +5,7 @@ kept with its changes in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 from nemutator_common.clocks import Clock
 from nemutator_common.decisions import Decision, Edit, Subject
@@ -14,6 +13,7 @@ from nemutator_common.decisions import Decision, Edit, Subject
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.manifests import (
     DEFAULT_NAMESPACE,
+    Applied,
     Manifest,
     ManifestError,
     manifest_of,
@@ -31,17 +31,6 @@ WRITER = "brain"
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label that every namespace of a cluster has: by it selectors can name one here, too."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Applied:
-    subject: Subject
-    outcome: Literal["created", "changed", "unchanged"]
-    decision: str = ""
-    """Id of what was changed in it; empty when nothing was."""
-    edits: tuple[Edit, ...] = ()
-    previewed: tuple[Edit, ...] = ()
-    warnings: tuple[str, ...] = ()
 
 
 class Applying:

@@ -6,16 +6,16 @@ from typing import Any
 import msgspec
 from nemutator_common.decisions import Subject
 
-from nemutator_controller.journal.applying import Applied
 from nemutator_controller.journal.living import Live
-from nemutator_controller.journal.records import Entry, Reversal, Tombstone
-from nemutator_controller.journal.reversing import Step
-from nemutator_controller.journal.rolling_back import (
+from nemutator_controller.journal.manifests import Applied
+from nemutator_controller.journal.plans import (
     MADE_ANEW,
     NEEDS_NEW_POD,
     NO_OWNER,
     Plan,
 )
+from nemutator_controller.journal.records import Entry, Reversal, Tombstone
+from nemutator_controller.journal.reversing import Step
 
 Json = dict[str, Any]
 

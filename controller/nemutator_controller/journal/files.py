@@ -97,7 +97,7 @@ class FileObjects:
                 namespace="" if namespace == NOWHERE else namespace,
                 name=name,
             )
-            with contextlib.suppress(RefusedError):
+            with contextlib.suppress(RefusedError, OSError):
                 if (live := _read(path, subject)) is not None:
                     yield live
 
@@ -131,15 +131,15 @@ class FileObjects:
 
     def _path(self, subject: Subject) -> Path:
         """Its file. These names come from a manifest: none of them may lead elsewhere."""
-        namespace = subject.namespace or NOWHERE
         if not _KIND.fullmatch(subject.kind):
             raise RefusedError(f"kind {subject.kind[:80]!r}: expected a word like Deployment")
-        for what, name in (("namespace", namespace), ("name", subject.name)):
-            if name != NOWHERE and (not _NAME.fullmatch(name) or ".." in name):
+        namespaces = (("namespace", subject.namespace),) if subject.namespace else ()
+        for what, name in (*namespaces, ("name", subject.name)):
+            if not _NAME.fullmatch(name) or ".." in name:
                 raise RefusedError(
                     f"{what} {name[:80]!r}: expected small letters, digits, dots and dashes"
                 )
-        return self._root / subject.kind / namespace / f"{subject.name}.json"
+        return self._root / subject.kind / (subject.namespace or NOWHERE) / f"{subject.name}.json"
 
 
 def _read(path: Path, subject: Subject) -> Live | None:

@@ -2,10 +2,10 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, Literal
 
 import msgspec
-from nemutator_common.decisions import Subject
+from nemutator_common.decisions import Edit, Subject
 
 from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import KIND, PolicyError, policy_from_document
@@ -33,6 +33,17 @@ class Manifest:
     @property
     def is_policy(self) -> bool:
         return self.subject.kind == KIND
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Applied:
+    subject: Subject
+    outcome: Literal["created", "changed", "unchanged"]
+    decision: str = ""
+    """Id of what was changed in it; empty when nothing was."""
+    edits: tuple[Edit, ...] = ()
+    previewed: tuple[Edit, ...] = ()
+    warnings: tuple[str, ...] = ()
 
 
 def read_manifest(body: bytes) -> object:

@@ -88,7 +88,7 @@ def _step(
 def _verdict(
     edit: Edit, path: Path, live: Maybe, way: Way, left: Sequence[Path]
 ) -> tuple[Verdict, str]:
-    if any(path == other or path.begins(other) or other.begins(path) for other in left):
+    if any(_overlap(path, other) for other in left):
         return "conflict", NEWER_STANDS
     if edit.digest:
         # A new pod is made without looking at the old one's values.
@@ -102,6 +102,12 @@ def _verdict(
     if alike(live, edit.before, amounts=amounts):
         return "already", ""
     return "conflict", DIFFERENT if live else REMOVED
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Whether they name the same, or one of them lies inside of the other."""
+    common = min(len(one.steps), len(other.steps))
+    return one.steps[:common] == other.steps[:common]
 
 
 def alike(left: Any, right: Any, *, amounts: bool = False) -> bool:

@@ -1,10 +1,9 @@
 """Takes a decision back: plans, writes what can be written, and notes what became of each edit."""
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
 
 from nemutator_common.clocks import Clock
-from nemutator_common.decisions import Decision, Edit, Subject
+from nemutator_common.decisions import Decision, Subject
 
 from nemutator_controller.journal.living import (
     ChangedError,
@@ -13,28 +12,30 @@ from nemutator_controller.journal.living import (
     UnreachableError,
 )
 from nemutator_controller.journal.marks import about, concerns, decision_from, mark_of
+from nemutator_controller.journal.plans import (
+    MADE_ANEW,
+    NEEDS_NEW_POD,
+    NO_OWNER,
+    Plan,
+    state_after,
+    unmarked,
+)
 from nemutator_controller.journal.ports import JournalStore, Objects
 from nemutator_controller.journal.records import (
     Outcome,
     Result,
     Reversal,
-    State,
     Tombstone,
     names_of,
 )
 from nemutator_controller.journal.reversing import Step, backwards, steps_back
-from nemutator_controller.journal.ways import POD, Way
-from nemutator_controller.mutations.paths import value_at
-from nemutator_controller.mutations.stamps import PATH
+from nemutator_controller.journal.ways import POD
 
 TRIES = 5
 """Somebody else may write the object between our look at it and our write."""
 
-NEEDS_NEW_POD = "a running pod keeps it: only a new pod can be without it (ask for an eviction)"
-NO_OWNER = "a running pod keeps it, and no workload would make this pod anew: delete it yourself"
 NO_ROOM = "there is no room for a further tombstone: roll policies back instead of single pods"
 KEPT_CHANGING = "it kept changing while this was tried: try again"
-MADE_ANEW = "the pod is evicted; its workload's next one will be without it"
 
 
 class NotToReverseError(Exception):
@@ -43,24 +44,6 @@ class NotToReverseError(Exception):
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(what)
         self.remedy = remedy
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Plan:
-    """What taking a decision back would do to its object as it is now."""
-
-    decision: Decision
-    live: Live
-    steps: tuple[Step, ...]
-
-    @property
-    def owner(self) -> tuple[str, str] | None:
-        """Kind and name of the workload that makes such a pod anew."""
-        subject = self.decision.subject
-        return (subject.owner_kind, subject.owner_name) if subject.owner_name else None
-
-    def by(self, way: Way) -> list[Step]:
-        return [step for step in self.steps if step.verdict == "reverse" and step.way == way]
 
 
 class RollingBack:
@@ -189,28 +172,6 @@ class RollingBack:
             return False
         _note(steps, outcomes, "reversed", MADE_ANEW)
         return True
-
-
-def unmarked(live: Live, decision: Decision, steps: Sequence[Step]) -> list[Edit]:
-    """What takes our mark off, too, when nothing of the decision will be left.
-
-    A running pod keeps it: without one it would look as if admission had missed it.
-    """
-    mark = mark_of(live)
-    if mark is None or mark.id != decision.id or any(s.verdict == "conflict" for s in steps):
-        return []
-    text = value_at(live.document, PATH, live.subject.kind)
-    return [Edit(path=str(PATH), before=text, after=(), verb="stamp", policy="")]
-
-
-def state_after(outcomes: Sequence[Outcome]) -> State:
-    """What a try with these *outcomes* makes of its decision."""
-    results = {outcome.result for outcome in outcomes}
-    if results <= {"reversed", "already"}:
-        return "reversed"
-    if "reversed" in results or "already" in results:
-        return "partly"
-    return "conflict" if "conflict" in results else "observed"
 
 
 def _gone(subject: Subject) -> NotToReverseError:

@@ -1,8 +1,8 @@
 import msgspec
 from nemutator_controller.journal.documents import buried, listed, planned, shown, taken_back
+from nemutator_controller.journal.plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER, Plan
 from nemutator_controller.journal.records import Entry, Outcome, Reversal, Tombstone
 from nemutator_controller.journal.reversing import steps_back
-from nemutator_controller.journal.rolling_back import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER, Plan
 
 from tests.fakes.decisions import CPU, INIT, NOW, POD, TEAM, changed_pod, decision
 from tests.fakes.journals import MemoryObjects

@@ -148,6 +148,16 @@ def test_a_conflict_ends_the_way_of_its_field_and_of_no_other() -> None:
     assert back["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "1"
 
 
+def test_a_conflict_inside_of_a_field_holds_the_older_change_around_it() -> None:
+    image = "containers[name=app].image"
+    pod = changed_pod()
+    whole = edit("containers[name=app]", before={"name": "app"}, after=pod["spec"]["containers"][0])
+    newer = decision(2, edits=(edit(image, before="app:0", after="app:2"),))
+    back, steps = taken_back(pod, newer, decision(1, edits=(whole,)))
+    assert [step.why for step in steps] == [DIFFERENT, NEWER_STANDS]
+    assert back == pod
+
+
 def test_what_cannot_come_back_because_its_place_is_gone_is_a_conflict() -> None:
     image = edit("containers[name=gone].image", before="app:1")
     _, (step,) = taken_back(changed_pod(), decision(edits=(image,)))

@@ -4,17 +4,14 @@ import pytest
 from nemutator_common import names
 from nemutator_common.decisions import Decision
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
-from nemutator_controller.journal.records import Outcome, Reversal, Tombstone
+from nemutator_controller.journal.plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
+from nemutator_controller.journal.records import Reversal, Tombstone
 from nemutator_controller.journal.rolling_back import (
     KEPT_CHANGING,
-    MADE_ANEW,
-    NEEDS_NEW_POD,
-    NO_OWNER,
     NO_ROOM,
     TRIES,
     NotToReverseError,
     RollingBack,
-    state_after,
 )
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
 from nemutator_controller.mutations.stamps import Stamp, written
@@ -22,8 +19,6 @@ from nemutator_controller.mutations.stamps import Stamp, written
 from tests.fakes.clocks import ManualClock
 from tests.fakes.decisions import CPU, EDITS, INIT, NOW, POD, TEAM, changed_pod, decision
 from tests.fakes.journals import MemoryJournal, MemoryObjects
-
-GONE = "metadata.labels[gone]"
 
 
 class Place:
@@ -222,23 +217,6 @@ async def test_an_object_that_is_gone_is_named() -> None:
     place.objects.things.clear()
     with pytest.raises(NotToReverseError, match="Pod team/web-1 is not there any more"):
         await place.roll_back()
-
-
-@pytest.mark.parametrize(
-    ("some", "state"),
-    [
-        ([], "reversed"),
-        (["reversed", "already"], "reversed"),
-        (["reversed", "conflict"], "partly"),
-        (["already", "left"], "partly"),
-        (["conflict", "left"], "conflict"),
-        (["left"], "observed"),
-        (["refused"], "observed"),
-    ],
-)
-def test_the_outcomes_make_the_state(some: list[str], state: str) -> None:
-    outcomes = [Outcome(path=GONE, live=(), result=each) for each in some]  # type: ignore[arg-type]
-    assert state_after(outcomes) == state
 
 
 class Marked(Place):

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_controller.journal import documents
+from nemutator_controller.journal.plans import Plan
 from nemutator_controller.journal.records import Outcome, Reversal
 from nemutator_controller.journal.reversing import steps_back
-from nemutator_controller.journal.rolling_back import Plan
 from nemutator_ctl.rollback.view import anything_to_do, is_whole, outcome, plan
 
 from tests.fakes.decisions import NOW, POD, TEAM, changed_pod, decision
