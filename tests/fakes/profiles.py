@@ -7,8 +7,13 @@ from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Frame
 from nemutator_common.profiles.model import Profile as NamedProfile
 from nemutator_common.wire import ProfileTarget
-from nemutator_controller.profiles.ports import AnnotatedPod, KnownPod, ResultUnwrittenError
-from nemutator_controller.profiles.records import PodRef, Profile
+from nemutator_controller.profiles.records import (
+    AnnotatedPod,
+    KnownPod,
+    PodRef,
+    Profile,
+    ResultUnwrittenError,
+)
 
 from tests.fakes.brain_stores import Failing
 

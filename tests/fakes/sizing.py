@@ -3,9 +3,8 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.keys import Key, Requested
 from nemutator_controller.sizing.packing import Kept
-from nemutator_controller.sizing.ports import Requested
 
 from tests.fakes.brain_stores import Failing
 

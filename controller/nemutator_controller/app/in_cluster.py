@@ -35,14 +35,17 @@ from nemutator_controller.console.cluster_gate import ClusterGate
 from nemutator_controller.console.people import People
 from nemutator_controller.ingest.bearers import Accounts, account
 from nemutator_controller.ingest.recognising import ReviewedCallers
-from nemutator_controller.profiles.ports import AnnotatedPod, KnownPod, ResultUnwrittenError
-from nemutator_controller.profiles.records import PodRef
+from nemutator_controller.profiles.records import (
+    AnnotatedPod,
+    KnownPod,
+    PodRef,
+    ResultUnwrittenError,
+)
 from nemutator_controller.registration.installation import KubeInstallation
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
 from nemutator_controller.settings import BrainSettings
-from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.ports import Requested
+from nemutator_controller.sizing.keys import Key, Requested
 
 REQUESTED_S = 30.0
 """How old what containers ask for may be: gathering it looks at every pod."""

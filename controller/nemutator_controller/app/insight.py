@@ -14,14 +14,15 @@ from nemutator_controller.profiles.agents import AgentsApi
 from nemutator_controller.profiles.annotated import Annotated
 from nemutator_controller.profiles.desk import Desk
 from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
-from nemutator_controller.profiles.ports import AnnotatedPods, KnownPod, KnownPods, Results
+from nemutator_controller.profiles.ports import AnnotatedPods, KnownPods, Results
+from nemutator_controller.profiles.records import KnownPod
 from nemutator_controller.profiles.sql import SqlProfiles
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.endpoint import AdviceApi
 from nemutator_controller.sizing.hearing import Hearing
 from nemutator_controller.sizing.keeping import UsageKeeper
-from nemutator_controller.sizing.keys import ByPath, Key
-from nemutator_controller.sizing.ports import Requested, Requests, Whose
+from nemutator_controller.sizing.keys import ByPath, Key, Requested
+from nemutator_controller.sizing.ports import Requests, Whose
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
 

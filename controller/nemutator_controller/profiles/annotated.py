@@ -18,13 +18,13 @@ from nemutator_controller.profiles.annotations import (
 )
 from nemutator_controller.profiles.asking import DEFAULT_HZ, DEFAULT_S
 from nemutator_controller.profiles.desk import Desk, TooManyProfilesError
-from nemutator_controller.profiles.ports import (
+from nemutator_controller.profiles.ports import AnnotatedPods, Results
+from nemutator_controller.profiles.records import (
     AnnotatedPod,
-    AnnotatedPods,
-    Results,
+    PodRef,
+    Profile,
     ResultUnwrittenError,
 )
-from nemutator_controller.profiles.records import PodRef, Profile
 
 log = logging.getLogger(__name__)
 

@@ -1,17 +1,9 @@
 """What profiles need of others."""
 
 from collections.abc import AsyncIterator, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
-from nemutator_controller.profiles.records import PodRef, Profile
-
-
-@dataclass(frozen=True, slots=True)
-class KnownPod:
-    ref: PodRef
-    node: str
-    """Empty as long as it is on none."""
+from nemutator_controller.profiles.records import AnnotatedPod, KnownPod, PodRef, Profile
 
 
 class KnownPods(Protocol):
@@ -40,26 +32,10 @@ class ProfileStore(Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class AnnotatedPod:
-    """A pod that bears our annotations, as it is now."""
-
-    ref: PodRef
-    node: str
-    wanted: str
-    """Of `nemutator.io/profile`."""
-    result: str | None
-    """Of `nemutator.io/profile-result`."""
-
-
 class AnnotatedPods(Protocol):
     def changes(self) -> AsyncIterator[AnnotatedPod]:
         """First all pods that ask for a profile, then each as it changes."""
         ...
-
-
-class ResultUnwrittenError(Exception):
-    """Trying again later may help."""
 
 
 class Results(Protocol):

@@ -25,6 +25,29 @@ class PodRef:
     uid: str
 
 
+@dataclass(frozen=True, slots=True)
+class KnownPod:
+    ref: PodRef
+    node: str
+    """Empty as long as it is on none."""
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotatedPod:
+    """A pod that bears our annotations, as it is now."""
+
+    ref: PodRef
+    node: str
+    wanted: str
+    """Of `nemutator.io/profile`."""
+    result: str | None
+    """Of `nemutator.io/profile-result`."""
+
+
+class ResultUnwrittenError(Exception):
+    """Trying again later may help."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
     id: str

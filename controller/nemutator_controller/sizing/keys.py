@@ -1,4 +1,4 @@
-"""Whose use it is: what stays the same while pods come and go."""
+"""Whose use it is, and what they ask for: what stays while pods come and go."""
 
 from dataclasses import dataclass
 
@@ -18,6 +18,14 @@ class Key:
     owner: str
     container: str
     """Its name in the pod; `-` outside of a cluster."""
+
+
+@dataclass(frozen=True, slots=True)
+class Requested:
+    """What a container asks for now; None: it does not say."""
+
+    cpu_millis: int | None
+    memory_bytes: int | None
 
 
 class ByPath:

@@ -1,12 +1,11 @@
 """What sizing needs from others."""
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
 from typing import Protocol
 
 from nemutator_common.wire import Summary
 
-from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.keys import Key, Requested
 from nemutator_controller.sizing.packing import Kept
 
 
@@ -14,14 +13,6 @@ class Whose(Protocol):
     def of(self, node: str, summary: Summary) -> Key | None:
         """Whose use it is; None: nobody's that is known (yet)."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class Requested:
-    """What a container asks for now; None: it does not say."""
-
-    cpu_millis: int | None
-    memory_bytes: int | None
 
 
 class Requests(Protocol):

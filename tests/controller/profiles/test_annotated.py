@@ -8,7 +8,7 @@ from nemutator_common.wire import ProfileOutcome
 from nemutator_controller.profiles.annotated import AGAIN_S, Annotated
 from nemutator_controller.profiles.annotations import profile_id
 from nemutator_controller.profiles.desk import Desk
-from nemutator_controller.profiles.ports import AnnotatedPod
+from nemutator_controller.profiles.records import AnnotatedPod
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter

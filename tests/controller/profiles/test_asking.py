@@ -14,8 +14,7 @@ from nemutator_controller.profiles.asking import (
     decode,
     locate,
 )
-from nemutator_controller.profiles.ports import KnownPod
-from nemutator_controller.profiles.records import PodRef
+from nemutator_controller.profiles.records import KnownPod, PodRef
 
 from tests.fakes.batches import busy_report, workload
 from tests.fakes.profiles import NOW, POD, FixedPods

@@ -1,8 +1,7 @@
 from dataclasses import replace
 
 from nemutator_controller.sizing.documents import advice_list, essence
-from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.ports import Requested
+from nemutator_controller.sizing.keys import Key, Requested
 from nemutator_controller.sizing.usages import Seen
 
 from tests.fakes.sizing import FixedRequests
