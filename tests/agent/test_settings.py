@@ -84,7 +84,7 @@ def test_a_place_that_is_none_is_named(name: str, value: str) -> None:
     ],
 )
 def test_a_bad_setting_of_credentials_is_named(name: str, value: str) -> None:
-    with pytest.raises(OperatorError, match=name):
+    with pytest.raises(OperatorError, match="--" + name.replace("_", "-")):
         resolve(CredentialsSettings, file={}, environment={}, flags={name: value})
 
 
