@@ -1,0 +1,123 @@
+"""What is known is kept true from watches, and readiness says what is missing."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.kube.failures import ForbiddenError, InvalidError, UnknownResourceError
+from nemutator_common.kube.informing import Informer
+from nemutator_common.kube.resources import NAMESPACES
+from nemutator_common.serving.readiness import Readiness
+from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
+
+NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
+NOT_SERVED = UnknownResourceError("list mutationpolicies", "the server does not serve this API")
+TEAM = {"mode": "Apply", "mutations": [{"labels": {"set": {"team": "a"}}}]}
+
+
+def thing(name: str, version: int, **more: Any) -> dict[str, Any]:
+    metadata = {"name": name, "uid": name, "resourceVersion": str(version)}
+    return {"metadata": metadata | more.pop("metadata", {}), **more}
+
+
+def listed(*items: dict[str, Any]) -> bytes:
+    head = {"kind": "List", "metadata": {"resourceVersion": "9"}}
+    return msgspec.json.encode(head | {"items": items})
+
+
+def event(kind: str, item: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"type": kind, "object": item}) + b"\n"
+
+
+class Play:
+    def __init__(self, policies: list[Said | list[Said]], namespaces: list[Said]) -> None:
+        self.clock, self.meter, self.health = ManualClock(), MemoryMeter(), Readiness()
+        self.transports = ScriptedTransport(*policies), ScriptedTransport(*namespaces)
+        policies_informer = Informer(
+            MUTATION_POLICIES, transport=self.transports[0], clock=EagerClock(), meter=self.meter,
+            roll=lambda: 0.5,
+        )  # fmt: skip
+        namespaces_informer = Informer(
+            NAMESPACES, transport=self.transports[1], clock=EagerClock(), meter=self.meter,
+            roll=lambda: 0.5,
+        )  # fmt: skip
+        self.watched = Watched(
+            policies_informer,
+            namespaces_informer,
+            health=self.health,
+            clock=self.clock,
+            meter=self.meter,
+        )
+        self.loops = policies_informer.run, namespaces_informer.run
+
+
+@contextlib.asynccontextmanager
+async def played(policies: list[Said | list[Said]], namespaces: list[Said]) -> AsyncIterator[Play]:
+    """After both scripts, with one look at the informers since."""
+    play = Play(policies, namespaces)
+    async with asyncio.TaskGroup() as group:
+        tasks = [group.create_task(run()) for run in play.loops]
+        tasks.append(group.create_task(play.watched.follow()))
+        async with asyncio.timeout(5):
+            for transport in play.transports:
+                await transport.over.wait()
+        tasks.append(group.create_task(play.watched.look()))
+        await play.clock.until_sleeping()
+        yield play
+        for task in tasks:
+            task.cancel()
+
+
+NAMESPACE = listed(thing("team-a", 1, metadata={"labels": {"env": "prod"}}))
+SYNCED: list[Said] = [NO_WATCH_LIST, NAMESPACE]
+
+
+async def test_policies_and_namespaces_are_followed() -> None:
+    script: list[Said | list[Said]] = [
+        NO_WATCH_LIST,
+        listed(thing("a", 1, spec=TEAM), thing("b", 2, spec={"mutations": []})),
+        [
+            event("ADDED", thing("c", 10, spec=TEAM)),
+            event("DELETED", thing("a", 11, spec=TEAM)),
+            event("MODIFIED", thing("b", 12, spec="text")),
+        ],
+    ]
+    async with played(script, SYNCED) as play:
+        assert [policy.name for policy in play.watched.policies.sound] == ["c"]
+        assert list(play.watched.policies.faulty) == ["b"]
+        assert play.meter.value(names.POLICIES, state="sound") == 1
+        assert play.meter.value(names.POLICIES, state="faulty") == 1
+        assert play.watched.namespace_labels("team-a") == {"env": "prod"}
+        assert play.watched.namespace_labels("new") is None
+        assert play.health.problems() == {}
+
+
+async def test_without_the_definition_there_are_no_policies_and_that_is_fine() -> None:
+    refusals: list[Said | list[Said]] = [NOT_SERVED, NOT_SERVED]
+    async with played(refusals, SYNCED) as play:
+        assert play.watched.policies.sound == ()
+        assert play.health.problems() == {}
+
+
+async def test_without_namespaces_it_is_not_ready_and_says_why() -> None:
+    down = ForbiddenError("list namespaces", "forbidden to us")
+    none: list[Said | list[Said]] = [NO_WATCH_LIST, listed()]
+    async with played(none, [NO_WATCH_LIST, down]) as play:
+        assert play.watched.namespace_labels("team-a") is None
+        assert set(play.health.problems()) == {"namespaces"}
+        assert "forbidden to us" in play.health.problems()["namespaces"]
+
+
+async def test_what_was_taken_back_is_found_by_its_workload() -> None:
+    play = Play([], [])
+    play.watched.tombstones = {("default", "Deployment", "web"): frozenset({"metadata.labels[a]"})}
+    assert play.watched.reversed("default", "Deployment", "web") == {"metadata.labels[a]"}
+    assert play.watched.reversed("default", "Deployment", "db") == frozenset()
+    assert set(play.health.problems()) == {"namespaces", "policies"}
