@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
-from nemutator_agent.mount.ports import CredentialsRefusedError, CredentialsUnavailableError
+from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.records import Record
 from nemutator_agent.mount.volumes import Volume
 from nemutator_common.publications import Publication, PublishedPod

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH, Publication
 
+from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.http_messages import (
     LARGEST_ANSWER,
     Answer,
@@ -14,7 +15,6 @@ from nemutator_agent.mount.http_messages import (
     parse_answer,
     request,
 )
-from nemutator_agent.mount.ports import CredentialsRefusedError, CredentialsUnavailableError
 
 CALL_S = 10.0
 """A pod's start waits for it; kubelet itself gives up after two minutes."""

@@ -19,7 +19,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.protobuf import MalformedMessageError
 
 from nemutator_agent.mount import csi
-from nemutator_agent.mount.ports import CredentialsUnavailableError
+from nemutator_agent.mount.failures import CredentialsUnavailableError
 from nemutator_agent.mount.publishing import Publisher, TooManyVolumesError
 from nemutator_agent.mount.volumes import InvalidVolumeError, ended_volume, volume_of
 

@@ -8,14 +8,6 @@ from nemutator_common.publications import Publication
 from nemutator_agent.mount.records import Record
 
 
-class CredentialsUnavailableError(Exception):
-    """No answer, or not the one that was asked for; the text is shown on the pod."""
-
-
-class CredentialsRefusedError(CredentialsUnavailableError):
-    """It lives, and does not do this."""
-
-
 class Credentials(Protocol):
     """The credentials process. Each call has a deadline."""
 

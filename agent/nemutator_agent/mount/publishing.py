@@ -13,13 +13,8 @@ from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.publications import Publication
 
-from nemutator_agent.mount.ports import (
-    Credentials,
-    CredentialsRefusedError,
-    CredentialsUnavailableError,
-    Mounts,
-    Records,
-)
+from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
+from nemutator_agent.mount.ports import Credentials, Mounts, Records
 from nemutator_agent.mount.records import Record
 from nemutator_agent.mount.volumes import InvalidVolumeError, Volume
 

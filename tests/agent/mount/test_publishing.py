@@ -2,7 +2,7 @@ import asyncio
 from dataclasses import dataclass, field
 
 import pytest
-from nemutator_agent.mount.ports import CredentialsRefusedError, CredentialsUnavailableError
+from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.publishing import (
     LOOK_S,
     MOST_VOLUMES,
