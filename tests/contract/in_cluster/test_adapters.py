@@ -1,0 +1,131 @@
+"""What features of the brain get of a cluster, over a fake API server."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+from nemutator_common.kube.configuration import Access, Fixed
+from nemutator_common.kube.transport import HttpTransport
+from nemutator_common.secret import Secret
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+from nemutator_common.wire import Summary
+from nemutator_controller.app.in_cluster import InTheCluster
+from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
+from nemutator_controller.registration.leaf_files import LeafFiles
+from nemutator_controller.settings import BrainSettings
+from nemutator_controller.sizing.keys import Key, Requested
+
+from tests.fakes.kube import kinds
+from tests.fakes.kube.server import FakeKube
+from tests.fakes.meters import MemoryMeter
+
+WEB = PodRef("shop", "web-1", "u1")
+
+
+def pod(name: str, uid: str, **annotations: str) -> dict[str, Any]:
+    requests = {"cpu": "250m", "memory": "64Mi"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {
+            "name": name,
+            "namespace": "shop",
+            "uid": uid,
+            "annotations": {f"nemutator.io/{key}": value for key, value in annotations.items()},
+        },
+        "spec": {
+            "nodeName": "n1",
+            "containers": [{"name": "app", "image": "x", "resources": {"requests": requests}}],
+        },
+        "status": {"containerStatuses": [{"name": "app", "containerID": f"containerd://c-{uid}"}]},
+    }
+
+
+def summary(pod_uid: str | None, container_id: str | None) -> Summary:
+    return Summary(
+        path="/x",
+        pod_uid=pod_uid,
+        container_id=container_id,
+        from_at=0,
+        to_at=15,
+        cpu_cores=0.1,
+        memory_bytes=1,
+    )
+
+
+@contextlib.asynccontextmanager
+async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, InTheCluster]]:
+    async with FakeKube() as kube, contextlib.AsyncExitStack() as stack:
+        kube.store.put(kinds.NAMESPACES, {"metadata": {"name": "nemutator"}})
+        kube.store.put(kinds.NAMESPACES, {"metadata": {"name": "shop"}})
+        kube.store.put(kinds.PODS, pod("web-1", "u1"))
+        kube.store.put(kinds.PODS, pod("web-2", "u2", profile="cpu 30s"))
+        access = Access(server=kube.url, ca=kube.ca_file.read_text(), token=Secret(kube.token))
+        transport = await stack.enter_async_context(HttpTransport(Fixed(access), MemoryMeter()))
+        readiness, stop, supervisor = Readiness(), asyncio.Event(), Supervisor()
+        cluster = InTheCluster(
+            BrainSettings(data_dir=folder),
+            transport,
+            LeafFiles(folder),
+            clock=SystemClock(),
+            meter=MemoryMeter(),
+            readiness=readiness,
+        )
+        cluster.add_to(supervisor)
+        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+            group.create_task(supervisor.run(stop))
+            for informer in (cluster.watch.pods, cluster.watch.replica_sets, cluster.watch.jobs):
+                await informer.synced()
+            await cluster.registrar.has_leaf.wait()
+            yield kube, cluster
+            stop.set()
+
+
+async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (_, cluster):
+        key = Key("shop", "Pod", "web-1", "app")
+        assert cluster.whose.of("n1", summary("u1", "c-u1")) == key
+        assert cluster.whose.of("n1", summary("u1", None)) is None
+        assert cluster.whose.of("n2", summary("u1", "c-u1")) is None
+        assert cluster.requests.of(key) == Requested(250, 64 << 20)
+        assert cluster.requests.of(Key("shop", "Pod", "other", "app")) is None
+
+
+async def test_a_pod_is_known_by_its_name_and_by_its_uid(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (_, cluster):
+        assert cluster.pods.find("shop/web-1") == KnownPod(WEB, "n1")
+        assert cluster.pods.find("u1") == KnownPod(WEB, "n1")
+        for name in ("shop/none", "none", "", "/"):
+            assert cluster.pods.find(name) is None
+
+
+async def test_pods_that_ask_are_told_first_all_and_then_as_they_change(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        changes = cluster.annotated.changes()
+        async with contextlib.aclosing(changes):  # type: ignore[type-var]
+            first = await anext(changes)
+            assert (first.ref.name, first.node, first.wanted) == ("web-2", "n1", "cpu 30s")
+            kube.store.put(kinds.PODS, pod("web-1", "u1", profile="cpu 5s"))
+            second = await anext(changes)
+            assert (second.ref, second.wanted, second.result) == (WEB, "cpu 5s", None)
+
+
+async def test_a_result_is_written_to_the_very_pod(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        await cluster.results.write(WEB, "done")
+        written = kube.store.get(kinds.PODS, "shop", "web-1")
+        assert written is not None
+        assert written["metadata"]["annotations"] == {"nemutator.io/profile-result": "done"}
+        with pytest.raises(ResultUnwrittenError):
+            await cluster.results.write(PodRef("shop", "web-1", "another"), "done")
+
+
+async def test_the_brains_certificate_is_where_listeners_read_it(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (_, cluster):
+        assert cluster.leaf.tls.load() is not None
+        assert cluster.leaf.tls.key.stat().st_mode & 0o777 == 0o600
