@@ -20,9 +20,7 @@ Where = Callable[[], TcpAddress]
 
 OPEN_PATH = "/open"
 
-POD_REMEDY = (
-    "send a token of our service account, of this pod, for the audience brain.nemutator.io"
-)
+POD_REMEDY = "send a token of our service account, of this pod, for the audience brain.nemutator.io"
 LINK_REMEDY = "send the link token that lies in the data directory"
 
 SIGNED_OUT = """\
