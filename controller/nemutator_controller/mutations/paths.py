@@ -80,6 +80,8 @@ class Item:
 
 Step = Field | Key | Item
 
+_METADATA, _SPEC = Field("metadata"), Field("spec")
+
 
 @dataclass(frozen=True, slots=True)
 class Path:
@@ -129,11 +131,16 @@ def parse_path(text: str) -> Path:
     return Path(steps)
 
 
+@functools.cache
+def _steps_to_pod(kind: str) -> tuple[Step, ...]:
+    return tuple(Field(name) for name in template_root(kind))
+
+
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
     """The steps of *path* from the object itself."""
-    first = path.steps[0]
-    inside: tuple[str, ...] = () if first == Field("metadata") else ("spec",)
-    return (*(Field(name) for name in (*template_root(kind), *inside)), *path.steps)
+    if path.steps[0] == _METADATA:
+        return (*_steps_to_pod(kind), *path.steps)
+    return (*_steps_to_pod(kind), _SPEC, *path.steps)
 
 
 def value_at(thing: Json, path: Path, kind: str) -> Maybe:
