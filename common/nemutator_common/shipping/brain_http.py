@@ -2,6 +2,7 @@
 
 import asyncio
 import gzip
+import io
 import ssl
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
@@ -137,7 +138,8 @@ class BrainOverHttp:
             async with self._session.request(
                 method,
                 self._base + path,
-                data=body,
+                # Bytes themselves go out in one piece, which holds up the loop when they are many.
+                data=io.BytesIO(body) if body else body,
                 headers=headers,
                 ssl=self._context() or True,
                 # A redirect would take our token to somebody else.

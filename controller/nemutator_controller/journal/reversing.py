@@ -126,16 +126,27 @@ def alike(left: Any, right: Any, *, amounts: bool = False) -> bool:
 
 
 def covers(live: Any, wanted: Any, *, amounts: bool = False) -> bool:
-    """Whether *live* has all that *wanted* says, and perhaps more fields."""
+    """Whether *live* has all that *wanted* says, and perhaps more fields, or items in between.
+
+    More items only where items are objects: the server mounts its token into our container, too,
+    but an argument more is another command.
+    """
     if isinstance(live, dict) and isinstance(wanted, dict):
         return all(
-            key in live and covers(live[key], value, amounts=amounts or key == "resources")
+            covers(live[key], value, amounts=amounts or key == "resources")
+            # The server does not keep what is empty.
+            if key in live
+            else value is None or value == {} or value == []
             for key, value in wanted.items()
         )
     if isinstance(live, list | tuple) and isinstance(wanted, list | tuple):
-        return len(live) == len(wanted) and all(
-            covers(one, other, amounts=amounts) for one, other in zip(live, wanted, strict=True)
-        )
+        if any(not isinstance(item, dict) for item in (*live, *wanted)):
+            return len(live) == len(wanted) and all(
+                covers(one, other, amounts=amounts) for one, other in zip(live, wanted, strict=True)
+            )
+        # One iterator for all of them: the order of ours must hold.
+        rest = iter(live)
+        return all(any(covers(one, item, amounts=amounts) for one in rest) for item in wanted)
     return alike(live, wanted, amounts=amounts)
 
 

@@ -154,6 +154,13 @@ async def test_only_what_leaves_the_machine_is_compressed(tmp_path: Path, tls: b
     assert server.encodings == ([None, "gzip"] if tls else [None, None])
 
 
+async def test_a_large_batch_goes_out_in_pieces(tmp_path: Path) -> None:
+    # aiohttp warns of a megabyte in one piece, and here a warning is a failure.
+    large = batch(reports=1) + b" " * (3 << 20)
+    async with http(tmp_path) as over_http:
+        assert await over_http.send(large) == Ack("e", 1)
+
+
 def answering(status: int, headers: dict[str, str] | None = None, body: bytes = b"{}") -> Handler:
     async def answer(_: web.Request) -> web.StreamResponse:
         return web.Response(status=status, headers=headers, body=body)
