@@ -1,0 +1,181 @@
+"""nemutator on the testbed, as its own manifests install it: images built of the Dockerfiles."""
+
+import contextlib
+import http.client
+import json
+import shutil
+import ssl
+import subprocess
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from tests.e2e.first_light.manifests import AGENT, CONTROLLER, REPOSITORY, Place, documents
+from tests.testbed.parts.control_plane import Cluster, KubectlError
+from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.vault import Vault
+from tests.testbed.running.ports import LOOPBACK, free_port
+from tests.testbed.running.waiting import until
+
+NAMESPACE = "nemutator"
+SAMPLE = "localhost/nemutator/shop:e2e"
+
+READY_S = 60
+CALL_S = 20.0
+
+WORKLOADS = (
+    "statefulset/nemutator-brain",
+    "deployment/nemutator-admission",
+    "daemonset/nemutator-agent",
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Installation:
+    cluster: Cluster
+    node: Node
+    vault: Vault
+    ports: Mapping[str, int]
+    ca_file: Path
+    """Of nemutator's own authority."""
+
+    def console(
+        self, path: str, *, token: str | None, method: str = "GET", body: object = None
+    ) -> Answer:
+        """What the console answers to a person with *token*, over TLS that is checked."""
+        context = ssl.create_default_context(cafile=str(self.ca_file))
+        connection = http.client.HTTPSConnection(
+            LOOPBACK, self.ports["console"], timeout=CALL_S, context=context
+        )
+        headers = {"Authorization": f"Bearer {token}"} if token is not None else {}
+        try:
+            given = None if body is None else json.dumps(body)
+            connection.request(method, path, body=given, headers=headers)
+            response = connection.getresponse()
+            return Answer(response.status, response.read())
+        finally:
+            connection.close()
+
+    def items(self, path: str, *, token: str) -> list[dict[str, Any]]:
+        answer = self.console(path, token=token)
+        assert answer.status == 200, answer
+        items: list[dict[str, Any]] = answer.document["items"]
+        return items
+
+    def pod_of(self, component: str) -> dict[str, Any]:
+        """The one pod of *component* that is not on its way out."""
+        found = self.cluster.get(
+            "pods",
+            f"--namespace={NAMESPACE}",
+            f"--selector=app.kubernetes.io/component={component}",
+        )["items"]
+        (pod,) = [one for one in found if "deletionTimestamp" not in one["metadata"]]
+        return dict(pod)
+
+    def restarts(self, component: str) -> dict[str, int]:
+        statuses = self.pod_of(component)["status"]["containerStatuses"]
+        return {status["name"]: status["restartCount"] for status in statuses}
+
+
+def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> Installation:
+    """Everything of `deploy/`, and return when it is ready."""
+    image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.agent", AGENT)
+    image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.controller", CONTROLLER)
+    ports = {name: free_port() for name in ("console", "uplink", "https")}
+    place = Place(
+        kubelet_root=node.kubelet_root,
+        settings=_settings(node, vault, ports),
+        ports=ports,
+        # No kube-proxy runs there that would lead from the Service to the API server.
+        environment={
+            "KUBERNETES_SERVICE_HOST": LOOPBACK,
+            "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
+        },
+    )
+    cluster.apply(*documents(place))
+    for workload in WORKLOADS:
+        try:
+            cluster.kubectl(
+                "rollout", "status", workload, f"--namespace={NAMESPACE}", f"--timeout={READY_S}s",
+                within_s=READY_S + 10,
+            )  # fmt: skip
+        except KubectlError as error:
+            raise AssertionError(f"{error}\n{said(cluster)}") from error
+    authority = cluster.get("configmap", "nemutator-ca", f"--namespace={NAMESPACE}")
+    ca_file = cluster.run.file("nemutator-ca.crt", authority["data"]["ca.crt"])
+    installation = Installation(cluster, node, vault, ports, ca_file)
+    until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=30)
+    return installation
+
+
+def with_sample(image: ImageStore, folder: Path) -> None:
+    """The sample service as an image of nothing but itself."""
+    ran = subprocess.run(
+        [REPOSITORY / "scripts" / "sample", "--path"], capture_output=True, text=True, check=True
+    )
+    shutil.copy(REPOSITORY / ran.stdout.strip(), folder / "shop")
+    image.from_folder(folder, SAMPLE, entrypoint=["/shop"])
+
+
+def said(cluster: Cluster, namespace: str = NAMESPACE) -> str:
+    """What the pods of *namespace* are doing, and the last words of their containers."""
+    where = f"--namespace={namespace}"
+    told = [cluster.kubectl("get", "pods", where, "--output=wide")]
+    for pod in cluster.get("pods", where)["items"]:
+        name = pod["metadata"]["name"]
+        statuses = pod["status"].get("containerStatuses", [])
+        told.append(f"{name}: {json.dumps([status['state'] for status in statuses])}")
+        for container in pod["spec"]["containers"]:
+            with contextlib.suppress(KubectlError):
+                log = cluster.kubectl("logs", name, container["name"], where, "--tail=15")
+                told.append(f"--- {name} {container['name']}\n{log}")
+    events = cluster.get("events", where)["items"]
+    told += [
+        f"{event['reason']}: {event['message']}" for event in events if event["type"] != "Normal"
+    ]
+    return "\n".join(told)
+
+
+def _webhooks_are_ours(cluster: Cluster) -> bool:
+    found = cluster.get("mutatingwebhookconfiguration", "nemutator")
+    return all("caBundle" in webhook["clientConfig"] for webhook in found["webhooks"])
+
+
+def _settings(node: Node, vault: Vault, ports: Mapping[str, int]) -> str:
+    brain = f"https://{LOOPBACK}:{ports['uplink']}"
+    return f"""\
+[brain]
+uplink = "0.0.0.0:{ports["uplink"]}"
+cluster_console = "0.0.0.0:{ports["console"]}"
+server_names = "{LOOPBACK}"
+
+[admission]
+address = "0.0.0.0:{ports["https"]}"
+brain = "{brain}"
+init_image = "{AGENT}"
+
+[credentials]
+vault_address = "{vault.url}"
+brain = "{brain}"
+
+[observe]
+brain = "{brain}"
+interval_s = 1
+# So that there are enough points for advice within a test.
+summary_s = 1
+
+[mount]
+kubelet_root = "{node.kubelet_root}"
+"""
