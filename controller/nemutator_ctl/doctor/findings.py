@@ -1,8 +1,8 @@
 """Facts of a machine → what nemutator makes of each.
 
-*missing* is only what nemutator needs as it is now. What profiles will need is at most *limited*,
-and says that they are not built yet. Thresholds of kernels are those that introduced a thing;
-distributions carry some of them back, so a version alone is never more than a limit.
+*missing* is only what nothing works without. What profiles need is at most *limited*: all the rest
+works without them. Thresholds of kernels are those that introduced a thing; distributions carry
+some of them back, so a version alone is never more than a limit.
 """
 
 import enum
@@ -16,7 +16,8 @@ from nemutator_controller.settings import BrainSettings
 from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.facts import Facts, Text, Unread
 
-_PROFILES = "profiles (not built yet)"
+_PROFILES = "profiles"
+_HEAP = "heap profiles (not built yet)"
 _AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
 _UNIFIED = "boot with systemd.unified_cgroup_hierarchy=1"
 
@@ -76,7 +77,7 @@ class Question(enum.StrEnum):
     PARANOID = "perf_event_paranoid", _PROFILES
     SAMPLE_RATE = "perf_event_max_sample_rate", _PROFILES
     KPTR = "kptr_restrict", "kernel functions in " + _PROFILES
-    PTRACE = "Yama ptrace_scope", "heap " + _PROFILES
+    PTRACE = "Yama ptrace_scope", _HEAP
     LOCKDOWN = "kernel lockdown", _PROFILES
 
 
@@ -273,8 +274,7 @@ def _swap(facts: Facts) -> _Answer:
         return _unclear(facts.swaps, "whether memory is swapped out is not known")
     return _limited(
         f"on: {areas} area" + ("s" if areas > 1 else ""),
-        lost="memory of a workload leaves out what was swapped; and secrets (not built yet) could "
-        "reach the disk",
+        lost="memory of a workload leaves out what was swapped; and secrets could reach the disk",
         remedy="swapoff -a, as Kubernetes nodes have it; or encrypt the swap",
     )
 
@@ -392,7 +392,7 @@ def _ptrace(facts: Facts) -> _Answer:
         return _ok(text)
     return _limited(
         text,
-        lost=f"heap {_PROFILES}: the memory of "
+        lost=f"{_HEAP}: the memory of "
         + (
             "no process may be read"
             if value == 3
