@@ -37,7 +37,7 @@ def documents(place: Place) -> list[Json]:
 def _read(folder: Path) -> Iterator[Json]:
     found = [
         document
-        for path in sorted(folder.glob("*.yaml"))
+        for path in sorted(folder.glob("*.*"))
         for document in yaml.safe_load_all(path.read_text())
         if document is not None
     ]

@@ -1,0 +1,223 @@
+"""A team's namespace on the testbed: opted in, under the restricted standard, with Vault behind it."""
+
+import json
+from dataclasses import dataclass, field
+from typing import Any
+
+from tests.e2e.first_light.installation import SAMPLE, Installation
+from tests.e2e.first_light.manifests import AGENT
+from tests.testbed.running.waiting import until
+
+NAMESPACE = "shop"
+OTHERS = "others"
+
+PASSWORD = "correct horse battery staple"
+ANNOTATIONS = {
+    "nemutator.io/secret.db": f"secret/{NAMESPACE}/db#password",
+    "nemutator.io/secret.whole": f"secret/{NAMESPACE}/db",
+    "nemutator.io/env.DB_USER": f"secret/{NAMESPACE}/db#user",
+}
+
+READY_S = 60
+REACHED_S = 60.0
+
+ASK = """\
+import http.client, socket, sys
+connection = http.client.HTTPConnection("agent", timeout=20)
+connection.sock = socket.socket(socket.AF_UNIX)
+connection.sock.settimeout(20)
+connection.sock.connect("/run/nemutator/agent.sock")
+connection.request("GET", sys.argv[1])
+answer = connection.getresponse()
+print(answer.status)
+print(answer.read().decode())
+"""
+"""Run in a container, by the Python that our image brings."""
+
+Json = dict[str, Any]
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    status: int
+    body: str
+
+    @property
+    def document(self) -> Any:
+        return json.loads(self.body)
+
+
+@dataclass(frozen=True, slots=True)
+class Team:
+    installation: Installation
+    token: str = field(repr=False)
+    """Of an operator: may see and change all that the console shows."""
+
+    def get(self, *arguments: str, namespace: str = NAMESPACE) -> Any:
+        return self.installation.cluster.get(*arguments, f"--namespace={namespace}")
+
+    def kubectl(self, *arguments: str, namespace: str = NAMESPACE) -> str:
+        return self.installation.cluster.kubectl(
+            f"--namespace={namespace}", *arguments, within_s=READY_S + 30
+        )
+
+    def pods(self, app: str) -> list[Json]:
+        found = self.get("pods", f"--selector=app={app}")["items"]
+        return [pod for pod in found if "deletionTimestamp" not in pod["metadata"]]
+
+    def ask(self, pod: str, path: str, *, namespace: str = NAMESPACE) -> Reply:
+        """What the agent answers to a process in *pod*, over the pod's own socket."""
+        said = self.installation.cluster.kubectl(
+            "exec", pod, "--container=app", f"--namespace={namespace}", "--",
+            "python", "-c", ASK, path,
+        )  # fmt: skip
+        status, _, body = said.partition("\n")
+        return Reply(int(status), body.strip())
+
+    def items(self, what: str) -> list[Json]:
+        return self.installation.items(f"/api/v1/{what}", token=self.token)
+
+    def vault_tokens(self) -> list[Json]:
+        """Tokens that are good now and belong to a service account of the team's."""
+        vault = self.installation.vault
+        listed = vault.call("LIST", "auth/token/accessors")["data"]["keys"]
+        metas = []
+        for accessor in listed:
+            found = vault.call("POST", "auth/token/lookup-accessor", {"accessor": accessor})
+            metas.append(found["data"].get("meta") or {})
+        return [meta for meta in metas if meta.get("service_account_namespace") == NAMESPACE]
+
+
+def found(installation: Installation) -> Team:
+    """Make the namespaces, the policy of Vault and of mutation, and an operator."""
+    cluster, vault = installation.cluster, installation.vault
+    vault.call(
+        "POST", f"secret/data/{NAMESPACE}/db", {"data": {"user": "app", "password": PASSWORD}}
+    )
+    rules = f'path "secret/data/{NAMESPACE}/*" {{ capabilities = ["read"] }}'
+    vault.policy(NAMESPACE, rules)
+    vault.policy(OTHERS, f'path "secret/data/{OTHERS}/*" {{ capabilities = ["read"] }}')
+    for namespace in (NAMESPACE, OTHERS):
+        # As the agent asks for it by default: {namespace}.{service account}.
+        vault.role(
+            f"{namespace}.default",
+            namespace=namespace,
+            service_account="default",
+            policies=[namespace],
+        )
+    cluster.apply(_namespace(NAMESPACE, inject=True), _namespace(OTHERS, inject=False), _policy())
+    cluster.kubectl("create", "serviceaccount", "operator", f"--namespace={OTHERS}")
+    cluster.kubectl(
+        "create", "clusterrolebinding", "operators", "--clusterrole=nemutator-operator",
+        f"--serviceaccount={OTHERS}:operator",
+    )  # fmt: skip
+    team = Team(installation, cluster.token(OTHERS, "operator"))
+    until(
+        lambda: installation.console("/api/v1/mutations", token=team.token).status == 200,
+        "the operator may look",
+        within_s=REACHED_S,
+    )
+    return team
+
+
+def deployment(name: str, replicas: int = 1) -> Json:
+    """Something that waits, in our image because that has a Python; declares what it needs."""
+    container = {
+        "name": "app",
+        "image": AGENT,
+        "imagePullPolicy": "Never",
+        "command": ["python", "-c", "import signal; signal.pause()"],
+        "securityContext": restricted(),
+        "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}},
+    }
+    return _deployment(name, replicas, container, ANNOTATIONS)
+
+
+def sample() -> Json:
+    """The sample service, which burns CPU in functions with names."""
+    container = {
+        "name": "shop",
+        "image": SAMPLE,
+        "imagePullPolicy": "Never",
+        "securityContext": restricted(),
+        "resources": {"requests": {"cpu": "400m", "memory": "128Mi"}},
+    }
+    return _deployment("sample", 1, container, {"nemutator.io/skip-mutation": "resources"})
+
+
+def restricted() -> Json:
+    return {
+        "runAsNonRoot": True,
+        "runAsUser": 10001,
+        "allowPrivilegeEscalation": False,
+        "capabilities": {"drop": ["ALL"]},
+        "seccompProfile": {"type": "RuntimeDefault"},
+    }
+
+
+def by_hand(name: str) -> Json:
+    """A pod of the others that writes our volume itself, and asks for the team's secret."""
+    attributes = {"secret.db": f"secret/{NAMESPACE}/db#password"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": {"name": name, "namespace": OTHERS},
+        "spec": {
+            "terminationGracePeriodSeconds": 1,
+            "containers": [
+                {
+                    "name": "app",
+                    "image": AGENT,
+                    "imagePullPolicy": "Never",
+                    "command": ["python", "-c", "import signal; signal.pause()"],
+                    "volumeMounts": [{"name": "agent", "mountPath": "/run/nemutator"}],
+                }
+            ],
+            "volumes": [
+                {
+                    "name": "agent",
+                    "csi": {"driver": "agent.nemutator.io", "volumeAttributes": attributes},
+                }
+            ],
+        },
+    }
+
+
+def _namespace(name: str, *, inject: bool) -> Json:
+    labels = {"nemutator.io/inject": "enabled"} if inject else {}
+    if inject:
+        labels["pod-security.kubernetes.io/enforce"] = "restricted"
+    return {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+
+
+def _policy() -> Json:
+    return {
+        "apiVersion": "nemutator.io/v1alpha1",
+        "kind": "MutationPolicy",
+        "metadata": {"name": "teams"},
+        "spec": {
+            "match": {"namespaces": [NAMESPACE]},
+            "mode": "Apply",
+            "mutations": [
+                {"labels": {"set": {"team": "shop", "cost-centre": "4711"}}},
+                {"resources": {"requests": {"cpu": {"ratio": 0.25}}}},
+            ],
+        },
+    }
+
+
+def _deployment(name: str, replicas: int, container: Json, annotations: Json) -> Json:
+    labels = {"app": name}
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": name, "namespace": NAMESPACE},
+        "spec": {
+            "replicas": replicas,
+            "selector": {"matchLabels": labels},
+            "template": {
+                "metadata": {"labels": labels, "annotations": annotations},
+                "spec": {"containers": [container], "terminationGracePeriodSeconds": 1},
+            },
+        },
+    }

@@ -1,0 +1,282 @@
+"""The four jobs on a real node, from an opted-in Deployment to what an operator sees of it.
+
+The tests stand in the order of a day: each goes on with what the one before has left.
+"""
+
+import contextlib
+import functools
+import http.client
+import os
+import signal
+import socket
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.first_light import team as teams
+from tests.e2e.first_light.installation import NAMESPACE as OWN
+from tests.e2e.first_light.installation import Installation, said
+from tests.e2e.first_light.team import NAMESPACE, OTHERS, PASSWORD, REACHED_S, READY_S, Team
+from tests.testbed.parts.control_plane import KubectlError
+from tests.testbed.running.waiting import until
+
+# The first builds two images of Dockerfiles when the sources have changed.
+pytestmark = pytest.mark.timeout(600)
+
+MUTATION = "nemutator.io/mutation"
+VOLUMES = "plugins/agent.nemutator.io/volumes"
+
+
+@pytest.fixture(scope="module")
+def team(installation: Installation, sample_image: None) -> Iterator[Team]:
+    team = teams.found(installation)
+    yield team
+    for namespace in (NAMESPACE, OTHERS):
+        installation.cluster.kubectl("delete", "namespace", namespace, "--wait=false")
+
+
+def ready(team: Team, name: str) -> None:
+    try:
+        team.kubectl("rollout", "status", f"deployment/{name}", f"--timeout={READY_S}s")
+    except KubectlError as error:
+        cluster = team.installation.cluster
+        raise AssertionError(f"{error}\n{said(cluster, NAMESPACE)}\n{said(cluster)}") from error
+
+
+def only(things: list[Any]) -> Any:
+    (thing,) = things
+    return thing
+
+
+def test_pods_of_an_opted_in_namespace_are_changed_and_injected(team: Team) -> None:
+    team.installation.cluster.apply(teams.deployment("app"))
+    ready(team, "app")
+    pod = only(team.pods("app"))
+    labels, spec = pod["metadata"]["labels"], pod["spec"]
+    assert (labels["team"], labels["cost-centre"]) == ("shop", "4711")
+    app = only(spec["containers"])
+    assert app["resources"]["requests"] == {"cpu": "50m", "memory": "64Mi"}
+    assert spec["initContainers"][0]["name"] == "nemutator-init"
+    volume = only([one for one in spec["volumes"] if "csi" in one])
+    assert volume["csi"]["driver"] == "agent.nemutator.io"
+    assert volume["csi"]["volumeAttributes"]["secret.db"] == f"secret/{NAMESPACE}/db#password"
+    assert len(pod["metadata"]["annotations"][MUTATION]) <= 4096
+    print("mutated:", pod["metadata"]["annotations"][MUTATION])
+
+
+def test_the_application_finds_its_real_secret_in_a_file(team: Team) -> None:
+    def content(name: str) -> str:
+        where = f"/run/nemutator/secrets/{name}"
+        return team.kubectl("exec", "deployment/app", "--container=app", "--", "cat", where)
+
+    assert content("db") == PASSWORD
+    assert PASSWORD in content("whole")
+    pod = only(team.pods("app"))
+    assert PASSWORD not in str(pod)
+    print("file: /run/nemutator/secrets/db has what Vault has")
+
+
+def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
+    pod = only(team.pods("app"))
+    name = pod["metadata"]["name"]
+    who = team.ask(name, "/v1/whoami").document
+    assert (who["namespace"], who["pod"]) == (NAMESPACE, name)
+    assert (who["uid"], who["service_account"]) == (pod["metadata"]["uid"], "default")
+    assert team.ask(name, "/v1/secret/db").document["value"] == PASSWORD
+    assert team.ask(name, "/v1/env").document == {"DB_USER": "app"}
+    unknown = team.ask(name, "/v1/secret/nothing")
+    assert unknown.status == 404
+    assert "db" in unknown.body
+    print("whoami:", who, "unknown:", unknown.body)
+
+
+def test_another_pod_is_refused_the_first_ones_secret(team: Team) -> None:
+    team.installation.cluster.apply(teams.by_hand("curious"))
+    team.kubectl(
+        "wait", "pod/curious", "--for=condition=Ready", f"--timeout={READY_S}s", namespace=OTHERS
+    )
+    refused = team.ask("curious", "/v1/secret/db", namespace=OTHERS)
+    assert refused.status == 403
+    assert PASSWORD not in refused.body
+    print("by Vault:", refused.body)
+
+
+def test_who_comes_to_a_pods_socket_from_elsewhere_is_refused(team: Team) -> None:
+    node = team.installation.node
+    uid = only(team.pods("app"))["metadata"]["uid"]
+    volumes = node.seen(node.kubelet_root / VOLUMES)
+    records = [path for path in volumes.glob("*.json") if uid in path.read_text()]
+    directory = volumes / only(records).stem
+    status, body = asked_from_here(directory)
+    assert status == 403
+    assert PASSWORD not in body
+    print("by identity:", body)
+
+
+def asked_from_here(directory: Path) -> tuple[int, str]:
+    """What the pod's socket answers to this process, which is in no pod."""
+    fd = os.open(directory, os.O_PATH | os.O_DIRECTORY)
+    connection = http.client.HTTPConnection("agent", timeout=20)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    with contextlib.closing(connection):
+        try:
+            # The path itself is longer than an address may be.
+            connection.sock.connect(f"/proc/self/fd/{fd}/agent.sock")
+        finally:
+            os.close(fd)
+        connection.request("GET", "/v1/secret/db")
+        answer = connection.getresponse()
+        return answer.status, answer.read().decode()
+
+
+def test_the_sample_is_profiled_by_its_annotation(team: Team) -> None:
+    team.installation.cluster.apply(teams.sample())
+    ready(team, "sample")
+    name = only(team.pods("sample"))["metadata"]["name"]
+    team.kubectl("annotate", "pod", name, "nemutator.io/profile=cpu 5s id=first")
+
+    def result() -> str:
+        pod = team.get("pod", name)
+        return str(pod["metadata"]["annotations"].get("nemutator.io/profile-result", ""))
+
+    until(lambda: '"done"' in result(), f"the profile is done: {result()}", within_s=REACHED_S)
+    profile = next(one for one in team.items("profiles") if one["asked_by"] == "annotation")
+    where = f"/api/v1/profiles/{profile['id']}"
+    folded = team.installation.console(f"{where}/folded", token=team.token).body.decode()
+    assert "main.serveVisitors;main.priceBasket" in folded
+    page = team.installation.console(f"{where}/flamegraph", token=team.token).body.decode()
+    assert "priceBasket" in page
+    account = profile["recorded"] / profile["hz"], profile["cpu_seconds"]
+    assert sum(profile["lost"].values()) == 0
+    print("profile:", result(), "recorded/hz and the cgroup's own CPU seconds:", account)
+
+
+def test_its_usage_arrives_and_becomes_advice(team: Team) -> None:
+    def advice() -> dict[str, Any] | None:
+        mine = [one for one in team.items("advice") if one["owner"] == "sample"]
+        return next((one for one in mine if one["container"] == "shop"), None)
+
+    def advised() -> bool:
+        found = advice()
+        return found is not None and found["state"] != "not_yet"
+
+    until(advised, "there is advice for the sample", within_s=REACHED_S)
+    found = advice()
+    assert found is not None
+    assert (found["namespace"], found["owner_kind"]) == (NAMESPACE, "Deployment")
+    assert found["requests"]["cpu"].endswith("m")
+    print("advice:", found)
+
+
+def test_a_mutation_is_taken_back_and_a_foreign_edit_stays(team: Team) -> None:
+    pod = only(team.pods("app"))
+    name = pod["metadata"]["name"]
+    team.kubectl("label", "pod", name, "team=somebody-else", "--overwrite")
+
+    def mutation() -> dict[str, Any] | None:
+        stamp = pod["metadata"]["annotations"][MUTATION]
+        return next((one for one in team.items("mutations") if one["id"] in stamp), None)
+
+    until(lambda: mutation() is not None, "the decision is in the journal", within_s=REACHED_S)
+    found = mutation()
+    assert found is not None
+    where = f"/api/v1/mutations/{found['id']}/rollback"
+    plan = team.installation.console(f"{where}?plan=true", token=team.token, method="POST")
+    print("plan:", plan.body.decode())
+    done = team.installation.console(f"{where}?plan=false", token=team.token, method="POST")
+    assert done.status == 200, done
+    print("done:", done.body.decode())
+    after = team.get("pod", name)
+    assert after["metadata"]["labels"]["team"] == "somebody-else"
+    assert "cost-centre" not in after["metadata"]["labels"]
+    assert only(after["spec"]["containers"])["resources"]["requests"]["cpu"] == "200m"
+    assert after["status"]["containerStatuses"][0]["restartCount"] == 0
+
+
+def test_the_agents_processes_die_one_by_one_and_the_others_go_on(team: Team) -> None:
+    name = only(team.pods("app"))["metadata"]["name"]
+    node = team.installation.node
+    uid = team.installation.pod_of("agent")["metadata"]["uid"]
+    for victim in ("observe", "mount", "credentials"):
+        before = team.installation.restarts("agent")
+        for pid in node.pids_of(uid, victim):
+            with contextlib.suppress(ProcessLookupError):
+                os.kill(pid, signal.SIGKILL)
+        if victim != "credentials":
+            assert team.ask(name, "/v1/secret/db").status == 200
+        until(
+            functools.partial(died, team, victim, before[victim]),
+            f"{victim} is started again",
+            within_s=REACHED_S,
+        )
+        until(lambda: answers(team, name), f"secrets are given after {victim}", within_s=REACHED_S)
+        others = {one: count for one, count in before.items() if one != victim}
+        assert team.installation.restarts("agent").items() >= others.items()
+        print(f"{victim} killed:", team.installation.restarts("agent"))
+
+
+def died(team: Team, victim: str, before: int) -> bool:
+    return team.installation.restarts("agent")[victim] > before
+
+
+def answers(team: Team, pod: str) -> bool:
+    with contextlib.suppress(KubectlError):
+        return team.ask(pod, "/v1/secret/db").status == 200
+    return False
+
+
+def test_a_sealed_vault_is_said_and_what_is_known_is_still_given(team: Team) -> None:
+    name = only(team.pods("app"))["metadata"]["name"]
+    vault = team.installation.vault
+    assert team.ask(name, "/v1/secret/db").status == 200
+    vault.seal()
+    try:
+        known = team.ask(name, "/v1/secret/db")
+        unknown = team.ask("curious", "/v1/secret/db", namespace=OTHERS)
+    finally:
+        vault.unseal()
+    assert known.document["value"] == PASSWORD
+    assert unknown.status in (403, 503)
+    print("sealed:", unknown.body)
+
+
+def test_when_the_pod_is_gone_so_is_its_token(team: Team) -> None:
+    assert team.vault_tokens()
+    print("tokens before:", len(team.vault_tokens()))
+    team.kubectl("delete", "deployment", "app", "--wait=true")
+    until(lambda: not team.vault_tokens(), "its Vault token is revoked", within_s=REACHED_S)
+
+    def states() -> set[str]:
+        return {lease["state"] for lease in team.items("leases") if lease["namespace"] == NAMESPACE}
+
+    until(lambda: states() == {"revoked"}, "the lease is shown as revoked", within_s=REACHED_S)
+
+
+def test_the_audit_names_every_grant_and_denial_and_no_value(team: Team) -> None:
+    answer = team.installation.console("/api/v1/grants?limit=1000", token=team.token)
+    assert PASSWORD not in answer.body.decode()
+    seen = {(one["operation"], one["result"]) for one in answer.document["items"]}
+    assert {("login", "granted"), ("read", "granted"), ("revoke", "granted")} <= seen
+    assert "denied" in {result for _, result in seen}
+    print("audit:", sorted(seen))
+
+
+def test_the_console_is_for_those_who_may(team: Team) -> None:
+    installation = team.installation
+    assert installation.console("/api/v1/topology", token=None).status == 401
+    nobody = installation.cluster.token(OTHERS, "default")
+    assert installation.console("/api/v1/topology", token=nobody).status == 403
+    topology = installation.console("/api/v1/topology", token=team.token).document
+    names = {one["labels"].get("name") for node in topology["nodes"] for one in node["workloads"]}
+    print("workloads by name:", sorted(filter(None, names))[:12])
+
+
+def test_no_secret_is_in_any_log(team: Team) -> None:
+    cluster = team.installation.cluster
+    for component in ("agent", "admission", "brain"):
+        name = team.installation.pod_of(component)["metadata"]["name"]
+        log = cluster.kubectl("logs", name, f"--namespace={OWN}", "--all-containers", "--tail=-1")
+        assert PASSWORD not in log
+        assert "hvs." not in log
