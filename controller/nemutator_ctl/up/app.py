@@ -95,7 +95,7 @@ class _Household:
         if self._settings.sample is not None:
             showing = Showing(
                 sample=self._keeper(SAMPLE),
-                command=commands.sample(self._settings.sample),
+                command=commands.sample(Path(self._settings.sample).absolute()),
                 needed=(brain, credentials, observe),
                 stage=LocalStage(self._directory),
                 clock=self._clock,

@@ -41,9 +41,9 @@ def child(
     return Command((*program(python, role), role, *(f"--{k}={v}" for k, v in options.items())))
 
 
-def sample(program: str) -> Command:
+def sample(program: Path) -> Command:
     """How the sample is started: it ends when its standard input does."""
-    return Command((str(Path(program).absolute()), "--lifeline"))
+    return Command((str(program), "--lifeline"))
 
 
 def raised(command: Command, sudo: str, *, role: str, environment: Mapping[str, str]) -> Command:

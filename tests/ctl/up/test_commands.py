@@ -4,7 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.settings import LogLevel
 from nemutator_ctl.settings import UpSettings
-from nemutator_ctl.up.commands import child, program, raised
+from nemutator_ctl.up.commands import child, program, raised, sample
 from nemutator_ctl.up.processes import Command
 
 DATA = Path("/data")
@@ -53,3 +53,7 @@ def test_what_sudo_drops_of_the_environment_becomes_options() -> None:
     made = raised(plain, "/usr/bin/sudo", role="observe", environment=environment)
     assert made.argv == ("/usr/bin/sudo", "-n", "--", *plain.argv, "--interval-s=2")
     assert made.raised
+
+
+def test_the_sample_ends_with_its_standard_input() -> None:
+    assert sample(Path("/demo shop")) == Command(("/demo shop", "--lifeline"))
