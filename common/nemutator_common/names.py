@@ -129,6 +129,7 @@ RESOURCE = Key("resource", "a resource of the Kubernetes API, in the plural: `po
 RESULT = Key("result", "how it ended: granted, denied or failed")
 SECRET_NAME = Key("secret", "name under which a pod declares a secret; never its value")
 SEQ = Key("seq", "number of a report within its epoch")
+SNAPSHOT = Key("snapshot", "what admission keeps of the brain's knowledge: advice or tombstones")
 STATE = Key("state", "how far it has come: one of a few fixed words, the same as in the metric")
 STATUS = Key("status", "HTTP status of the answer")
 STREAM = Key("stream", "which records go to the brain: reports, grants or decisions")
@@ -498,6 +499,20 @@ SPOOL_DAMAGED = Metric(
     "counter",
     "files of the spool whose end could not be read, by reason: torn, unreadable",
     ("reason",),
+)
+SNAPSHOT_AGE = Metric(
+    "nemutator_snapshot_age_seconds",
+    "gauge",
+    "since the brain has last said that what admission knows is what it knows itself, or since the"
+    " start when it never has, by snapshot: advice, tombstones",
+    ("snapshot",),
+)
+SNAPSHOT_FAILURES = Metric(
+    "nemutator_snapshot_failures_total",
+    "counter",
+    "times that a snapshot could not be had, by snapshot and reason: those of"
+    " nemutator_uplink_failures_total, and malformed; the one before is used on",
+    ("snapshot", "reason"),
 )
 
 Declared = TypeVar("Declared", Key, Metric, Word)

@@ -30,6 +30,13 @@ LARGEST_PROFILE_BYTES = 4 << 20
 STREAMS_PATH = "/uplink/v1/streams/"
 """Then the stream's name. POST a `StreamBatch`, answered by an `Ack`; GET `?writer=…&epoch=…`."""
 
+ADVICE_PATH = "/uplink/v1/advice"
+"""GET: what containers should ask for, for admission; its ETag changes when a decision would."""
+
+TOMBSTONES_PATH = "/uplink/v1/tombstones"
+"""GET: fields that admission is to leave alone, because somebody has taken them back; with an ETag.
+Who asks again has taken in what it was told before."""
+
 Stream = Literal["grants", "decisions"]
 """grants: `Grant`s of the credentials process. decisions: `decisions.Decision`s of admission."""
 

@@ -14,5 +14,16 @@ def answer(document: object, *, status: int = 200) -> web.Response:
     )
 
 
+def unless_known(request: web.Request, document: object, *, tag: str) -> web.Response:
+    """*document*, unless who asks says that it has the one with this *tag*.
+
+    The tag is weak: the same for as long as no decision would be another.
+    """
+    known = any(one.value == tag for one in request.if_none_match or ())
+    response = web.Response(status=304) if known else answer(document)
+    response.headers["ETag"] = f'W/"{tag}"'
+    return response
+
+
 def refusal(status: int, what: str, remedy: str) -> web.Response:
     return answer({"error": what, "remedy": remedy}, status=status)

@@ -34,3 +34,11 @@ class Records(Protocol):
         `NotKeptError` when it cannot be.
         """
         ...
+
+
+class Documents(Protocol):
+    """Snapshots of the brain."""
+
+    async def get(self, path: str) -> bytes:
+        """The document at *path*, the same bytes again when it has not changed; LinkError."""
+        ...

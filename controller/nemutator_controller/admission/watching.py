@@ -18,6 +18,7 @@ from nemutator_common.kube.store import Change
 from nemutator_common.kube.subscribing import Resync
 from nemutator_common.meters import Meter
 
+from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
 from nemutator_controller.mutations.advising import Advisor, NobodyKnows
 from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
@@ -65,8 +66,7 @@ class Watched:
         self._policies = Policies()
         self._told: dict[str, str] = {}
         self.advisor: Advisor = NobodyKnows()
-        self.tombstones: Mapping[tuple[str, str, str], frozenset[str]] = {}
-        """Paths by namespace, kind and name of a workload."""
+        self.tombstones: Tombstones = {}
         self._health.fail("namespaces", "not listed yet")
         self._health.fail("policies", "not listed yet")
 
@@ -83,6 +83,14 @@ class Watched:
 
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
         return self.tombstones.get((namespace, owner_kind, owner_name), frozenset())
+
+    def take_advice(self, document: bytes) -> None:
+        """The brain's snapshot in the place of what was known; a `SnapshotError` changes nothing."""
+        self.advisor = advisor_from(document)
+
+    def take_tombstones(self, document: bytes) -> None:
+        """The same."""
+        self.tombstones = tombstones_from(document)
 
     async def follow(self) -> None:
         """Keep the snapshot of policies true."""

@@ -16,13 +16,19 @@ from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.shipping.batches import encode_records
-from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
+from nemutator_common.shipping.brain_http import (
+    DocumentsOverHttp,
+    StreamOverHttp,
+    brain_over_http,
+)
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
+from nemutator_common.wire import ADVICE_PATH, TOMBSTONES_PATH
 
 from nemutator_controller.admission.answering import Answerer, Rules
 from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.hearing import ADVICE_S, TOMBSTONES_S, Hearing
 from nemutator_controller.admission.reviews import LARGEST
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
@@ -57,6 +63,27 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 NAMESPACES, transport=transport, clock=clock, meter=meter, roll=dice.random
             )
             watched = Watched(policies, namespaces, health=readiness, clock=clock, meter=meter)
+            documents = DocumentsOverHttp(brain)
+            advice = Hearing(
+                "advice",
+                ADVICE_PATH,
+                documents,
+                watched.take_advice,
+                every_s=ADVICE_S,
+                clock=clock,
+                meter=meter,
+                roll=dice.random,
+            )
+            tombstones = Hearing(
+                "tombstones",
+                TOMBSTONES_PATH,
+                documents,
+                watched.take_tombstones,
+                every_s=TOMBSTONES_S,
+                clock=clock,
+                meter=meter,
+                roll=dice.random,
+            )
             shipper = Shipper(
                 StreamOverHttp(brain, "decisions"),
                 spool,
@@ -104,6 +131,8 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             )
             supervisor = Supervisor()
             supervisor.add("ship decisions", shipper.run)
+            supervisor.add("hear advice", advice.run)
+            supervisor.add("hear tombstones", tombstones.run)
             supervisor.add("watch policies", policies.run)
             supervisor.add("watch namespaces", namespaces.run)
             supervisor.add("follow policies", watched.follow)

@@ -10,6 +10,7 @@ from nemutator_common.supervising import Supervisor
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.applying import Applying
+from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.manifests_endpoint import ManifestsApi
@@ -40,7 +41,14 @@ class Journaling:
         self.record: Handler = recorder(meter)
         """What stores the stream "decisions"."""
         manifests = FileObjects(directory.objects)
-        rolling_back = RollingBack(self._store, cluster or manifests, fresh=fresh_id, clock=clock)
+        self._audience = Audience(expected=cluster is not None, clock=clock)
+        rolling_back = RollingBack(
+            self._store,
+            cluster or manifests,
+            audience=self._audience,
+            fresh=fresh_id,
+            clock=clock,
+        )
         self._mutations = MutationsApi(self._store, rolling_back, meter=meter)
         self._manifests: ManifestsApi | None = None
         if cluster is None:
@@ -55,7 +63,7 @@ class Journaling:
         return [*self._mutations.routes(), *manifests]
 
     def uplink(self) -> list[web.RouteDef]:
-        return TombstonesApi(self._store).routes()
+        return TombstonesApi(self._store, self._audience).routes()
 
     def add(self, supervisor: Supervisor) -> None:
         supervisor.add("journal retention", self._retention.run)

@@ -1,16 +1,21 @@
 """`/api/v1/mutations`: what was changed, and taking it back; and the tombstones for admission."""
 
+import hashlib
 import logging
 from collections.abc import Awaitable, Callable
 
+import msgspec
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.decisions import Decision, Subject
 from nemutator_common.meters import Meter
+from nemutator_common.wire import TOMBSTONES_PATH
 
-from nemutator_controller.answers import answer, refusal
+from nemutator_controller.answers import answer, refusal, unless_known
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.ingest.endpoint import CALLER
 from nemutator_controller.journal import documents
+from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.living import RefusedError, UnreachableError
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import LONGEST_ID, Entry, names_of
@@ -19,10 +24,12 @@ from nemutator_controller.journal.rolling_back import NotToReverseError, Rolling
 log = logging.getLogger(__name__)
 
 MUTATIONS_PATH = "/api/v1/mutations"
-TOMBSTONES_PATH = "/uplink/v1/tombstones"
 
 MARKED = "marked"
 """In place of an id: the one whose mark a pod carries."""
+
+LOCAL_REPLICA = "local"
+"""An admission on this machine, which has shown the link token and so has no name."""
 
 MOST_LISTED = 1_000
 LISTED = 100
@@ -102,14 +109,20 @@ class MutationsApi:
 class TombstonesApi:
     """For admission, on the uplink."""
 
-    def __init__(self, store: JournalStore) -> None:
+    def __init__(self, store: JournalStore, audience: Audience) -> None:
         self._store = store
+        self._audience = audience
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get(TOMBSTONES_PATH, explained(self._tell))]
+        return [web.get(TOMBSTONES_PATH, explained(self._tell), allow_head=False)]
 
-    async def _tell(self, _: web.Request) -> web.Response:
-        return answer(documents.buried(await self._store.tombstones()))
+    async def _tell(self, request: web.Request) -> web.Response:
+        caller = request[CALLER]
+        # Before they are read: what is buried in between it hears the next time.
+        self._audience.asked(caller.admission or LOCAL_REPLICA)
+        document = documents.buried(await self._store.tombstones())
+        tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
+        return unless_known(request, document, tag=tag)
 
 
 def explained(handler: Handler) -> Handler:

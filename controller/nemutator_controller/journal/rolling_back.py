@@ -5,6 +5,7 @@ from collections.abc import Callable, Sequence
 from nemutator_common.clocks import Clock
 from nemutator_common.decisions import Decision, Subject
 
+from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.living import (
     ChangedError,
     Live,
@@ -35,6 +36,10 @@ TRIES = 5
 """Somebody else may write the object between our look at it and our write."""
 
 NO_ROOM = "there is no room for a further tombstone: roll policies back instead of single pods"
+NOT_HEARD = (
+    "a replica of admission has not heard of it yet, and might do it again to the next pod: ask"
+    " again"
+)
 KEPT_CHANGING = "it kept changing while this was tried: try again"
 
 
@@ -50,10 +55,17 @@ class RollingBack:
     """*fresh* makes ids of reversals that nobody has used."""
 
     def __init__(
-        self, store: JournalStore, objects: Objects, *, fresh: Callable[[], str], clock: Clock
+        self,
+        store: JournalStore,
+        objects: Objects,
+        *,
+        audience: Audience,
+        fresh: Callable[[], str],
+        clock: Clock,
     ) -> None:
         self._store = store
         self._objects = objects
+        self._audience = audience
         self._fresh = fresh
         self._clock = clock
 
@@ -164,6 +176,9 @@ class RollingBack:
         ]
         if not await self._store.bury(stones, decision=plan.decision.id, at=self._clock.now()):
             _note(steps, outcomes, "refused", NO_ROOM)
+            return False
+        if not await self._audience.knows():
+            _note(steps, outcomes, "refused", NOT_HEARD)
             return False
         try:
             await self._objects.evict(plan.live)

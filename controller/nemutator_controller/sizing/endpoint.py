@@ -5,13 +5,12 @@ import hashlib
 import msgspec
 from aiohttp import web
 from nemutator_common.clocks import Clock
+from nemutator_common.wire import ADVICE_PATH
 
-from nemutator_controller.answers import answer
+from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.documents import advice_list, essence
 from nemutator_controller.sizing.ports import Requests
 from nemutator_controller.sizing.usages import Usages
-
-ADVICE_PATH = "/uplink/v1/advice"
 
 
 class AdviceApi:
@@ -36,10 +35,4 @@ class AdviceApi:
         """Its tag is weak: the same as long as no decision would be another."""
         advice = advice_list(self._usages.seen(now=self._clock.now()), self._requests)
         tag = hashlib.blake2b(msgspec.json.encode(essence(advice)), digest_size=16).hexdigest()
-        known = request.if_none_match or ()
-        if any(one.value == tag for one in known):
-            response = web.Response(status=304)
-        else:
-            response = answer(advice)
-        response.headers["ETag"] = f'W/"{tag}"'
-        return response
+        return unless_known(request, advice, tag=tag)

@@ -6,11 +6,13 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import msgspec
+import pytest
 from nemutator_common import names
 from nemutator_common.kube.failures import ForbiddenError, InvalidError, UnknownResourceError
 from nemutator_common.kube.informing import Informer
 from nemutator_common.kube.resources import NAMESPACES
 from nemutator_common.serving.readiness import Readiness
+from nemutator_controller.admission.snapshots import SnapshotAdvisor, SnapshotError
 from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
 
 from tests.fakes.clocks import ManualClock
@@ -121,3 +123,17 @@ async def test_what_was_taken_back_is_found_by_its_workload() -> None:
     assert play.watched.reversed("default", "Deployment", "web") == {"metadata.labels[a]"}
     assert play.watched.reversed("default", "Deployment", "db") == frozenset()
     assert set(play.health.problems()) == {"namespaces", "policies"}
+
+
+async def test_the_brains_snapshots_are_answered_from_and_nonsense_changes_nothing() -> None:
+    play = Play([], [])
+    stone = {"namespace": "a", "owner_kind": "Deployment", "owner_name": "web", "path": "p"}
+    play.watched.take_tombstones(msgspec.json.encode({"tombstones": [stone]}))
+    play.watched.take_advice(b'{"items": []}')
+    advisor = play.watched.advisor
+    assert advisor == SnapshotAdvisor({})
+    for take in (play.watched.take_tombstones, play.watched.take_advice):
+        with pytest.raises(SnapshotError):
+            take(b"nonsense")
+    assert play.watched.advisor is advisor
+    assert play.watched.reversed("a", "Deployment", "web") == {"p"}

@@ -4,6 +4,7 @@ import pytest
 from nemutator_common import names
 from nemutator_common.decisions import Subject
 from nemutator_controller.journal.applying import WRITER, Applying
+from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.living import RefusedError
 from nemutator_controller.journal.manifests import Applied, ManifestError, manifest_of
 from nemutator_controller.journal.rolling_back import RollingBack
@@ -40,7 +41,11 @@ class Place:
         entry = await self.journal.entry(decision)
         assert entry is not None
         rolling_back = RollingBack(
-            self.journal, self.objects, fresh=lambda: f"v-{decision}", clock=self.clock
+            self.journal,
+            self.objects,
+            audience=Audience(expected=False, clock=self.clock),
+            fresh=lambda: f"v-{decision}",
+            clock=self.clock,
         )
         return (await rolling_back.roll_back(entry.decision, evict=False)).state
 

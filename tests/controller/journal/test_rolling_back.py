@@ -1,14 +1,17 @@
+import asyncio
 from dataclasses import replace
 
 import pytest
 from nemutator_common import names
 from nemutator_common.decisions import Decision
+from nemutator_controller.journal.audience import PATIENCE_S, Audience
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
 from nemutator_controller.journal.plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
 from nemutator_controller.journal.records import Reversal, Tombstone
 from nemutator_controller.journal.rolling_back import (
     KEPT_CHANGING,
     NO_ROOM,
+    NOT_HEARD,
     TRIES,
     NotToReverseError,
     RollingBack,
@@ -30,11 +33,14 @@ class Place:
         self.decision = one or decision()
         self.objects.place(POD, changed_pod())
         numbers = iter(range(1, 100))
+        self.clock = ManualClock(NOW + 60)
+        self.audience = Audience(expected=False, clock=self.clock)
         self.rolling_back = RollingBack(
             self.journal,
             self.objects,
+            audience=self.audience,
             fresh=lambda: f"v{next(numbers)}",
-            clock=ManualClock(NOW + 60),
+            clock=self.clock,
         )
 
     async def roll_back(self, *, evict: bool = False) -> Reversal:
@@ -143,7 +149,9 @@ async def test_what_was_done_before_a_change_stays_done() -> None:
 
     faster = Faster()
     faster.place(POD, changed_pod())
-    rolling_back = RollingBack(place.journal, faster, fresh=lambda: "v", clock=ManualClock(NOW))
+    rolling_back = RollingBack(
+        place.journal, faster, audience=place.audience, fresh=lambda: "v", clock=place.clock
+    )
     reversal = await rolling_back.roll_back(place.decision, evict=False)
     assert results(reversal)[TEAM] == ("reversed", "")
     assert results(reversal)[CPU] == ("reversed", "")
@@ -276,3 +284,33 @@ async def test_a_marked_pod_that_is_gone_is_named() -> None:
     place.objects.things.clear()
     with pytest.raises(NotToReverseError, match="not there any more"):
         await place.rolling_back.marked(POD)
+
+
+async def test_nothing_is_evicted_before_admission_knows_what_its_next_pod_is_to_be_without() -> (
+    None
+):
+    place = Place()
+    place.audience.asked("admission-1")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(place.roll_back(evict=True))
+        await place.clock.until_sleeping()
+        assert place.journal.stones
+        await place.clock.advance(1)
+        place.audience.asked("admission-1")
+        await place.clock.advance(1)
+        assert place.objects.evicted == []
+        place.audience.asked("admission-1")
+        await place.clock.advance(1)
+    assert task.result().evicted
+    assert place.objects.evicted == ["web-1"]
+
+
+async def test_a_replica_that_does_not_hear_keeps_the_pod() -> None:
+    place = Place()
+    place.audience.asked("admission-1")
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(place.roll_back(evict=True))
+        await place.clock.until_sleeping()
+        await place.clock.advance(PATIENCE_S + 1)
+    assert results(task.result())[INIT] == ("refused", NOT_HEARD)
+    assert place.objects.evicted == []

@@ -1,0 +1,109 @@
+"""What the brain knows and admission answers from: advice, and what was taken back."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import msgspec
+from nemutator_common.quantities import QuantityError, parse_quantity
+
+from nemutator_controller.mutations.advising import Advised, Name, NoAdvice, Side, Workload
+
+FIRM = "firm"
+"""The only advice that changes a pod: a provisional one may have seen no more than a start."""
+
+Tombstones = Mapping[tuple[str, str, str], frozenset[str]]
+"""Paths by namespace, kind and name of a workload."""
+
+
+class SnapshotError(ValueError):
+    """What came is no such snapshot; says why."""
+
+
+class _Amounts(msgspec.Struct, frozen=True, gc=False):
+    cpu: str | None = None
+    memory: str | None = None
+
+
+class _Item(msgspec.Struct, frozen=True):
+    namespace: str
+    owner_kind: str
+    owner: str
+    container: str
+    strategy: str
+    state: str
+    reason: str
+    points: int
+    requests: _Amounts
+    limits: _Amounts
+
+
+class _Advice(msgspec.Struct, frozen=True):
+    items: list[_Item]
+
+
+class _Stone(msgspec.Struct, frozen=True):
+    namespace: str
+    owner_kind: str
+    owner_name: str
+    path: str
+
+
+class _Tombstones(msgspec.Struct, frozen=True):
+    tombstones: list[_Stone]
+
+
+_advice = msgspec.json.Decoder(_Advice)
+_tombstones = msgspec.json.Decoder(_Tombstones)
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotAdvisor:
+    """An `Advisor`."""
+
+    items: Mapping[tuple[Workload, str], _Item]
+    """By workload and container."""
+
+    def advise(
+        self, workload: Workload, container: str, side: Side, name: Name
+    ) -> Advised | NoAdvice:
+        item = self.items.get((workload, container))
+        if item is None:
+            return NoAdvice("the brain has not seen this container run yet")
+        if item.state != FIRM:
+            return NoAdvice(f"no firm advice yet: {item.reason}")
+        amounts = item.requests if side == "requests" else item.limits
+        text = {"cpu": amounts.cpu, "memory": amounts.memory}.get(name)
+        if text is None:
+            return NoAdvice(f"{item.strategy} gives no {side} of {name}")
+        try:
+            amount = parse_quantity(text)
+        except QuantityError as error:
+            return NoAdvice(f"the advice is no amount: {error}")
+        return Advised(amount, f"{item.strategy}, {item.points} points")
+
+
+def advisor_from(document: bytes) -> SnapshotAdvisor:
+    """From the document at `wire.ADVICE_PATH`."""
+    try:
+        items = _advice.decode(document).items
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise SnapshotError(f"not a list of advice: {error}") from error
+    return SnapshotAdvisor(
+        {
+            (Workload(item.namespace, item.owner_kind, item.owner), item.container): item
+            for item in items
+        }
+    )
+
+
+def tombstones_from(document: bytes) -> Tombstones:
+    """From the document at `wire.TOMBSTONES_PATH`."""
+    try:
+        stones = _tombstones.decode(document).tombstones
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise SnapshotError(f"not a list of tombstones: {error}") from error
+    found: dict[tuple[str, str, str], set[str]] = {}
+    for stone in stones:
+        workload = stone.namespace, stone.owner_kind, stone.owner_name
+        found.setdefault(workload, set()).add(stone.path)
+    return {workload: frozenset(paths) for workload, paths in found.items()}

@@ -1,0 +1,93 @@
+import string
+from typing import Any
+
+import msgspec
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common.quantities import parse_quantity
+from nemutator_controller.admission.snapshots import (
+    SnapshotError,
+    advisor_from,
+    tombstones_from,
+)
+from nemutator_controller.mutations.advising import Advised, NoAdvice, Workload
+
+WEB = Workload("shop", "Deployment", "web")
+
+
+def item(**changed: Any) -> dict[str, Any]:
+    """As the brain writes it; `tests/contract/admission` has a real one."""
+    return {
+        "namespace": "shop",
+        "owner_kind": "Deployment",
+        "owner": "web",
+        "container": "app",
+        "strategy": "krr-simple",
+        "state": "firm",
+        "reason": "",
+        "points": 120,
+        "more": {"that": "we do not know"},
+        "requests": {"cpu": "70m", "memory": "128M"},
+        "limits": {"cpu": None, "memory": "128M"},
+        **changed,
+    }
+
+
+def advice(*items: dict[str, Any]) -> bytes:
+    return msgspec.json.encode({"kind": "AdviceList", "items": items})
+
+
+def test_firm_advice_is_an_amount_with_its_reason() -> None:
+    advisor = advisor_from(advice(item()))
+    cpu = advisor.advise(WEB, "app", "requests", "cpu")
+    assert cpu == Advised(parse_quantity("70m"), "krr-simple, 120 points")
+    memory = advisor.advise(WEB, "app", "limits", "memory")
+    assert memory == Advised(parse_quantity("128M"), "krr-simple, 120 points")
+
+
+@pytest.mark.parametrize(
+    ("changed", "why"),
+    [
+        ({"state": "provisional", "reason": "12 of 100 points"}, "no firm advice yet: 12 of 100"),
+        ({"state": "not_yet", "reason": "3 of 8 points"}, "no firm advice yet: 3 of 8"),
+        ({"state": "better than firm"}, "no firm advice yet"),
+        ({"container": "side"}, "has not seen this container"),
+        ({"namespace": "other"}, "has not seen this container"),
+        ({"owner_kind": "StatefulSet"}, "has not seen this container"),
+        ({"requests": {}}, "krr-simple gives no requests of cpu"),
+        ({"requests": {"cpu": "much"}}, "the advice is no amount"),
+    ],
+)
+def test_everything_else_is_a_reason(changed: dict[str, Any], why: str) -> None:
+    answer = advisor_from(advice(item(**changed))).advise(WEB, "app", "requests", "cpu")
+    assert isinstance(answer, NoAdvice)
+    assert why in answer.reason
+
+
+def test_of_what_nobody_measures_there_is_no_advice() -> None:
+    answer = advisor_from(advice(item())).advise(WEB, "app", "requests", "ephemeral-storage")
+    assert answer == NoAdvice("krr-simple gives no requests of ephemeral-storage")
+
+
+NAMES = st.text(string.ascii_lowercase, min_size=1, max_size=3)
+STONES = st.tuples(NAMES, NAMES, NAMES, NAMES)
+
+
+@given(st.lists(STONES))
+def test_every_tombstone_is_found_by_its_workload(stones: list[tuple[str, str, str, str]]) -> None:
+    keys = ("namespace", "owner_kind", "owner_name", "path")
+    document = {"tombstones": [dict(zip(keys, stone, strict=True)) for stone in stones]}
+    found = tombstones_from(msgspec.json.encode(document))
+    assert {(*workload, path) for workload, paths in found.items() for path in paths} == {*stones}
+
+
+@pytest.mark.parametrize(
+    "document",
+    [b"", b"{}", b"[]", b"\xff", b"[" * 100_000, b'{"items": 1, "tombstones": 1}', b"null"],
+)
+def test_nonsense_is_said_to_be_nonsense(document: bytes) -> None:
+    with pytest.raises(SnapshotError):
+        advisor_from(document)
+    with pytest.raises(SnapshotError):
+        tombstones_from(document)
