@@ -37,6 +37,9 @@ class Publication:
     """As the volume has them: what the pod declares (`declarations.from_volume`)."""
     tokens: Mapping[str, str]
     """Tokens of the pod's service account, by audience. Never written, never logged."""
+    pods_root: str = ""
+    """Kubelet's control group, as the setting `credentials.pods_root` would name it: mount sees the
+    whole machine, where a container with a cgroup namespace of its own does not. Empty: not known."""
 
 
 @dataclass(frozen=True, slots=True)

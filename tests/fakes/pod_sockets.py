@@ -56,13 +56,16 @@ class Node:
         self.server = HttpServer(
             name="credentials",
             address=UnixAddress(self.private),
-            routes=Registration(self.publisher, instance="life-1").routes(),
+            routes=Registration(self.publisher, self, instance="life-1").routes(),
             meter=meter,
             readiness=Readiness(),
             clock=clock,
             limits=Limits(drain_s=PATIENCE_S),
             greet=greet,
         )
+
+    def learn(self, told: str) -> None:
+        """What mount sees of the machine is nothing to a witness that is given."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Node"]:

@@ -40,8 +40,7 @@ from nemutator_agent.credentials.store_api import StoreApi, with_link_token
 from nemutator_agent.credentials.surface import Surface, refusals_as_json
 from nemutator_agent.credentials.vault import HvacVault
 from nemutator_agent.credentials.vault_calls import VaultCalls
-from nemutator_agent.identity.attesting import PodWitness, RuleWitness
-from nemutator_agent.identity.pods import PodsRoot, find_pods_root
+from nemutator_agent.identity.attesting import LearningWitness, RuleWitness
 from nemutator_agent.settings import CredentialsSettings
 
 PRIVATE_LIMITS = Limits(body_bytes=256 << 10, connections=64)
@@ -109,7 +108,7 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
 async def _with_vault(process: _Process) -> AsyncIterator[None]:
     """In a cluster: a socket for each pod that mount publishes, and Vault behind them."""
     settings, clock, meter = process.settings, process.clock, process.meter
-    witness = PodWitness(_pods_root(settings.pods_root))
+    witness = _witness(settings.pods_root)
     vault = HvacVault(
         settings.vault_address,
         ca_file=Path(settings.vault_ca_file) if settings.vault_ca_file else None,
@@ -146,7 +145,7 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
 
     publisher = Publisher(broker, PodSockets(clock=clock, meter=meter), desk, meter=meter)
     server = _private(
-        process, Registration(publisher, instance=secrets.token_hex(16)).routes(), middlewares=()
+        process, Registration(publisher, witness, instance=secrets.token_hex(16)).routes(), middlewares=()
     )
     await server.bind()
     process.supervisor.add("revoke tokens", revocations.run)
@@ -225,9 +224,9 @@ def _private(
     )
 
 
-def _pods_root(setting: str) -> PodsRoot:
+def _witness(setting: str) -> LearningWitness:
     try:
-        return find_pods_root(Path("/proc/self/cgroup").read_text(), setting)
+        return LearningWitness(Path("/proc/self/cgroup").read_text(), setting)
     except (OSError, ValueError) as error:
         raise OperatorError(
             f"kubelet's control group: {error}",

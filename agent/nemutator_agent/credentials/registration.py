@@ -1,6 +1,7 @@
 """Takes publications from the mount process: `nemutator_common.publications`."""
 
 import re
+from typing import Protocol
 
 import msgspec
 from aiohttp import web
@@ -19,11 +20,20 @@ _LONGEST = 4096
 _LONGEST_NAME = 253
 
 
+class Learner(Protocol):
+    """Somebody who must know where kubelet keeps its pods."""
+
+    def learn(self, told: str) -> None:
+        """Raises a ValueError with what to do when that is still not known."""
+        ...
+
+
 class Registration:
     """Only root of the agent's own pod can open the socket that this is served on."""
 
-    def __init__(self, publisher: Publisher, *, instance: str) -> None:
+    def __init__(self, publisher: Publisher, learner: Learner, *, instance: str) -> None:
         self._publisher = publisher
+        self._learner = learner
         self._instance = Instance(instance)
 
     def routes(self) -> list[web.RouteDef]:
@@ -43,7 +53,10 @@ class Registration:
         if not _is_sound(publication):
             return _refusal(400, "a name in this publication is missing or too long", "see kubelet")
         try:
+            self._learner.learn(publication.pods_root)
             self._publisher.publish(volume, publication)
+        except ValueError as error:
+            return _refusal(503, f"pods cannot be told apart: {error}", "see credentials.pods_root")
         except OperatorError as error:
             return _refusal(503, error.what, error.remedy)
         return web.Response(status=204)

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 
 from nemutator_agent.identity.cgroup_lines import UNIFIED, Line, line_of, parse_lines
 from nemutator_agent.identity.facts import Facts
-from nemutator_agent.identity.pods import PodsRoot, pod_of
+from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of
 from nemutator_agent.identity.refusals import RefusedError
 from nemutator_agent.identity.rules import Rule, split_cgroup
 
@@ -20,6 +20,39 @@ class PodWitness:
         found = pod_of(facts.cgroup, self._root)
         if found != pod_uid:
             raise RefusedError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+
+
+class LearningWitness:
+    """A `PodWitness` that may have to be told where kubelet keeps its pods: a process in a cgroup
+    namespace of its own, as containers have it with version 2, does not see that.
+    """
+
+    def __init__(self, own_cgroup: str, setting: str) -> None:
+        self._own_cgroup = own_cgroup
+        self._witness: PodWitness | None = None
+        self._unknown = ""
+        try:
+            self._witness = PodWitness(find_pods_root(own_cgroup, setting))
+        except ValueError as error:
+            if setting:
+                raise
+            self._unknown = str(error)
+
+    def learn(self, told: str) -> None:
+        """Take what a process says that sees the whole machine, if it is not known already.
+
+        A ValueError says what to do when that one does not know either.
+        """
+        if self._witness is None:
+            if not told:
+                raise ValueError(self._unknown)
+            self._witness = PodWitness(find_pods_root(self._own_cgroup, told))
+
+    def admit(self, facts: Facts, pod_uid: str) -> None:
+        """As a `PodWitness` does; before it has learnt, nobody is admitted."""
+        if self._witness is None:
+            raise RefusedError("position", self._unknown)
+        self._witness.admit(facts, pod_uid)
 
 
 class RuleWitness:

@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import os
+import socket
+import struct
 from dataclasses import asdict
 from pathlib import Path
 
@@ -15,6 +18,9 @@ from nemutator_agent.mount.http_messages import (
     parse_answer,
     request,
 )
+from nemutator_agent.mount.places import pods_root_for
+
+_CREDENTIALS = struct.Struct("iII")
 
 CALL_S = 10.0
 """A pod's start waits for it; kubelet itself gives up after two minutes."""
@@ -24,6 +30,7 @@ class CredentialsSocket:
     def __init__(self, path: Path, *, call_s: float = CALL_S) -> None:
         self._path = path
         self._call_s = call_s
+        self._pods_root = ""
 
     async def instance(self) -> str:
         answer = await self._ask("GET", INSTANCE_PATH)
@@ -36,7 +43,11 @@ class CredentialsSocket:
         return instance
 
     async def publish(self, volume_id: str, publication: Publication) -> None:
-        body = json.dumps(asdict(publication)).encode()
+        if not self._pods_root:
+            # It is seen by the connection, which every question makes anew.
+            await self.instance()
+        told = asdict(publication) | {"pods_root": self._pods_root}
+        body = json.dumps(told).encode()
         await self._order("PUT", f"{PUBLICATIONS_PATH}/{volume_id}", body)
 
     async def unpublish(self, volume_id: str) -> None:
@@ -55,6 +66,7 @@ class CredentialsSocket:
                     self._path, limit=LARGEST_ANSWER
                 )
                 try:
+                    self._pods_root = _seen_from_here(writer)
                     writer.write(request(method, path, body))
                     await writer.drain()
                     received = bytearray()
@@ -75,6 +87,22 @@ class CredentialsSocket:
             f"the credentials process on this node does not help: {why} ({self._path}); remedy: "
             "look at the log of the agent's container `credentials`"
         )
+
+
+def _seen_from_here(writer: asyncio.StreamWriter) -> str:
+    """Kubelet's control group for whoever listens at the other end; empty when it is not seen."""
+    connected = writer.get_extra_info("socket")
+    try:
+        with socket.socket(fileno=os.dup(connected.fileno())) as own:
+            given = own.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
+        pid, _, _ = _CREDENTIALS.unpack(given)
+        return pods_root_for(_cgroup("self"), _cgroup(str(pid)))
+    except OSError:
+        return ""
+
+
+def _cgroup(pid: str) -> str:
+    return Path("/proc", pid, "cgroup").read_text(errors="surrogateescape")
 
 
 def _why(body: bytes) -> str:

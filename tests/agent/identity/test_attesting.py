@@ -1,5 +1,5 @@
 import pytest
-from nemutator_agent.identity.attesting import PodWitness, RuleWitness
+from nemutator_agent.identity.attesting import LearningWitness, PodWitness, RuleWitness
 from nemutator_agent.identity.facts import Facts
 from nemutator_agent.identity.pods import PodsRoot
 from nemutator_agent.identity.refusals import RefusedError
@@ -75,3 +75,30 @@ def test_a_program_that_may_not_be_seen_is_no_program() -> None:
 def test_without_version_2_systemds_hierarchy_names_services() -> None:
     facts = Facts("2:name=systemd:/system.slice/app.service\n1:memory:/\n", 1, None)
     RuleWitness().admit(1, facts, [parse_rule("cgroup=/system.slice/app.service")])
+
+
+OWN_GROUP = f"/kubepods/burstable/pod{OTHER}/{'a' * 64}"
+
+
+def test_who_sees_no_pods_admits_nobody_before_it_has_learnt() -> None:
+    witness = LearningWitness("0::/\n", "")
+    facts = Facts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None)
+    with pytest.raises(RefusedError):
+        witness.admit(facts, UID)
+    with pytest.raises(ValueError, match="pods_root"):
+        witness.learn("")
+    witness.learn(f":/kubepods@{OWN_GROUP}")
+    witness.admit(facts, UID)
+    with pytest.raises(RefusedError, match="is in pod"):
+        witness.admit(facts, OTHER)
+
+
+def test_what_is_known_already_is_not_learnt_anew() -> None:
+    witness = LearningWitness("0::/\n", f":/kubepods@{OWN_GROUP}")
+    witness.learn("nonsense")
+    witness.admit(Facts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None), UID)
+
+
+def test_a_setting_that_makes_no_sense_is_said_at_once() -> None:
+    with pytest.raises(ValueError, match="expected"):
+        LearningWitness("0::/\n", "nonsense")
