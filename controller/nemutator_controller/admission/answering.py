@@ -6,6 +6,7 @@ exception is a pod that says itself that it must not run without us.
 
 import asyncio
 import logging
+from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any, Literal
@@ -20,9 +21,9 @@ from nemutator_controller.admission.frames import NotKeptError
 from nemutator_controller.admission.ports import Records, World
 from nemutator_controller.admission.reviews import Answer, Request
 from nemutator_controller.admission.subjects import is_mirror, subject_of
-from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.injection import Injector
-from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render
+from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
 from nemutator_controller.mutations.paths import PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, is_whole, merged, stamp_of, written
 from nemutator_controller.policies.planning import Plan, Situation, plan
@@ -164,8 +165,8 @@ class Answerer:
             await self._keep(preview, durable=False)
         if planned.edits:
             await self._keep(record, durable=self._rules.strict or not whole)
-        for edit in planned.edits:
-            self._meter.count(names.ADMISSION_EDITS, verb=edit.verb)
+        for verb, count in Counter(edit.verb for edit in planned.edits).items():
+            self._meter.count(names.ADMISSION_EDITS, count, verb=verb)
         answer = Answer(operations=operations, warnings=planned.warnings, decision=decision)
         return "patched" if operations else "preview", answer
 
@@ -199,8 +200,8 @@ def patch_of(thing: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list
     mark = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
     everything = (*edits, mark)
     try:
-        operations = render(thing, everything, kind)
-        wanted, made = apply_edits(thing, everything, kind), apply_patch(thing, operations)
+        operations, wanted = render_and_apply(thing, everything, kind)
+        made = apply_patch(thing, operations)
     except (PatchError, PathError) as error:
         raise _FailedError("self_check", f"the patch would not apply: {error}") from error
     if not same(wanted, made):

@@ -28,6 +28,9 @@ FIRST = frozenset({"initContainers"})
 wait for must come before them."""
 
 
+_KEPT_EMPTY = frozenset({Field("metadata"), Field("spec"), Field("template")})
+
+
 @dataclass(frozen=True, slots=True)
 class Author:
     """Who wants a change, and why: what stands in an edit beside its values."""
@@ -47,7 +50,7 @@ class Draft:
         self._kind = kind
         self._leave = leave
         self._authors: dict[Path, Author] = {}
-        self._writing = _Writing(thing, kind)
+        self._writing = Writing(thing, kind)
 
     @property
     def kind(self) -> str:
@@ -78,6 +81,8 @@ class Draft:
 
     def edits(self) -> tuple[Edit, ...]:
         """What has really changed, each field once, in the order in which it was first touched."""
+        touched = {path.steps for path in self._authors}
+        depths = {len(steps) for steps in touched}
         return tuple(
             Edit(
                 path=str(path),
@@ -89,20 +94,18 @@ class Draft:
                 digest=author.digest,
             )
             for path, author in self._authors.items()
-            if not self._is_inside_another(path)
+            # What was changed inside of another change is part of that one.
+            if not any(path.steps[:depth] in touched for depth in depths if depth < len(path.steps))
             and not same(
                 before := value_at(self._original, path, self._kind),
                 after := self.value(path),
             )
         )
 
-    def _is_inside_another(self, path: Path) -> bool:
-        return any(Path(path.steps[:depth]) in self._authors for depth in range(len(path.steps)))
-
 
 def apply_edits(thing: Json, edits: Iterable[Edit], kind: str) -> Json:
     """*thing* with all *edits*, whatever stood there before."""
-    writing = _Writing(thing, kind)
+    writing = Writing(thing, kind)
     for edit in edits:
         writing.write(parse_path(edit.path), edit.after)
     return writing.thing
@@ -120,7 +123,11 @@ def same(left: Json, right: Json) -> bool:
     if isinstance(left, bool) or isinstance(right, bool):
         return False
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(same(left[key], right[key]) for key in left)
+        return left.keys() == right.keys() and all(
+            # Copies share most of what they hold.
+            value is right[key] or same(value, right[key])
+            for key, value in left.items()
+        )
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
     return bool(left == right)
@@ -150,10 +157,10 @@ def emptied(thing: Json, steps: Sequence[Step]) -> int:
 def _stays(steps: Sequence[Step]) -> bool:
     """Whether what *steps* lead to may be empty: `metadata`, a spec, a template, an item."""
     last = steps[-1]
-    return isinstance(last, Item) or last in (Field("metadata"), Field("spec"), Field("template"))
+    return isinstance(last, Item) or last in _KEPT_EMPTY
 
 
-class _Writing:
+class Writing:
     """Writes into copies. What was copied once is ours, and not copied again."""
 
     def __init__(self, thing: Json, kind: str) -> None:
@@ -176,7 +183,7 @@ class _Writing:
     def _set(self, steps: Sequence[Step], value: Json) -> None:
         container = self._container(steps)
         last = steps[-1]
-        if isinstance(last, Item):
+        if type(last) is Item:
             index = index_of(container, last)
             if index is None:
                 container.insert(place_of_new(steps, container), value)
@@ -202,7 +209,7 @@ class _Writing:
         # A map may lack the key; the index of a list has just been looked up.
         held = around.get(key) if isinstance(around, dict) else around[key]
         if held is None:
-            copy: Json = [] if isinstance(inside, Item) else {}
+            copy: Json = [] if type(inside) is Item else {}
         elif id(held) in self._ours:
             return held
         else:
@@ -214,7 +221,7 @@ class _Writing:
 
 
 def _key(container: Json, step: Step) -> Json:
-    if not isinstance(step, Item):
+    if type(step) is not Item:
         return step.name
     index = index_of(container, step)
     if index is None:

@@ -7,24 +7,19 @@ what we send was applied here first, by stricter rules than the server's.
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from nemutator_common.decisions import Edit, Maybe
+from nemutator_common.decisions import Edit
 
-from nemutator_controller.mutations.edits import (
-    apply_edits,
-    emptied,
-    place_of_new,
-    same,
-)
+from nemutator_controller.mutations.edits import Writing, emptied, place_of_new, same
 from nemutator_controller.mutations.paths import (
     Item,
     Json,
     Step,
+    enter,
     escaped,
-    member,
     parse_path,
+    pointer_along,
     pointer_to,
     steps_in,
-    token,
 )
 
 Operation = dict[str, Json]
@@ -42,13 +37,20 @@ def render(thing: Json, edits: Sequence[Edit], kind: str) -> list[Operation]:
 
     At its end it tests that each item that was reached by its index is the one that was meant.
     """
+    return render_and_apply(thing, edits, kind)[0]
+
+
+def render_and_apply(thing: Json, edits: Sequence[Edit], kind: str) -> tuple[list[Operation], Json]:
+    """The same, and what `apply_edits` makes: it has to be made on the way."""
     operations: list[Operation] = []
-    now = thing
+    writing = Writing(thing, kind)
     for edit in edits:
-        steps = steps_in(kind, parse_path(edit.path))
+        path = parse_path(edit.path)
+        steps, now = steps_in(kind, path), writing.thing
         operations += _written(now, steps, edit.after[0]) if edit.after else _removed(now, steps)
-        now = apply_edits(now, (edit,), kind)
-    return operations + list(_meant(thing, now, edits, kind))
+        writing.write(path, edit.after)
+    operations += _meant(thing, writing.thing, edits, kind)
+    return operations, writing.thing
 
 
 def guards(thing: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
@@ -66,6 +68,7 @@ def guards(thing: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
 
 def apply_patch(thing: Json, operations: Iterable[Operation]) -> Json:
     """*thing* with the patch, or a `PatchError`; *thing* itself stays as it is."""
+    copies = _Copies(thing)
     for operation in operations:
         try:
             op, pointer = operation["op"], operation["path"]
@@ -74,22 +77,19 @@ def apply_patch(thing: Json, operations: Iterable[Operation]) -> Json:
             value = None if op == "remove" else operation["value"]
         except KeyError as missing:
             raise PatchError(f"an operation without {missing}") from None
-        thing = _applied(thing, _tokens(pointer), op, value, pointer)
-    return thing
+        copies.apply(op, pointer, value)
+    return copies.thing
 
 
 def _written(thing: Json, steps: Sequence[Step], value: Json) -> list[Operation]:
     container, pointer = thing, ""
-    for at, step in enumerate(steps):
-        inside = member(container, step)
-        if not inside or (inside[0] is None and at + 1 < len(steps)):
-            return [
-                _operation(
-                    "add", pointer + _new(container, steps[: at + 1]), value, steps[at + 1 :]
-                )
-            ]
-        pointer += f"/{token(container, step)}"
-        container = inside[0]
+    for at, step in enumerate(steps, start=1):
+        entered = enter(container, step)
+        if entered is None or (entered[1] is None and at < len(steps)):
+            new = pointer + _new(container, steps[:at])
+            return [_operation("add", new, value, steps[at:])]
+        part, container = entered
+        pointer += part
     # For a field that is null "replace" is not everybody's; "add" is, and replaces, too.
     return [_operation("add" if container is None else "replace", pointer, value)]
 
@@ -97,23 +97,15 @@ def _written(thing: Json, steps: Sequence[Step], value: Json) -> list[Operation]
 def _new(container: Json, steps: Sequence[Step]) -> str:
     last = steps[-1]
     if not isinstance(last, Item):
-        return f"/{escaped(last.name)}"
+        return escaped(last.name)
     at = place_of_new(steps, container)
     return f"/{at}" if at < len(container) else "/-"
 
 
 def _removed(thing: Json, steps: Sequence[Step]) -> list[Operation]:
-    container, pointer = thing, ""
-    for step in steps:
-        inside = member(container, step)
-        if not inside:
-            return []
-        container = inside[0]
-    container = thing
-    for step in steps[: emptied(thing, steps)]:
-        pointer += f"/{token(container, step)}"
-        container = member(container, step)[0]
-    return [{"op": "remove", "path": pointer}]
+    if pointer_along(thing, steps) is None:
+        return []
+    return [{"op": "remove", "path": pointer_along(thing, steps[: emptied(thing, steps)])}]
 
 
 def _operation(
@@ -126,65 +118,81 @@ def _operation(
 
 
 def _meant(thing: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
-    told: set[str] = set()
+    told: set[tuple[Step, ...]] = set()
     for edit in edits:
-        before: Maybe = (thing,)
-        after: Maybe = (now,)
-        pointer = ""
-        for step in steps_in(kind, parse_path(edit.path)):
+        steps = steps_in(kind, parse_path(edit.path))
+        for depth, step in enumerate(steps, start=1):
+            if type(step) is not Item or steps[:depth] in told:
+                continue
+            told.add(steps[:depth])
             # What the patch itself has added needs no proof, nor what it has removed.
-            before = member(before[0], step)
-            around, after = after[0], member(after[0], step)
-            if not before or not after:
+            if pointer_along(thing, steps[:depth]) is None:
                 break
-            pointer += f"/{token(around, step)}"
-            if isinstance(step, Item) and pointer not in told:
-                told.add(pointer)
-                yield _operation("test", f"{pointer}/{escaped(step.by)}", step.value)
+            pointer = pointer_along(now, steps[:depth])
+            if pointer is None:
+                break
+            yield _operation("test", pointer + escaped(step.by), step.value)
 
 
-def _applied(thing: Json, tokens: Sequence[str], op: str, value: Json, pointer: str) -> Json:
-    """A copy of *thing*, as far as it changes."""
-    if not tokens:
-        if op == "test":
-            if not same(thing, value):
-                raise PatchError(f"{pointer}: test failed")
-            return thing
-        raise PatchError("the whole object is not to be replaced")
-    name, *rest = tokens
-    if isinstance(thing, dict):
-        return _applied_in_object(thing, name, rest, op, value, pointer)
-    if isinstance(thing, list):
-        return _applied_in_list(thing, name, rest, op, value, pointer)
-    raise PatchError(f"{pointer}: there is nothing to hold {name!r}")
+class _Copies:
+    """An object that is written into by JSON Pointer; what is on the way is copied once."""
+
+    def __init__(self, thing: Json) -> None:
+        self._holder: list[Json] = [thing]
+        # The copies themselves, not only their ids: an id is used again when its owner is gone.
+        self._ours: dict[int, Json] = {}
+
+    @property
+    def thing(self) -> Json:
+        return self._holder[0]
+
+    def apply(self, op: str, pointer: Json, value: Json) -> None:
+        around: Json = self._holder
+        key: int | str = 0
+        *way, last = _parts(pointer)
+        for part in way:
+            container = around[key] if op == "test" else self._own(around, key)
+            around, key = container, _key(container, part, pointer)
+        container = around[key] if op == "test" else self._own(around, key)
+        if op == "add":
+            _add(container, last, value, pointer)
+            return
+        key = _key(container, last, pointer)
+        if op == "replace":
+            container[key] = value
+        elif op == "remove":
+            del container[key]
+        elif not same(container[key], value):
+            raise PatchError(f"{pointer}: test failed")
+
+    def _own(self, around: Json, key: int | str) -> Json:
+        held = around[key]
+        if id(held) in self._ours or not isinstance(held, dict | list):
+            return held
+        copy = around[key] = held.copy()
+        self._ours[id(copy)] = copy
+        return copy
 
 
-def _applied_in_object(
-    thing: dict[str, Json], name: str, rest: Sequence[str], op: str, value: Json, pointer: str
-) -> Json:
-    if not rest and op == "add":
-        return {**thing, name: value}
-    if name not in thing:
-        raise PatchError(f"{pointer}: there is no {name!r}")
-    if rest or op == "test":
-        inner = _applied(thing[name], rest, op, value, pointer)
-        return thing if inner is thing[name] else {**thing, name: inner}
-    if op == "replace":
-        return {**thing, name: value}
-    return {key: kept for key, kept in thing.items() if key != name}
+def _add(container: Json, part: str, value: Json, pointer: str) -> None:
+    if isinstance(container, dict):
+        container[part] = value
+    elif isinstance(container, list):
+        last = len(container)
+        container.insert(last if part == "-" else _index(part, last, pointer), value)
+    else:
+        raise PatchError(f"{pointer}: there is nothing to hold {part!r}")
 
 
-def _applied_in_list(
-    thing: list[Json], name: str, rest: Sequence[str], op: str, value: Json, pointer: str
-) -> Json:
-    if not rest and op == "add":
-        at = len(thing) if name == "-" else _index(name, len(thing), pointer)
-        return [*thing[:at], value, *thing[at:]]
-    at = _index(name, len(thing) - 1, pointer)
-    if rest or op == "test":
-        inner = _applied(thing[at], rest, op, value, pointer)
-        return thing if inner is thing[at] else [*thing[:at], inner, *thing[at + 1 :]]
-    return [*thing[:at], *([value] if op == "replace" else []), *thing[at + 1 :]]
+def _key(container: Json, part: str, pointer: str) -> int | str:
+    """Where *part* leads to in *container*, which is something that is there."""
+    if isinstance(container, dict):
+        if part not in container:
+            raise PatchError(f"{pointer}: there is no {part!r}")
+        return part
+    if isinstance(container, list):
+        return _index(part, len(container) - 1, pointer)
+    raise PatchError(f"{pointer}: there is nothing to hold {part!r}")
 
 
 def _index(name: str, last: int, pointer: str) -> int:
@@ -196,7 +204,7 @@ def _index(name: str, last: int, pointer: str) -> int:
     return int(name)
 
 
-def _tokens(pointer: Json) -> list[str]:
+def _parts(pointer: Json) -> list[str]:
     if not isinstance(pointer, str) or not pointer.startswith("/"):
         raise PatchError(f"{str(pointer)[:80]!r}: expected a JSON Pointer into the object")
     return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]

@@ -1,9 +1,10 @@
 """A pod's quality-of-service class, as kubelet will see it: who is evicted first."""
 
+import functools
 from collections.abc import Iterator
 from typing import Literal
 
-from nemutator_common.quantities import Quantity, QuantityError, parse_quantity
+from nemutator_common.quantities import LONGEST, Quantity, QuantityError, parse_quantity
 
 from nemutator_controller.mutations.paths import Field, Json, Path, value_at
 
@@ -52,7 +53,15 @@ def quantity(value: Json) -> Quantity | None:
     """A manifest of people may have a number where the API server writes text."""
     if value is None or isinstance(value, bool | dict | list):
         return None
+    text = str(value)
+    # Nothing is remembered that is too long to be one anyway.
+    return _quantity(text) if len(text) <= LONGEST else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _quantity(text: str) -> Quantity | None:
+    # Most pods ask for the same few amounts.
     try:
-        return parse_quantity(str(value))
+        return parse_quantity(text)
     except QuantityError:
         return None

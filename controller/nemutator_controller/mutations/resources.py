@@ -5,6 +5,7 @@ rises above its limit, a limit never falls below its request, and the class stay
 says otherwise. A share is taken of what the pod itself asked for, never of what we made of it.
 """
 
+import functools
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -176,15 +177,21 @@ def _amount(
 
 
 def _share(base: Quantity, ratio: float) -> Quantity:
+    return Quantity(int(base.nanos * _exactly(ratio)), base.format)
+
+
+@functools.lru_cache(maxsize=256)
+def _exactly(ratio: float) -> Fraction:
     # As people wrote it: 0.1 is a tenth, not the binary fraction next to it.
-    return Quantity(int(base.nanos * Fraction(str(ratio))), base.format)
+    return Fraction(str(ratio))
 
 
 def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
-    if amount.min is not None:
-        wanted = max(wanted, parse_quantity(amount.min))
-    if amount.max is not None:
-        wanted = min(wanted, parse_quantity(amount.max))
+    least, most = quantity(amount.min), quantity(amount.max)
+    if least is not None:
+        wanted = max(wanted, least)
+    if most is not None:
+        wanted = min(wanted, most)
     return wanted
 
 

@@ -30,6 +30,8 @@ Inject = Literal["enabled", "disabled", "required"]
 
 NOBODY_KNOWS = NobodyKnows()
 
+_METADATA = Path((Field("metadata"),))
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
@@ -87,8 +89,9 @@ def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
         _follow(policy, further, skips, circumstances)
     if skips.preview:
         injected(further)
+    edits = draft.edits()
     return Plan(
-        edits=tuple(_missing(thing, kind, draft.edits())),
+        edits=edits if stamp is None else tuple(_missing(thing, kind, edits)),
         previewed=further.edits(),
         warnings=tuple(warnings),
         refused=refused,
@@ -179,7 +182,7 @@ def _as_policies_see_it(draft: Draft, situation: Situation) -> Pod:
 
 
 def _map(draft: Draft, field: str) -> Mapping[str, str]:
-    for found in draft.value(Path((Field("metadata"), Field(field)))):
+    for found in draft.value(_METADATA / Field(field)):
         if found is None:
             continue
         if not isinstance(found, dict):
