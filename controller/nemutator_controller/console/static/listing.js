@@ -18,7 +18,8 @@ export function showList(list, document, takeBack) {
   hide(byId("list"), found.length === 0);
   keyed(
     byId("list-head"),
-    list.columns.map((name, index) => ({ key: `${list.path} ${index}`, name })),
+    // The last is that of what a person can do.
+    [...list.columns, ""].map((name, index) => ({ key: `${list.path} ${index}`, name })),
     () => Object.assign(globalThis.document.createElement("th"), { scope: "col" }),
     (cell, { name }) => text(cell, name),
   );

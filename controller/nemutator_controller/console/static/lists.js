@@ -31,10 +31,10 @@ const state = (word, why) =>
 const profiles = {
   title: "Profiles",
   about:
-    "Flame graphs of what programs do with their CPU time. Also: `nemutator profile`, or the annotation nemutator.io/profile.",
+    "Flame graphs of what programs do with their CPU time. A pod is also profiled when its annotation nemutator.io/profile asks for it.",
   empty: "No profile has been asked for yet.",
   path: "/api/v1/profiles",
-  columns: ["Of", "State", "Asked", "Time", "Samples", "Lost", "Names and notes", ""],
+  columns: ["Of", "State", "Asked", "Time", "Samples", "Lost", "Names and notes"],
   row: (profile, now) => {
     const lost = Object.entries(profile.lost ?? {});
     const losses = lost.map(([reason, count]) => `${reason} ${count}`).join(", ");
@@ -49,7 +49,7 @@ const profiles = {
         said(profile.title),
         state(profile.state, profile.reason),
         ago(profile.asked_at, now),
-        said(`${profile.seconds} s at ${profile.hz} Hz`),
+        said(`${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
         said(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
         said(profile.state === "done" ? losses || "0" : ""),
         said([profile.reason, ...profile.notes].filter(Boolean).join("; "), { wide: true }),
@@ -65,13 +65,19 @@ const profiles = {
   },
 };
 
+/** The first of *paths*, and how many more there are. */
+const few = (paths) =>
+  paths.length <= 3
+    ? paths.join(", ")
+    : `${paths.slice(0, 3).join(", ")} and ${counted(paths.length - 3, "more edit")}`;
+
 const mutations = {
   title: "Mutations",
   about:
     "What was changed as objects were created, and by which policy. Taking back leaves alone what others have changed since.",
   empty: "Nothing was changed yet.",
   path: "/api/v1/mutations",
-  columns: ["Object", "State", "When", "Policies", "Changes", ""],
+  columns: ["Object", "State", "When", "Policies", "Changes"],
   row: (mutation, now) => {
     const { kind, namespace, name, generate_name: generated } = mutation.subject;
     const policies = [...new Set(mutation.edits.map((edit) => edit.policy))].join(", ");
@@ -85,7 +91,7 @@ const mutations = {
         applied ? state(mutation.state) : said(mutation.mode),
         ago(mutation.at, now),
         said(policies),
-        said(counted(edits.length, "edit"), { title: edits.map(visible).join("\n") }),
+        said(few(edits), { title: edits.map(visible).join("\n"), wide: true }),
       ],
       links: [],
       rollback: applied && mutation.state !== "reversed" ? { id: mutation.id, object } : null,
