@@ -6,7 +6,15 @@ from typing import Any
 
 from nemutator_common.decisions import Decision, Edit, Subject
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError
-from nemutator_controller.journal.records import Entry, Reversal, State, Tombstone
+from nemutator_controller.journal.marks import made_of
+from nemutator_controller.journal.records import (
+    Entry,
+    Known,
+    Reversal,
+    Sighting,
+    State,
+    Tombstone,
+)
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
 from nemutator_controller.mutations.edits import apply_edits
 
@@ -52,6 +60,15 @@ class MemoryJournal(Failing):
         known = replace(entry.decision, subject=subject)
         self._entries[decision] = replace(entry, decision=known, state="observed")
         return True
+
+    async def note(self, sightings: Sequence[Sighting]) -> Sequence[Known]:
+        self._work()
+        made: list[Known] = []
+        for one in sightings:
+            made.append(made_of(one, self._entries.get(one.decision)))
+            if made[-1] == "observed":
+                await self.seen(one.decision, name=one.name, uid=one.uid)
+        return made
 
     async def close(self, reversal: Reversal) -> None:
         self._work()

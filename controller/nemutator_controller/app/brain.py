@@ -245,6 +245,7 @@ async def _run(
         insight.add_desk(supervisor)
         if cluster is not None:
             insight.add_annotated(supervisor, cluster.annotated, cluster.results)
+            journaling.add_sightings(supervisor, cluster.marked)
         try:
             await local.bind()
             if cluster is None:

@@ -3,6 +3,7 @@
 The adapters here give features what they ask for in their ports, from the one watched picture.
 """
 
+import asyncio
 import random
 import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
@@ -20,7 +21,7 @@ from nemutator_common.kube.reviewing import Reviewer
 from nemutator_common.kube.subscribing import Resync
 from nemutator_common.kube.writing import OnlyIf, Writer
 from nemutator_common.meters import Meter
-from nemutator_common.names import PROFILE, PROFILE_RESULT
+from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
 from nemutator_common.quantities import parse_quantity
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import parse_address
@@ -35,6 +36,7 @@ from nemutator_controller.console.cluster_gate import ClusterGate
 from nemutator_controller.console.people import People
 from nemutator_controller.ingest.bearers import Accounts, account
 from nemutator_controller.ingest.recognising import ReviewedCallers
+from nemutator_controller.journal.records import MarkedPod
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
@@ -52,6 +54,9 @@ REQUESTED_S = 30.0
 
 INTERESTING = 1_000
 """Changes of pods that may wait for who looks for annotations."""
+
+AT_ONCE = 500
+"""Pods that are looked at without a turn of the loop."""
 
 
 class InTheCluster:
@@ -116,6 +121,7 @@ class InTheCluster:
         self.requests = RequestedNow(self.watch, clock=clock)
         self.pods = NamedPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
+        self.marked = PodsWithMarks(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)
 
     def served(self, server: HttpServer) -> Callable[[], Coroutine[Any, Any, None]]:
@@ -143,7 +149,8 @@ class OwnersOfUse:
     def of(self, node: str, summary: Summary) -> Key | None:
         placed = self._watch.of(node, summary.pod_uid, summary.container_id)
         # A pod's own cgroup is the sum of its containers, which are sized one by one.
-        if placed is None or placed.container is None:
+        # A part of a container is not one, and what is given to it is nowhere to be seen.
+        if placed is None or placed.container is None or summary.program is not None:
             return None
         return Key(placed.namespace, placed.owner.kind, placed.owner.name, placed.container)
 
@@ -199,6 +206,25 @@ class PodsThatAsk:
                     yield asks
 
 
+class PodsWithMarks:
+    """The `MarkedPods` of the journal."""
+
+    def __init__(self, watch: ClusterWatch) -> None:
+        self._watch = watch
+
+    async def changes(self) -> AsyncIterator[MarkedPod]:
+        with self._watch.pods.subscribe("journal", capacity=INTERESTING) as subscription:
+            async for change in subscription:
+                if isinstance(change, Resync):
+                    for number, pod in enumerate(change.snapshot.objects.values(), 1):
+                        if marked := _marked(pod):
+                            yield marked
+                        if number % AT_ONCE == 0:
+                            await asyncio.sleep(0)
+                elif change.after is not None and (marked := _marked(change.after)):
+                    yield marked
+
+
 class ResultsOnPods:
     """The `Results` of profiles."""
 
@@ -236,6 +262,14 @@ def _asking(pod: Pod) -> AnnotatedPod | None:
         return None
     result = pod.metadata.annotations.get(PROFILE_RESULT)
     return AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result)
+
+
+def _marked(pod: Pod) -> MarkedPod | None:
+    mark = pod.metadata.annotations.get(MUTATION)
+    if mark is None:
+        return None
+    ref = _ref(pod)
+    return MarkedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, mark=mark)
 
 
 def _requested(picture: Picture) -> dict[Key, Requested]:

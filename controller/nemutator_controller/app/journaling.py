@@ -14,9 +14,10 @@ from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.manifests_endpoint import ManifestsApi
-from nemutator_controller.journal.ports import Objects
+from nemutator_controller.journal.ports import MarkedPods, Objects
 from nemutator_controller.journal.retention import Keep, Retention
 from nemutator_controller.journal.rolling_back import RollingBack
+from nemutator_controller.journal.sightings import Sightings
 from nemutator_controller.journal.sql import Handler, SqlJournal, recorder
 from nemutator_controller.mutations.advising import Advisor
 from nemutator_controller.policies.planning import NOBODY_KNOWS
@@ -38,6 +39,8 @@ class Journaling:
         clock: Clock,
     ) -> None:
         self._store = SqlJournal(database)
+        self._meter = meter
+        self._clock = clock
         self.record: Handler = recorder(meter)
         """What stores the stream "decisions"."""
         manifests = FileObjects(directory.objects)
@@ -67,6 +70,11 @@ class Journaling:
 
     def add(self, supervisor: Supervisor) -> None:
         supervisor.add("journal retention", self._retention.run)
+
+    def add_sightings(self, supervisor: Supervisor, pods: MarkedPods) -> None:
+        """Only in a cluster, whose pods get their names after the decision about them."""
+        sightings = Sightings(self._store, pods, meter=self._meter, clock=self._clock)
+        supervisor.add("marked pods", sightings.run)
 
 
 def fresh_id() -> str:

@@ -7,7 +7,13 @@ from typing import Any
 from nemutator_common.decisions import Decision, Subject
 
 from nemutator_controller.journal.living import Live
-from nemutator_controller.journal.records import LONGEST_ID, MOST_EDITS, Entry
+from nemutator_controller.journal.records import (
+    LONGEST_ID,
+    MOST_EDITS,
+    Entry,
+    Known,
+    Sighting,
+)
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
 
 
@@ -24,12 +30,32 @@ def concerns(entry: Entry, live: Live) -> bool:
 
     Whoever may annotate a pod may write another's mark on it.
     """
-    subject, found = entry.decision.subject, live.subject
+    return is_about(entry.decision, live.subject)
+
+
+def is_about(decision: Decision, found: Subject) -> bool:
+    subject = decision.subject
     if (subject.kind, subject.namespace) != (found.kind, found.namespace):
         return False
     if subject.name:
         return subject.name == found.name and subject.uid in ("", found.uid)
     return found.name.startswith(subject.generate_name)
+
+
+def made_of(sighting: Sighting, entry: Entry | None) -> Known:
+    """What it means for the journal, which has *entry* under that id, that this pod was seen."""
+    if entry is None:
+        return "unknown"
+    if entry.state != "answered":
+        return "known"
+    pod = Subject(
+        api_version="v1",
+        kind="Pod",
+        namespace=sighting.namespace,
+        name=sighting.name,
+        uid=sighting.uid,
+    )
+    return "observed" if is_about(entry.decision, pod) else "foreign"
 
 
 def decision_from(stamp: Stamp, live: Live) -> Decision | None:

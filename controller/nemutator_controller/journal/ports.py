@@ -1,12 +1,20 @@
 """What the journal needs from others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from nemutator_common.decisions import Decision, Edit, Subject
 
 from nemutator_controller.journal.living import Live
-from nemutator_controller.journal.records import Entry, Reversal, State, Tombstone
+from nemutator_controller.journal.records import (
+    Entry,
+    Known,
+    MarkedPod,
+    Reversal,
+    Sighting,
+    State,
+    Tombstone,
+)
 
 
 class JournalStore(Protocol):
@@ -26,6 +34,10 @@ class JournalStore(Protocol):
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
         """An object carries the mark of *decision*: what is its name. False: nothing to note."""
+        ...
+
+    async def note(self, sightings: Sequence[Sighting]) -> Sequence[Known]:
+        """The same for pods of a cluster, where anybody may have copied a mark; one by one."""
         ...
 
     async def close(self, reversal: Reversal) -> None:
@@ -52,6 +64,12 @@ class JournalStore(Protocol):
     async def drop_oldest(self, *, most: int) -> int: ...
 
     async def count(self) -> int: ...
+
+
+class MarkedPods(Protocol):
+    def changes(self) -> AsyncIterator[MarkedPod]:
+        """Every pod with a mark: first those that there are, then each that comes or changes."""
+        ...
 
 
 class Objects(Protocol):

@@ -23,6 +23,10 @@ Result = Literal["reversed", "already", "conflict", "left", "refused"]
 it needs what was not allowed, a new pod. refused: whoever keeps the object said no."""
 
 
+Known = Literal["observed", "known", "foreign", "unknown"]
+"""What the journal makes of an object that was seen. unknown: it has no such decision (yet)."""
+
+
 class DecisionError(ValueError):
     """What came is no decision; says why."""
 
@@ -35,6 +39,26 @@ class Entry:
     state: State
     writer: str
     """Who decided: the name of an admission pod, or of the brain itself outside of a cluster."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MarkedPod:
+    """A pod as a watch shows it, with what stands where our mark is."""
+
+    namespace: str
+    name: str
+    uid: str
+    mark: str
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Sighting:
+    """A pod that carries the mark of *decision*."""
+
+    decision: str
+    namespace: str
+    name: str
+    uid: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -13,10 +13,13 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import decisions, reversals, tombstones
+from nemutator_controller.journal.marks import made_of
 from nemutator_controller.journal.records import (
     DecisionError,
     Entry,
+    Known,
     Reversal,
+    Sighting,
     State,
     Tombstone,
     decode,
@@ -66,6 +69,9 @@ class SqlJournal:
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
         return await self._database.write(partial(_seen, decision=decision, name=name, uid=uid))
+
+    async def note(self, sightings: Sequence[Sighting]) -> Sequence[Known]:
+        return await self._database.write(partial(_note, sightings=sightings))
 
     async def close(self, reversal: Reversal) -> None:
         await self._database.write(partial(_close, reversal=reversal))
@@ -166,6 +172,20 @@ def _seen(connection: Connection, *, decision: str, name: str, uid: str) -> bool
         )
     )
     return True
+
+
+def _note(connection: Connection, *, sightings: Sequence[Sighting]) -> list[Known]:
+    wanted = {sighting.decision for sighting in sightings}
+    rows = connection.execute(_ENTRY.where(decisions.c.id.in_(wanted)))
+    kept = {entry.decision.id: entry for entry in (_entry(*row) for row in rows)}
+    made: list[Known] = []
+    for sighting in sightings:
+        entry = kept.get(sighting.decision)
+        made.append(made_of(sighting, entry))
+        if entry is not None and made[-1] == "observed":
+            kept[sighting.decision] = replace(entry, state="observed")
+            _seen(connection, decision=sighting.decision, name=sighting.name, uid=sighting.uid)
+    return made
 
 
 def _close(connection: Connection, *, reversal: Reversal) -> None:

@@ -15,6 +15,7 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
 from nemutator_controller.app.in_cluster import InTheCluster
+from nemutator_controller.journal.records import MarkedPod
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
@@ -113,6 +114,19 @@ async def test_pods_that_ask_are_told_first_all_and_then_as_they_change(tmp_path
             kube.store.put(kinds.PODS, pod("web-1", "u1", profile="cpu 5s"))
             second = await anext(changes)
             assert (second.ref, second.wanted, second.result) == (WEB, "cpu 5s", None)
+
+
+async def test_pods_with_marks_are_told_first_all_and_then_as_they_change(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.PODS, pod("web-3", "u3", mutation='{"id": "d3"}'))
+        changes = cluster.marked.changes()
+        async with contextlib.aclosing(changes):  # type: ignore[type-var]
+            assert await anext(changes) == MarkedPod(
+                namespace="shop", name="web-3", uid="u3", mark='{"id": "d3"}'
+            )
+            kube.store.put(kinds.PODS, pod("web-4", "u4"))
+            kube.store.put(kinds.PODS, pod("web-5", "u5", mutation="?"))
+            assert (await anext(changes)).uid == "u5"
 
 
 async def test_a_result_is_written_to_the_very_pod(tmp_path: Path) -> None:

@@ -9,7 +9,13 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
-from nemutator_controller.journal.records import Entry, Outcome, Reversal, Tombstone
+from nemutator_controller.journal.records import (
+    Entry,
+    Outcome,
+    Reversal,
+    Sighting,
+    Tombstone,
+)
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
 
 from tests.fakes.databases import opened
@@ -98,6 +104,42 @@ async def test_a_seen_object_gives_its_decision_a_name_once(journal: JournalStor
     assert entry.state == "observed"
     assert (entry.decision.subject.name, entry.decision.subject.uid) == ("web-x7", "u1")
     assert await journal.entries(namespace="team", name="web-x7", limit=1) == [entry]
+
+
+async def test_of_pods_that_were_seen_each_is_told_what_was_made_of_it(
+    journal: JournalStore,
+) -> None:
+    unnamed = replace(POD, name="", generate_name="web-")
+    new = [decision(number, subject=unnamed) for number in (1, 2, 3)]
+    await journal.add(new, writer="a", state="answered")
+    await journal.close(replace(reversal(1, of=3), state="reversed"))
+
+    def seen(number: int, name: str, **changed: str) -> Sighting:
+        where = {"namespace": "team", **changed}
+        return Sighting(decision=f"d{number}", name=name, uid=f"u-{name}", **where)
+
+    sightings = [
+        seen(1, "web-1"),
+        seen(1, "web-2"),
+        seen(2, "other-1"),
+        seen(2, "web-9", namespace="elsewhere"),
+        seen(3, "web-3"),
+        seen(9, "web-4"),
+    ]
+    made = await journal.note(sightings)
+    assert made == ["observed", "known", "foreign", "foreign", "known", "unknown"]
+    assert await journal.note(sightings[:1]) == ["known"]
+    assert await journal.note([]) == []
+    entries = await journal.entries(namespace=None, name=None, limit=10)
+    found = {
+        entry.decision.id: (entry.state, entry.decision.subject.name, entry.decision.subject.uid)
+        for entry in entries
+    }
+    assert found == {
+        "d1": ("observed", "web-1", "u-web-1"),
+        "d2": ("answered", "", ""),
+        "d3": ("reversed", "", ""),
+    }
 
 
 async def test_a_reversal_is_kept_once_and_is_the_decisions_state(journal: JournalStore) -> None:
