@@ -14,17 +14,30 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
-from urllib.parse import urlencode
+from urllib.parse import urlencode, urlsplit
 
 import msgspec
 import pytest
 import yaml
 from cryptography import x509
-from nemutator_common.wire import Batch, Envelope, StreamBatch, Workload
+from nemutator_common.decisions import Subject
+from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
+from nemutator_common.wire import (
+    PROFILE_REQUESTS_PATH,
+    PROFILES_PATH,
+    Batch,
+    Envelope,
+    ProfileOutcome,
+    ProfileRequests,
+    StreamBatch,
+    Workload,
+)
 
 from tests.e2e.testbed.workloads import sleeping
 from tests.fakes.batches import workload
+from tests.fakes.decisions import decision
 from tests.fakes.grants import grant
+from tests.fakes.profiles import content
 from tests.fakes.reports import report
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.ports import LOOPBACK, free_port
@@ -215,6 +228,16 @@ def is_ready(installation: Installation, process: subprocess.Popen[bytes]) -> bo
     return False
 
 
+def refusals(installation: Installation) -> list[str]:
+    """What the brain asked of the API server and may not."""
+    user = f"system:serviceaccount:{installation.namespace}:nemutator-brain"
+    return [
+        entry["requestURI"]
+        for entry in installation.cluster.audit()
+        if entry["user"]["username"] == user and entry["responseStatus"].get("code") == 403
+    ]
+
+
 def reports(node: str, *workloads: Workload, seq: int = 1) -> bytes:
     look = replace(report(time.time()), workloads=workloads)
     return msgspec.json.encode(Batch(node, "e1", (Envelope(seq, look),)))
@@ -327,16 +350,122 @@ def test_each_may_do_what_is_theirs_and_nothing_else(installation: Installation)
     assert installation.ask(console, "/api/v1/topology", Cookie=cookie).status == 200
 
     # The manifest's permissions are enough.
-    user = f"system:serviceaccount:{installation.namespace}:nemutator-brain"
-    refusals = [
-        entry["requestURI"]
-        for entry in installation.cluster.audit()
-        if entry["user"]["username"] == user and entry["responseStatus"].get("code") == 403
-    ]
-    assert refusals == []
+    assert refusals(installation) == []
     log = (installation.directory / "brain.log").read_text()
     for secret in (agent, viewer, admission, "PRIVATE KEY"):
         assert secret not in log
+
+
+def outcome(installation: Installation, token: str, said: ProfileOutcome) -> None:
+    answer = installation.ask(
+        installation.uplink, PROFILES_PATH, token=token, body=msgspec.json.encode(said)
+    )
+    assert answer.status == 200, answer.body
+
+
+def annotations(installation: Installation, pod: str) -> dict[str, str]:
+    found = installation.cluster.get("pod", pod, f"-n={installation.namespace}")
+    return dict(found["metadata"].get("annotations", {}))
+
+
+@pytest.mark.timeout(180)
+def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installation) -> None:
+    cluster, namespace, uplink = installation.cluster, installation.namespace, installation.uplink
+    node, other = installation.nodes
+    agents = {}
+    for name, where in (("agent-p", node), ("agent-q", other)):
+        installation.pod(name, where, "nemutator-agent")
+        agents[name] = installation.token("nemutator-agent", pod=name)
+    uid = installation.pod("web", node, "stranger")
+
+    cluster.kubectl("annotate", "pod", "web", f"-n={namespace}", f"{PROFILE}=cpu 5s at=49hz id=1")
+    path = f"{PROFILE_REQUESTS_PATH}?node={node}&wait_s=8"
+    forbidden = installation.ask(uplink, path, token=agents["agent-q"])
+    assert forbidden.status == 403, "an agent was told of another node's request"
+    answer = installation.ask(uplink, path, token=agents["agent-p"])
+    [request] = msgspec.json.decode(answer.body, type=ProfileRequests).requests
+    assert (request.target.kind, request.target.value) == ("pod", uid)
+    assert (request.seconds, request.hz) == (5, 49)
+    print(f"the agent of {node} is asked for profile {request.id}")
+
+    def result() -> dict[str, str]:
+        said = annotations(installation, "web").get(PROFILE_RESULT)
+        return dict(json.loads(said)) if said else {}
+
+    running = ProfileOutcome(id=request.id, node=node, state="running")
+    outcome(installation, agents["agent-p"], running)
+    until(lambda: result().get("state") == "running", "the pod says that it runs", within_s=20)
+    done = ProfileOutcome(
+        id=request.id, node=node, state="done", started_at=time.time(), seconds=5.0, hz=49,
+        recorded=2, lost={}, cpu_seconds=0.04, pprof=content("main.work", "main.idle"),
+    )  # fmt: skip
+    outcome(installation, agents["agent-p"], done)
+    until(lambda: result().get("state") == "done", "the pod says that it is done", within_s=20)
+    assert result()["id"] == request.id
+    print(f"{PROFILE_RESULT}: {result()}")
+    link = urlsplit(result()["link"])
+    viewer = installation.token("viewer", audience="")
+    page = installation.ask(installation.console, link.path, token=viewer)
+    assert (page.status, b"main.work" in page.body) == (200, True)
+
+    # What cannot be understood is said on the pod and in an Event.
+    cluster.kubectl("annotate", "pod", "web", "--overwrite", f"-n={namespace}", f"{PROFILE}=heap")
+    until(lambda: result().get("state", "").startswith("refused"), "it is refused", within_s=20)
+
+    def events() -> list[dict[str, Any]]:
+        found = cluster.get(
+            "events", f"--field-selector=involvedObject.uid={uid}", f"-n={namespace}"
+        )
+        return [event for event in found["items"] if event["reason"] == "Profile"]
+
+    until(events, "the Event is there", within_s=20)
+    [event] = events()
+    assert event["type"] == "Warning"
+    assert "only `cpu` can be profiled" in event["message"]
+    print(f"Event: {event['message']}")
+    assert refusals(installation) == []
+
+
+@pytest.mark.timeout(180)
+def test_a_decision_gets_the_name_of_its_pod_whichever_comes_first(
+    installation: Installation,
+) -> None:
+    cluster, namespace = installation.cluster, installation.namespace
+    node = installation.nodes[0]
+    installation.pod("admission-m", node, "nemutator-admission")
+    admission = installation.token("nemutator-admission", pod="admission-m")
+    viewer = installation.token("viewer", audience="")
+
+    def ship(number: int) -> None:
+        subject = Subject(
+            api_version="v1", kind="Pod", namespace=namespace, name="", generate_name="web-"
+        )
+        one = msgspec.to_builtins(decision(number, subject=subject))
+        body = msgspec.json.encode(StreamBatch("admission-m", "e1", number, (one,)))
+        path = "/uplink/v1/streams/decisions"
+        answer = installation.ask(installation.uplink, path, token=admission, body=body)
+        assert (answer.status, answer.json["seq"]) == (200, number), answer.body
+
+    def born(number: int) -> None:
+        pod = sleeping(f"web-{number}", namespace, nodeName=node)
+        pod["metadata"]["annotations"] = {MUTATION: json.dumps({"id": f"d{number}"})}
+        cluster.apply(pod)
+
+    def states() -> dict[str, tuple[str, str]]:
+        found = installation.ask(installation.console, "/api/v1/mutations", token=viewer)
+        return {
+            item["id"]: (item["state"], item["subject"]["name"]) for item in found.json["items"]
+        }
+
+    ship(1)
+    assert states() == {"d1": ("answered", "")}
+    born(1)
+    born(2)
+    until(lambda: states()["d1"] == ("observed", "web-1"), "d1 is seen", within_s=20)
+    ship(2)
+    until(lambda: states()["d2"] == ("observed", "web-2"), "d2 is seen", within_s=40)
+    print(states())
+    assert refusals(installation) == []
 
 
 @pytest.mark.timeout(180)
