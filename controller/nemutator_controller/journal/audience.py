@@ -9,8 +9,8 @@ from nemutator_common.clocks import Clock
 LISTENS_S = 30.0
 """So long after it last asked a replica is waited for: twice its longest pause between two tries."""
 
-PATIENCE_S = 12.0
-"""For all of them; whoever asked for the rollback waits, and a request may take 30 s."""
+PATIENCE_S = 8.0
+"""For all of them. They ask each two seconds; the command that waits for us gives up after ten."""
 
 LOOK_S = 0.2
 

@@ -101,7 +101,8 @@ def label(key: str) -> Path:
 
 
 def annotation(key: str) -> Path:
-    return Path((_METADATA, _ANNOTATIONS, Key(key)))
+    # Plain text: a declared word would get into the documents that are written, as their key.
+    return Path((_METADATA, _ANNOTATIONS, Key(str(key))))
 
 
 def named(field: str, name: str) -> Path:
