@@ -1,0 +1,160 @@
+"""The real admission process on one core, asked by a Go program on the other; and a Go twin of it."""
+
+import asyncio
+import json
+import subprocess
+import tempfile
+from collections.abc import Sequence
+from contextlib import ExitStack
+from pathlib import Path
+from typing import Any
+
+import aiohttp
+from nemutator_common import names
+from nemutator_controller.policies.crds import definition
+from nemutator_controller.policies.model import API_VERSION, KIND
+
+from tests.bench import first_light_reviews as reviews
+from tests.bench.first_light_processes import Process, running, started
+from tests.e2e.talking import counted
+from tests.fakes.kube.certificates import AuthorityFiles
+from tests.fakes.kube.server import FakeKube
+from tests.testbed.running.ports import free_port
+from tests.testbed.running.waiting import until
+
+ASKING_CPU, ANSWERING_CPU = 0, 1
+SECONDS = 5.0
+RATE = 200
+CASES = {
+    "untouched": reviews.UNTOUCHED,
+    "labels": reviews.PLAIN,
+    "policies and injection": reviews.OPTED_IN,
+}
+
+Figures = dict[str, Any]
+
+
+def admission(program: Path) -> tuple[Figures, Figures]:
+    """Ours, and the peer's."""
+    with tempfile.TemporaryDirectory(prefix="first-light-") as folder:
+        return asyncio.run(_both(program, Path(folder)))
+
+
+async def _both(program: Path, folder: Path) -> tuple[Figures, Figures]:
+    authority = AuthorityFiles(folder)
+    authority.server_context()  # writes the files of a certificate for loopback
+    for namespace in CASES.values():
+        (folder / f"{namespace}.json").write_bytes(reviews.body(namespace))
+    async with FakeKube() as kube:
+        await _fill(kube)
+        with ExitStack() as stack:
+            address, process = await _admission(stack, kube, folder)
+            ours: Figures = {"idle_mib": process.rss_anon_mib()}
+            for case, namespace in CASES.items():
+                ours[case] = await _asked(program, folder, f"https://{address}/mutate", namespace)
+                ours[case] |= await _thinking(process, folder, program, address, namespace)
+            ours["busy_mib"] = process.rss_anon_mib()
+    with running(
+        "peer",
+        [str(program), "serve", f"-certificate={folder / 'server.crt'}",
+         f"-key={folder / 'server.key'}", f"-labels={json.dumps(reviews.LABELS)}"],
+        folder, cpu=ANSWERING_CPU, environment={"GOMAXPROCS": "1"},
+    ) as peer:  # fmt: skip
+        await asyncio.to_thread(
+            until, lambda: b"\n" in peer.log.read_bytes(), "it listens", within_s=20
+        )
+        url = f"https://{peer.log.read_text().split()[0]}/"
+        theirs = await _asked(program, folder, url, reviews.PLAIN)
+        theirs["busy_mib"] = peer.rss_anon_mib()
+    return ours, theirs
+
+
+async def _admission(stack: ExitStack, kube: FakeKube, folder: Path) -> tuple[str, Process]:
+    account = folder / "account"
+    account.mkdir()
+    (account / "token").write_text(kube.token)
+    (account / "ca.crt").write_bytes(kube.authority.pem)
+    address = f"127.0.0.1:{free_port()}"
+    process = stack.enter_context(
+        started(
+            "admission", folder,
+            f"--data-dir={folder / 'data'}", f"--address={address}",
+            f"--tls-certificate={folder / 'server.crt'}", f"--tls-key={folder / 'server.key'}",
+            f"--service-account={account}", "--init-image=registry.example/nemutator-agent:1",
+            # Nobody fetches the records here, and all of them must fit.
+            f"--spool-bytes={1 << 33}",
+            cpu=ANSWERING_CPU,
+            environment={
+                "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+                "KUBERNETES_SERVICE_PORT_HTTPS": str(kube.port),
+            },
+        )
+    )  # fmt: skip
+    await asyncio.to_thread(process.wait_ready, folder / "data" / "admission.sock")
+    return address, process
+
+
+async def _fill(kube: FakeKube) -> None:
+    headers = {"Authorization": f"Bearer {kube.token}"}
+    policies = [
+        {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
+        for name, spec in reviews.POLICIES.items()
+    ]
+    namespaces = [
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
+        for name, labels in reviews.NAMESPACES.items()
+    ]
+    at = f"/apis/{API_VERSION}/mutationpolicies"
+    definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
+    async with aiohttp.ClientSession(kube.url, headers=headers) as session:
+        for path, things in (
+            (definitions, [definition()]),
+            (at, policies),
+            ("/api/v1/namespaces", namespaces),
+        ):
+            for thing in things:
+                async with session.post(path, json=thing, ssl=False) as answer:
+                    assert answer.status == 201, await answer.text()
+
+
+async def _asked(program: Path, folder: Path, url: str, namespace: str) -> Figures:
+    """As fast as possible, then at the rate at which the 99th percentile is wanted."""
+    fast = await _ask(program, folder, url, namespace, "-connections=8")
+    steady = await _ask(program, folder, url, namespace, f"-rate={RATE}")
+    assert fast["failed"] == steady["failed"] == 0, (fast, steady)
+    assert bool(fast["patched"]) == (namespace != reviews.UNTOUCHED), fast
+    return {
+        "answers_per_s": round(fast["answers"] / fast["seconds"]),
+        f"p50_ms_at_{RATE}_per_s": round(steady["p50_ms"], 2),
+        f"p99_ms_at_{RATE}_per_s": round(steady["p99_ms"], 2),
+    }
+
+
+async def _thinking(
+    process: Process, folder: Path, program: Path, address: str, namespace: str
+) -> Figures:
+    """CPU time of the process for an answer, and how long its decision takes, by its own metric."""
+    socket = folder / "data" / f"{names.ADMISSION}.sock"
+    metric = names.ADMISSION_SECONDS.name
+    before = process.cpu_s(), counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
+    url = f"https://{address}/mutate"
+    one = await _ask(program, folder, url, namespace, "-connections=1")
+    after = process.cpu_s(), counted(socket, f"{metric}_sum"), counted(socket, f"{metric}_count")
+    return {
+        "cpu_ms": round((after[0] - before[0]) / one["answers"] * 1e3, 3),
+        "decision_ms": round((after[1] - before[1]) / (after[2] - before[2]) * 1e3, 3),
+    }
+
+
+async def _ask(program: Path, folder: Path, url: str, namespace: str, *flags: str) -> Figures:
+    argv: Sequence[str] = (
+        "taskset", "-c", str(ASKING_CPU), str(program), "ask", f"-url={url}",
+        f"-ca={folder / 'ca.crt'}", f"-question={folder / f'{namespace}.json'}",
+        f"-seconds={SECONDS}", *flags,
+    )  # fmt: skip
+    # In a thread: the API server that admission watches is in this process.
+    ended = await asyncio.to_thread(
+        subprocess.run, argv, check=True, capture_output=True, timeout=SECONDS + 30
+    )
+    figures: Figures = json.loads(ended.stdout)
+    return figures

@@ -1,0 +1,3 @@
+module first_light
+
+go 1.21

@@ -1,0 +1,163 @@
+"""Processes of ours as whoever pays for the machine sees them: memory, CPU time, BPF."""
+
+import contextlib
+import os
+import re
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.e2e.talking import ask
+from tests.testbed.running.waiting import until
+
+START_S = 60.0
+MIB = 1 << 20
+
+
+@dataclass(frozen=True, slots=True)
+class Process:
+    name: str
+    popen: "subprocess.Popen[bytes]"
+    log: Path
+
+    @property
+    def family(self) -> tuple[int, ...]:
+        """It, and what it has started."""
+        return (self.popen.pid, *_children(self.popen.pid))
+
+    def rss_anon_mib(self) -> float:
+        """Of the whole family."""
+        return round(sum(_rss_anon(pid) for pid in self.family) / MIB, 1)
+
+    def memlock_mib(self) -> float:
+        return round(self.bpf().memlock / MIB, 2)
+
+    def cpu_s(self) -> float:
+        """Used so far; with what children have used that have ended."""
+        return sum(_cpu_s(pid) for pid in self.family)
+
+    def bpf(self) -> "Bpf":
+        """Of the programs and maps that it holds now."""
+        total = {"memlock": 0, "run_time_ns": 0, "run_cnt": 0}
+        seen: set[str] = set()
+        for info in Path(f"/proc/{self.popen.pid}/fdinfo").glob("*"):
+            with contextlib.suppress(OSError):
+                text = info.read_text()
+                which = re.search(r"^(?:prog|map)_id:\s*\d+$", text, re.MULTILINE)
+                if which is None or which[0] in seen:
+                    continue
+                seen.add(which[0])
+                for field in total:
+                    found = re.search(rf"^{field}:\s*(\d+)$", text, re.MULTILINE)
+                    total[field] += int(found[1]) if found else 0
+        return Bpf(total["memlock"], total["run_time_ns"], total["run_cnt"])
+
+    def wait_ready(self, socket: Path) -> None:
+        def ready() -> bool:
+            if self.popen.poll() is not None:
+                raise EndedError(self)
+            try:
+                return ask(socket, "/readyz").status == 200
+            except OSError:
+                return False
+
+        until(ready, f"{self.name} is ready", within_s=START_S)
+
+    def wait_until_there(self, path: Path) -> None:
+        def there() -> bool:
+            if self.popen.poll() is not None:
+                raise EndedError(self)
+            return path.exists()
+
+        until(there, f"{self.name} has made {path.name}", within_s=START_S)
+
+
+@dataclass(frozen=True, slots=True)
+class Bpf:
+    memlock: int
+    run_time_ns: int
+    run_count: int
+
+
+class EndedError(Exception):
+    def __init__(self, process: Process) -> None:
+        said = process.log.read_text(errors="replace").strip().splitlines()[-1:]
+        super().__init__(f"{process.name} ended by itself: {' '.join(said)[:300]}")
+
+
+@contextlib.contextmanager
+def started(
+    role: str, folder: Path, *arguments: str, cpu: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Process]:  # fmt: skip
+    """`nemutator-agent ROLE` or `nemutator-controller ROLE` until the end of the block."""
+    package = "controller" if role in ("brain", "admission") else "agent"
+    argv = [sys.executable, "-m", f"nemutator_{package}", role, "--lifeline", *arguments]
+    with running(role, argv, folder, cpu=cpu, environment=environment) as process:
+        yield process
+
+
+@contextlib.contextmanager
+def running(
+    name: str, argv: list[str], folder: Path, *, cpu: int | None = None,
+    environment: Mapping[str, str] | None = None,
+) -> Iterator[Process]:  # fmt: skip
+    """*argv*, with a standard input that ends with the block, on *cpu* alone when it is given."""
+    pinned = [] if cpu is None else ["taskset", "-c", str(cpu)]
+    log = folder / f"{name}.log"
+    with log.open("wb") as output:
+        popen = subprocess.Popen(
+            [*pinned, *argv],
+            stdin=subprocess.PIPE, stdout=output, stderr=output,
+            env={**os.environ, **(environment or {})},
+        )  # fmt: skip
+    try:
+        yield Process(name, popen, log)
+    finally:
+        assert popen.stdin is not None
+        popen.stdin.close()
+        try:
+            popen.wait(timeout=15)
+        except subprocess.TimeoutExpired:
+            popen.kill()
+            popen.wait()
+
+
+@contextlib.contextmanager
+def bpf_accounting() -> Iterator[bool]:
+    """Let the kernel measure BPF programs, as long as the block lasts; whether it does."""
+    switch = Path("/proc/sys/kernel/bpf_stats_enabled")
+    try:
+        before = switch.read_text()
+        switch.write_text("1")
+    except OSError:
+        yield False
+        return
+    try:
+        yield True
+    finally:
+        switch.write_text(before)
+
+
+def _children(pid: int) -> list[int]:
+    with contextlib.suppress(OSError):
+        tasks = Path(f"/proc/{pid}/task").glob("*/children")
+        return [int(child) for task in tasks for child in task.read_text().split()]
+    return []
+
+
+def _rss_anon(pid: int) -> int:
+    with contextlib.suppress(OSError):
+        found = re.search(r"RssAnon:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
+        return int(found[1]) << 10 if found else 0
+    return 0
+
+
+def _cpu_s(pid: int) -> float:
+    with contextlib.suppress(OSError):
+        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
+        # utime, stime, cutime, cstime
+        return sum(map(int, after_name[11:15])) / os.sysconf("SC_CLK_TCK")
+    return 0.0
