@@ -120,11 +120,16 @@ class Process:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What one cgroup used in a quarter of a minute: what sizing learns from."""
+    """What one cgroup used in a quarter of a minute: what sizing learns from.
+
+    Where cgroups do not count CPU time: what one program in it used.
+    """
 
     path: str
     pod_uid: str | None
     container_id: str | None
+    program: str | None = None
+    """The name of the processes that this is the sum of; only where no cgroup counts CPU time."""
     from_at: float
     to_at: float
     cpu_cores: float

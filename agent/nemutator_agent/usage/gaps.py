@@ -92,6 +92,11 @@ def _kernel(gaps: Gaps) -> Iterator[Missing]:
             yield Missing(
                 f"{what} of {_of(without, gaps.groups)}",
                 "no controller counts it for them"
+                + (
+                    "; advice adds up their processes, as far as they are seen"
+                    if what == "CPU"
+                    else ""
+                )
                 + (" (control groups of version 1 differ per controller)" if legacy else ""),
                 f"boot with systemd.unified_cgroup_hierarchy=1; under systemd set {remedy}"
                 if legacy

@@ -95,7 +95,8 @@ class Sampler:
             verdicts=self._executables.verdicts,
             denied=self._executables.denied,
         )
-        self._reports.put(replace(report, summaries=self._summing.add(look)))
+        summaries = self._summing.add(look, ticks_per_s=self._facts.ticks_per_s)
+        self._reports.put(replace(report, summaries=summaries))
         self._before = look
         self._readiness.pass_(PART)
         self._meter.count(names.LOOKS, result="done")

@@ -1,5 +1,7 @@
 """Folds looks into summaries: what a container used in a quarter of a minute, for sizing to learn.
 
+Where no control group counts CPU time it is programs instead of containers (`programs.py`).
+
 Means come from the counters at both ends of the time, never from means in between, so CPU time is
 neither lost nor counted twice between two summaries of one group.
 """
@@ -9,9 +11,10 @@ from dataclasses import dataclass
 
 from nemutator_common.wire import Summary
 
-from nemutator_agent.usage.folding import LONGEST_PATH
+from nemutator_agent.usage.folding import LONGEST_COMMAND, LONGEST_PATH
 from nemutator_agent.usage.looks import GroupCounters, Look
 from nemutator_agent.usage.naming import name_group
+from nemutator_agent.usage.programs import Counted, Programs
 from nemutator_agent.usage.text import clean
 
 _US_PER_S = 1_000_000
@@ -39,35 +42,40 @@ class _Span:
 
 
 class Summing:
-    """Remembers one span per group of the last look: bounded by what a look may hold."""
+    """Remembers one span per group or program of the last look: bounded by what a look may hold."""
 
     def __init__(self, *, every_s: float) -> None:
         self._every_s = every_s
-        self._spans: dict[str, _Span] = {}
+        self._programs = Programs()
+        self._spans: dict[Counted, _Span] = {}
 
-    def add(self, look: Look) -> tuple[Summary, ...]:
+    def add(self, look: Look, *, ticks_per_s: int) -> tuple[Summary, ...]:
         """The summaries that *look* completes; a group that has ended gets its last one."""
         completed = []
-        spans: dict[str, _Span] = {}
-        for path, counters in look.groups.items():
-            if counters.cpu_us is None or not is_sized(path):
-                continue
-            before = self._spans.get(path)
+        spans: dict[Counted, _Span] = {}
+        counted = {
+            Counted(path): counters
+            for path, counters in look.groups.items()
+            if counters.cpu_us is not None and is_sized(path)
+        }
+        counted.update(self._programs.add(look, ticks_per_s=ticks_per_s))
+        for what, counters in counted.items():
+            before = self._spans.get(what)
             span = None if before is None else _continued(before, counters, look)
             if span is not None and span.elapsed_s >= self._every_s:
-                completed.append((path, span))
+                completed.append((what, span))
                 span = None
             elif span is None and before is not None:
-                completed += self._last(path, before)
-            spans[path] = _begun(counters, look) if span is None else span
-        for path in self._spans.keys() - spans.keys():
-            completed += self._last(path, self._spans[path])
+                completed += self._last(what, before)
+            spans[what] = _begun(counters, look) if span is None else span
+        for what in self._spans.keys() - spans.keys():
+            completed += self._last(what, self._spans[what])
         self._spans = spans
-        return tuple(one for path, span in sorted(completed, key=_path) for one in _of(path, span))
+        return tuple(one for what, span in sorted(completed, key=_order) for one in _of(what, span))
 
-    def _last(self, path: str, span: _Span) -> Iterator[tuple[str, _Span]]:
+    def _last(self, what: Counted, span: _Span) -> Iterator[tuple[Counted, _Span]]:
         if span.elapsed_s >= LEAST_SHARE * self._every_s:
-            yield path, span
+            yield what, span
 
 
 def is_sized(path: str) -> bool:
@@ -82,9 +90,9 @@ def is_sized(path: str) -> bool:
     return naming.container_id is None or naming.kind == "container"
 
 
-def _path(completed: tuple[str, _Span]) -> tuple[str, float]:
-    path, span = completed
-    return path, span.to_at
+def _order(completed: tuple[Counted, _Span]) -> tuple[str, bytes, float]:
+    what, span = completed
+    return what.path, what.command or b"", span.to_at
 
 
 def _begun(counters: GroupCounters, look: Look) -> _Span:
@@ -116,15 +124,17 @@ def _continued(span: _Span, counters: GroupCounters, look: Look) -> _Span | None
     )
 
 
-def _of(path: str, span: _Span) -> Iterator[Summary]:
+def _of(what: Counted, span: _Span) -> Iterator[Summary]:
     # Without memory there is no summary: half of one would be taken for a small container.
     if span.memory_bytes is None or span.elapsed_s <= 0:
         return
-    naming = name_group(path)
+    program = None if what.command is None else clean(what.command, longest=LONGEST_COMMAND)
+    naming = name_group(what.path)
     yield Summary(
-        path=clean(path, longest=LONGEST_PATH),
+        path=clean(what.path, longest=LONGEST_PATH),
         pod_uid=naming.pod_uid,
         container_id=naming.container_id,
+        program=program,
         # By the monotonic clock, so that the wall clock's jumps change no duration.
         from_at=span.to_at - span.elapsed_s,
         to_at=span.to_at,

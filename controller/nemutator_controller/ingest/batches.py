@@ -159,6 +159,7 @@ def _texts(report: Report) -> Iterator[_Text]:
         yield _Text("path of a summary", summary.path, LONGEST_PATH)
         yield _Text("pod_uid of a summary", summary.pod_uid)
         yield _Text("container_id of a summary", summary.container_id)
+        yield _Text("program of a summary", summary.program)
 
 
 def _numbers(report: Report) -> Iterator[float | None]:

@@ -4,7 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal
 
-from nemutator_controller.sizing.advising import STRATEGY, Advised, advise
+from nemutator_controller.sizing.advising import STRATEGY, Advised, NotYet, advise
+from nemutator_controller.sizing.keys import PROGRAM, Key
 from nemutator_controller.sizing.ports import Requests
 from nemutator_controller.sizing.usages import Seen
 
@@ -69,6 +70,15 @@ def essence(advice: AdviceList) -> list[tuple[object, ...]]:
     ]
 
 
+SUMMED = "a sum of processes"
+"""Told of a program: what its processes did unseen is missing, what they share counts twice."""
+
+
+def _reason(key: Key, advised: Advised | NotYet) -> str:
+    parts = [advised.reason, SUMMED if key.owner_kind == PROGRAM else ""]
+    return "; ".join(part for part in parts if part)
+
+
 def _advice(seen: Seen, requests: Requests) -> Advice:
     advised = advise(seen)
     now = requests.of(seen.key)
@@ -82,7 +92,7 @@ def _advice(seen: Seen, requests: Requests) -> Advice:
         container=seen.key.container,
         strategy=STRATEGY,
         state=advised.state if isinstance(advised, Advised) else "not_yet",
-        reason=advised.reason,
+        reason=_reason(seen.key, advised),
         points=seen.points,
         span_s=round(seen.span_s, 1),
         last_at=seen.last_at,

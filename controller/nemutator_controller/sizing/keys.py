@@ -7,6 +7,9 @@ from nemutator_common.wire import Summary
 SHORT_ID = 12
 """Characters of a container's id that its runtime's own tools show."""
 
+PROGRAM = "program"
+"""Processes of one name in one group."""
+
 _UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 
 
@@ -14,7 +17,8 @@ _UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 class Key:
     namespace: str
     owner_kind: str
-    """`Deployment`, `StatefulSet`, …; outside of a cluster `unit`, `container` or `group`."""
+    """`Deployment`, `StatefulSet`, …; outside of a cluster `unit`, `container`, `group`,
+    or `program` where no group counts CPU time."""
     owner: str
     container: str
     """Its name in the pod; `-` outside of a cluster."""
@@ -37,6 +41,8 @@ class ByPath:
 
     def of(self, node: str, summary: Summary) -> Key | None:
         parts = [part for part in summary.path.split("/") if part]
+        if summary.program is not None:
+            return Key(parts[0] if parts else "/", PROGRAM, summary.program or "-", "-")
         if not parts:
             return None
         if summary.container_id is not None:

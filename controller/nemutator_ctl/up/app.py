@@ -58,6 +58,7 @@ class _Household:
         self._settings = settings
         self._directory = directory
         self._config = Path(config).absolute() if config else None
+        self._sample = Path(settings.sample).absolute() if settings.sample else None
         self._processes = LocalProcesses(held_fds=[lock_fd])
         self._clock = SystemClock()
         self._brain = LocalApi(directory, timeout_s=ANSWER_S)
@@ -92,10 +93,10 @@ class _Household:
         supervisor.add(BRAIN, lambda: brain.keep(self._command(BRAIN)))
         supervisor.add(CREDENTIALS, lambda: credentials.keep(self._command(CREDENTIALS)))
         supervisor.add(OBSERVE, observing.run)
-        if self._settings.sample is not None:
+        if self._sample is not None:
             showing = Showing(
                 sample=self._keeper(SAMPLE),
-                command=commands.sample(Path(self._settings.sample).absolute()),
+                command=commands.sample(self._sample),
                 needed=(brain, credentials, observe),
                 stage=LocalStage(self._directory),
                 clock=self._clock,

@@ -3,15 +3,31 @@ import itertools
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.looks import GroupCounters
 from nemutator_agent.usage.summing import Summing, is_sized
 from nemutator_common.wire import Pressures, Summary
 
-from tests.fakes.machines import group, look
+from tests.fakes.machines import group, look, process
 
 UNIT = "/system.slice/ssh.service"
 POD = "0f0e0d0c-0000-4000-8000-000000000001"
 CONTAINER = "a" * 64
+HZ = 100
+
+
+def test_where_nothing_counts_a_program_is_what_is_summed_up() -> None:
+    summing, shop = Summing(every_s=15.0), ProcessId(7, 0)
+
+    def add(at: float, cpu_ticks: int) -> tuple[Summary, ...]:
+        processes = {shop: process("/vm", cpu_ticks=cpu_ticks, command=b"sh\nop")}
+        seen = look(at, groups={"/vm": used(None)}, processes=processes)
+        return summing.add(seen, ticks_per_s=HZ)
+
+    assert add(0.0, 5000) == ()
+    [summary] = add(15.0, 5750)
+    assert (summary.path, summary.program) == ("/vm", r"sh\nop")
+    assert (summary.cpu_cores, summary.memory_bytes) == (0.5, 4096)
 
 
 def used(cpu_us: int | None, memory_bytes: int | None = 1000, *, inode: int = 7) -> GroupCounters:
@@ -24,7 +40,9 @@ def summaries(*looks: tuple[float, GroupCounters | None]) -> list[Summary]:
     return [
         one
         for at, counters in looks
-        for one in summing.add(look(at, groups={} if counters is None else {UNIT: counters}))
+        for one in summing.add(
+            look(at, groups={} if counters is None else {UNIT: counters}), ticks_per_s=HZ
+        )
     ]
 
 
@@ -74,8 +92,8 @@ def test_without_memory_or_cpu_there_is_no_half_summary() -> None:
 def test_a_pod_and_its_container_are_named() -> None:
     path = f"/kubepods/burstable/pod{POD}/{CONTAINER}"
     summing = Summing(every_s=1.0)
-    summing.add(look(0, groups={path: group(0)}))
-    [summary] = summing.add(look(1, groups={path: group(9)}))
+    summing.add(look(0, groups={path: group(0)}), ticks_per_s=HZ)
+    [summary] = summing.add(look(1, groups={path: group(9)}), ticks_per_s=HZ)
     assert (summary.pod_uid, summary.container_id) == (POD, CONTAINER)
 
 
@@ -104,11 +122,11 @@ steps = st.lists(
 def test_no_cpu_time_is_lost_or_counted_twice(steps: list[tuple[float, int]]) -> None:
     summing = Summing(every_s=15.0)
     at, total, moments = 0.0, 0, [(0.0, 0)]
-    found = list(summing.add(look(at, groups={UNIT: used(total)})))
+    found = list(summing.add(look(at, groups={UNIT: used(total)}), ticks_per_s=HZ))
     for step_s, more in steps:
         at, total = at + step_s, total + more
         moments.append((at, total))
-        found += summing.add(look(at, groups={UNIT: used(total)}))
+        found += summing.add(look(at, groups={UNIT: used(total)}), ticks_per_s=HZ)
     spans = [one.to_at - one.from_at for one in found]
     assert all(span >= 15.0 - 1e-6 for span in spans)
     for before, after in itertools.pairwise(found):

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import dataclasses
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
@@ -92,6 +93,8 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
         key = Key("shop", "Pod", "web-1", "app")
         assert cluster.whose.of("n1", summary("u1", "c-u1")) == key
         assert cluster.whose.of("n1", summary("u1", None)) is None
+        part = dataclasses.replace(summary("u1", "c-u1"), program="app")
+        assert cluster.whose.of("n1", part) is None
         assert cluster.whose.of("n2", summary("u1", "c-u1")) is None
         assert cluster.requests.of(key) == Requested(250, 64 << 20)
         assert cluster.requests.of(Key("shop", "Pod", "other", "app")) is None

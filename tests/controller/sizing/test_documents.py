@@ -39,6 +39,13 @@ def test_without_enough_points_there_are_only_reasons() -> None:
         assert (amounts.cpu, amounts.memory) == nothing
 
 
+def test_a_sum_of_processes_is_called_one() -> None:
+    program = replace(SEEN, key=Key("vm", "program", "shop", "-"))
+    firm, few = advice_list([program, replace(program, points=9)], FixedRequests({})).items
+    assert firm.reason == "a sum of processes"
+    assert few.reason.endswith("; a sum of processes")
+
+
 def test_a_namespace_shows_its_own_only() -> None:
     both = [FEW, SEEN]
     found = advice_list(both, FixedRequests({}), namespace="shop").items

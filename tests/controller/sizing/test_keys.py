@@ -3,11 +3,12 @@ from nemutator_common.wire import Summary
 from nemutator_controller.sizing.keys import ByPath, Key
 
 
-def summary(path: str, container_id: str | None = None) -> Summary:
+def summary(path: str, container_id: str | None = None, program: str | None = None) -> Summary:
     return Summary(
         path=path,
         pod_uid=None,
         container_id=container_id,
+        program=program,
         from_at=0.0,
         to_at=15.0,
         cpu_cores=0.0,
@@ -29,3 +30,15 @@ def test_off_clusters_a_path_says_whose_use_it_is(
     path: str, container_id: str | None, key: Key | None
 ) -> None:
     assert ByPath().of("n1", summary(path, container_id)) == key
+
+
+@pytest.mark.parametrize(
+    ("path", "program", "key"),
+    [
+        ("/vm/ssh.service", "shop", Key("vm", "program", "shop", "-")),
+        ("/", "shop", Key("/", "program", "shop", "-")),
+        ("/vm", "", Key("vm", "program", "-", "-")),
+    ],
+)
+def test_where_no_group_counts_a_program_is_the_owner(path: str, program: str, key: Key) -> None:
+    assert ByPath().of("n1", summary(path, program=program)) == key

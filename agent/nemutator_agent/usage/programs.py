@@ -1,0 +1,73 @@
+"""The use of programs whose control group counts no CPU time: a sum over their processes.
+
+So it is where everything lies in the root of a version 1 hierarchy, or of a container's own cgroup
+namespace. All processes of one name in one group are one program, as the workers of a service are.
+A sum of processes is less than a counter: what a process did before it was first looked at and
+after it was last looked at is missing, and memory that processes share counts once for each.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_common.wire import Pressures
+
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.looks import GroupCounters, Look, ProcessCounters
+
+_US_PER_S = 1_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class Counted:
+    """A control group, or those of its processes that have one name."""
+
+    path: str
+    command: bytes | None = None
+
+
+@dataclass(slots=True)
+class _Sum:
+    cpu_ticks: int = 0
+    memory_bytes: int = 0
+
+
+class Programs:
+    """Counters that only grow, made of processes that come and go.
+
+    Bounded by what a look may hold: a program without processes is forgotten, and begins anew.
+    """
+
+    def __init__(self) -> None:
+        self._before: Mapping[ProcessId, ProcessCounters] = {}
+        self._cpu_ticks: dict[Counted, int] = {}
+
+    def add(self, look: Look, *, ticks_per_s: int) -> Mapping[Counted, GroupCounters]:
+        """The counters of each program in *look* that no group counts."""
+        sums: dict[Counted, _Sum] = {}
+        for identity, process in look.processes.items():
+            if not _uncounted(look, process.path):
+                continue
+            program = Counted(process.path, process.command)
+            total = sums.setdefault(program, _Sum(self._cpu_ticks.get(program, 0)))
+            before = self._before.get(identity)
+            total.cpu_ticks += 0 if before is None else max(process.cpu_ticks - before.cpu_ticks, 0)
+            total.memory_bytes += process.memory_bytes
+        self._before = look.processes
+        self._cpu_ticks = {program: total.cpu_ticks for program, total in sums.items()}
+        return {
+            program: GroupCounters(
+                inode=None,
+                cpu_us=total.cpu_ticks * _US_PER_S // ticks_per_s,
+                memory_bytes=total.memory_bytes,
+                pressures=Pressures(),
+            )
+            for program, total in sums.items()
+        }
+
+
+def _uncounted(look: Look, path: str) -> bool:
+    """Whether the group at *path* has no counter of its own; one that was not read may have."""
+    if look.gaps.reads_over_cap:
+        return False
+    group = look.groups.get(path)
+    return path == "/" if group is None else group.cpu_us is None
