@@ -155,6 +155,12 @@ class CredentialsSettings(CallsBrain):
     vault_call_s: float = setting(
         5.0, "Deadline of one call to Vault, in seconds.", check=between(0.1, 60)
     )
+    orphans_s: float = setting(
+        120.0,
+        "Seconds after the start for which the Vault tokens of an earlier life wait for their pods "
+        "to be published again; then they are revoked.",
+        check=between(1, 3600),
+    )
     requests_per_s: float = setting(
         50.0,
         "Requests per second of one pod (of one uid, without Vault); twice as many at once.",

@@ -423,6 +423,21 @@ VAULT_CALL_SECONDS = Metric(
     SECONDS,
 )
 VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
+RECOVERED_TOKENS = Metric(
+    "nemutator_recovered_tokens_total",
+    "counter",
+    "Vault tokens that an earlier life of the credentials process has left, by what came of them:"
+    " adopted by their pod; revoked because they were superseded or orphaned; unknown (a login"
+    " whose answer nobody has seen)",
+    ("result",),
+)
+LEDGER_FAILURES = Metric(
+    "nemutator_ledger_failures_total",
+    "counter",
+    "times when the ledger of Vault tokens was not what it should be, by reason: unreadable,"
+    " damaged, write, too_large, full (an older entry had to go)",
+    ("reason",),
+)
 REVOCATIONS_WAITING = Metric(
     "nemutator_revocations_waiting", "gauge", "Vault tokens of ended pods that are still to revoke"
 )

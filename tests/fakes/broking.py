@@ -2,13 +2,16 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine
+from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from nemutator_agent.credentials.accounts import account
+from nemutator_agent.credentials.adopting import Orphans
 from nemutator_agent.credentials.auditing import Audit
 from nemutator_agent.credentials.broker import Broker
+from nemutator_agent.credentials.ledger_records import Intent, Token
+from nemutator_agent.credentials.ports import Ledger
 from nemutator_agent.credentials.revoking import Revocations
 from nemutator_agent.credentials.sessions import Session
 from nemutator_agent.credentials.vault_calls import VaultCalls
@@ -17,12 +20,14 @@ from nemutator_common.secret import Secret
 
 from tests.fakes.callers import POD, KeptGrants
 from tests.fakes.clocks import ManualClock
+from tests.fakes.ledgers import MemoryLedger
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.vaults import MemoryVault
 
 PATIENCE_S = 10.0
 FRESH_S = 60.0
 STALE_S = 600.0
+ORPHANS_S = 120.0
 JWT = "the-jwt"
 
 
@@ -32,17 +37,32 @@ class Standing:
     clock: ManualClock = field(default_factory=ManualClock)
     meter: MemoryMeter = field(default_factory=MemoryMeter)
     grants: KeptGrants = field(default_factory=KeptGrants)
+    ledger: Ledger = field(default_factory=MemoryLedger)
+    left: Sequence[Token] = ()
+    """By an earlier life."""
+    unfinished: Sequence[Intent] = ()
 
     def __post_init__(self) -> None:
         self.audit = Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock)
         calls = VaultCalls(self.vault, deadline_s=PATIENCE_S, clock=self.clock, meter=self.meter)
         self.revocations = Revocations(
-            calls, self.audit, clock=self.clock, meter=self.meter, roll=lambda: 0.5
+            calls, self.audit, self.ledger, clock=self.clock, meter=self.meter, roll=lambda: 0.5
+        )
+        self.orphans = Orphans(
+            self.left,
+            self.unfinished,
+            self.revocations,
+            wait_s=ORPHANS_S,
+            clock=self.clock,
+            meter=self.meter,
+            roll=lambda: 0.5,
         )
         self.broker = Broker(
             calls,
             self.audit,
             self.revocations,
+            self.orphans,
+            self.ledger,
             fresh_s=FRESH_S,
             stale_s=STALE_S,
             clock=self.clock,
@@ -69,10 +89,10 @@ class Standing:
         self, *more: Callable[[], Coroutine[Any, Any, None]]
     ) -> AsyncIterator["Standing"]:
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-            bodies = (self.revocations.run, self.broker.run, *more)
+            bodies = (self.revocations.run, self.orphans.run, self.broker.run, *more)
             running = [tasks.create_task(body()) for body in bodies]
-            # The broker sleeps until renewals are due; by then all of it is ready.
-            await self.clock.until_sleeping(1)
+            # The broker sleeps until renewals are due, and the orphans wait; by then all is ready.
+            await self.clock.until_sleeping(2)
             try:
                 yield self
             finally:

@@ -235,7 +235,16 @@ class MemoryVault:
         await self.open.wait()
         if self.outage is not None:
             raise UnavailableError(self.outage, "as the test wants it")
-        return self.state.answer(method, path, token.reveal() if token else "", body or {})
+        await self.before()
+        answer = self.state.answer(method, path, token.reveal() if token else "", body or {})
+        await self.after()
+        return answer
+
+    async def before(self) -> None:
+        """For those that do more than to answer."""
+
+    async def after(self) -> None:
+        """For those that do more than to answer."""
 
 
 def _checked(status: int, document: dict[str, Any]) -> dict[str, Any]:

@@ -25,10 +25,12 @@ from nemutator_common.shipping.streams import GrantStream
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
+from nemutator_agent.credentials.adopting import Orphans
 from nemutator_agent.credentials.auditing import Audit
 from nemutator_agent.credentials.broker import Broker
 from nemutator_agent.credentials.callers import greet
 from nemutator_agent.credentials.files import SecretFiles, digest_key
+from nemutator_agent.credentials.ledger import LedgerFile
 from nemutator_agent.credentials.machine_desk import Cupboard, MachineDesk
 from nemutator_agent.credentials.pod_desk import PodDesk
 from nemutator_agent.credentials.pod_sockets import LIMITS, PodSockets
@@ -117,11 +119,27 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         call_s=settings.vault_call_s,
     )
     calls = VaultCalls(vault, deadline_s=settings.vault_call_s, clock=clock, meter=meter)
-    revocations = Revocations(calls, process.audit, clock=clock, meter=meter, roll=process.roll)
+    ledger = LedgerFile(
+        process.directory.root, clock=clock, meter=meter, readiness=process.readiness
+    )
+    revocations = Revocations(
+        calls, process.audit, ledger, clock=clock, meter=meter, roll=process.roll
+    )
+    orphans = Orphans(
+        ledger.left,
+        ledger.unfinished,
+        revocations,
+        wait_s=settings.orphans_s,
+        clock=clock,
+        meter=meter,
+        roll=process.roll,
+    )
     broker = Broker(
         calls,
         process.audit,
         revocations,
+        orphans,
+        ledger,
         fresh_s=settings.fresh_s,
         stale_s=settings.stale_s,
         clock=clock,
@@ -145,10 +163,13 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
 
     publisher = Publisher(broker, PodSockets(clock=clock, meter=meter), desk, meter=meter)
     server = _private(
-        process, Registration(publisher, witness, instance=secrets.token_hex(16)).routes(), middlewares=()
+        process,
+        Registration(publisher, witness, instance=secrets.token_hex(16)).routes(),
+        middlewares=(),
     )
     await server.bind()
     process.supervisor.add("revoke tokens", revocations.run)
+    process.supervisor.add("adopt tokens", orphans.run)
     process.supervisor.add("ask Vault", broker.run)
     process.supervisor.add("serve pods", publisher.run)
     process.supervisor.add("serve mount", server.run)
@@ -157,6 +178,7 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
     finally:
         server.close()
         vault.close()
+        ledger.close()
 
 
 @contextlib.asynccontextmanager

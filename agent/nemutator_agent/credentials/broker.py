@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
@@ -12,10 +12,12 @@ from nemutator_common.meters import Meter
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.accounts import Account
+from nemutator_agent.credentials.adopting import Orphans
 from nemutator_agent.credentials.auditing import Audit, whom
 from nemutator_agent.credentials.documents import Document
 from nemutator_agent.credentials.failures import (
     STALE_FOR,
+    UNDONE,
     DeniedError,
     LoginRefusedError,
     MissingError,
@@ -27,7 +29,7 @@ from nemutator_agent.credentials.failures import (
 )
 from nemutator_agent.credentials.flights import Flights
 from nemutator_agent.credentials.leases import Held, hold
-from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.revoking import Revocations
 from nemutator_agent.credentials.sessions import Kept, RefusedLogin, Session
 
@@ -57,6 +59,8 @@ class Broker:
         vault: Vault,
         audit: Audit,
         revocations: Revocations,
+        orphans: Orphans,
+        ledger: Ledger,
         *,
         fresh_s: float,
         stale_s: float,
@@ -67,6 +71,8 @@ class Broker:
         self._vault = vault
         self._audit = audit
         self._revocations = revocations
+        self._orphans = orphans
+        self._ledger = ledger
         self._fresh_s = fresh_s
         self._stale_s = stale_s
         self._clock = clock
@@ -79,7 +85,12 @@ class Broker:
     # --- pods come and go -----------------------------------------------------------------------
     def open(self, account: Account) -> Session:
         """The session of *account*: the same one for as long as it is open."""
-        return self._sessions.setdefault(account.key, Session(account))
+        session = self._sessions.get(account.key)
+        if session is None:
+            session = self._sessions[account.key] = Session(account)
+            session.held = self._orphans.claim(account)
+            self._count_tokens()
+        return session
 
     def refresh(self, session: Session, jwt: Secret | None) -> None:
         """Kubelet has brought the pod's token again, perhaps a newer one."""
@@ -179,9 +190,12 @@ class Broker:
         refused = session.refused
         if refused is not None and self._clock.monotonic() < refused.until:
             raise refused.error
+        entry = self._ledger.intend(account)
         try:
             lease = await self._vault.login(account.role, jwt)
         except StoreError as error:
+            if _gave_nothing(error):
+                self._ledger.end(entry)
             denied = isinstance(error, LoginRefusedError)
             if isinstance(error, LoginRefusedError):
                 until = self._clock.monotonic() + REFUSED_LOGIN_S
@@ -195,7 +209,8 @@ class Broker:
                 reason=error.kind,
             )
             raise
-        held = hold(lease, self._clock.monotonic(), roll=self._roll())
+        held = hold(lease, self._clock.monotonic(), entry=entry, roll=self._roll())
+        self._ledger.keep(account, held)
         self._audit.record(
             whom(account.pod), "login", "granted", role=account.role, lasts_s=lease.ttl_s
         )
@@ -217,6 +232,7 @@ class Broker:
     def _forget_token(self, session: Session, token: Secret) -> None:
         """Vault does not know it any more, so there is nothing to revoke."""
         if session.held is not None and session.held.lease.token == token:
+            self._ledger.end(session.held.entry)
             session.held = None
 
     async def _renew(self) -> None:
@@ -244,7 +260,7 @@ class Broker:
             wait_s = RENEWAL_BACKOFF.delay_s(session.renewals_failed, roll=self._roll())
             if session.held is held:
                 again = self._clock.monotonic() + wait_s
-                session.held = Held(held.lease, held.ends, again)
+                session.held = replace(held, renew=again)
             return
         except StoreError as error:
             self._audit.record(
@@ -256,9 +272,10 @@ class Broker:
         self._audit.record(
             whom(account.pod), "renew", "granted", role=account.role, lasts_s=lease.ttl_s
         )
-        renewed = hold(lease, self._clock.monotonic(), roll=self._roll())
+        renewed = hold(lease, self._clock.monotonic(), entry=held.entry, roll=self._roll())
         if session.held is not held:
             return
+        self._ledger.renew(renewed)
         session.renewals_failed = 0
         session.held = renewed
         if lease.ttl_s < held.lease.ttl_s / 2:
@@ -275,6 +292,12 @@ class Broker:
     def _count_tokens(self) -> None:
         held: Iterable[Session] = (s for s in self._sessions.values() if s.held is not None)
         self._meter.gauge(names.VAULT_TOKENS, sum(1 for _ in held))
+
+
+def _gave_nothing(error: StoreError) -> bool:
+    """A login that failed like this has left no token at Vault; another one may have."""
+    refused = isinstance(error, LoginRefusedError)
+    return refused or (isinstance(error, UnavailableError) and error.reason in UNDONE)
 
 
 def _is_due(session: Session, now: float) -> bool:

@@ -11,6 +11,9 @@ STALE_FOR: frozenset[Outage] = frozenset({"timeout", "down", "sealed", "busy"})
 """Outages during which what was read before still counts for a while. Not when somebody else
 answers in Vault's place, and never after a no of Vault's own."""
 
+UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "tls"})
+"""Outages in which nothing has happened at Vault. Of the others nobody knows."""
+
 LONGEST = 300
 
 

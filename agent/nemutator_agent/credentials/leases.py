@@ -32,14 +32,21 @@ class Held:
     ends: float
     renew: float
     """When to ask for more time; never, if it ends first."""
+    entry: int = 0
+    """Its number in the ledger; 0 is in none."""
 
     def alive(self, now: float) -> bool:
         return now < self.ends - MARGIN_S
 
 
-def hold(lease: Lease, now: float, *, roll: float) -> Held:
-    """Begin to keep *lease* at *now*; *roll* is in [0, 1)."""
-    ttl_s = min(lease.ttl_s, LONGEST_S) if lease.ttl_s > 0 else LONGEST_S
+def lasts_s(lease: Lease) -> float:
+    """From when it was given."""
+    return min(lease.ttl_s, LONGEST_S) if lease.ttl_s > 0 else LONGEST_S
+
+
+def hold(lease: Lease, since: float, *, roll: float, entry: int = 0) -> Held:
+    """Keep *lease*, which Vault gave at *since*; *roll* is in [0, 1)."""
+    ttl_s = lasts_s(lease)
     share = RENEW_AT * (1 + JITTER * (roll - 0.5))
-    ends = now + ttl_s
-    return Held(lease, ends, now + ttl_s * share if lease.renewable else ends)
+    ends = since + ttl_s
+    return Held(lease, ends, since + ttl_s * share if lease.renewable else ends, entry)

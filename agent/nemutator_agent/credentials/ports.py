@@ -6,8 +6,9 @@ from typing import Protocol
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
+from nemutator_agent.credentials.accounts import Account
 from nemutator_agent.credentials.documents import Document, Mount
-from nemutator_agent.credentials.leases import Lease
+from nemutator_agent.credentials.leases import Held, Lease
 from nemutator_agent.identity.facts import Facts
 from nemutator_agent.identity.rules import Rule
 
@@ -26,6 +27,22 @@ class Vault(Protocol):
     async def mount_of(self, token: Secret, path: str) -> Mount: ...
 
     async def read(self, token: Secret, mount: Mount, path: str) -> Document: ...
+
+
+class Ledger(Protocol):
+    """Remembers, over the end of this process, which tokens Vault has given. Nothing here fails."""
+
+    def intend(self, account: Account) -> int:
+        """Vault is about to be asked for a token: the number of all that comes of it."""
+        ...
+
+    def keep(self, account: Account, held: Held) -> None: ...
+
+    def renew(self, held: Held) -> None: ...
+
+    def end(self, entry: int) -> None:
+        """There is no token, or none any more."""
+        ...
 
 
 class GrantSink(Protocol):

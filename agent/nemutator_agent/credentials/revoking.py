@@ -15,7 +15,7 @@ from nemutator_agent.credentials.accounts import Account
 from nemutator_agent.credentials.auditing import Audit, whom
 from nemutator_agent.credentials.failures import StoreError, TokenGoneError
 from nemutator_agent.credentials.leases import Held
-from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.ports import Ledger, Vault
 
 log = logging.getLogger(__name__)
 
@@ -40,6 +40,7 @@ class Revocations:
         self,
         vault: Vault,
         audit: Audit,
+        ledger: Ledger,
         *,
         clock: Clock,
         meter: Meter,
@@ -47,6 +48,7 @@ class Revocations:
     ) -> None:
         self._vault = vault
         self._audit = audit
+        self._ledger = ledger
         self._clock = clock
         self._meter = meter
         self._roll = roll
@@ -54,7 +56,8 @@ class Revocations:
         self._news = asyncio.Event()
 
     def add(self, account: Account, held: Held) -> None:
-        """Revoke it soon. When too many wait, the one that has waited longest is left to its end."""
+        """Revoke it soon. When too many wait, the one that has waited longest is left to its end,
+        or to the next life: the ledger still has it."""
         if len(self._waiting) >= MOST:
             self._give_up(self._waiting.popleft(), "queue_full")
         self._waiting.append(_Ending(account, held, self._clock.monotonic()))
@@ -90,9 +93,12 @@ class Revocations:
             self._audit.record(of, "revoke", "failed", role=role, reason=error.kind)
             if now >= ending.held.ends:
                 self._remove(ending)
+                self._ledger.end(ending.held.entry)
                 self._give_up(ending, "expired")
             return
         self._remove(ending)
+        # Not before it is revoked: killed in between, the next life revokes it once more.
+        self._ledger.end(ending.held.entry)
         self._audit.record(of, "revoke", "granted", role=role)
 
     def _remove(self, ending: _Ending) -> None:

@@ -1,0 +1,89 @@
+"""A ledger in memory, and one whose process is killed."""
+
+import asyncio
+
+from nemutator_agent.credentials.accounts import Account
+from nemutator_agent.credentials.leases import Held
+from nemutator_agent.credentials.ledger import LedgerFile
+from nemutator_agent.credentials.ledger_records import Entries, Gone, Intent, token_of
+from nemutator_agent.credentials.ports import Ledger
+
+from tests.fakes.vaults import MemoryVault, VaultState
+
+
+class MemoryLedger:
+    """Its times are those of the monotonic clock."""
+
+    def __init__(self) -> None:
+        self.entries = Entries()
+        self.renewed: list[int] = []
+
+    def intend(self, account: Account) -> int:
+        entry = self.entries.last + 1
+        self.entries.apply(Intent(entry, account, 0.0))
+        return entry
+
+    def keep(self, account: Account, held: Held) -> None:
+        self.entries.apply(token_of(account, held, now=0.0, monotonic=0.0))
+
+    def renew(self, held: Held) -> None:
+        self.renewed.append(held.entry)
+
+    def end(self, entry: int) -> None:
+        self.entries.apply(Gone(entry))
+
+
+class Fate:
+    """A process is killed before its step number *limit*; None is a long life."""
+
+    def __init__(self, limit: int | None = None) -> None:
+        self.limit = limit
+        self.steps = 0
+        self.dead = asyncio.Event()
+
+    def lives(self) -> bool:
+        """One step more. What a dead process still does has no effect any more."""
+        if self.steps == self.limit:
+            self.dead.set()
+            return False
+        self.steps += 1
+        return True
+
+
+class MortalVault(MemoryVault):
+    """Asking and hearing the answer are two steps: in between Vault has done it."""
+
+    def __init__(self, state: VaultState, fate: Fate) -> None:
+        super().__init__(state)
+        self._fate = fate
+
+    async def before(self) -> None:
+        await self._or_never()
+
+    async def after(self) -> None:
+        await self._or_never()
+
+    async def _or_never(self) -> None:
+        if not self._fate.lives():
+            await asyncio.get_running_loop().create_future()
+
+
+class MortalLedger:
+    def __init__(self, file: LedgerFile, fate: Fate) -> None:
+        self._file: Ledger = file
+        self._fate = fate
+
+    def intend(self, account: Account) -> int:
+        return self._file.intend(account) if self._fate.lives() else 0
+
+    def keep(self, account: Account, held: Held) -> None:
+        if self._fate.lives():
+            self._file.keep(account, held)
+
+    def renew(self, held: Held) -> None:
+        if self._fate.lives():
+            self._file.renew(held)
+
+    def end(self, entry: int) -> None:
+        if self._fate.lives():
+            self._file.end(entry)
