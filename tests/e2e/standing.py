@@ -26,8 +26,15 @@ STOP_S = 10.0
 DRAIN_S = 4.0
 """The promise of Ctrl-C is 2 s; the rest is for a machine that does much else."""
 
-KEPT = frozenset({"audit.key", "link-token", "nemutator.db", "secrets.key"})
-"""What a data directory holds while nothing runs; the keys, once there are credentials."""
+KEPT = frozenset({
+    "audit.key",
+    "link-token",
+    "nemutator.db",
+    "objects",
+    "secrets.json.enc",
+    "secrets.key",
+})  # fmt: skip
+"""What a data directory holds while nothing runs: what a person put there, its keys, our own."""
 
 LINK = re.compile(r"http://\S+/open\?key=\S+")
 

@@ -1,0 +1,191 @@
+"""What a newcomer sees in the first minutes: each command that `up` prints, exactly as printed."""
+
+import os
+import re
+import shlex
+import signal
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass, replace
+from pathlib import Path
+from shutil import copy2
+
+import pytest
+from playwright.sync_api import Page, expect
+
+from tests.e2e.standing import START_S, Person, Ran, Standing, standing, starting
+from tests.house.tree import REPOSITORY
+from tests.processes import alive
+from tests.testbed.running.waiting import until
+
+SAMPLE = REPOSITORY / "scripts" / "sample"
+
+PROFILED_S = 60.0
+"""Of 10 s, after the sample was recognised as Go."""
+
+ADVISED_S = 60.0
+COMMAND_S = 60.0
+
+# Advice needs eight summaries: of a quarter of a minute each, outside of tests.
+QUICK = Person(environment={
+    "NEMUTATOR_OBSERVE_INTERVAL_S": "0.5",
+    "NEMUTATOR_OBSERVE_SUMMARY_S": "1",
+})  # fmt: skip
+
+as_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root may sample with BPF")
+
+
+@dataclass(frozen=True, slots=True)
+class Shown:
+    up: Standing
+
+    def command(self, job: str) -> str:
+        """The command line that was printed last for *job*."""
+        printed: list[str] = re.findall(rf"^    {job} {{2,}}(\S.*)$", self.up.said(), re.MULTILINE)
+        return printed[-1]
+
+    def typed(self, job: str, *, answer: str | None = None, more: str = "") -> Ran:
+        """What comes of typing it, with *more* behind, where `up` was started."""
+        line = self.command(job) + more
+        person, terminal = os.openpty()
+        try:
+            os.write(person, f"{answer}\n".encode() if answer else b"\x04")
+            done = subprocess.run(
+                ["sh", "-c", line],
+                stdin=terminal,
+                capture_output=True,
+                text=True,
+                timeout=COMMAND_S,
+                check=False,
+                cwd="/",
+                env={**os.environ, **(self.up.person.environment or {})},
+                user=self.up.person.uid,
+                group=self.up.person.uid,
+                extra_groups=None if self.up.person.uid is None else [],
+            )
+        finally:
+            os.close(terminal)
+            os.close(person)
+        print(f"$ {line}\n{done.stdout}{done.stderr}")
+        return Ran(done.returncode, done.stdout, done.stderr)
+
+
+@pytest.fixture(scope="module")
+def built() -> Path:
+    """The sample, which takes a while to build the first time."""
+    done = subprocess.run([SAMPLE, "--path"], check=True, capture_output=True, text=True)
+    return REPOSITORY / done.stdout.strip()
+
+
+@pytest.fixture(scope="module")
+def shown(built: Path, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Shown]:
+    folder = tmp_path_factory.mktemp("first-commands")
+    with standing(folder, "--sample", str(SAMPLE), person=QUICK) as up:
+        up.wait_until(lambda: "  Try\n" in up.said(), "commands to try", within_s=START_S)
+        yield Shown(up)
+        # Its own end proves that nothing stays behind, the sample included.
+
+
+def test_the_page_stands_before_there_is_anything_to_try(shown: Shown) -> None:
+    said = shown.up.said()
+    assert 0 < said.index("  Open   http://") < said.index("  Try\n")
+
+
+def test_a_secret_is_read_by_the_printed_curl(shown: Shown) -> None:
+    ran = shown.typed("a secret")
+    assert ran.code == 0
+    assert '"hello from nemutator"' in ran.stdout
+
+
+@as_root
+def test_a_profile_names_the_functions_of_the_sample(shown: Shown) -> None:
+    shown.up.wait_until(lambda: "  Seen\n" in shown.up.said(), "a profile", within_s=PROFILED_S)
+    folded = shown.up.output.with_name("shop.folded")
+    # The last of two options counts.
+    ran = shown.typed("a profile", more=f" --seconds 3 -o {folded}")
+    assert ran.code == 0, ran.stderr
+    lines = folded.read_text().splitlines()
+    priced = [line for line in lines if "main.priceBasket" in line]
+    assert any("main.withTax" in line or "main.item.total" in line for line in priced), lines[:20]
+    assert "main.serveVisitors;main.priceBasket" in priced[0]
+
+
+def test_advice_is_given_for_the_sample(shown: Shown) -> None:
+    def row() -> str:
+        ran = shown.typed("advice")
+        assert ran.code == 0, ran.stderr
+        return next((row for row in ran.stdout.splitlines() if "/shop " in row), "")
+
+    shown.up.wait_until(lambda: "provisional" in row(), "advice on shop", within_s=ADVISED_S)
+    # A third of one core, as its source says; a busy machine makes it less, or its bursts denser.
+    millis = re.search(r"(\d+)m ", found := row())
+    assert millis is not None
+    assert 20 <= int(millis[1]) <= 1100, found
+
+
+def test_a_mutation_is_taken_back_after_one_yes(shown: Shown) -> None:
+    mutation = shown.command("a rollback").split()[-1]
+    refused = shown.typed("a rollback", answer="n")
+    assert refused.code != 0
+    assert "nothing was done" in refused.stderr
+    assert shown.up.api(f"/api/v1/mutations/{mutation}").document["state"] != "reversed"
+    assert shown.typed("a rollback", answer="y").code == 0
+    assert shown.up.api(f"/api/v1/mutations/{mutation}").document["state"] == "reversed"
+
+
+@as_root
+def test_the_flame_graph_of_the_sample_opens_from_the_page(shown: Shown, page: Page) -> None:
+    shown.up.wait_until(lambda: "  Seen\n" in shown.up.said(), "a profile", within_s=PROFILED_S)
+    page.goto(shown.up.another_link())
+    page.locator('#views a[href="#profiles"]').click()
+    with page.context.expect_page() as opening:
+        page.locator("#list-rows tr").last.get_by_text("flame graph").click()
+    graph = opening.value
+    expect(graph.locator("#functions")).to_contain_text("main.priceBasket")
+    graph.locator("#search").fill("main.priceBasket")
+    expect(graph.locator("#matches")).to_contain_text("samples")
+
+
+def test_the_sample_ends_with_up_even_when_that_is_killed(built: Path, tmp_path: Path) -> None:
+    with starting(tmp_path, "--sample", str(built)) as up:
+        up.wait_until(lambda: _shops(up), "the sample", within_s=START_S)
+        shops = _shops(up)
+        up.process.send_signal(signal.SIGKILL)
+        up.process.wait()
+        until(lambda: not alive(shops), "the sample's end", within_s=10)
+
+
+def test_an_ordinary_user_is_told_why_there_is_no_profile(
+    built: Path, open_folder: Path, home: Path, ordinary: Person
+) -> None:
+    shop = open_folder / "shop"
+    copy2(built, shop)
+    command = open_folder / "nemutator"
+    command.write_text(f'#!/bin/sh\nexec {shlex.join(map(str, ordinary.command))} "$@"\n')
+    command.chmod(0o755)
+    path = {"PATH": f"{open_folder}:/usr/bin:/bin"}
+    ordinary = replace(ordinary, environment={**(ordinary.environment or {}), **path})
+    with standing(home, "--privileges", "never", "--sample", str(shop), person=ordinary) as up:
+        up.wait_until(
+            lambda: "  Not shown\n" in up.said(), "what is not shown", within_s=PROFILED_S
+        )
+        shown = Shown(up)
+        print(up.said())
+        assert re.search(r"  Not shown\n    the profile was refused: .*\n", up.said())
+        assert '"hello from nemutator"' in shown.typed("a secret").stdout
+        assert shown.typed("advice").code == 0
+        assert shown.typed("a rollback", more=" --yes").code == 0
+        ran = shown.typed("a profile", more=" --seconds 1")
+        assert ran.code != 0
+        assert "root" in ran.stderr
+        assert "Traceback" not in up.said() + ran.stderr
+
+
+def _shops(up: Standing) -> set[int]:
+    def named(pid: int) -> bool:
+        try:
+            return Path(f"/proc/{pid}/comm").read_text() == "shop\n"
+        except OSError:
+            return False
+
+    return {pid for pid in up.family() if named(pid)}
