@@ -138,6 +138,7 @@ def test_the_flame_graph_of_the_sample_opens_from_the_page(shown: Shown, page: P
     shown.up.wait_until(lambda: "  Seen\n" in shown.up.said(), "a profile", within_s=PROFILED_S)
     page.goto(shown.up.another_link())
     page.locator('#views a[href="#profiles"]').click()
+    expect(page.locator("#list-rows tr").last).to_contain_text("shop (pid ")
     with page.context.expect_page() as opening:
         page.locator("#list-rows tr").last.get_by_text("flame graph").click()
     graph = opening.value

@@ -51,6 +51,8 @@ class Located:
     node: str
     target: ProfileTarget
     pod: PodRef | None
+    program: str = ""
+    """Of a process: what it calls itself, by its node's last report."""
 
 
 _decoder = msgspec.json.Decoder(Asked)
@@ -84,12 +86,21 @@ def locate(asked: AskedTarget, nodes: Sequence[Node], pods: KnownPods) -> Locate
     if asked.kind == "pid":
         if not _PID.fullmatch(asked.value):
             raise AskedWronglyError("target.value: expected a process id", _LIST_REMEDY)
-        return Located(_node(asked.node, nodes), ProfileTarget("pid", asked.value), None)
+        node = _node(asked.node, nodes)
+        program = _program(int(asked.value), node, nodes)
+        return Located(node, ProfileTarget("pid", asked.value), None, program)
     if asked.kind == "cgroup":
         if not asked.value.startswith("/") or ".." in asked.value.split("/"):
             raise AskedWronglyError("target.value: expected a path from the root", _LIST_REMEDY)
         return Located(_node(asked.node, nodes), ProfileTarget("cgroup", asked.value), None)
     raise AskedWronglyError("target.kind: expected pod, pid or cgroup", _LIST_REMEDY)
+
+
+def _program(pid: int, name: str, nodes: Iterable[Node]) -> str:
+    """Empty for one that has started since, or that no report has room for."""
+    here = (node for node in nodes if node.name == name)
+    processes = (process for node in here for process in node.report.processes)
+    return next((process.command for process in processes if process.pid == pid), "")
 
 
 def _pod(asked: AskedTarget, nodes: Iterable[Node], pods: KnownPods) -> Located:

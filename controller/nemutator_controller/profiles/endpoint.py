@@ -84,6 +84,7 @@ class ProfilesApi:
                 node=located.node,
                 target=located.target,
                 pod=located.pod,
+                program=located.program,
                 seconds=asked.seconds,
                 hz=asked.hz,
                 asked_at=self._clock.now(),

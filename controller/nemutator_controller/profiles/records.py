@@ -55,6 +55,8 @@ class Profile:
     target: ProfileTarget
     pod: PodRef | None = None
     """Which the target is, where that is known."""
+    program: str = ""
+    """The name of the process that the target is, where that is known."""
     seconds: float
     hz: int
     asked_by: Literal["api", "annotation"] = "api"
@@ -84,6 +86,8 @@ class Profile:
         """What was profiled, as people call it."""
         if self.pod is not None and self.pod.name:
             return f"{self.pod.namespace}/{self.pod.name}"
+        if self.program:
+            return f"{self.program} (pid {self.target.value}) on {self.node}"
         return f"{self.target.kind} {self.target.value} on {self.node}"
 
 

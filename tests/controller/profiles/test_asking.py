@@ -63,6 +63,15 @@ def test_the_only_node_is_meant_when_none_is_named() -> None:
     assert found == Located("n2", ProfileTarget("cgroup", "/system.slice/x.service"), None)
 
 
+def test_a_process_is_called_what_its_own_node_calls_it() -> None:
+    known = busy_report().processes[-1]
+    assert located("pid", str(known.pid)).program == known.command
+    assert located("pid", str(known.pid + 1)).program == ""
+    bare = replace(node("n2"), report=replace(busy_report(), processes=()))
+    other = locate(AskedTarget("pid", str(known.pid), "n2"), [node("n1"), bare], FixedPods())
+    assert other.program == ""
+
+
 def test_a_pod_is_found_by_its_name_or_by_the_uid_that_reports_have() -> None:
     pods = FixedPods(KnownPod(POD, "n7"))
     for name in ("shop/cart-1", POD.uid):

@@ -104,6 +104,7 @@ def test_an_agents_fast_clock_keeps_nothing_open_for_ever() -> None:
 
 def test_it_is_titled_by_what_people_call_it() -> None:
     assert profile().title == "pid 123 on n1"
+    assert replace(profile(), program="shop").title == "shop (pid 123) on n1"
     assert replace(profile(), pod=POD).title == "shop/cart-1"
 
 
