@@ -12,6 +12,7 @@ FOLDERS = (REPOSITORY / "deploy" / "crds", REPOSITORY / "deploy" / "manifests")
 VERSION = "0.1.0"
 AGENT, CONTROLLER = "localhost/nemutator/agent:e2e", "localhost/nemutator/controller:e2e"
 KUBELET = "/var/lib/kubelet"
+RUN = "/run/"
 
 Json = dict[str, Any]
 
@@ -82,7 +83,9 @@ def _adapt_container(container: Json, place: Place) -> None:
     container["imagePullPolicy"] = "Never"
     container["resources"] = {}
     for mount in container.get("volumeMounts", ()):
-        mount["mountPath"] = _moved(mount["mountPath"], place)
+        # Seen under the same path inside: kubelet names its volumes by it.
+        if mount["mountPath"].startswith(KUBELET):
+            mount["mountPath"] = _moved(mount["mountPath"], place)
     for port in container.get("ports", ()):
         port["containerPort"] = place.ports[port["name"]]
     container.setdefault("env", []).extend(
@@ -91,4 +94,7 @@ def _adapt_container(container: Json, place: Place) -> None:
 
 
 def _moved(path: str, place: Place) -> str:
-    return path.replace(KUBELET, str(place.kubelet_root), 1) if path.startswith(KUBELET) else path
+    """Below kubelet's root, which ends with the run: nothing is left on the machine."""
+    if path.startswith(RUN):
+        return f"{place.kubelet_root}{path}"
+    return path.replace(KUBELET, str(place.kubelet_root), 1)
