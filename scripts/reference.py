@@ -18,9 +18,7 @@ def schemas() -> Iterator[type[settings.Shared]]:
         thing.role: thing
         for package in PACKAGES
         for thing in vars(importlib.import_module(f"{package}.settings")).values()
-        if isinstance(thing, type)
-        and issubclass(thing, settings.Shared)
-        and hasattr(thing, "role")
+        if isinstance(thing, type) and issubclass(thing, settings.Shared) and hasattr(thing, "role")
     }
     return (found[role] for role in names.ROLES)
 
