@@ -175,7 +175,7 @@ def _roles(pid: int) -> Iterator[str]:
         words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
     except (FileNotFoundError, ProcessLookupError):
         return
-    yield from (role for role in ("brain", "observe") if role.encode() in words)
+    yield from (role for role in ("brain", "credentials", "observe") if role.encode() in words)
 
 
 @contextmanager

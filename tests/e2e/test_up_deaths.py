@@ -12,6 +12,7 @@ import pytest
 
 from tests.e2e.standing import (
     DRAIN_S,
+    KEPT,
     START_S,
     STOP_S,
     Person,
@@ -105,8 +106,8 @@ def test_a_killed_observe_comes_back_and_goes_on_reporting(tmp_path: Path) -> No
         up.wait_until(lambda: up.ready("observe"), "the other observe", within_s=START_S)
         wait_until_reported(up, time.time(), "a report of the new one")
         assert re.search(r'"child_ended".*"process": "observe".*"exit": "SIGKILL"', up.said())
-        brain = up.children()["brain"]
-        assert alive(family) == {up.process.pid, brain}, "its own children end with it"
+        others = {up.children()[role] for role in ("brain", "credentials")}
+        assert alive(family) == {up.process.pid, *others}, "its own children end with it"
         stored = moments(up)
         assert len(stored) == len(set(stored))
 
@@ -164,7 +165,7 @@ def test_a_child_that_is_held_still_does_not_hold_up_the_end(tmp_path: Path, rol
 
 def test_ctrl_c_during_the_start_is_an_orderly_end_too(tmp_path: Path) -> None:
     with starting(tmp_path) as up:
-        up.wait_until(lambda: len(up.children()) == 2, "both children", within_s=START_S)
+        up.wait_until(lambda: len(up.children()) == 3, "all children", within_s=START_S)
         family = up.family()
         began = time.monotonic()
         os.killpg(up.process.pid, signal.SIGINT)
@@ -173,7 +174,7 @@ def test_ctrl_c_during_the_start_is_an_orderly_end_too(tmp_path: Path) -> None:
         wait_for_the_end(family, within_s=LIFELINE_S)
         assert "Traceback" not in up.said()
         files = {path.name for path in up.data_dir.iterdir()}
-        assert files <= {"link-token", "nemutator.db"}
+        assert files <= KEPT, f"left behind: {files - KEPT}"
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can mount a small disk")

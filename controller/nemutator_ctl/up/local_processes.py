@@ -51,6 +51,10 @@ class _LocalChild:
         return self._process.pid
 
     def poll(self) -> Ended | None:
+        if self._process.returncode is None and _has_ended(self.pid):
+            # What it started and left behind, as a build that was broken off. Before it is reaped:
+            # until then the number is its group's and nobody else's.
+            self.kill()
         code = self._process.poll()
         if code is None:
             return None
@@ -81,6 +85,14 @@ class _LocalChild:
         assert self._process.stdin is not None
         with contextlib.suppress(OSError):
             self._process.stdin.close()
+
+
+def _has_ended(pid: int) -> bool:
+    """Whether our child *pid* has ended; it is not reaped."""
+    try:
+        return os.waitid(os.P_PID, pid, os.WEXITED | os.WNOHANG | os.WNOWAIT) is not None
+    except ChildProcessError:
+        return False
 
 
 async def readable_at_end(pid: int) -> None:

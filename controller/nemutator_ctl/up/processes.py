@@ -47,7 +47,7 @@ class Child(Protocol):
     def pid(self) -> int: ...
 
     def poll(self) -> Ended | None:
-        """How it ended, or None while it runs."""
+        """How it ended, or None while it runs; what it had started ends with it."""
         ...
 
     async def ended(self) -> Ended:

@@ -15,6 +15,8 @@ from nemutator_ctl.up.local_processes import LocalProcesses, readable_at_end
 from nemutator_ctl.up.processes import Child, Command, Ended
 
 from tests.fakes.processes import FakeChild, FakeProcesses
+from tests.processes import alive
+from tests.testbed.running.waiting import until
 
 PATIENCE_S = 20.0
 
@@ -133,6 +135,18 @@ async def test_the_lifeline_alone_ends_a_real_one_whose_supervisor_is_killed(
     async with asyncio.timeout(PATIENCE_S):
         with contextlib.suppress(ProcessLookupError):
             await readable_at_end(pid)
+
+
+async def test_what_a_real_one_leaves_behind_ends_with_it(tmp_path: Path) -> None:
+    pid_file = tmp_path / "pid"
+    leaves = (
+        "import subprocess, pathlib\n"
+        "left = subprocess.Popen(['sleep', '600'])\n"
+        f"pathlib.Path({str(pid_file)!r}).write_text(str(left.pid))\n"
+    )
+    assert await end_of(_real(leaves)) == Ended(0)
+    left = int(pid_file.read_text())
+    until(lambda: not alive([left]), "the end of what was left behind", within_s=PATIENCE_S)
 
 
 async def test_a_program_that_is_not_there_is_an_error_for_a_person() -> None:

@@ -234,7 +234,7 @@ def refusals(installation: Installation) -> list[str]:
     return [
         entry["requestURI"]
         for entry in installation.cluster.audit()
-        if entry["user"]["username"] == user and entry["responseStatus"].get("code") == 403
+        if entry["user"].get("username") == user and entry["responseStatus"].get("code") == 403
     ]
 
 
