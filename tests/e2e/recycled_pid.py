@@ -1,0 +1,62 @@
+"""Run in a pid namespace of its own: who connected has ended, and its number is somebody else's.
+
+Prints, for each way of holding on to a caller, the step at which the impostor was refused.
+"""
+
+import os
+import socket
+import sys
+from pathlib import Path
+
+from nemutator_agent.identity.peers import Hold, by_connection, by_number, open_peer
+from nemutator_agent.identity.refusals import RefusedError
+
+LAST_PID = Path("/proc/sys/kernel/ns_last_pid")
+
+HOLDS: dict[str, Hold] = {"SO_PEERPIDFD": by_connection, "pidfd_open": by_number}
+
+
+def main() -> int:
+    for name, hold in HOLDS.items():
+        print(name, refused_at(hold))
+    return 0
+
+
+def refused_at(hold: Hold) -> str:
+    where = f"\0recycled-{os.getpid()}-{id(hold)}"
+    with socket.socket(socket.AF_UNIX) as listening:
+        listening.bind(where)
+        listening.listen()
+        go, wait = os.pipe()[::-1]
+        caller = os.fork()
+        if caller == 0:
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(where)
+            os.read(wait, 1)
+            os._exit(0)
+        accepted, _ = listening.accept()
+        peer = open_peer(accepted, hold=hold)
+        assert peer.pid == caller
+        peer.facts()
+        os.write(go, b"x")
+        os.waitpid(caller, 0)
+        LAST_PID.write_text(str(caller - 1))
+        impostor = os.fork()
+        if impostor == 0:
+            os.read(wait, 1)
+            os._exit(0)
+        try:
+            assert impostor == caller, f"the number was not given again: {impostor}, not {caller}"
+            peer.facts()
+            return "nowhere"
+        except RefusedError as refused:
+            return refused.step
+        finally:
+            os.write(go, b"x")
+            os.waitpid(impostor, 0)
+            peer.close()
+            accepted.close()
+
+
+if __name__ == "__main__":
+    sys.exit(main())
