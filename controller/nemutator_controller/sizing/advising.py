@@ -46,7 +46,10 @@ def advise(seen: Seen) -> Advised | NotYet:
     if seen.points < LEAST_POINTS:
         wait_s = math.ceil((LEAST_POINTS - seen.points) * seen.step_s)
         return NotYet(f"{seen.points} of {LEAST_POINTS} points, ask again in {wait_s} s")
-    firm = seen.points >= FIRM_POINTS
+    # A hundred replicas give a hundred points at once, and all of them of the same quarter minute.
+    # One step less: the first point may have been cut short.
+    long_enough = seen.span_s >= (FIRM_POINTS - 1) * seen.step_s
+    firm = seen.points >= FIRM_POINTS and long_enough
     span = f"{seen.points} of {FIRM_POINTS} points, over {_span(seen.span_s)}"
     return Advised(
         state="firm" if firm else "provisional",

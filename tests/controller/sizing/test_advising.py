@@ -31,6 +31,12 @@ def test_with_fewer_it_is_provisional_and_says_of_what_span() -> None:
     assert (advised.state, advised.reason) == ("provisional", "40 of 100 points, over 10 min")
 
 
+def test_many_replicas_of_one_moment_do_not_make_it_firm() -> None:
+    advised = advise(replace(SEEN, points=300, span_s=45.0))
+    assert isinstance(advised, Advised)
+    assert (advised.state, advised.reason) == ("provisional", "300 of 100 points, over 45 s")
+
+
 def test_with_almost_none_there_is_no_value_and_the_reason_says_when_to_ask() -> None:
     found = advise(replace(SEEN, points=3))
     assert found == NotYet("3 of 8 points, ask again in 75 s")
