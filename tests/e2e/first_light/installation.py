@@ -120,6 +120,18 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
     return installation
 
 
+def uninstall(cluster: Cluster) -> None:
+    """Take everything away again, and wait until it is."""
+    cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
+    cluster.kubectl("delete", "namespace", NAMESPACE, "--timeout=90s", within_s=100)
+    for kind in ("clusterrolebinding", "clusterrole"):
+        ours = cluster.kubectl("get", kind, "--output=name").splitlines()
+        cluster.kubectl("delete", *(name for name in ours if "/nemutator-" in name))
+    cluster.kubectl("delete", "csidriver", "agent.nemutator.io")
+    crd = "customresourcedefinition/mutationpolicies.nemutator.io"
+    cluster.kubectl("delete", crd, "--timeout=30s", within_s=40)
+
+
 def with_sample(image: ImageStore, folder: Path) -> None:
     """The sample service as an image of nothing but itself."""
     ran = subprocess.run(

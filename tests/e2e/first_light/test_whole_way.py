@@ -33,8 +33,12 @@ VOLUMES = "plugins/agent.nemutator.io/volumes"
 def team(installation: Installation, sample_image: None) -> Iterator[Team]:
     team = teams.found(installation)
     yield team
+    installation.cluster.kubectl("delete", "clusterrolebinding", "operators")
+    # Waited for: a pod with our volume does not end without us.
     for namespace in (NAMESPACE, OTHERS):
-        installation.cluster.kubectl("delete", "namespace", namespace, "--wait=false")
+        installation.cluster.kubectl(
+            "delete", "namespace", namespace, "--timeout=90s", within_s=100
+        )
 
 
 def ready(team: Team, name: str) -> None:
@@ -48,6 +52,12 @@ def ready(team: Team, name: str) -> None:
 def only(things: list[Any]) -> Any:
     (thing,) = things
     return thing
+
+
+def test_everything_stands_and_nothing_was_restarted(installation: Installation) -> None:
+    for component in ("brain", "admission", "agent"):
+        print(component, installation.restarts(component))
+        assert set(installation.restarts(component).values()) == {0}
 
 
 def test_pods_of_an_opted_in_namespace_are_changed_and_injected(team: Team) -> None:
