@@ -39,6 +39,7 @@ from nemutator_controller.console.permissions import unlisted
 from nemutator_controller.console.sessions import Sessions
 from nemutator_controller.console.sql import SqlSessions
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.retention import Cleaning, Keep, Retention
 from nemutator_controller.ingest.endpoint import Streams, Uplink
 from nemutator_controller.ingest.link_token import LinkToken
 from nemutator_controller.ingest.receiving import Receiver, StreamReceiver
@@ -49,8 +50,15 @@ from nemutator_controller.leases.sql import SqlGrants
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.usage.endpoint import HistoryApi
-from nemutator_controller.usage.retention import Keep, Retention
 from nemutator_controller.usage.sql import SqlHistory, make_room, record
+
+HISTORY = Cleaning(
+    task="retention",
+    every_s=60.0,
+    step=1_000,
+    kept=names.HISTORY_POINTS,
+    dropped=names.HISTORY_DROPPED,
+)
 
 LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
 UPLINK_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, connections=2_048, drain_s=0.3)
@@ -114,7 +122,7 @@ async def _run(
         nodes = Nodes(most=settings.most_nodes)
         keeper = Keeper(nodes, SqlLatest(database), forget_after_s=settings.history_s, clock=clock)
         history = SqlHistory(database)
-        keep = Keep(seconds=settings.history_s, points=settings.history_points)
+        keep = Keep(seconds=settings.history_s, records=settings.history_points)
         sessions = Sessions(session_s=settings.session_s)
         doorkeeper = Doorkeeper(sessions, SqlSessions(database), fresh=fresh_secret, clock=clock)
         insight = Insight(
@@ -234,7 +242,7 @@ async def _run(
         insight.add_keeper(supervisor)
         journaling.add(supervisor)
         supervisor.add("keeper", keeper.run)
-        supervisor.add("retention", Retention(history, keep, meter=meter, clock=clock).run)
+        supervisor.add(HISTORY.task, Retention(history, keep, HISTORY, meter=meter, clock=clock).run)
         supervisor.add("http local", local.run)
         if cluster is None:
             supervisor.add("http console", console.run)

@@ -3,25 +3,34 @@
 import uuid
 
 from aiohttp import web
+from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.meters import Meter
 from nemutator_common.supervising import Supervisor
 
 from nemutator_controller.database.access import Database
+from nemutator_controller.database.retention import Cleaning, Keep, Retention
 from nemutator_controller.journal.applying import Applying
 from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.manifests_endpoint import ManifestsApi
 from nemutator_controller.journal.ports import MarkedPods, Objects
-from nemutator_controller.journal.retention import Keep, Retention
 from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.journal.sightings import Sightings
 from nemutator_controller.journal.sql import Handler, SqlJournal, recorder
 from nemutator_controller.mutations.advising import Advisor
 from nemutator_controller.policies.planning import NOBODY_KNOWS
 from nemutator_controller.settings import BrainSettings
+
+DECISIONS = Cleaning(
+    task="journal retention",
+    every_s=300.0,
+    step=200,
+    kept=names.DECISIONS,
+    dropped=names.DECISIONS_DROPPED,
+)
 
 
 class Journaling:
@@ -58,8 +67,8 @@ class Journaling:
             self._manifests = ManifestsApi(
                 Applying(self._store, manifests, fresh=fresh_id, clock=clock, advisor=advisor)
             )
-        keep = Keep(seconds=settings.journal_s, decisions=settings.journal_decisions)
-        self._retention = Retention(self._store, keep, meter=meter, clock=clock)
+        keep = Keep(seconds=settings.journal_s, records=settings.journal_decisions)
+        self._retention = Retention(self._store, keep, DECISIONS, meter=meter, clock=clock)
 
     def api(self) -> list[web.RouteDef]:
         manifests = [] if self._manifests is None else self._manifests.routes()
@@ -69,7 +78,7 @@ class Journaling:
         return TombstonesApi(self._store, self._audience).routes()
 
     def add(self, supervisor: Supervisor) -> None:
-        supervisor.add("journal retention", self._retention.run)
+        supervisor.add(DECISIONS.task, self._retention.run)
 
     def add_sightings(self, supervisor: Supervisor, pods: MarkedPods) -> None:
         """Only in a cluster, whose pods get their names after the decision about them."""
