@@ -5,14 +5,13 @@ from typing import Any
 from nemutator_common.decisions import Subject
 
 from nemutator_controller.admission.reviews import Request
-
-_HASH = "pod-template-hash"
+from nemutator_controller.cluster.owners import owner_of
 
 
 def subject_of(request: Request) -> Subject:
     """Of a request that creates a pod; what is not text in the object counts as absent."""
     metadata = _object(request.object, "metadata")
-    owner_kind, owner_name = _owner(metadata)
+    owner_kind, owner_name = owner_of(request.object)
     return Subject(
         api_version="v1",
         kind="Pod",
@@ -29,19 +28,6 @@ def is_mirror(request: Request) -> bool:
     """Whether kubelet shows us a static pod: what we changed there would be nowhere else."""
     annotations = _object(_object(request.object, "metadata"), "annotations")
     return "kubernetes.io/config.mirror" in annotations
-
-
-def _owner(metadata: dict[str, Any]) -> tuple[str, str]:
-    references = metadata.get("ownerReferences")
-    for owner in references if isinstance(references, list) else ():
-        if isinstance(owner, dict) and owner.get("controller") is True:
-            kind, name = _text(owner, "kind"), _text(owner, "name")
-            # Its ReplicaSet is one version of a Deployment, which names it by this hash.
-            suffix = f"-{_text(_object(metadata, 'labels'), _HASH)}"
-            if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
-                return "Deployment", name.removesuffix(suffix)
-            return kind, name
-    return "", ""
 
 
 def _object(value: Any, field: str) -> dict[str, Any]:

@@ -4,8 +4,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from nemutator_common.kube.objects import Metadata, Object, Pod
+from nemutator_common.kube.objects import Object, Pod
 from nemutator_common.kube.store import Snapshot
+
+from nemutator_controller.cluster.owners import workload
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +76,8 @@ class Picture:
         if found is not None and found.metadata.uid == first.uid:
             top = found.metadata.controller
             return Owner(first.kind, first.name) if top is None else Owner(top.kind, top.name)
-        return _guessed(pod.metadata, Owner(first.kind, first.name))
+        # Not seen (yet), or gone: its name tells as much as admission can know.
+        return Owner(*workload(first.kind, first.name, pod.metadata.labels))
 
 
 def by_uid(thing: Object) -> Iterable[str]:
@@ -88,11 +91,3 @@ def _container(pod: Pod, container_id: str) -> str | None:
         if status.container_id.rpartition("/")[2] == container_id:
             return status.name
     return None
-
-
-def _guessed(metadata: Metadata, owner: Owner) -> Owner:
-    """A ReplicaSet that is not seen (yet) is named after its Deployment and the template's hash."""
-    template = metadata.labels.get("pod-template-hash")
-    if owner.kind == "ReplicaSet" and template and owner.name.endswith(f"-{template}"):
-        return Owner("Deployment", owner.name.removesuffix(f"-{template}"))
-    return owner

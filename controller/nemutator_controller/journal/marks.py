@@ -1,11 +1,10 @@
 """A decision without a journal: from the mark that admission has left on a pod."""
 
-from collections.abc import Mapping
 from dataclasses import replace
-from typing import Any
 
 from nemutator_common.decisions import Decision, Subject
 
+from nemutator_controller.cluster.owners import owner_of
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.records import (
     LONGEST_ID,
@@ -78,24 +77,3 @@ def about(decision: Decision, subject: Subject) -> Decision:
     """*decision* with the name that its object has got meanwhile."""
     known = replace(decision.subject, name=subject.name, uid=subject.uid)
     return replace(decision, subject=known)
-
-
-def owner_of(pod: Mapping[str, Any]) -> tuple[str, str]:
-    """Kind and name of the workload that made *pod*, as admission names it; empty for a bare one.
-
-    A ReplicaSet of a Deployment is called as the Deployment, then by the hash of its template.
-    """
-    metadata = _map(pod.get("metadata"))
-    owners = metadata.get("ownerReferences")
-    for owner in map(_map, owners if isinstance(owners, list) else ()):
-        if owner.get("controller") is True:
-            kind, name = str(owner.get("kind", "")), str(owner.get("name", ""))
-            suffix = f"-{_map(metadata.get('labels')).get('pod-template-hash', '')}"
-            if kind == "ReplicaSet" and len(suffix) > 1 and name.endswith(suffix):
-                return "Deployment", name.removesuffix(suffix)
-            return kind, name
-    return "", ""
-
-
-def _map(value: Any) -> Mapping[str, Any]:
-    return value if isinstance(value, dict) else {}

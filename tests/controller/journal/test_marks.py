@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from nemutator_common import names
 from nemutator_controller.journal.living import Live
-from nemutator_controller.journal.marks import about, concerns, decision_from, mark_of, owner_of
+from nemutator_controller.journal.marks import about, concerns, decision_from, mark_of
 from nemutator_controller.journal.records import Entry
 from nemutator_controller.mutations.stamps import Stamp, written
 
@@ -79,26 +79,3 @@ def test_a_copied_mark_does_not_make_a_decision_about_this_pod(
 def test_a_decision_learns_the_name_of_its_object() -> None:
     unnamed = decision(subject=replace(POD, name=""))
     assert about(unnamed, FOUND).subject == replace(POD, uid="u1")
-
-
-@pytest.mark.parametrize(
-    ("metadata", "owner"),
-    [
-        ({}, ("", "")),
-        ({"ownerReferences": None}, ("", "")),
-        ({"ownerReferences": ["x", 3]}, ("", "")),
-        ({**OWNED, "labels": "x"}, ("ReplicaSet", "web-7f9")),
-        (OWNED, ("Deployment", "web")),
-        ({**OWNED, "labels": {}}, ("ReplicaSet", "web-7f9")),
-        ({**OWNED, "labels": {"pod-template-hash": "other"}}, ("ReplicaSet", "web-7f9")),
-        (
-            {"ownerReferences": [{"kind": "StatefulSet", "name": "db", "controller": True}]},
-            ("StatefulSet", "db"),
-        ),
-        ({"ownerReferences": [{"kind": "Gadget", "name": "x"}]}, ("", "")),
-    ],
-)
-def test_the_owner_is_the_workload_that_makes_the_pod_anew(
-    metadata: dict[str, Any], owner: tuple[str, str]
-) -> None:
-    assert owner_of({"metadata": metadata}) == owner
