@@ -65,6 +65,10 @@ class Draft:
         """As it is by now."""
         return self._writing.thing
 
+    def further(self) -> "Draft":
+        """A draft that begins with what this one has come to; this one stays as it is."""
+        return Draft(self.thing, self._kind, leave=self._leave)
+
     def value(self, path: Path) -> Maybe:
         return value_at(self._writing.thing, path, self._kind)
 

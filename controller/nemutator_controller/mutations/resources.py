@@ -13,12 +13,11 @@ from fractions import Fraction
 from typing import Literal
 
 import msgspec
-from nemutator_common.decisions import Maybe
 from nemutator_common.quantities import Format, Quantity, QuantityError, parse_quantity
 
 from nemutator_controller.mutations.advising import Advised, Advisor, Name, Side, Workload
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import Field, Path, named
+from nemutator_controller.mutations.paths import Field, Path, named, parse_path
 from nemutator_controller.mutations.qos import class_of, quantity
 
 VERB = "resources"
@@ -68,25 +67,24 @@ def apply(
     """Write into *draft*; the warnings say what was wanted and not done."""
     if any(draft.value(Path((Field("resources"),)))):
         return [f"policy {policy}: resources left alone: the pod has them for all its containers"]
-    earlier = class_of(draft.thing, draft.kind)
-    touched: dict[Path, Maybe] = {}
     warnings: list[str] = []
-    author = Author(VERB, policy)
+    trial = draft.further()
     for name in _container_names(draft, resources.containers):
-        container = named("containers", name)
-        for side, resource, amount in _wanted(resources):
-            path = container / Field("resources") / Field(side) / Field(resource)
-            made = _amount(draft, path, name, side, resource, amount, circumstances)
+        for place, amount in _wanted(resources, name):
+            made = _amount(trial, place, amount, circumstances)
             if isinstance(made, str):
-                warnings.append(f"policy {policy}: {path}: {made}")
+                warnings.append(f"policy {policy}: {place.path}: {made}")
             elif made is not None:
-                touched.setdefault(path, draft.value(path))
-                draft.set(path, str(made.amount), replace(author, reason=made.reason))
-    later = class_of(draft.thing, draft.kind)
+                trial.set(place.path, str(made.amount), Author(VERB, policy, made.reason))
+        for resource in resources.limits:
+            _settle(trial, _Place(name, "limits", resource), policy)
+    earlier, later = (class_of(each.thing, each.kind) for each in (draft, trial))
     if later != earlier and resources.qos == "Keep":
-        for path, before in touched.items():
-            draft.put(path, before, author)
         return [*warnings, f"policy {policy}: resources left alone: {earlier} would become {later}"]
+    for edit in trial.edits():
+        if list(map(quantity, edit.before)) == list(map(quantity, edit.after)):
+            continue  # It came down and went up again.
+        draft.put(parse_path(edit.path), edit.after, Author(VERB, policy, edit.reason))
     return warnings
 
 
@@ -123,12 +121,40 @@ def _amount_faults(amount: Amount) -> Iterator[str]:
         yield ".min: above max"
 
 
-def _wanted(resources: Resources) -> Iterator[tuple[Side, Name, Amount]]:
+@dataclass(frozen=True, slots=True)
+class _Place:
+    """One amount of one container."""
+
+    container: str
+    side: Side
+    resource: Name
+
+    @property
+    def path(self) -> Path:
+        return _path_of(self.container, self.side, self.resource)
+
+    @property
+    def beside(self) -> "_Place":
+        """The request of this limit, the limit of this request."""
+        return replace(self, side="limits" if self.side == "requests" else "requests")
+
+    def found(self, draft: Draft) -> Quantity | None:
+        now = draft.value(self.path)
+        return quantity(now[0]) if now else None
+
+
+@functools.lru_cache(maxsize=1024)
+def _path_of(container: str, side: Side, resource: Name) -> Path:
+    section = named("containers", container) / Field("resources") / Field(side)
+    return section / Field(resource)
+
+
+def _wanted(resources: Resources, container: str) -> Iterator[tuple[_Place, Amount]]:
     # Limits first: requests are held below them.
     for name, amount in resources.limits.items():
-        yield "limits", name, amount
+        yield _Place(container, "limits", name), amount
     for name, amount in resources.requests.items():
-        yield "requests", name, amount
+        yield _Place(container, "requests", name), amount
 
 
 def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
@@ -140,21 +166,16 @@ def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
 
 
 def _amount(
-    draft: Draft,
-    path: Path,
-    container: str,
-    side: Side,
-    resource: Name,
-    amount: Amount,
-    circumstances: Circumstances,
+    draft: Draft, place: _Place, amount: Amount, circumstances: Circumstances
 ) -> Advised | str | None:
-    """What *path* should be, why nothing can be said, or None when nothing is to be done."""
-    now = draft.value(path)
-    current = quantity(now[0]) if now else None
+    """What should stand at *place*, why nothing can be said, or None: nothing is to be done."""
+    current = place.found(draft)
     if amount.advice:
         if not circumstances.measured:
             return None
-        advice = circumstances.advisor.advise(circumstances.workload, container, side, resource)
+        advice = circumstances.advisor.advise(
+            circumstances.workload, place.container, place.side, place.resource
+        )
         if not isinstance(advice, Advised):
             return advice.reason
         wanted, reason = advice.amount, advice.reason
@@ -167,13 +188,28 @@ def _amount(
     else:
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""
-    wanted = _whole(_bounded(wanted, amount), resource)
-    wanted, held = _beside(wanted, draft, path, side)
+    wanted = _whole(_bounded(wanted, amount), place.resource)
+    if place.side == "requests":
+        limit = place.beside.found(draft)
+        if limit is not None and wanted > limit:
+            wanted, reason = limit, _both(reason, "held below the limit")
     if wanted.nanos <= 0:
         return f"left alone: {wanted} is nothing to ask for"
-    if wanted == current:
-        return None
-    return Advised(wanted, "; ".join(filter(None, (reason, held))))
+    return None if wanted == current else Advised(wanted, reason)
+
+
+def _settle(draft: Draft, limit: _Place, policy: str) -> None:
+    """Raise a limit to its request: whatever was wanted, the two must fit together at the end.
+
+    Only now: while the limit was written, its request had not come down yet.
+    """
+    most, least = limit.found(draft), limit.beside.found(draft)
+    if most is not None and least is not None and most < least:
+        draft.set(limit.path, str(least), Author(VERB, policy, "held above the request"))
+
+
+def _both(*reasons: str) -> str:
+    return "; ".join(filter(None, reasons))
 
 
 def _share(base: Quantity, ratio: float) -> Quantity:
@@ -201,16 +237,3 @@ def _whole(wanted: Quantity, resource: Name) -> Quantity:
     rounded = -(-wanted.nanos // unit) * unit
     format_ = Format.DECIMAL if resource == "cpu" else wanted.format
     return Quantity(rounded, format_)
-
-
-def _beside(wanted: Quantity, draft: Draft, path: Path, side: Side) -> tuple[Quantity, str]:
-    other = Path((*path.steps[:-2], Field("limits" if side == "requests" else "requests")))
-    found = draft.value(other / path.steps[-1])
-    amount = quantity(found[0]) if found else None
-    if amount is None:
-        return wanted, ""
-    if side == "requests" and wanted > amount:
-        return amount, "held below the limit"
-    if side == "limits" and wanted < amount:
-        return amount, "held above the request"
-    return wanted, ""

@@ -83,7 +83,7 @@ def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
     if not skips.preview:
         more, refused = injected(draft)
         warnings += more
-    further = Draft(draft.thing, kind, leave=situation.reversed)
+    further = draft.further()
     for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
         # A preview says no more than what would change: its warnings are not the pod's.
         _follow(policy, further, skips, circumstances)

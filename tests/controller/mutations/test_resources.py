@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 from nemutator_common.quantities import parse_quantity
 from nemutator_controller.mutations.advising import (
     Advised,
+    Name,
     NoAdvice,
     NobodyKnows,
     Workload,
@@ -102,6 +103,54 @@ def test_a_request_stays_below_its_limit_and_a_limit_above_its_request() -> None
         Resources(limits={"cpu": Amount(value="500m")}, qos="Change"),
     )
     assert made["limits"]["cpu"] == "1"
+
+
+def test_a_limit_comes_down_together_with_its_request() -> None:
+    both = Resources(
+        limits={"cpu": Amount(value="200m"), "memory": Amount(ratio=0.5)},
+        requests={"cpu": Amount(value="100m"), "memory": Amount(ratio=0.25)},
+    )
+    made, warnings = applied(
+        {"limits": {"cpu": "2", "memory": "1Gi"}, "requests": {"cpu": "1", "memory": "768Mi"}}, both
+    )
+    assert made == {
+        "limits": {"cpu": "200m", "memory": "512Mi"},
+        "requests": {"cpu": "100m", "memory": "192Mi"},
+    }
+    assert warnings == []
+
+
+@pytest.mark.parametrize("left", ["limits", "requests"])
+def test_what_was_taken_back_on_one_side_holds_the_other(left: str) -> None:
+    asked = {"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}}
+    higher = Resources(limits={"cpu": Amount(value="4")}, requests={"cpu": Amount(value="2")})
+    lower = Resources(limits={"cpu": Amount(value="200m")}, requests={"cpu": Amount(value="100m")})
+    path = f"containers[name=app].resources.{left}.cpu"
+    for wanted in (higher, lower):
+        draft = Draft(pod(asked), "Pod", leave=frozenset({path}))
+        apply(draft, wanted, UNSTAMPED, policy="p")
+        made = draft.thing["spec"]["containers"][0]["resources"]
+        assert made[left] == asked[left]
+        requested, limit = (parse_quantity(made[side]["cpu"]) for side in ("requests", "limits"))
+        assert requested <= limit
+
+
+def test_a_limit_that_cannot_come_down_is_no_change() -> None:
+    draft = Draft(pod({"limits": {"cpu": "1000m"}, "requests": {"cpu": "1"}}), "Pod")
+    apply(draft, Resources(limits={"cpu": Amount(value="0.5")}), UNSTAMPED, policy="p")
+    assert draft.edits() == ()
+
+
+def test_who_is_held_back_for_the_class_has_changed_nothing() -> None:
+    draft = Draft(pod({"requests": {"cpu": "1"}}), "Pod")
+    first = Resources(requests={"cpu": Amount(value="2")})
+    apply(draft, first, UNSTAMPED, policy="first")
+    guaranteed: dict[Name, Amount] = {"cpu": Amount(value="3"), "memory": Amount(value="1Gi")}
+    second = Resources(requests=guaranteed, limits=guaranteed)
+    [warning] = apply(draft, second, UNSTAMPED, policy="second")
+    assert "Burstable would become Guaranteed" in warning
+    [edit] = draft.edits()
+    assert (edit.after, edit.policy) == (("2",), "first")
 
 
 def test_advice_is_written_with_its_reason() -> None:
