@@ -5,9 +5,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from nemutator_agent.profiler.targets import GroupDirectory
 from nemutator_agent.usage.cgroup_files import parse_memberships
-from nemutator_agent.usage.hierarchies import parse_mountinfo, with_ancestors
+from nemutator_agent.usage.hierarchies import place, with_ancestors
 from nemutator_agent.usage.kept_files import read_once
 from nemutator_agent.usage.malformed import MalformedError
+from nemutator_agent.usage.mounted import mounted_hierarchies
 from nemutator_agent.usage.naming import name_group
 
 
@@ -17,7 +18,7 @@ class KnownGroups:
     def __init__(self, *, root: str = "") -> None:
         self._proc = f"{root}/proc"
         self._root = root
-        self._hierarchies = parse_mountinfo(read_once(f"{self._proc}/self/mountinfo") or b"")
+        self._hierarchies = mounted_hierarchies(root=root)
 
     def directories(self, path: str) -> Sequence[GroupDirectory]:
         return tuple(self._directories(path))
@@ -38,16 +39,15 @@ class KnownGroups:
             and (content := read_once(f"{self._proc}/{name}/cgroup"))
             and (wanted in content or wanted.replace(b"-", b"_") in content)
         }
-        return {path for content in contents for path in _pods(content, uid)}
+        return {path for content in contents for path in self._pods(content, uid)}
 
-
-def _pods(content: bytes, uid: str) -> Iterator[str]:
-    try:
-        memberships = parse_memberships(content)
-    except MalformedError:
-        return
-    for membership in memberships:
-        for path in with_ancestors(membership.path.decode("utf-8", "surrogateescape")):
-            naming = name_group(path)
-            if naming.kind == "pod" and naming.pod_uid == uid:
-                yield path
+    def _pods(self, content: bytes, uid: str) -> Iterator[str]:
+        try:
+            placement = place(parse_memberships(content), self._hierarchies)
+        except MalformedError:
+            return
+        for _, group in placement.groups:
+            for path in with_ancestors(group):
+                naming = name_group(path)
+                if naming.kind == "pod" and naming.pod_uid == uid:
+                    yield path

@@ -2,11 +2,15 @@
 
 Version 2 has one hierarchy. Version 1 has one per controller (or few together), and a process may
 be in a different group of each. A hybrid machine has both, version 2 without controllers.
+
+In a cgroup namespace, which runtimes give to containers on version 2, the kernel writes all paths as
+they are seen from the namespace's own group, `/..` for each step up: `/../../system.slice` (see
+cgroup_namespaces(7)). Whoever knows that group knows them all.
 """
 
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Literal
 
@@ -28,11 +32,29 @@ class Hierarchy:
     mount: str
     root: str
     """The group that is mounted there; `/` but in a container."""
+    own: str = "/"
+    """The group that the kernel writes paths from: `/` but in a cgroup namespace."""
 
     def has(self, membership: Membership) -> bool:
         if self.version == 2:
             return not membership.controllers
         return not self.controllers.isdisjoint(membership.controllers)
+
+    @property
+    def extent(self) -> int:
+        """How much of it is mounted, to compare: `/..` is more than `/`, and `/docker/x` less."""
+        names = _names(self.root)
+        return 2 * names.count(_OUTSIDE) - len(names)
+
+    @property
+    def steps_down(self) -> int | None:
+        """How deep our namespace's group lies below what is mounted; None: that is not above it."""
+        steps = self.root.count("/..")
+        return steps if steps and self.root == "/.." * steps else None
+
+    def seen_from(self, own: str) -> "Hierarchy":
+        """The same, for whoever knows that our namespace's group is *own*."""
+        return replace(self, root=absolute(self.root, own), own=own)
 
     def directory(self, path: str) -> str | None:
         """The directory of the group at *path*; None when it lies outside of what is mounted."""
@@ -72,8 +94,8 @@ def parse_mountinfo(content: bytes) -> tuple[Hierarchy, ...]:
         if version == 1 and not controllers:
             continue
         hierarchy = Hierarchy(version, controllers, _path(values[4]), _path(values[3]))
-        # Bind mounts show parts of a hierarchy: the one that shows all of it wins.
-        if controllers not in found or (hierarchy.root == "/" != found[controllers].root):
+        # Bind mounts show parts of a hierarchy: the one that shows most of it wins.
+        if controllers not in found or hierarchy.extent > found[controllers].extent:
             found[controllers] = hierarchy
     return tuple(sorted(found.values(), key=lambda one: (-one.version, sorted(one.controllers))))
 
@@ -85,7 +107,7 @@ def place(memberships: Iterable[Membership], hierarchies: Iterable[Hierarchy]) -
     """
     known = tuple(memberships)
     groups = tuple(
-        (hierarchy, membership.path.decode("utf-8", "surrogateescape"))
+        (hierarchy, absolute(membership.path.decode("utf-8", "surrogateescape"), hierarchy.own))
         for hierarchy in hierarchies
         for membership in known
         if hierarchy.has(membership)
@@ -94,10 +116,28 @@ def place(memberships: Iterable[Membership], hierarchies: Iterable[Hierarchy]) -
     return Placement(max((path for _, path in groups), key=_depth, default="/"), groups)
 
 
+def absolute(path: str, own: str) -> str:
+    """*path*, as the kernel writes it for a namespace whose group is *own*, from the machine's root.
+
+    It stays as it is when it leads out of all that there is: then *own* is not known.
+    """
+    if own == "/":
+        return path
+    names, above = _names(path), _names(own)
+    up = next((at for at, name in enumerate(names) if name != _OUTSIDE), len(names))
+    if up > len(above):
+        return path
+    return "/" + "/".join([*above[: len(above) - up], *names[up:]])
+
+
 def with_ancestors(path: str) -> tuple[str, ...]:
     """*path* and all groups above it, from the root down."""
-    parts = path.strip("/").split("/") if path.strip("/") else []
+    parts = _names(path)
     return ("/", *("/" + "/".join(parts[: depth + 1]) for depth in range(len(parts))))
+
+
+def _names(path: str) -> list[str]:
+    return [name for name in path.split("/") if name]
 
 
 def _depth(path: str) -> int:

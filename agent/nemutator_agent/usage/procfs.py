@@ -20,7 +20,6 @@ from nemutator_agent.usage.group_counters import ControlGroups
 from nemutator_agent.usage.hierarchies import (
     Hierarchy,
     Placement,
-    parse_mountinfo,
     place,
     with_ancestors,
 )
@@ -33,6 +32,7 @@ from nemutator_agent.usage.machine_files import (
     parse_system_name,
 )
 from nemutator_agent.usage.malformed import MalformedError
+from nemutator_agent.usage.mounted import mounted_hierarchies
 from nemutator_agent.usage.pressure import parse_pressure
 from nemutator_agent.usage.process_stat import ProcessStat, parse_process_stat
 from nemutator_agent.usage.text import clean
@@ -68,7 +68,7 @@ class MachineEyes:
         self._proc = f"{root}/proc"
         self._root = root
         mountinfo = read_once(f"{self._proc}/self/mountinfo") or b""
-        self._hierarchies = parse_mountinfo(mountinfo)
+        self._hierarchies = mounted_hierarchies(root=root)
         self._hidden = hides_processes(mountinfo) and os.geteuid() != 0
         self._groups = ControlGroups(files, root=root)
         self._known: dict[ProcessId, _Known] = {}

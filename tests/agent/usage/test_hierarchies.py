@@ -5,7 +5,13 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.usage.cgroup_files import Membership, parse_memberships
-from nemutator_agent.usage.hierarchies import Hierarchy, parse_mountinfo, place, with_ancestors
+from nemutator_agent.usage.hierarchies import (
+    Hierarchy,
+    absolute,
+    parse_mountinfo,
+    place,
+    with_ancestors,
+)
 from nemutator_agent.usage.malformed import MalformedError
 
 V2 = b"35 24 0:30 / /sys/fs/cgroup rw,nosuid shared:9 - cgroup2 cgroup2 rw,nsdelegate\n"
@@ -72,6 +78,46 @@ def test_a_group_is_found_below_what_is_mounted(
     root: str, path: str, directory: str | None
 ) -> None:
     assert Hierarchy(2, frozenset(), "/m", root).directory(path) == directory
+
+
+OWN = (
+    "/kubepods.slice/kubepods-burstable.slice/kubepods-burstable-podu.slice/cri-containerd-a.scope"
+)
+
+
+@pytest.mark.parametrize(
+    ("written", "meant"),
+    [
+        ("/", OWN),
+        ("/deeper", f"{OWN}/deeper"),
+        ("/../cri-containerd-b.scope", OWN.replace("-a.", "-b.")),
+        ("/../../../kubepods-podx.slice/y", "/kubepods.slice/kubepods-podx.slice/y"),
+        ("/../../../../system.slice/ssh.service", "/system.slice/ssh.service"),
+        ("/../../../..", "/"),
+        # More than there is above: our place is not what we took it for.
+        ("/../../../../../x", "/../../../../../x"),
+    ],
+)
+def test_a_cgroup_namespace_is_seen_through(written: str, meant: str) -> None:
+    assert absolute(written, OWN) == meant
+    assert absolute(meant, "/") == meant
+
+
+def test_a_mount_says_how_deep_our_namespace_is_and_the_place_makes_it_whole() -> None:
+    (found,) = parse_mountinfo(V2.replace(b"0:30 /", b"0:30 /../../../.."))
+    assert (found.steps_down, found.directory("/../../../../system.slice")) == (4, None)
+    whole = found.seen_from(OWN)
+    assert (whole.root, whole.steps_down) == ("/", None)
+    memberships = parse_memberships(b"0::/../../../../system.slice/ssh.service\n")
+    assert place(memberships, [whole]).path == "/system.slice/ssh.service"
+    assert whole.directory("/system.slice") == "/sys/fs/cgroup/system.slice"
+
+
+def test_the_machines_mount_wins_over_the_containers_own() -> None:
+    """A runtime mounts a container's own group first, and the volume with all of them over it."""
+    whole = V2.replace(b"0:30 /", b"0:30 /../../../..")
+    for mounts in (V2 + whole, whole + V2):
+        assert [one.root for one in parse_mountinfo(mounts)] == ["/../../../.."]
 
 
 @given(paths)

@@ -4,6 +4,7 @@ import os
 from pathlib import Path
 
 import pytest
+from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.folding import fold
 from nemutator_agent.usage.kept_files import KeptFiles
@@ -153,6 +154,62 @@ def test_what_is_over_a_cap_is_counted(tmp_path: Path) -> None:
 def test_a_process_outside_of_our_cgroup_namespace_is_named(tmp_path: Path) -> None:
     root = plant(tmp_path, mounts=V2_MOUNTS, processes={7: ("x", "0::/../b\n")}, groups={})
     assert eyes_on(root).look(at=1, monotonic=1).gaps.unplaced_processes == 1
+
+
+def test_a_pod_with_a_cgroup_namespace_sees_all_of_a_node_of_version_2(tmp_path: Path) -> None:
+    """As kubelet with systemd's driver and containerd make it for the DaemonSet's `observe`."""
+    pods = "/kubepods.slice/kubepods-burstable.slice"
+    ours = f"{pods}/kubepods-burstable-pod{UID.replace('0f8b2f3a', 'aaaaaaaa').replace('-', '_')}.slice"
+    own = f"{ours}/cri-containerd-{ID[::-1]}.scope"
+    root = plant(
+        tmp_path,
+        mounts="1040 1029 0:30 /../../../.. /sys/fs/cgroup ro,nosuid - cgroup2 cgroup2 rw,nsdelegate\n",
+        processes={
+            7: ("sshd", "0::/../../../../system.slice/ssh.service\n"),
+            8: ("app", f"0::/../../..{CONTAINER.removeprefix('/kubepods.slice')}\n"),
+            9: ("mount", f"0::/../cri-containerd-{ID}.scope\n"),
+            10: ("observe", "0::/\n"),
+        },
+        groups={
+            path: v2_group()
+            for path in (
+                "/system.slice",
+                SSH,
+                POD,
+                CONTAINER,
+                ours,
+                f"{ours}/cri-containerd-{ID}.scope",
+            )
+        }
+        | {"/kubepods.slice": v2_group(), pods: v2_group()}
+        | {own: v2_group() | {"cgroup.procs": f"1\n{os.getpid()}\n"}}
+        | {f"{pods}/kubepods-burstable-podx.slice/y": {"cgroup.procs": "10\n"}},
+    )
+    (tmp_path / "proc/self/cgroup").write_text("0::/\n")
+    report = reported(eyes_on(root))
+    assert report.missing == ()
+    placed = {one.command: one.workload for one in report.processes}
+    mount = f"{ours}/cri-containerd-{ID}.scope"
+    assert placed == {"sshd": SSH, "app": CONTAINER, "mount": mount, "observe": own}
+    found = {workload.path: workload for workload in report.workloads}
+    assert (found[CONTAINER].pod_uid, found[CONTAINER].memory_bytes) == (UID, 5000)
+    assert found[own].memory_bytes == 5000
+    groups = KnownGroups(root=root)
+    assert groups.of_pod(UID) == {POD}
+    (directory,) = groups.directories(POD)
+    assert directory.directory == f"{root}/sys/fs/cgroup{POD}"
+
+
+def test_a_cgroup_namespace_whose_place_cannot_be_found_is_named(tmp_path: Path) -> None:
+    root = plant(
+        tmp_path,
+        mounts=V2_MOUNTS.replace("0:30 /", "0:30 /../.."),
+        processes={7: ("x", "0::/../../b\n")},
+        groups={"/a/b": {"cgroup.procs": "1\n"}},
+    )
+    for written in ("0::/\n", "nonsense"):
+        (tmp_path / "proc/self/cgroup").write_text(written)
+        assert eyes_on(root).look(at=1, monotonic=1).gaps.unplaced_processes == 1
 
 
 def test_a_machine_without_its_files_says_which(tmp_path: Path) -> None:
