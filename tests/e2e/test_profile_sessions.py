@@ -136,7 +136,7 @@ async def test_a_profile_of_a_process_arrives(observed: Observed) -> None:
     async with asyncio.timeout(PATIENCE_S), observed.brain.changed:
         await observed.brain.changed.wait_for(lambda: observed.brain.reports >= 3)
     idle = observed.memory_kib()
-    with busy() as pid:
+    with busy("while True: pass") as pid:  # nothing but the interpreter's own loop
         done = await observed.brain.profile(ProfileTarget("pid", str(pid)), seconds=3)
     print(
         f"recorded={done.recorded} lost={done.lost} cpu_seconds={done.cpu_seconds} "
