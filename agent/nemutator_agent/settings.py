@@ -158,7 +158,8 @@ class CredentialsSettings(CallsBrain):
     orphans_s: float = setting(
         120.0,
         "Seconds after the start for which the Vault tokens of an earlier life wait for their pods "
-        "to be published again; then they are revoked.",
+        "to be published again; then they are revoked. Those of pods of which neither a process "
+        "nor the volume is left are revoked at once.",
         check=between(1, 3600),
     )
     requests_per_s: float = setting(

@@ -427,8 +427,8 @@ RECOVERED_TOKENS = Metric(
     "nemutator_recovered_tokens_total",
     "counter",
     "Vault tokens that an earlier life of the credentials process has left, by what came of them:"
-    " adopted by their pod; revoked because they were superseded or orphaned; unknown (a login"
-    " whose answer nobody has seen)",
+    " adopted by their pod; revoked because they were superseded, their pod has ended, or was not"
+    " published again in time (orphaned); unknown (a login whose answer nobody has seen)",
     ("result",),
 )
 LEDGER_FAILURES = Metric(

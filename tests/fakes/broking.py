@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -31,6 +31,20 @@ ORPHANS_S = 120.0
 JWT = "the-jwt"
 
 
+def home_of(pod: PublishedPod) -> str:
+    return f"/volumes/{pod.uid}"
+
+
+@dataclass
+class SeenRemains:
+    """Pods whose directory is `removed` and that have no process."""
+
+    removed: set[str] = field(default_factory=set)
+
+    async def gone(self, homes: Mapping[str, str]) -> Collection[str]:
+        return {uid for uid, home in homes.items() if home in self.removed}
+
+
 @dataclass
 class Standing:
     vault: MemoryVault = field(default_factory=MemoryVault)
@@ -40,6 +54,7 @@ class Standing:
     ledger: Ledger = field(default_factory=MemoryLedger)
     left: Sequence[Token] = ()
     """By an earlier life."""
+    remains: SeenRemains = field(default_factory=SeenRemains)
     unfinished: Sequence[Intent] = ()
 
     def __post_init__(self) -> None:
@@ -52,6 +67,7 @@ class Standing:
             self.left,
             self.unfinished,
             self.revocations,
+            self.remains,
             wait_s=ORPHANS_S,
             clock=self.clock,
             meter=self.meter,
@@ -80,7 +96,7 @@ class Standing:
         self.vault.state.role(role, f"{JWT}-{pod.uid}", paths, ttl_s=ttl_s)
 
     def session(self, pod: PublishedPod = POD, role: str | None = None) -> Session:
-        session = self.broker.open(account(pod, role))
+        session = self.broker.open(account(pod, role, home=home_of(pod)))
         self.broker.refresh(session, Secret(f"{JWT}-{pod.uid}"))
         return session
 

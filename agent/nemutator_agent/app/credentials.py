@@ -33,6 +33,7 @@ from nemutator_agent.credentials.files import SecretFiles, digest_key
 from nemutator_agent.credentials.ledger import LedgerFile
 from nemutator_agent.credentials.machine_desk import Cupboard, MachineDesk
 from nemutator_agent.credentials.pod_desk import PodDesk
+from nemutator_agent.credentials.pod_remains import PodRemains
 from nemutator_agent.credentials.pod_sockets import LIMITS, PodSockets
 from nemutator_agent.credentials.publishing import Publisher
 from nemutator_agent.credentials.registration import Registration
@@ -129,6 +130,7 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         ledger.left,
         ledger.unfinished,
         revocations,
+        PodRemains(),
         wait_s=settings.orphans_s,
         clock=clock,
         meter=meter,

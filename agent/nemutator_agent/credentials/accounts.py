@@ -1,6 +1,6 @@
 """In whose name Vault is asked."""
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nemutator_common.publications import PublishedPod
 
@@ -11,15 +11,17 @@ class Account:
 
     pod: PublishedPod
     role: str
+    home: str = field(default="", compare=False)
+    """The directory of its volume, which is removed with the pod; of one of them if it has more."""
 
     @property
     def key(self) -> tuple[str, str]:
         return self.pod.uid, self.role
 
 
-def account(pod: PublishedPod, role: str | None) -> Account:
+def account(pod: PublishedPod, role: str | None, *, home: str = "") -> Account:
     """With the role that the pod names, or the one that is named after its service account.
 
     A namespace has no dot in its name, so no two accounts share such a role.
     """
-    return Account(pod, role or f"{pod.namespace}.{pod.service_account}")
+    return Account(pod, role or f"{pod.namespace}.{pod.service_account}", home)

@@ -11,16 +11,22 @@ from nemutator_common.meters import Meter
 from nemutator_agent.credentials.accounts import Account
 from nemutator_agent.credentials.leases import Held
 from nemutator_agent.credentials.ledger_records import Intent, Token, held_of
+from nemutator_agent.credentials.ports import Remains
 from nemutator_agent.credentials.revoking import Revocations
 
 log = logging.getLogger(__name__)
 
 
+LOOK_S = 5.0
+"""Between two looks at what is left of pods: their tokens are to be gone within 30 s of their end."""
+
+
 class Orphans:
-    """A pod that is published again gets its token back; after *wait_s* the others are revoked.
+    """A pod that is published again gets its token back. That of one that has certainly ended is
+    revoked at once, and after *wait_s* those of all others.
 
     Mount publishes all that there is as soon as it notices a new credentials process: who is not
-    there by then has ended meanwhile.
+    there by then has ended, or mount has lost its record of it.
     """
 
     def __init__(
@@ -28,6 +34,7 @@ class Orphans:
         left: Iterable[Token],
         unfinished: Iterable[Intent],
         revocations: Revocations,
+        remains: Remains,
         *,
         wait_s: float,
         clock: Clock,
@@ -35,6 +42,7 @@ class Orphans:
         roll: Callable[[], float],
     ) -> None:
         self._revocations = revocations
+        self._remains = remains
         self._unfinished = tuple(unfinished)
         self._wait_s = wait_s
         self._clock = clock
@@ -60,11 +68,21 @@ class Orphans:
         """Until cancelled, though all is done after the waiting."""
         self._tell()
         self._revoke(self._superseded, "superseded")
-        await self._clock.sleep(self._wait_s)
-        orphans = list(self._waiting.values())
-        self._waiting.clear()
-        self._revoke(orphans, "orphaned")
+        until = self._clock.monotonic() + self._wait_s
+        while (left_s := until - self._clock.monotonic()) > 0:
+            await self._revoke_ended()
+            await self._clock.sleep(min(LOOK_S, left_s))
+        self._revoke(self._taken(list(self._waiting)), "orphaned")
         await asyncio.get_running_loop().create_future()
+
+    async def _revoke_ended(self) -> None:
+        if not self._waiting:
+            return
+        gone = await self._remains.gone({each.pod.uid: each.home for each in self._waiting})
+        self._revoke(self._taken([each for each in self._waiting if each.pod.uid in gone]), "ended")
+
+    def _taken(self, accounts: Iterable[Account]) -> list[Token]:
+        return [self._waiting.pop(account) for account in accounts]
 
     def _tell(self) -> None:
         if self._waiting:

@@ -1,6 +1,6 @@
 """What the credentials process needs of others."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
 from nemutator_common.secret import Secret
@@ -42,6 +42,15 @@ class Ledger(Protocol):
 
     def end(self, entry: int) -> None:
         """There is no token, or none any more."""
+        ...
+
+
+class Remains(Protocol):
+    """What this machine itself shows of pods, whatever mount and kubelet say."""
+
+    async def gone(self, homes: Mapping[str, str]) -> Collection[str]:
+        """Of the pods with these uids, each with the directory of its volume, those that have
+        certainly ended. Never raises: what cannot be seen is no evidence."""
         ...
 
 

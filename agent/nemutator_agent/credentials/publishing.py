@@ -73,7 +73,7 @@ class Publisher:
             )
         declarations = _read(publication)
         role = declarations.role if isinstance(declarations, Declarations) else None
-        session = self._broker.open(account(publication.pod, role))
+        session = self._broker.open(account(publication.pod, role, home=publication.directory))
         try:
             listener = self._listeners.open(
                 publication.directory, self._desk(session, declarations)

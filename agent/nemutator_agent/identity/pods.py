@@ -99,6 +99,14 @@ def pod_of(cgroup: str, root: PodsRoot) -> str:
     return uid
 
 
+def pods_named_in(cgroup: str) -> frozenset[str]:
+    """The uids of all pods that anything in this text could mean, wherever it stands.
+
+    For who asks whether a pod may still be there: it proves nothing about the process.
+    """
+    return frozenset(_named(found) for found in _LOOKS_LIKE_POD.finditer(cgroup))
+
+
 def _from_setting(setting: str, lines: tuple[Line, ...], speaks: str) -> PodsRoot:
     match = _SETTING.fullmatch(setting)
     if match is None:
@@ -175,10 +183,14 @@ def _agrees(other: Line, uid: str, root: PodsRoot) -> None:
         other.path.removeprefix(root.path) if other.path.startswith(f"{root.path}/") else other.path
     )
     for found in _LOOKS_LIKE_POD.finditer(path):
-        named = found[1].lower().replace("_", "-")
+        named = _named(found)
         if named != uid:
             raise RefusedError(
                 "hierarchies",
                 f"one names pod {uid}, another ({','.join(sorted(other.controllers)) or 'version 2'})"
                 f" pod {named}",
             )
+
+
+def _named(found: re.Match[str]) -> str:
+    return found[1].lower().replace("_", "-")

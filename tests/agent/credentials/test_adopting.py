@@ -7,12 +7,13 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.credentials.accounts import account
+from nemutator_agent.credentials.adopting import LOOK_S
 from nemutator_agent.credentials.ledger import LedgerFile
 from nemutator_common import names
 from nemutator_common.publications import PublishedPod
 from nemutator_common.serving.readiness import Readiness
 
-from tests.fakes.broking import FRESH_S, ORPHANS_S, Standing
+from tests.fakes.broking import FRESH_S, ORPHANS_S, Standing, home_of
 from tests.fakes.callers import OTHER_POD, POD
 from tests.fakes.clocks import ManualClock
 from tests.fakes.ledgers import Fate, MortalLedger, MortalVault
@@ -126,6 +127,36 @@ async def test_the_token_of_a_pod_that_has_ended_meanwhile_is_revoked_in_time(
     (revocation,) = second.grants.all
     assert (revocation.operation, revocation.result) == ("revoke", "granted")
     assert (revocation.pod, revocation.pod_uid) == (OTHER_POD.name, OTHER_POD.uid)
+
+
+async def test_the_token_of_a_pod_of_which_nothing_is_left_is_revoked_at_once(
+    machine: Machine,
+) -> None:
+    machine.allow(OTHER_POD)
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+        await first.broker.read(first.session(OTHER_POD), PATH)
+    async with machine.life() as second:
+        await second.clock.advance(0)
+        assert len(machine.alive) == 2
+        # Kubelet takes a while, too.
+        second.remains.removed.add(home_of(OTHER_POD))
+        await second.clock.advance(LOOK_S)
+        assert list(machine.vault.tokens.values()) == [account(POD, None).role]
+        # The other one may still be published.
+        assert second.session().held is not None
+    assert recovered(second, "ended") == 1
+
+
+async def test_a_pod_that_is_published_meanwhile_has_not_ended(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+    async with machine.life() as second:
+        session = second.session()
+        second.remains.removed.add(home_of(POD))
+        await second.clock.advance(LOOK_S)
+        assert session.held is not None
+        assert len(machine.alive) == 1
 
 
 async def test_the_same_name_with_another_uid_is_another_pod(machine: Machine) -> None:

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of
+from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of, pods_named_in
 from nemutator_agent.identity.refusals import RefusedError
 
 UID = "0a1b2c3d-0000-4111-8222-333344445555"
@@ -224,3 +224,12 @@ def test_the_setting_says_hierarchy_and_place() -> None:
 def test_a_setting_that_is_no_place_is_refused(setting: str) -> None:
     with pytest.raises(ValueError, match="expected kubelet's control group"):
         find_pods_root("4:memory:/x\n0::/\n", setting)
+
+
+def test_a_text_may_mean_many_pods() -> None:
+    text = (
+        f"4:memory:/kubepods/pod{UID}/x/kubepods-pod{sliced(OTHER)}.slice\n"
+        f"2:pids:/POD{HASH.upper()}:cri-containerd:x\n0::/../../kubepods-burstable-pod{sliced(UID)}.slice\n"
+    )
+    assert pods_named_in(text) == {UID, OTHER, HASH}
+    assert pods_named_in("0::/system.slice/podman.service\n") == frozenset()

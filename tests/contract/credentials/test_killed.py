@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import json
 import os
+import shutil
 import stat
 import subprocess
 import sys
@@ -25,7 +26,6 @@ from tests.testbed.running.waiting import until
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 
 PATIENCE_S = 30.0
-ORPHANS_S = 4
 
 ASK = """
 import os, socket, sys
@@ -77,7 +77,8 @@ class Standing:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "nemutator_agent", "credentials",
                 f"--data-dir={self.folder / 'data'}", f"--vault-address={self.vault.url}",
-                f"--orphans-s={ORPHANS_S}", "--node=n1",
+                # So long that nothing here can come of it.
+                "--orphans-s=3600", "--node=n1",
                 f"--pods-root={named if hierarchy == 'cgroup' else f'{hierarchy}:{named}'}",
                 stdin=subprocess.DEVNULL, stderr=log, stdout=log,
             )  # fmt: skip
@@ -117,6 +118,23 @@ class Standing:
         )
         assert status == 204, said
         return directory / "agent.sock"
+
+    def remove_volume(self, uid: str) -> None:
+        """As mount does it when kubelet says that the pod has terminated."""
+        shutil.rmtree(self.folder / uid[:8])
+
+    @contextlib.asynccontextmanager
+    async def still_in(self, uid: str) -> AsyncIterator[asyncio.subprocess.Process]:
+        """A process that stays in the pod's control group."""
+        lingering = await asyncio.create_subprocess_exec("sleep", "60")
+        try:
+            procs = self._pods_root / f"pod{uid}" / "cgroup.procs"
+            procs.write_text(str(lingering.pid))
+            yield lingering
+        finally:
+            with contextlib.suppress(ProcessLookupError):
+                lingering.kill()
+            await lingering.wait()
 
     async def end(self, uid: str) -> None:
         await call(self.private, f"{PUBLICATIONS_PATH}/v-{uid}", method="DELETE")
@@ -177,19 +195,21 @@ async def test_killed_between_login_and_the_pods_end_it_leaves_no_token_at_vault
     assert os.fsencode("eyJ") not in standing.ledger.read_bytes()  # as each JWT begins
     assert standing.accessors() == both
 
+    standing.remove_volume(ends)
     async with standing.running():
         socket = await standing.publish(stays)
         assert (await standing.ask(stays, socket))["value"] == "hunter2"
-        # It has the token of before, and the other's waits for its pod.
-        assert standing.accessors() == both
         await asyncio.to_thread(
             until, lambda: len(standing.accessors()) == 1, "one is left", within_s=PATIENCE_S
         )
         assert standing.accessors() < both
         assert (await standing.ask(stays, socket))["value"] == "hunter2"
 
-    # Killed once more; the pod ends while nobody is there to hear of it.
-    async with standing.running():
+    # Killed once more; the pod ends while nobody is there to hear of it, and slowly.
+    standing.remove_volume(stays)
+    async with standing.still_in(stays) as lingering, standing.running():
+        assert len(standing.accessors()) == 1
+        lingering.kill()
         await standing.until_left(set())
     log = standing.log.read_text()
     assert "hvs." not in log
