@@ -167,13 +167,17 @@ class Spool:
             raise
 
     def _current(self) -> tuple[int, _Segment]:
-        """The segment that is written to, a new one when the last is full or has a broken end."""
+        """The segment that is written to; a new one when the last is full, broken or gone."""
         last = self._segments[-1] if self._segments else None
-        if self._writing is not None and last is not None and not self._broken:
-            if last.size < SEGMENT_BYTES:
-                return self._writing, last
-            # Its bytes must be on the disk before those of the next can be said to be.
-            os.fsync(self._writing)
+        if (
+            self._writing is not None
+            and last is not None
+            and last.size < SEGMENT_BYTES
+            and not self._broken
+            # What is written to a file without a name dies with us.
+            and os.fstat(self._writing).st_nlink
+        ):
+            return self._writing, last
         path = self._directory / f"{self.epoch}-{self._last_seq + 1:020}.spool"
         if last is not None and last.path == path:
             # It has no whole record yet.
@@ -186,30 +190,38 @@ class Spool:
         return descriptor, self._segments[-1]
 
     async def _sync(self) -> None:
-        assert self._writing is not None, "something has been written"
-        upto, descriptor = self._last_seq, os.dup(self._writing)
-        try:
-            await asyncio.to_thread(_sync, descriptor, self._directory)
-        finally:
-            os.close(descriptor)
+        upto = self._last_seq
+        written = [each.path for each in self._segments if each.last_seq > self._durable]
+        await asyncio.to_thread(_sync, written, self._directory)
         self._durable = upto
 
     def _waiting(self) -> Iterator[tuple[int, bytes]]:
-        for segment in self._segments:
+        for segment in tuple(self._segments):
             if segment.last_seq <= self._forgotten or not segment.ends:
                 continue
             try:
                 content = segment.path.read_bytes()
             except OSError as error:
-                log.warning(
-                    "spool_damaged", {names.PATH: segment.path.name, names.ERROR: error.strerror}
-                )
-                self._meter.count(names.SPOOL_DAMAGED, reason="unreadable")
-                return
+                self._lose(segment, error)
+                continue
             for index, (begin, end) in enumerate(segment.ends):
                 seq = segment.first_seq + index
                 if seq > self._forgotten:
                     yield seq, content[begin:end]
+
+    def _lose(self, segment: _Segment, error: OSError) -> None:
+        """Go on without *segment*: its pods still carry their stamps, and others wait behind it."""
+        log.error(
+            "spool_damaged",
+            {
+                names.PATH: segment.path.name,
+                names.ERROR: error.strerror,
+                names.COUNT: segment.last_seq - max(self._forgotten, segment.first_seq - 1),
+            },
+        )
+        self._meter.count(names.SPOOL_DAMAGED, reason="unreadable")
+        self._segments.remove(segment)
+        self._tell()
 
     def _recover(self) -> None:
         found = sorted(
@@ -241,10 +253,16 @@ class Spool:
         self._meter.gauge(names.SPOOL_BYTES, self.size)
 
 
-def _sync(descriptor: int, directory: Path) -> None:
-    os.fsync(descriptor)
-    folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)
+def _sync(written: Sequence[Path], directory: Path) -> None:
+    """Put *written* on the disk, of which the last is still written to: it must be there."""
+    for path in (*written, directory):
+        try:
+            descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
+        except FileNotFoundError:
+            if path in written[:-1]:
+                continue  # shipped meanwhile
+            raise
+        try:
+            os.fsync(descriptor)
+        finally:
+            os.close(descriptor)

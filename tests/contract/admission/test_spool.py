@@ -3,6 +3,7 @@
 import asyncio
 import os
 import resource
+import shutil
 import subprocess
 import sys
 import textwrap
@@ -181,6 +182,46 @@ async def test_many_wait_for_the_disk_together(tmp_path: Path) -> None:
         for number in range(50):
             group.create_task(spool.keep(str(number).encode(), durable=True))
     assert sorted(int(record) for _, record in waiting(spool)) == list(range(50))
+    spool.close()
+
+
+async def test_what_somebody_has_deleted_holds_nothing_up(tmp_path: Path) -> None:
+    meter = MemoryMeter()
+    spool = opened(tmp_path / "spool", meter=meter)
+    await spool.keep(b"a", durable=False)
+    shutil.rmtree(tmp_path / "spool")
+    # Nobody may ask again and again for what cannot be had.
+    assert (waiting(spool), len(spool), spool.size) == ([], 0, 0)
+    assert meter.value(names.SPOOL_DAMAGED, reason="unreadable") == 1
+    for durable in (False, True):
+        with pytest.raises(NotKeptError, match="No such file"):
+            await spool.keep(b"b", durable=durable)
+    (tmp_path / "spool").mkdir()
+    await spool.keep(b"c", durable=True)
+    assert waiting(spool) == [(2, b"c")]
+    spool.close()
+
+
+async def test_a_file_that_was_deleted_is_not_written_on(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    await spool.keep(b"a", durable=False)
+    segments(tmp_path)[0].unlink()
+    await spool.keep(b"b", durable=True)
+    assert waiting(spool) == [(2, b"b")]
+    spool.close()
+    again = opened(tmp_path)
+    assert waiting(again) == [(2, b"b")]
+    again.close()
+
+
+async def test_full_segments_reach_the_disk_with_the_one_that_is_waited_for(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    half = bytes([1]) * (SEGMENT_BYTES // 2)
+    for _ in range(4):
+        await spool.keep(half, durable=False)
+    spool.forget(up_to=2)
+    await spool.keep(b"last", durable=True)
+    assert [len(record) for _, record in waiting(spool)] == [len(half), len(half), 4]
     spool.close()
 
 
