@@ -13,14 +13,15 @@ PREFIX = "nemutator"
 DOMAIN = f"{PREFIX}.io"
 """In front of our labels, annotations and API groups in Kubernetes."""
 
-# --- roles: the processes that we start --------------------------------------------------------
+# --- roles: the processes that we start, and the command line ------------------------------------
 UP = "up"
 BRAIN = "brain"
 ADMISSION = "admission"
 OBSERVE = "observe"
 CREDENTIALS = "credentials"
 MOUNT = "mount"
-ROLES = (UP, BRAIN, ADMISSION, OBSERVE, CREDENTIALS, MOUNT)
+CTL = "ctl"
+ROLES = (UP, CTL, BRAIN, ADMISSION, OBSERVE, CREDENTIALS, MOUNT)
 """Each has a table of its own in the settings file and a part of its own in the environment."""
 
 

@@ -7,32 +7,78 @@ from nemutator_common import data_directory
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.launching import settings_from
+from nemutator_common.settings import Source
 
+from nemutator_ctl.api import Api
 from nemutator_ctl.documents import LARGEST, add_output
-from nemutator_ctl.settings import UpSettings
+from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.settings import CtlSettings
 
 
-def parser(command: str, summary: str, *, output: bool) -> argparse.ArgumentParser:
-    """A parser for one command, with `-o` when it has a document to show."""
+def parser(
+    command: str, summary: str, *, output: bool, remote: bool = False
+) -> argparse.ArgumentParser:
+    """A parser for one command, with `-o` when it has a document to show.
+
+    *remote*: it may ask the brain of a cluster, by `brain()`.
+    """
     made = argparse.ArgumentParser(
         prog=f"nemutator {command}", description=summary, allow_abbrev=False
     )
     # The same destinations as launching.add_settings, so that settings_from finds them.
     made.add_argument("--config", metavar="FILE", help="settings file (TOML)")
-    made.add_argument(
+    which = made.add_mutually_exclusive_group()
+    which.add_argument(
         "--data-dir",
         metavar="DIR",
         dest="setting:data_dir",
         help="the directory of the `nemutator up` that is meant [NEMUTATOR_DATA_DIR]",
     )
+    if remote:
+        which.add_argument(
+            "--brain",
+            metavar="URL",
+            dest="setting:brain",
+            help="the brain of a cluster that is meant: https://HOST:PORT [NEMUTATOR_CTL_BRAIN]",
+        )
+        made.add_argument(
+            "--brain-token-file",
+            metavar="FILE",
+            dest="setting:brain_token_file",
+            help="a token of yours for that cluster [NEMUTATOR_CTL_BRAIN_TOKEN_FILE]",
+        )
+        made.add_argument(
+            "--brain-ca-file",
+            metavar="FILE",
+            dest="setting:brain_ca_file",
+            help="who vouches for that brain [NEMUTATOR_CTL_BRAIN_CA_FILE]",
+        )
     if output:
         add_output(made)
     return made
 
 
+def brain(arguments: argparse.Namespace, *, timeout_s: float = 10.0) -> Api:
+    """The brain that *arguments*, the environment and the settings file name."""
+    found = settings_from(CtlSettings, arguments)
+    settings, sources = found.values, found.sources
+    is_local = sources["data_dir"] is Source.FLAG and sources["brain"] is not Source.FLAG
+    if settings.brain is None or is_local:
+        return LocalApi(data_directory.named(settings.data_dir), timeout_s=timeout_s)
+    # TLS takes longer to import than a question to this machine takes.
+    from nemutator_ctl.remote_api import RemoteApi
+
+    return RemoteApi(
+        settings.brain,
+        token_file=settings.brain_token_file,
+        ca_file=settings.brain_ca_file,
+        timeout_s=timeout_s,
+    )
+
+
 def directory(arguments: argparse.Namespace) -> DataDirectory:
     """The data directory that *arguments*, the environment and the settings file name."""
-    path = settings_from(UpSettings, arguments).values.data_dir
+    path = settings_from(CtlSettings, arguments).values.data_dir
     return data_directory.named(path)
 
 

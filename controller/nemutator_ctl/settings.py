@@ -1,7 +1,8 @@
-"""Settings of `nemutator up`; the other commands read the shared ones through it."""
+"""Settings of `nemutator up`, and of the commands that ask a brain."""
 
 import enum
 from dataclasses import dataclass
+from pathlib import Path
 from typing import ClassVar
 
 from nemutator_common import names
@@ -33,4 +34,23 @@ class UpSettings(Shared):
     )
     children_log_level: LogLevel = setting(
         LogLevel.WARNING, "Least serious lines that the processes under `up` log."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CtlSettings(Shared):
+    role: ClassVar[str] = names.CTL
+
+    brain: str | None = setting(
+        None,
+        "The brain that the commands ask, at `https://HOST:PORT`; without it, that of the data "
+        "directory. A `--data-dir` on the command line wins over one that only the environment or "
+        "the file names.",
+    )
+    brain_token_file: Path | None = setting(
+        None, "Token of whoever asks, for a brain at `https://…`; it can be a pipe."
+    )
+    brain_ca_file: Path | None = setting(
+        None,
+        "Who signs the certificate of a brain at `https://…`; without it, whom this machine trusts.",
     )

@@ -34,6 +34,13 @@ SIGN_IN = """\
 </html>
 """
 
+NOBODY = ("nobody is signed in", "reload the page to sign in, or send a bearer token")
+STRANGER = (
+    "the cluster does not know this token",
+    "take a new one, as `kubectl create token NAME` prints it",
+)
+"""What is wrong, and the remedy."""
+
 _FORM_POLICY = HEADERS["Content-Security-Policy"].replace(
     "form-action 'none'", "form-action 'self'"
 )
@@ -64,8 +71,8 @@ class ClusterGate:
         return response
 
     async def _judge(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        token = bearer(request.headers.get("Authorization"))
-        if token is None:
+        token = shown = bearer(request.headers.get("Authorization"))
+        if shown is None:
             # Only what a browser adds by itself can be abused by another page in it.
             if is_foreign(request.method, request.headers):
                 return self._refuse("origin", 403, "wrong origin", "open the console itself")
@@ -75,8 +82,7 @@ class ClusterGate:
         user = None if token is None else await self._people.user(token)
         if user is None:
             if request.path.startswith(API):
-                remedy = "send a bearer token, or sign in with one"
-                return self._refuse("session", 401, "nobody is signed in", remedy)
+                return self._refuse("session", 401, *(NOBODY if shown is None else STRANGER))
             self._meter.count(names.CONSOLE_REFUSED, reason="session")
             return form(401, "This console is for people whom the cluster knows.")
         if request.path.startswith(API):

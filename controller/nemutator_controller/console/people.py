@@ -81,7 +81,9 @@ class People:
 
     async def may(self, user: User, permission: Permission, *, namespace: str) -> bool:
         """Whether *user* has *permission*, in all namespaces when *namespace* is empty."""
-        key = (user.username, user.uid, user.groups, permission, namespace)
+        # What a token proves besides can narrow it: OpenShift keeps a token's scopes there.
+        extra = tuple(sorted(user.extra.items()))
+        key = (user.username, user.uid, user.groups, extra, permission, namespace)
         now = self._clock.monotonic()
         kept = self._allowed.find(key)
         if kept is not None and kept.is_younger(FRESH_S, now=now):

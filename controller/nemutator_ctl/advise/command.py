@@ -8,17 +8,19 @@ from nemutator_common.errors import ExitCode
 from nemutator_ctl import arguments
 from nemutator_ctl.advise.view import ADVICE_PATH, decode, view
 from nemutator_ctl.documents import Output, rendered
-from nemutator_ctl.local_api import LocalApi
 
 
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
-        "advise", "Say what containers should request, from what they used so far.", output=True
+        "advise",
+        "Say what containers should request, from what they used so far.",
+        output=True,
+        remote=True,
     )
     parser.add_argument("-n", "--namespace", help="only this one: a top-level cgroup, off clusters")
     given = parser.parse_args(argv)
     query = {} if given.namespace is None else {"namespace": given.namespace}
-    document = LocalApi(arguments.directory(given)).get(ADVICE_PATH, query)
+    document = arguments.brain(given).get(ADVICE_PATH, query)
     output = Output(given.output)
     sys.stdout.write(
         view(decode(document)) if output is Output.TABLE else rendered(document, output)

@@ -8,19 +8,18 @@ from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
 from nemutator_ctl.documents import Output, rendered
-from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.mutations.view import MUTATIONS_PATH, decode, details, overview
 
 
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
-        "mutations", "Show what was changed, or all about one change.", output=True
+        "mutations", "Show what was changed, or all about one change.", output=True, remote=True
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="show each field of this one")
     parser.add_argument("-n", "--namespace", help="only what was changed in this one")
     parser.add_argument("--limit", type=int, default=50, help="the newest so many (50)")
     given = parser.parse_args(argv)
-    brain = LocalApi(arguments.directory(given))
+    brain = arguments.brain(given)
     if given.id is None:
         query = {"limit": str(given.limit)}
         query |= {"namespace": given.namespace} if given.namespace else {}

@@ -8,7 +8,6 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.documents import Output, rendered
-from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.rollback.view import anything_to_do, is_whole, outcome, plan
 
 ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
@@ -20,7 +19,10 @@ PATIENCE_S = 60.0
 
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
-        "rollback", "Take a mutation back; what others have changed since stays.", output=True
+        "rollback",
+        "Take a mutation back; what others have changed since stays.",
+        output=True,
+        remote=True,
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="as `nemutator mutations` shows it")
     parser.add_argument(
@@ -36,7 +38,7 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if (given.id is None) == (given.pod is None):
         parser.error("name one mutation: by its ID, or by its pod with --pod")
-    brain = LocalApi(arguments.directory(given), timeout_s=PATIENCE_S)
+    brain = arguments.brain(given, timeout_s=PATIENCE_S)
     path = ROLLBACK_PATH.format(MARKED if given.id is None else quote(given.id, safe=""))
     query = {"evict": str(given.evict).lower()} | ({"pod": given.pod} if given.pod else {})
     output = Output(given.output)

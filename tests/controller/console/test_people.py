@@ -86,3 +86,14 @@ async def test_sessions_are_bounded_and_the_oldest_make_room() -> None:
     assert house.people.token_of("session-0") is None
     assert house.people.token_of("session-1") is not None
     assert house.people.token_of(f"session-{MOST_SESSIONS}") is not None
+
+
+async def test_a_token_that_was_narrowed_does_not_profit_from_one_that_was_not() -> None:
+    house = House()
+    house.reviews.knows("narrow", "anna", scope="info")
+    house.reviews.allowed.add(("anna", "get", "leases", ""))
+    for token in ("anna-token", "narrow"):
+        user = await house.people.user(Secret(token))
+        assert user is not None
+        await house.people.may(user, LOOK, namespace="")
+    assert house.reviews.asked.count("access") == 2

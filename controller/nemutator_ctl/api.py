@@ -1,0 +1,79 @@
+"""The documents of a process of ours, whichever way it is reached: asked for, and what a no means."""
+
+import json
+from abc import ABC, abstractmethod
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from urllib.parse import urlencode
+
+from nemutator_common.errors import ExitCode, OperatorError
+
+from nemutator_ctl.answers import not_understood
+from nemutator_ctl.terminal_text import visible
+
+_GOOD = frozenset({HTTPStatus.OK, HTTPStatus.CREATED, HTTPStatus.ACCEPTED})
+_NO = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_REQUESTS})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    status: int
+    body: bytes
+
+
+class Api(ABC):
+    """Every failure is an `OperatorError` for whoever typed the command."""
+
+    def get(self, path: str, query: Mapping[str, str] | None = None) -> object:
+        return self._document("GET", _target(path, query))
+
+    def post(
+        self, path: str, document: object = None, *, query: Mapping[str, str] | None = None
+    ) -> object:
+        return self._document("POST", _target(path, query), document)
+
+    def put(self, path: str, document: object) -> object:
+        return self._document("PUT", path, document)
+
+    def content(self, path: str) -> bytes:
+        """What is no document: a file, as it is."""
+        answer = self._answer("GET", path, None)
+        if answer.status not in _GOOD:
+            raise _refusal(answer.status, _decoded(answer))
+        return answer.body
+
+    def _document(self, method: str, target: str, given: object = None) -> object:
+        answer = self._answer(method, target, None if given is None else json.dumps(given).encode())
+        document = _decoded(answer)
+        if answer.status not in _GOOD:
+            raise _refusal(answer.status, document)
+        return document
+
+    @abstractmethod
+    def _answer(self, method: str, target: str, body: bytes | None) -> Answer:
+        """Whatever comes back; an `OperatorError` when nothing does."""
+
+
+def _target(path: str, query: Mapping[str, str] | None) -> str:
+    return f"{path}?{urlencode(query)}" if query else path
+
+
+def _decoded(answer: Answer) -> object:
+    try:
+        return json.loads(answer.body)
+    except (ValueError, RecursionError) as error:
+        raise not_understood("it is not JSON") from error
+
+
+def _refusal(status: int, document: object) -> OperatorError:
+    said = document if isinstance(document, Mapping) else {}
+    what = visible(str(said.get("error", "no reason given")), limit=300)
+    remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
+    if status == HTTPStatus.BAD_REQUEST:
+        return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
+    if status in _NO:
+        return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
+    return OperatorError(
+        f"the controller answers {status}: {what}", remedy=remedy, code=ExitCode.UNREACHABLE
+    )

@@ -1,0 +1,39 @@
+"""One request and its answer, on the standard library's client.
+
+A command asks once and should answer at once: importing an asynchronous client takes longer than
+the rest of the command.
+"""
+
+import http.client
+
+from nemutator_common.secret import Secret
+
+from nemutator_ctl.api import Answer
+
+LARGEST_ANSWER = 64 << 20
+"""Thousands of nodes with all of their processes; more is not ours."""
+
+
+def exchange(
+    connection: http.client.HTTPConnection,
+    method: str,
+    target: str,
+    *,
+    body: bytes | None,
+    token: Secret | None,
+) -> Answer:
+    """Raises what the connection raises; it is the caller's to open and to close."""
+    headers = {"Connection": "close"}
+    if token is not None:
+        headers["Authorization"] = f"Bearer {token.reveal()}"
+    connection.request(method, target, body=body, headers=headers)
+    response = connection.getresponse()
+    content = response.read(LARGEST_ANSWER + 1)
+    if len(content) > LARGEST_ANSWER:
+        raise http.client.HTTPException(f"an answer larger than {LARGEST_ANSWER} bytes")
+    return Answer(response.status, content)
+
+
+def reason(error: Exception) -> str:
+    """Why an exchange failed, for people: an `OSError`'s own text repeats its number."""
+    return getattr(error, "strerror", None) or str(error) or type(error).__name__
