@@ -210,7 +210,9 @@ class ProfileOutcome:
     node: str
     state: Literal["running", "done", "refused"]
     reason: str = ""
-    """For people: why it was refused, with the remedy."""
+    """For people: why it was refused."""
+    remedy: str = ""
+    """And what they can do about it."""
     started_at: float = 0.0
     seconds: float = 0.0
     hz: int = 0

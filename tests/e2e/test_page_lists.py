@@ -31,6 +31,7 @@ def profile(**changed: Any) -> Json:
         "title": "shop/api-0",
         "state": "done",
         "reason": "",
+        "remedy": "",
         "asked_at": time.time() - 5,
         "seconds": 30,
         "hz": 99,
@@ -73,9 +74,12 @@ def test_a_profile_leads_to_its_flame_graph_and_files(page: Page, brain: FakeBra
 
 
 def test_a_profile_that_was_refused_says_why(page: Page, brain: FakeBrain) -> None:
-    brain.lists[PROFILES] = [profile(state="refused", reason="no BPF: run as root", notes=[])]
+    brain.lists[PROFILES] = [
+        profile(state="refused", reason="no BPF", remedy="run as root", notes=[])
+    ]
     rows = shown(page, "profiles")
-    expect(rows).to_contain_text("no BPF: run as root")
+    said = rows.locator("td").last.locator("xpath=preceding-sibling::td[1]")
+    assert said.inner_text() == "no BPF\nRemedy: run as root"
     expect(rows.locator("a")).to_have_count(0)
 
 

@@ -89,6 +89,7 @@ class HexSymboliser:
     def __init__(self) -> None:
         self.seen: list[RawProfile] = []
         self.answer: bytes | None = None
+        self.notes: tuple[str, ...] = ("names are numbers",)
         self.failure: Exception | None = None
         self.stuck = False
 
@@ -99,7 +100,7 @@ class HexSymboliser:
         if self.failure is not None:
             raise self.failure
         lines = (f"{';'.join(map(hex, row.user[::-1]))} {row.count}\n" for row in raw.rows)
-        return self.answer or "".join(lines).encode(), ("names are numbers",)
+        return self.answer or "".join(lines).encode(), self.notes
 
 
 class MemoryLink:

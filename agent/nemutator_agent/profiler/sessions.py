@@ -21,6 +21,7 @@ from nemutator_agent.profiler.accounts import spent
 from nemutator_agent.profiler.draining import DEEPEST, Samples
 from nemutator_agent.profiler.outbox import Outbox
 from nemutator_agent.profiler.ports import GoTexts, ProfileLink, Sampler, Symboliser, Targets
+from nemutator_agent.profiler.printing import printable
 from nemutator_agent.profiler.raw import RawProfile
 from nemutator_agent.profiler.refusals import RefusedError
 
@@ -38,6 +39,8 @@ _PAUSE_S = 1.0
 
 _LONGEST_ID = 128
 _LONGEST_REASON = 500
+_MOST_NOTES = 32
+_LONGEST_NOTE = 500
 _BACKOFF = Backoff(first_s=0.5, longest_s=30.0)
 _STREAM = "profiles"
 
@@ -214,7 +217,7 @@ class ProfileSessions:
             recorded=raw.recorded,
             lost=dict(raw.lost),
             cpu_seconds=cpu_seconds,
-            notes=(*notes, *remarks(raw, truncated=samples.truncated), *more),
+            notes=_told(*notes, *remarks(raw, truncated=samples.truncated), *more),
             pprof=pprof,
         )
 
@@ -293,7 +296,8 @@ class ProfileSessions:
             id=request.id,
             node=self._node,
             state="refused",
-            reason=str(refusal)[:_LONGEST_REASON],
+            reason=printable(refusal.what, longest=_LONGEST_REASON),
+            remedy=printable(refusal.remedy, longest=_LONGEST_REASON),
             hz=request.hz,
         )
 
@@ -302,8 +306,17 @@ class ProfileSessions:
         self._meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
         log.error("profile_not_taken", {names.PROFILE_ID: outcome.id, names.ERROR: error})
         if outcome.state == "done":
-            reason = f"the brain did not take the profile ({error}); ask for a shorter time"
-            self._tell(replace(outcome, state="refused", reason=reason, notes=(), pprof=b""))
+            refused = replace(
+                outcome,
+                state="refused",
+                reason=printable(
+                    f"the brain did not take the profile ({error})", longest=_LONGEST_REASON
+                ),
+                remedy="ask for a shorter time",
+                notes=(),
+                pprof=b"",
+            )
+            self._tell(refused)
 
     async def _after_failure(self, error: Exception, failures: int) -> None:
         reason = error.reason if isinstance(error, LinkError) else "timeout"
@@ -312,6 +325,14 @@ class ProfileSessions:
         told_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
         delay_s = max(_BACKOFF.delay_s(failures, roll=self._roll()), told_s)
         await self._clock.sleep(delay_s)
+
+
+def _told(*notes: str) -> tuple[str, ...]:
+    """As the brain takes them: a process chooses names, and may have very many files."""
+    told = [printable(note, longest=_LONGEST_NOTE) for note in notes]
+    if len(told) > _MOST_NOTES:
+        told[_MOST_NOTES - 1 :] = [f"and {len(told) - _MOST_NOTES + 1} more notes"]
+    return tuple(told)
 
 
 def remarks(raw: RawProfile, *, truncated: int) -> tuple[str, ...]:

@@ -11,6 +11,21 @@ Stack = tuple[int, ...]
 
 
 @dataclass(frozen=True, slots=True)
+class Binary:
+    """A file with code, as it was mapped."""
+
+    file: str
+    """Its path where it ran: a stranger's words, as names are."""
+    build_id: str = ""
+    """In hexadecimal digits; empty when it has none."""
+    start: int = 0
+    """First address of the code, and the one after the last."""
+    limit: int = 0
+    offset: int = 0
+    """Where in the file the code begins."""
+
+
+@dataclass(frozen=True, slots=True)
 class Frame:
     """One function at one line. Names are what the profiled program says of itself: hostile."""
 
@@ -22,6 +37,10 @@ class Frame:
     kind: FrameKind = "unknown"
     inlined: bool = False
     """Into the next frame of its stack, by the compiler: it had no call of its own."""
+    address: int = 0
+    """Of the call, in its binary: what is inlined shares both with the frame that it is in."""
+    binary: Binary | None = None
+    """None where no file is behind it: in the kernel, or without a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,16 +6,17 @@ import itertools
 import zlib
 from collections.abc import Iterator
 
-from nemutator_common.profiles.model import Frame, FrameKind, FrameTable, Profile, Stack
+from nemutator_common.profiles.model import Binary, Frame, FrameKind, FrameTable, Profile, Stack
 from nemutator_common.profiles.pprof_writing import (
     COMMENT,
     DURATION,
+    FILENAMES,
     FUNCTION,
     LOCATION,
     MAPPING,
-    MAPPINGS,
     NANO,
     PERIOD,
+    PLACEHOLDERS,
     SAMPLE,
     SAMPLE_TYPE,
     STRINGS,
@@ -54,7 +55,9 @@ LONGEST_STRING = 4096
 _LARGEST_FIELD = 15
 """Numbers above are not of any message here."""
 
-_KINDS: dict[str, FrameKind] = {file: kind for kind, file in MAPPINGS.items()}
+_KINDS: dict[str, FrameKind] = {file: kind for kind, file in PLACEHOLDERS.items()}
+
+_Place = tuple[Binary | None, FrameKind]
 
 
 class MalformedProfileError(ValueError):
@@ -123,17 +126,14 @@ class _Reader:
                 self._numbers[field.number] = signed(field.value)
         self._value = self._value_of_samples(tables[SAMPLE_TYPE])
         self._samples = tables[SAMPLE]
-        kinds = {
-            row[1]: _KINDS.get(self._string(row[5]), "native")
-            for row in map(_numbers_of, tables[MAPPING].rows)
-        }
+        places = {row[1]: self._place(row) for row in map(_numbers_of, tables[MAPPING].rows)}
         functions = {
             row[1]: (self._string(row[2]), self._string(row[4]), _line(row[5]))
             for row in map(_numbers_of, tables[FUNCTION].rows)
         }
         self._table = FrameTable()
         self._stacked = 0
-        self._calls = dict(self._call(row, kinds, functions) for row in tables[LOCATION].rows)
+        self._calls = dict(self._call(row, places, functions) for row in tables[LOCATION].rows)
 
     def profile(self) -> Profile:
         stacks = tuple(self._stack(row) for row in self._samples.rows)
@@ -183,11 +183,11 @@ class _Reader:
     def _call(
         self,
         row: bytes,
-        kinds: dict[int, FrameKind],
+        places: dict[int, _Place],
         functions: dict[int, tuple[str, str, int]],
     ) -> tuple[int, Stack]:
         head = _numbers_of(row)
-        kind = kinds.get(head[2], "native")
+        binary, kind = places.get(head[2], (None, "native"))
         lines = [_numbers_of(one.content) for one in fields(row) if one.number == 4]
         if len(lines) > MOST_INLINED:
             raise MalformedProfileError(f"more than {MOST_INLINED} lines in one place")
@@ -197,12 +197,20 @@ class _Reader:
                 raise MalformedProfileError(f"there is no function {line[1]}")
             name, file, start_line = functions[line[1]]
             inlined = position < len(lines)
-            frame = Frame(name, file, _line(line[2]), start_line, kind, inlined)
+            frame = Frame(name, file, _line(line[2]), start_line, kind, inlined, head[3], binary)
             call.append(self._table.number(frame))
         if not lines:
             address = f"{head[3]:#x}" if head[3] else "[unknown]"
             call.append(self._table.number(Frame(address, kind="unknown")))
         return head[1], tuple(call)
+
+    def _place(self, row: "_Zeros") -> _Place:
+        """What a mapping stands for. One of Go tells its files, as Go's own profiles do."""
+        file = self._string(row[5])
+        if file in _KINDS:
+            return None, _KINDS[file]
+        binary = Binary(file, self._string(row[6]), row[2], row[3], row[4])
+        return binary, "go" if row[FILENAMES] else "native"
 
     def _value_of_samples(self, types: _Table) -> int:
         """Which of a sample's values counts them: that in the unit `count`, else the first."""

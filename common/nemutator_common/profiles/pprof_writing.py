@@ -1,9 +1,10 @@
 """Writing pprof: each string, function and location once, as they first come up."""
 
 import gzip
+import re
 from collections.abc import Callable, Iterable, Iterator
 
-from nemutator_common.profiles.model import Frame, FrameKind, Profile
+from nemutator_common.profiles.model import Binary, Frame, FrameKind, Profile
 from nemutator_common.protobuf import Message
 
 # Numbers of the fields of Profile.
@@ -12,13 +13,30 @@ TIME, DURATION, PERIOD_TYPE, PERIOD, COMMENT, DEFAULT_TYPE = 9, 10, 11, 12, 13, 
 
 NANO = 1_000_000_000
 
-MAPPINGS: dict[FrameKind, str] = {
+PLACEHOLDERS: dict[FrameKind, str] = {
     "go": "[go]",
     "native": "[native]",
     "kernel": "[kernel]",
     "unknown": "[unknown]",
 }
-"""Files of mappings: which kind the frames in them are."""
+"""Files of mappings for frames that are in no binary."""
+
+FUNCTIONS, FILENAMES, LINES, INLINES = 7, 8, 9, 10
+"""Flags of a mapping: what is known of its frames. With one of the first three set, `go tool pprof`
+looks for no names of its own, in whatever file bears that path where it runs."""
+
+_KNOWN: dict[FrameKind, tuple[int, ...]] = {
+    "go": (FUNCTIONS, FILENAMES, LINES, INLINES),
+    "native": (FUNCTIONS,),
+    "kernel": (FUNCTIONS,),
+    "unknown": (FUNCTIONS,),
+}
+
+_UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
+"""Tools print names as they are: one may not end its line, or move a terminal's cursor."""
+
+_Place = tuple[Binary | None, FrameKind]
+"""What a mapping stands for: one binary has two of them when Go and C are in it."""
 
 
 def encode(profile: Profile) -> bytes:
@@ -56,6 +74,8 @@ class _Writer:
         period = round(NANO / profile.hz)
         for kind, unit in (("samples", "count"), ("cpu", "nanoseconds")):
             self._out.message(SAMPLE_TYPE, self._type(kind, unit))
+        for place in _places(profile):
+            self._mapping(*place)
         for stack, count in profile.stacks:
             sample = Message()
             sample.packed(1, self._stack([profile.frames[number] for number in stack]))
@@ -68,7 +88,7 @@ class _Writer:
         self._out.packed(COMMENT, [self._string(comment) for comment in _comments(profile)])
         self._out.number(DEFAULT_TYPE, self._string("cpu"))
         for string in self._strings.keys:
-            self._out.message(STRINGS, str(string).encode("utf-8", "replace"))
+            self._out.message(STRINGS, str(string).encode())
         return self._out.encoded()
 
     def _stack(self, frames: list[Frame]) -> Iterator[int]:
@@ -83,7 +103,8 @@ class _Writer:
         def write(number: int) -> None:
             location = Message()
             location.number(1, number)
-            location.number(2, self._mapping(call[-1].kind))
+            location.number(2, self._mapping(call[-1].binary, call[-1].kind))
+            location.number(3, call[-1].address)
             for frame in call:
                 line = Message()
                 line.number(1, self._function(frame))
@@ -106,17 +127,21 @@ class _Writer:
 
         return self._functions.number((frame.function, frame.file, frame.start_line), write)
 
-    def _mapping(self, kind: FrameKind) -> int:
+    def _mapping(self, binary: Binary | None, kind: FrameKind) -> int:
         def write(number: int) -> None:
+            shown = binary or Binary(PLACEHOLDERS[kind])
             mapping = Message()
             mapping.number(1, number)
-            mapping.number(5, self._string(MAPPINGS[kind]))
-            # has_functions, has_filenames, has_line_numbers, has_inline_frames: nothing to look up.
-            for known in (7, 8, 9, 10):
+            mapping.number(2, shown.start)
+            mapping.number(3, shown.limit)
+            mapping.number(4, shown.offset)
+            mapping.number(5, self._string(shown.file))
+            mapping.number(6, self._string(shown.build_id))
+            for known in _KNOWN[kind]:
                 mapping.number(known, 1)
             self._out.message(MAPPING, mapping.encoded())
 
-        return self._mappings.number(kind, write)
+        return self._mappings.number((binary, kind), write)
 
     def _type(self, kind: str, unit: str) -> bytes:
         value_type = Message()
@@ -125,7 +150,18 @@ class _Writer:
         return value_type.encoded()
 
     def _string(self, content: str) -> int:
-        return self._strings.number(content)
+        return self._strings.number(_UNPRINTABLE.sub("\ufffd", content))
+
+
+def _places(profile: Profile) -> Iterable[_Place]:
+    """Of all frames, those that most samples passed through first: tools take the first mapping
+    for the program, so what is no binary comes last."""
+    passed: dict[_Place, int] = {}
+    places = [(frame.binary, frame.kind) for frame in profile.frames]
+    for stack, count in profile.stacks:
+        for place in dict.fromkeys(places[number] for number in reversed(stack)):
+            passed[place] = passed.get(place, 0) + count
+    return sorted(passed, key=lambda place: (place[0] is None, -passed[place]))
 
 
 def _comments(profile: Profile) -> Iterator[str]:

@@ -56,8 +56,14 @@ class AgentsApi:
                 raise ForeignProfileError
             profile = await self._desk.of(outcome)
             if profile.state != "done" and not await self._is_readable(outcome):
-                why = "its agent sent something that is no profile: look at the agent's log"
-                await self._desk.report(replace(outcome, state="refused", reason=why, pprof=b""))
+                refused = replace(
+                    outcome,
+                    state="refused",
+                    reason="its agent sent something that is no profile",
+                    remedy="look at the agent's log",
+                    pprof=b"",
+                )
+                await self._desk.report(refused)
                 return self._refuse(400, "pprof", "pprof: it cannot be read")
             profile = await self._desk.report(outcome)
         except RefusedOutcomeError as refused:

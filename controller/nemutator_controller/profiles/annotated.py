@@ -10,6 +10,7 @@ from nemutator_common.wire import ProfileTarget
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.annotations import (
+    GRAMMAR,
     BadRequestTextError,
     is_settled,
     parse,
@@ -24,6 +25,7 @@ from nemutator_controller.profiles.records import (
     PodRef,
     Profile,
     ResultUnwrittenError,
+    Why,
 )
 
 log = logging.getLogger(__name__)
@@ -114,8 +116,8 @@ class Annotated:
         if wrong is None:
             await self._desk.ask(profile)
         else:
-            await self._desk.refuse(profile, str(wrong))
-            self._results.tell(pod.ref, f"{names.PROFILE}: {wrong}")
+            await self._desk.refuse(profile, Why(str(wrong), GRAMMAR))
+            self._results.tell(pod.ref, f"{names.PROFILE}: {wrong}; {GRAMMAR}")
 
     def _heard(self, profile: Profile) -> None:
         if profile.asked_by == "annotation" and profile.pod is not None:

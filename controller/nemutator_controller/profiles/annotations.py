@@ -23,7 +23,7 @@ _ID = re.compile(r"id=[A-Za-z0-9._:-]{1,64}")
 
 
 class BadRequestTextError(ValueError):
-    """The annotation cannot be understood; what it says goes back to the pod."""
+    """The annotation cannot be understood; GRAMMAR is the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,10 +35,10 @@ class WantedProfile:
 def parse(text: str) -> WantedProfile:
     """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`."""
     if len(text) > LONGEST_REQUEST:
-        raise BadRequestTextError(f"longer than {LONGEST_REQUEST} characters; {GRAMMAR}")
+        raise BadRequestTextError(f"longer than {LONGEST_REQUEST} characters")
     words = text.split()
     if words[:1] != ["cpu"]:
-        raise BadRequestTextError(f"only `cpu` can be profiled; {GRAMMAR}")
+        raise BadRequestTextError("only `cpu` can be profiled")
     seconds, hz = DEFAULT_S, DEFAULT_HZ
     told: set[str] = set()
     for word in words[1:]:
@@ -49,14 +49,14 @@ def parse(text: str) -> WantedProfile:
         elif _ID.fullmatch(word):
             what = "id="
         else:
-            raise BadRequestTextError(f"{word[:40]!r} is not understood; {GRAMMAR}")
+            raise BadRequestTextError(f"{word[:40]!r} is not understood")
         if what in told:
-            raise BadRequestTextError(f"{what} is there twice; {GRAMMAR}")
+            raise BadRequestTextError(f"{what} is there twice")
         told.add(what)
     try:
         check_bounds(seconds=seconds, hz=hz)
     except AskedWronglyError as wrong:
-        raise BadRequestTextError(f"{wrong}; {GRAMMAR}") from wrong
+        raise BadRequestTextError(str(wrong)) from wrong
     return WantedProfile(seconds, hz)
 
 
@@ -69,7 +69,8 @@ def result(profile: Profile, link: str) -> str:
     """What is written to the pod: short, and the same as long as nothing has changed."""
     state: str = profile.state
     if profile.state in ("refused", "lost"):
-        state = f"{profile.state}: {profile.reason[:LONGEST_REASON]}"
+        why = "; ".join(filter(None, (profile.reason, profile.remedy)))
+        state = f"{profile.state}: {why[:LONGEST_REASON]}"
     return json.dumps({"id": profile.id, "state": state, "link": link})
 
 

@@ -16,7 +16,7 @@ from nemutator_common.wire import ProfileOutcome, ProfileRequest
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.ports import ProfileStore
-from nemutator_controller.profiles.records import Profile, after, ended, overdue, taken
+from nemutator_controller.profiles.records import Profile, Why, after, ended, overdue, taken
 
 log = logging.getLogger(__name__)
 
@@ -85,7 +85,7 @@ class Desk:
         self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="asked")
         self._tell(profile)
 
-    async def refuse(self, profile: Profile, why: str) -> Profile:
+    async def refuse(self, profile: Profile, why: Why) -> Profile:
         """Keep that *profile* was asked for and cannot be."""
         refused = ended(profile, "refused", why, now=self._clock.now())
         await self._store.save(refused)

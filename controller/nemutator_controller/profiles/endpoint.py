@@ -156,9 +156,8 @@ class ProfilesApi:
             return _unavailable(failure)
         if content is None:
             why = f": {profile.reason}" if profile.reason else ""
-            return refusal(
-                409, f"it is {profile.state}{why}", "wait until it is done, or ask again"
-            )
+            remedy = profile.remedy or "wait until it is done, or ask again"
+            return refusal(409, f"it is {profile.state}{why}", remedy)
         return profile, content
 
 

@@ -61,6 +61,7 @@ def is_id(text: str) -> bool:
 def _texts(outcome: ProfileOutcome) -> Iterator[str]:
     yield outcome.node
     yield outcome.reason
+    yield outcome.remedy
     yield from outcome.notes
     yield from outcome.lost or {}
 

@@ -44,6 +44,14 @@ class AnnotatedPod:
     """Of `nemutator.io/profile-result`."""
 
 
+@dataclass(frozen=True, slots=True)
+class Why:
+    """A profile is not made: for people, and what they can do about it."""
+
+    reason: str
+    remedy: str
+
+
 class ResultUnwrittenError(Exception):
     """Trying again later may help."""
 
@@ -63,7 +71,9 @@ class Profile:
     asked_at: float
     state: State = "asked"
     reason: str = ""
-    """For people: why it was refused or lost, with the remedy."""
+    """For people: why it was refused or lost."""
+    remedy: str = ""
+    """And what they can do about it."""
     taken_at: float | None = None
     ended_at: float | None = None
     started_at: float | None = None
@@ -108,13 +118,17 @@ def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile |
         started_at=outcome.started_at or profile.started_at,
     )
     if outcome.state == "running":
-        return replace(begun, state="running", reason="", started_at=outcome.started_at or now)
+        return replace(
+            begun, state="running", reason="", remedy="", started_at=outcome.started_at or now
+        )
     if outcome.state == "refused":
-        return ended(begun, "refused", outcome.reason or "the agent gives no reason", now=now)
+        why = Why(outcome.reason or "the agent gives no reason", outcome.remedy)
+        return ended(begun, "refused", why, now=now)
     return replace(
         begun,
         state="done",
         reason="",
+        remedy="",
         ended_at=now,
         seconds=outcome.seconds or profile.seconds,
         hz=outcome.hz or profile.hz,
@@ -126,11 +140,11 @@ def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile |
     )
 
 
-def ended(profile: Profile, state: Literal["refused", "lost"], why: str, *, now: float) -> Profile:
-    return replace(profile, state=state, reason=why, ended_at=now)
+def ended(profile: Profile, state: Literal["refused", "lost"], why: Why, *, now: float) -> Profile:
+    return replace(profile, state=state, reason=why.reason, remedy=why.remedy, ended_at=now)
 
 
-def overdue(profile: Profile, *, now: float) -> str | None:
+def overdue(profile: Profile, *, now: float) -> Why | None:
     """Why *profile* must be given up by now; None: it need not."""
     if profile.state == "running":
         begun = profile.started_at or profile.asked_at
@@ -138,13 +152,14 @@ def overdue(profile: Profile, *, now: float) -> str | None:
         late_s = now - min(begun, now) - profile.seconds - NOT_ENDED_S
         due = profile.asked_at + NOT_TAKEN_S + NOT_BEGUN_S + profile.seconds + NOT_ENDED_S
         if late_s > 0 or now > due:
-            return f"the agent on {profile.node} began it and was not heard of again: ask once more"
+            what = f"the agent on {profile.node} began it and was not heard of again"
+            return Why(what, "ask once more")
     elif profile.state == "asked":
         if profile.taken_at is None and now > profile.asked_at + NOT_TAKEN_S:
-            return (
-                f"no agent on {profile.node} asked for work in {NOT_TAKEN_S:.0f} s:"
-                " look whether `nemutator-agent observe` runs there and reaches the brain"
+            return Why(
+                f"no agent on {profile.node} asked for work in {NOT_TAKEN_S:.0f} s",
+                "look whether `nemutator-agent observe` runs there and reaches the brain",
             )
         if profile.taken_at is not None and now > profile.taken_at + NOT_BEGUN_S:
-            return f"the agent on {profile.node} took it and never began: look at its log"
+            return Why(f"the agent on {profile.node} took it and never began", "look at its log")
     return None

@@ -20,6 +20,7 @@ class Profile:
     title: str
     state: str
     reason: str
+    remedy: str
     seconds: float
     hz: int
     recorded: int
@@ -71,6 +72,7 @@ def decode(document: object) -> Profile:
             title=str(document["title"]),
             state=str(document["state"]),
             reason=str(document["reason"]),
+            remedy=str(document["remedy"]),
             seconds=float(document["seconds"]),
             hz=int(document["hz"]),
             recorded=int(document["recorded"]),

@@ -14,8 +14,7 @@ from nemutator_ctl import arguments
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.profiles.asking import PATH, Profile, decode, rendering, target
-from nemutator_ctl.profiles.view import progress, view
-from nemutator_ctl.terminal_text import visible
+from nemutator_ctl.profiles.view import progress, unmade, view
 
 LOOK_AGAIN_S = 0.5
 
@@ -37,11 +36,7 @@ def main(argv: Sequence[str]) -> int:
     api = LocalApi(arguments.directory(given))
     profile = _made(api, given)
     if profile.state != "done":
-        raise OperatorError(
-            f"no profile of {visible(profile.title, limit=100)}: it was {profile.state}",
-            remedy=visible(profile.reason, limit=600) or "look at the log of `nemutator up`",
-            code=ExitCode.FAILED,
-        )
+        raise unmade(profile)
     sys.stdout.write(view(profile, _functions(api, profile)))
     if what is not None:
         _save(given.output, api.content(f"{PATH}/{profile.id}/{what}"))

@@ -2,6 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
+from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles.model import Share
 
 from nemutator_ctl.profiles.asking import Profile
@@ -74,4 +75,14 @@ def _link(profile: Profile) -> str:
         return ""
     return (
         f"\nflame graph: {profile.link}\n  (`nemutator link` first, if this browser is new here)\n"
+    )
+
+
+def unmade(profile: Profile) -> OperatorError:
+    """Why there is none, and what can be done about it."""
+    title, why = visible(profile.title, limit=100), visible(profile.reason, limit=500)
+    return OperatorError(
+        f"no profile of {title}: {profile.state}" + (f", {why}" if why else ""),
+        remedy=visible(profile.remedy, limit=500) or "ask again, or look at the log of its agent",
+        code=ExitCode.FAILED,
     )

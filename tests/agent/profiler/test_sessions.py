@@ -114,23 +114,28 @@ async def test_what_was_lost_is_told_and_counted() -> None:
 
 
 @pytest.mark.parametrize(
-    ("request_", "said"),
+    ("request_", "said", "remedy"),
     [
-        (replace(REQUEST, seconds=0), "0 s is no time"),
-        (replace(REQUEST, seconds=61), "at most 60 s"),
-        (replace(REQUEST, seconds=float("nan")), "nan s is no time"),
-        (replace(REQUEST, hz=0), "0 Hz"),
-        (replace(REQUEST, hz=200), "1 to 199 Hz"),
-        (replace(REQUEST, target=ProfileTarget("pod", "u-1")), "pod u-1 is not running"),
+        (replace(REQUEST, seconds=0), "0 s is no time", "at most 60 s"),
+        (replace(REQUEST, seconds=61), "61 s is no time", "at most 60 s"),
+        (replace(REQUEST, seconds=float("nan")), "nan s is no time", "at most 60 s"),
+        (replace(REQUEST, hz=0), "0 Hz", "1 to 199 Hz"),
+        (replace(REQUEST, hz=200), "200 Hz", "1 to 199 Hz"),
+        (
+            replace(REQUEST, target=ProfileTarget("pod", "u-1")),
+            "pod u-1 is not running",
+            "live one",
+        ),
     ],
 )
 async def test_what_cannot_be_done_is_refused_with_the_remedy(
-    request_: ProfileRequest, said: str
+    request_: ProfileRequest, said: str, remedy: str
 ) -> None:
     agent = Agent()
     refused = await agent.outcome(request_)
     assert refused.state == "refused"
     assert said in refused.reason
+    assert remedy in refused.remedy
     assert agent.sampler.started == []
 
 
@@ -138,8 +143,22 @@ async def test_a_kernel_that_refuses_is_quoted() -> None:
     agent = Agent()
     agent.sampler.refusal = RefusedError("rights", "no right", remedy="be root")
     refused = await agent.outcome(REQUEST)
-    assert (refused.state, refused.reason) == ("refused", "no right; be root")
+    assert (refused.state, refused.reason, refused.remedy) == ("refused", "no right", "be root")
     assert agent.meter.value(names.PROFILE_SESSIONS, result="rights") == 1
+
+
+async def test_strangers_words_are_such_as_the_brain_takes() -> None:
+    agent = Agent()
+    evil = "lib\x1b[31m\u202e" + "x" * 2000
+    agent.sampler.refusal = RefusedError("cgroup", evil, remedy=evil)
+    refused = await agent.outcome(REQUEST)
+    agent.sampler.refusal, agent.symboliser.notes = None, (evil,) * 100
+    done = await agent.outcome(replace(REQUEST, id="p2"), after_s=10)
+    for text in (refused.reason, refused.remedy, *done.notes):
+        assert text.isprintable()
+        assert len(text) <= 500
+    assert done.notes[0].startswith("lib\\x1b[31m\\u202exx")
+    assert done.notes[-1] == "and 69 more notes"
 
 
 async def test_a_defect_ends_one_profile_and_not_the_agent() -> None:
@@ -164,7 +183,7 @@ async def test_a_profile_that_is_too_large_is_refused() -> None:
     agent.symboliser.answer = bytes(LARGEST_PROFILE_BYTES + 1)
     refused = await agent.outcome(REQUEST, after_s=10)
     assert refused.state == "refused"
-    assert "ask for a shorter time" in refused.reason
+    assert "ask for a shorter time" in refused.remedy
     assert refused.pprof == b""
 
 

@@ -4,10 +4,26 @@ import dataclasses
 from typing import get_args
 
 from hypothesis import strategies as st
-from nemutator_common.profiles.model import Frame, FrameKind, FrameTable, Profile, merged
+from nemutator_common.profiles.model import (
+    Binary,
+    Frame,
+    FrameKind,
+    FrameTable,
+    Profile,
+    merged,
+)
 
 WORDS = st.text("abcdefgh_", min_size=1, max_size=8)
-TEXTS = st.text(max_size=40)
+PRINTABLE = st.characters(exclude_categories=("Cc", "Cf", "Cs", "Zl", "Zp"))
+TEXTS = st.text(PRINTABLE, max_size=40)
+BINARIES = st.builds(
+    Binary,
+    file=TEXTS.map("/{}".format),
+    build_id=st.binary(max_size=20).map(bytes.hex),
+    start=st.integers(0, 1 << 48),
+    limit=st.integers(0, 1 << 48),
+    offset=st.integers(0, 1 << 32),
+)
 FRAMES = st.builds(
     Frame,
     function=TEXTS,
@@ -26,13 +42,17 @@ def profiles(draw: st.DrawFn) -> Profile:
     for chosen in draw(st.lists(st.lists(FRAMES, max_size=6), max_size=8)):
         whole: list[Frame] = []
         for frame in reversed(chosen):
-            # What is inlined is so into a caller, and of its caller's kind.
+            # What is inlined is so into a caller, and is where that is.
             caller = whole[-1] if whole else None
-            frame = dataclasses.replace(
-                frame,
-                inlined=frame.inlined and caller is not None,
-                kind=caller.kind if caller and frame.inlined else frame.kind,
-            )
+            inlined = frame.inlined and caller is not None
+            frame = dataclasses.replace(frame, inlined=inlined)
+            if caller is not None and inlined:
+                frame = dataclasses.replace(
+                    frame, kind=caller.kind, address=caller.address, binary=caller.binary
+                )
+            elif frame.kind in ("go", "native"):
+                address, binary = draw(st.integers(0, 1 << 48)), draw(st.none() | BINARIES)
+                frame = dataclasses.replace(frame, address=address, binary=binary)
             whole.append(frame)
         numbers = tuple(table.number(frame) for frame in reversed(whole))
         stacks.append((numbers, draw(st.integers(1, 10_000))))

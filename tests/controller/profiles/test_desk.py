@@ -18,7 +18,7 @@ from nemutator_controller.profiles.desk import (
     TooManyProfilesError,
     UnknownProfileError,
 )
-from nemutator_controller.profiles.records import NOT_TAKEN_S, Profile
+from nemutator_controller.profiles.records import NOT_TAKEN_S, Profile, Why
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -109,7 +109,7 @@ async def test_what_no_agent_takes_is_lost_and_may_still_come() -> None:
         found = await bench.desk.find(profile(1).id)
         assert found is not None
         assert found.state == "lost"
-        assert "nemutator-agent observe" in found.reason
+        assert "nemutator-agent observe" in found.remedy
         assert (await bench.desk.report(outcome(profile(1), "done"))).state == "done"
 
 
@@ -167,8 +167,9 @@ async def test_another_life_of_the_brain_goes_on_with_what_was_open() -> None:
 
 async def test_a_refusal_is_kept_and_told() -> None:
     bench = Bench()
-    refused = await bench.desk.refuse(profile(1), "nonsense")
+    refused = await bench.desk.refuse(profile(1), Why("nonsense", "write it like this"))
     assert (refused.state, refused.reason) == ("refused", "nonsense")
+    assert refused.remedy == "write it like this"
     assert await bench.desk.find(profile(1).id) == refused
     assert bench.heard == [("1", "refused")]
 
@@ -176,7 +177,7 @@ async def test_a_refusal_is_kept_and_told() -> None:
 async def test_the_oldest_make_room_and_are_counted() -> None:
     bench = Bench(most=2)
     for number in range(4):
-        await bench.desk.refuse(replace(profile(number), asked_at=NOW + number), "x")
+        await bench.desk.refuse(replace(profile(number), asked_at=NOW + number), Why("x", ""))
     await bench.desk.tidy()
     assert sorted(one[-1] for one in bench.store.kept) == ["2", "3"]
     assert bench.meter.value(names.PROFILES_DROPPED, reason="count") == 2

@@ -10,6 +10,7 @@ from nemutator_controller.profiles.records import (
     NOT_ENDED_S,
     NOT_TAKEN_S,
     Profile,
+    Why,
     after,
     ended,
     overdue,
@@ -44,15 +45,16 @@ def test_a_profile_runs_and_is_done_with_what_was_found() -> None:
 
 def test_a_refusal_has_a_reason_even_when_the_agent_gives_none() -> None:
     assert given_all(outcome("refused")).reason
-    assert given_all(outcome("refused", reason="not Go: use 1.18")).reason == "not Go: use 1.18"
+    found = given_all(outcome("refused", reason="not Go", remedy="use 1.18"))
+    assert (found.reason, found.remedy) == ("not Go", "use 1.18")
 
 
 def test_what_was_given_up_may_still_end() -> None:
-    lost = ended(profile(), "lost", "nobody", now=NOW)
+    lost = ended(profile(), "lost", Why("nobody", "ask again"), now=NOW)
     assert after(lost, outcome("running"), now=NOW + 1)
     done = after(lost, DONE, now=NOW + 1)
     assert done is not None
-    assert (done.state, done.reason) == ("done", "")
+    assert (done.state, done.reason, done.remedy) == ("done", "", "")
 
 
 outcomes = st.lists(st.sampled_from([outcome("running"), DONE, outcome("refused")]), max_size=8)
@@ -94,7 +96,7 @@ def test_what_nobody_does_is_given_up_with_the_reason(
 ) -> None:
     said = overdue(found, now=NOW + late_s)
     assert (said is None) == (why is None)
-    assert why is None or (said and why in said)
+    assert why is None or (said and why in said.reason and said.remedy)
 
 
 def test_an_agents_fast_clock_keeps_nothing_open_for_ever() -> None:

@@ -12,6 +12,7 @@ def document(**changed: Any) -> dict[str, Any]:
         "title": "pid 7 on n1",
         "state": "done",
         "reason": "",
+        "remedy": "",
         "seconds": 30.0,
         "hz": 99,
         "recorded": 90,

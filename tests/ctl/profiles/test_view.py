@@ -2,7 +2,7 @@ from dataclasses import replace
 
 from nemutator_common.profiles.model import Share
 from nemutator_ctl.profiles.asking import decode
-from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress, view
+from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress, unmade, view
 
 from tests.ctl.profiles.test_asking import document
 
@@ -56,3 +56,10 @@ def test_progress_says_what_is_waited_for() -> None:
     assert progress(asked, waited_s=3.2) == "pid 7 on n1: waiting for its agent, 3 s"
     running = progress(replace(PROFILE, state="running"), waited_s=12.0)
     assert running == "pid 7 on n1: sampling 30 s at 99 Hz, 12 s"
+
+
+def test_what_was_refused_has_its_reason_and_its_remedy() -> None:
+    refused = replace(PROFILE, state="refused", reason="no BPF\x1b", remedy="run as root")
+    error = unmade(refused)
+    assert str(error) == "no profile of pid 7 on n1: refused, no BPF\\x1b\n  remedy: run as root"
+    assert unmade(replace(PROFILE, state="lost", reason="", remedy="")).remedy

@@ -5,6 +5,7 @@ question could have. Names in it are a stranger's words in any case.
 """
 
 import json
+import re
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from typing import Literal, cast, get_args
@@ -18,6 +19,7 @@ LARGEST_QUESTION = 64 << 10
 LARGEST_ANSWER = 8 << 20
 MOST_FRAMES = 64 * MOST_ADDRESSES
 LONGEST_TEXT = 4096
+_BUILD_ID = re.compile("(?:[0-9a-f]{2}){0,64}")
 
 Note = Literal["go_too_old", "go_damaged", "no_inlines", "too_much", "hidden", "no_elf"]
 """no_inlines: a Go program in which calls that were inlined cannot be told. too_much: the file led
@@ -49,6 +51,10 @@ class Answer:
     text: tuple[int, int] | None = None
     """Of a Go program: where its code begins and ends, as offsets in the file."""
     notes: tuple[Note, ...] = field(default=())
+    build_id: str = ""
+    """In hexadecimal digits."""
+    is_movable: bool = True
+    """Whether its addresses are other ones in each process."""
 
 
 def encode_question(question: Question) -> bytes:
@@ -66,7 +72,16 @@ def encode_answer(answer: Answer) -> bytes:
         [one.function, one.file, one.line, one.start_line, one.kind, one.inlined]
         for one in answer.frames
     ]
-    return json.dumps([frames, answer.places, answer.depths, answer.text, answer.notes]).encode()
+    said = [
+        frames,
+        answer.places,
+        answer.depths,
+        answer.text,
+        answer.notes,
+        answer.build_id,
+        answer.is_movable,
+    ]
+    return json.dumps(said).encode()
 
 
 def decode_answer(content: bytes, question: Question) -> Answer:
@@ -76,7 +91,7 @@ def decode_answer(content: bytes, question: Question) -> Answer:
         value = json.loads(content)
     except (ValueError, RecursionError):
         raise NonsenseError("the answer is not JSON") from None
-    frames, places, depths, text, notes = _list(value, 5, exactly=True)
+    frames, places, depths, text, notes, build_id, is_movable = _list(value, 7, exactly=True)
     known = tuple(_frame(one) for one in _list(frames, MOST_FRAMES))
     asked_places = _list(places, len(question.places), exactly=True)
     asked_depths = _list(depths, len(question.depths), exactly=True)
@@ -86,12 +101,14 @@ def decode_answer(content: bytes, question: Question) -> Answer:
         tuple(_whole(one, -(1 << 31), 1 << 31) for one in asked_depths),
         None if text is None else _range(text),
         tuple(_note(one) for one in _list(notes, len(get_args(Note)))),
+        _digits(build_id),
+        _yes_or_no(is_movable),
     )
 
 
 def _frame(value: object) -> Frame:
     function, file, line, start_line, kind, inlined = _list(value, 6, exactly=True)
-    if kind not in get_args(FrameKind) or not isinstance(inlined, bool):
+    if kind not in get_args(FrameKind):
         raise NonsenseError("expected a kind of frame")
     return Frame(
         _text(function),
@@ -99,7 +116,7 @@ def _frame(value: object) -> Frame:
         _whole(line, 0, 1 << 32),
         _whole(start_line, 0, 1 << 32),
         cast("FrameKind", kind),
-        inlined,
+        _yes_or_no(inlined),
     )
 
 
@@ -118,6 +135,18 @@ def _note(value: object) -> Note:
     if not isinstance(value, str) or value not in get_args(Note):
         raise NonsenseError("expected a note that we know")
     return cast("Note", value)
+
+
+def _digits(value: object) -> str:
+    if not isinstance(value, str) or not _BUILD_ID.fullmatch(value):
+        raise NonsenseError("expected hexadecimal digits")
+    return value
+
+
+def _yes_or_no(value: object) -> bool:
+    if not isinstance(value, bool):
+        raise NonsenseError("expected yes or no")
+    return value
 
 
 def _list(value: object, most: int, *, exactly: bool = False) -> Sequence[object]:

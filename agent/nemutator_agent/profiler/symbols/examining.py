@@ -8,6 +8,7 @@ from nemutator_agent.inspection.bounded_file import ReadAt, TooMuchError
 from nemutator_agent.inspection.elf import NotElfError
 from nemutator_agent.profiler.symbols import kallsyms, native
 from nemutator_agent.profiler.symbols.answers import LONGEST_TEXT, Answer, Note, Question
+from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 from nemutator_agent.profiler.symbols.image import EXECUTABLE, DamagedError, Image
 from nemutator_agent.profiler.symbols.pclntab import NoGoTableError, TooOldError
@@ -22,8 +23,10 @@ class Executable:
         self._image: Image | None = None
         self._go: GoSymbols | None = None
         self._notes: tuple[Note, ...] = ()
+        self._build_id = ""
         try:
             self._image = Image(read_at)
+            self._build_id = build_id(self._image)
             self._go = GoSymbols(self._image)
         except NotElfError:
             self._notes = ("no_elf",)
@@ -63,6 +66,8 @@ class Executable:
             tuple(depths.get(place, -1) for place in question.depths),
             self._text(),
             tuple(dict.fromkeys(notes)),
+            self._build_id,
+            self._image.elf.is_movable,
         )
 
     def _go_frames(self, places: tuple[int, ...]) -> dict[int, tuple[Frame, ...]]:

@@ -28,11 +28,15 @@ class Mapping:
     """As the kernel shows it to us: only to be shown, never to be opened."""
 
     @property
+    def shown_path(self) -> str:
+        return self.path.removesuffix(_DELETED)
+
+    @property
     def named(self) -> str:
         """What people call it: `libc.so.6`, `[vdso]`."""
         if not self.path:
             return "memory without a file"
-        return posixpath.basename(self.path.removesuffix(_DELETED))[:_LONGEST_NAME] or "a file"
+        return posixpath.basename(self.shown_path)[:_LONGEST_NAME] or "a file"
 
 
 class Mappings:

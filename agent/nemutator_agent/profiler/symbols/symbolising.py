@@ -8,13 +8,13 @@ import asyncio
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal, Protocol, TypeVar
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.profiles import pprof
-from nemutator_common.profiles.model import Frame
+from nemutator_common.profiles.model import Binary, Frame
 
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.raw import RawProfile
@@ -30,7 +30,7 @@ log = logging.getLogger(__name__)
 
 MOST_KEPT = 8192
 """Places with their frames: some 4 MiB. A profile has about two thousand."""
-MOST_TEXTS = 512
+MOST_FILES = 512
 MOST_PLACES = 100_000
 """In one profile: what comes after has no names. Busy ones have some thousands."""
 LONGEST_S = 60.0
@@ -40,7 +40,7 @@ MOST_FAILURES = 3
 
 GONE = Frame("[gone]")
 HIDDEN = Frame("[hidden]")
-VDSO = Frame("[vdso]", kind="native")
+VDSO = Frame("[vdso]", kind="native", binary=Binary("[vdso]"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,6 +98,23 @@ class _Place:
     """None when it was not asked."""
 
 
+@dataclass(frozen=True, slots=True)
+class _File:
+    """What is known of a whole file."""
+
+    text: tuple[int, int] | None = None
+    notes: tuple[Note, ...] = ()
+    build_id: str = ""
+    is_movable: bool = True
+
+    def mapped(self, mapping: Mapping) -> Binary:
+        """Code that is loaded anywhere is counted from where it stands in the file: so it is the
+        same in all processes, and nobody learns where a living one has it."""
+        start = mapping.offset if self.is_movable else mapping.start
+        limit = start + mapping.end - mapping.start
+        return Binary(mapping.shown_path, self.build_id, start, limit, mapping.offset)
+
+
 class Symbolising:
     """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
 
@@ -110,8 +127,7 @@ class Symbolising:
         self._longest_s = longest_s
         self._turn = asyncio.Lock()
         self._kept: OrderedDict[tuple[FileId, int], _Place] = OrderedDict()
-        self._texts: OrderedDict[FileId, tuple[int, int] | None] = OrderedDict()
-        self._notes: OrderedDict[FileId, tuple[Note, ...]] = OrderedDict()
+        self._known: OrderedDict[FileId, _File] = OrderedDict()
 
     async def range_of(self, pid: int) -> tuple[int, int] | None:
         async with self._turn:
@@ -209,12 +225,17 @@ class Symbolising:
                 session.notes.setdefault(mapping.named, set()).add(why)
             return {}
         try:
-            return await self._asked(session, file, mapping.named, places, deep)
+            return await self._asked(session, file, mapping, places, deep)
         finally:
             self._files.close(file)
 
     async def _asked(
-        self, session: "_Session", file: OpenFile, name: str, places: list[int], deep: set[int]
+        self,
+        session: "_Session",
+        file: OpenFile,
+        mapping: Mapping,
+        places: list[int],
+        deep: set[int],
     ) -> dict[int, _Place]:
         known: dict[int, _Place] = {}
         for place in places:
@@ -233,13 +254,14 @@ class Symbolising:
             except WorkerFailedError:
                 session.failures += 1
                 session.failed.add(file.id)
-                session.notes.setdefault(name, set()).add("failed")
+                session.notes.setdefault(mapping.named, set()).add("failed")
                 break
             self._learn(file.id, question, answer, known)
-        notes = self._notes.get(file.id, ())
-        if notes:
-            session.notes.setdefault(name, set()).update(notes)
-        return known
+        about = self._known.get(file.id, _File())
+        if about.notes:
+            session.notes.setdefault(mapping.named, set()).update(about.notes)
+        binary = about.mapped(mapping)
+        return {place: _in(binary, place, found) for place, found in known.items()}
 
     def _learn(
         self, file: FileId, question: Question, answer: Answer, known: dict[int, _Place]
@@ -253,9 +275,9 @@ class Symbolising:
     async def _text(self, pid: int, mapping: Mapping) -> tuple[int, int] | None:
         file = await self._files.open(pid, mapping)
         try:
-            if file.id not in self._texts:
+            if file.id not in self._known:
                 await self._answer(Question(False), file)
-            return self._texts[file.id]
+            return self._known[file.id].text
         finally:
             self._files.close(file)
 
@@ -268,8 +290,8 @@ class Symbolising:
             raise
         self._meter.count(names.SYMBOL_QUESTIONS, result="answered")
         if not question.kernel:
-            _keep(self._texts, file.id, answer.text, MOST_TEXTS)
-            _keep(self._notes, file.id, answer.notes, MOST_TEXTS)
+            about = _File(answer.text, answer.notes, answer.build_id, answer.is_movable)
+            _keep(self._known, file.id, about, MOST_FILES)
         return answer
 
     # --- the kernel ------------------------------------------------------------------------------
@@ -337,6 +359,14 @@ class _Session:
         for frames in self.names.user.values():
             yield from frames[:1]
         yield from self.names.kernel.values()
+
+
+def _in(binary: Binary, place: int, found: _Place) -> _Place:
+    if found.frames is None:
+        return found
+    address = place - binary.offset + binary.start
+    frames = (replace(one, address=address, binary=binary) for one in found.frames)
+    return _Place(tuple(frames), found.depth)
 
 
 def _keep(kept: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:

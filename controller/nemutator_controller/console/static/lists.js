@@ -5,6 +5,9 @@ import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
 
 const said = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
 
+/** Each in a line of its own. */
+const lines = (...texts) => ({ text: texts.filter(Boolean).map(visible).join("\n") || UNKNOWN, wide: true });
+
 const ago = (at, now) => said(at == null ? "" : `${span(now - at)} ago`);
 
 const place = (namespace, name) => (namespace ? `${namespace}/${name}` : name);
@@ -52,7 +55,7 @@ const profiles = {
         said(`${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
         said(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
         said(profile.state === "done" ? losses || "0" : ""),
-        said([profile.reason, ...profile.notes].filter(Boolean).join("; "), { wide: true }),
+        lines(profile.reason, profile.remedy && `Remedy: ${profile.remedy}`, ...profile.notes),
       ],
       links:
         profile.state === "done"
