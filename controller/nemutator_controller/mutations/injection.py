@@ -6,6 +6,7 @@ before the others, so the pod as a whole needs no more than before. For the same
 every LimitRange and quota that the pod itself is in, and leaves the quality-of-service class alone.
 """
 
+import posixpath
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 
@@ -32,6 +33,7 @@ NOBODY = 65532
 """Runs the init container when the pod does not say who runs its containers."""
 
 _AUTHOR = Author(VERB, POLICY)
+_SYSTEM = "kubernetes.io/os"
 _COPIED = ("cpu", "memory", "ephemeral-storage")
 
 
@@ -39,6 +41,10 @@ _COPIED = ("cpu", "memory", "ephemeral-storage")
 class Injector:
     image: str
     """Of the agent: the init container is in it."""
+
+
+ESSENTIAL = frozenset(map(str, (named("volumes", VOLUME), named("initContainers", INIT_CONTAINER))))
+"""Paths without which the others are worth nothing: a mount of no volume makes no valid pod."""
 
 
 class NotInjectedError(Exception):
@@ -50,6 +56,7 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
     spec = _spec(draft)
     declared = declared_by(draft)
     volume, mounts = _volume_name(spec), _mounts(spec)
+    _check_name(spec)
     taken = [f"{field}[name={name}]" for field, name, by in mounts if by not in (None, volume)]
     if taken:
         raise NotInjectedError(
@@ -109,13 +116,15 @@ def _spec(draft: Draft) -> Json:
     if not found or not isinstance(found[0], list) or not found[0]:
         raise NotInjectedError("the pod has no containers")
     spec = _whole_spec(draft)
-    if (spec.get("os") or {}).get("name") == "windows":
+    # Most Windows pods are older than the field `os`.
+    systems = (spec.get("os") or {}).get("name"), (spec.get("nodeSelector") or {}).get(_SYSTEM)
+    if "windows" in systems:
         raise NotInjectedError("sockets of the agent are for Linux pods only")
     return spec
 
 
 def _whole_spec(draft: Draft) -> Json:
-    fields = ("containers", "initContainers", "volumes", "securityContext", "os")
+    fields = ("containers", "initContainers", "volumes", "securityContext", "os", "nodeSelector")
     return {name: value for name in fields for value in draft.value(Path((Field(name),)))}
 
 
@@ -137,16 +146,32 @@ def _volume_name(spec: Json) -> str:
     return VOLUME
 
 
+def _check_name(spec: Json) -> None:
+    """Two containers of one name make no valid pod, and a stranger's would be run for ours."""
+    for field in ("containers", "initContainers"):
+        for each in _objects(spec, field):
+            ours = field == "initContainers" and MODULE in (each.get("args") or ())
+            if each.get("name") == INIT_CONTAINER and not ours:
+                raise NotInjectedError(
+                    f"{field}[name={INIT_CONTAINER}] is something else: rename it"
+                )
+
+
 def _mounts(spec: Json) -> list[tuple[str, str, str | None]]:
-    """List, name, and the volume that is mounted at our place, of each container."""
+    """List, name, and the volume that is mounted at our place, of each container.
+
+    A mount inside of our place is named by its path: nobody could make its directory there.
+    """
     found: list[tuple[str, str, str | None]] = []
     for field in ("containers", "initContainers"):
         for container in _objects(spec, field):
             by = None
             for mount in container.get("volumeMounts") or ():
-                where = str(mount.get("mountPath", "")).rstrip("/")
+                where = "/" + posixpath.normpath(str(mount.get("mountPath", ""))).lstrip("/")
                 if where == names.POD_DIRECTORY:
-                    by = str(mount.get("name"))
+                    by = by or str(mount.get("name"))
+                elif where.startswith(f"{names.POD_DIRECTORY}/"):
+                    by = where
             found.append((field, str(container.get("name")), by))
     return found
 

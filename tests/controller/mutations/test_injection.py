@@ -168,6 +168,25 @@ def test_a_volume_that_somebody_wrote_by_hand_is_used() -> None:
         ),
         (pod(annotations={"nemutator.io/secret.a": "nonsense"}), "secret.a: expected mount/path"),
         (pod(os={"name": "windows"}), "for Linux pods only"),
+        (pod(nodeSelector={"kubernetes.io/os": "windows"}), "for Linux pods only"),
+        (
+            pod({"name": "a", "volumeMounts": [{"name": "x", "mountPath": "//run//nemutator/./"}]}),
+            r"is taken in containers\[name=a\]",
+        ),
+        (
+            pod(
+                {
+                    "name": "a",
+                    "volumeMounts": [{"name": "x", "mountPath": "/run/nemutator/secrets"}],
+                }
+            ),
+            r"is taken in containers\[name=a\]",
+        ),
+        (pod({"name": "nemutator-init"}), r"containers\[name=nemutator-init\] is something else"),
+        (
+            pod(initContainers=[{"name": "nemutator-init", "image": "busybox", "args": ["true"]}]),
+            r"initContainers\[name=nemutator-init\] is something else",
+        ),
         ({"spec": {}}, "no containers"),
         ({"spec": {"containers": "x"}}, "no containers"),
     ],
@@ -177,3 +196,16 @@ def test_what_cannot_be_injected_says_why_and_is_not_touched(thing: Json, why: s
     with pytest.raises(NotInjectedError, match=why):
         apply(draft, INJECTOR)
     assert draft.edits() == ()
+
+
+def test_a_neighbour_of_our_place_is_nobodys_business() -> None:
+    beside = {"name": "x", "mountPath": "/run/nemutator-of-mine"}
+    spec = injected(pod({"name": "a", "volumeMounts": [beside]}, volumes=[{"name": "x"}]))
+    assert spec["containers"][0]["volumeMounts"] == [beside, MOUNT]
+
+
+def test_a_sidecar_mounts_it_too_and_starts_after_ours() -> None:
+    sidecar = {"name": "proxy", "restartPolicy": "Always", "resources": {"requests": {"cpu": "1"}}}
+    first, second = injected(pod(initContainers=[sidecar]))["initContainers"]
+    assert first["name"] == "nemutator-init"
+    assert second == sidecar | {"volumeMounts": [MOUNT]}
