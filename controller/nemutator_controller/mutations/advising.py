@@ -11,7 +11,7 @@ Side = Literal["requests", "limits"]
 
 @dataclass(frozen=True, slots=True)
 class Workload:
-    """Whose container it is. Without an owner it is a pod of its own."""
+    """Whose container it is. Of a pod that nobody manages, the pod itself."""
 
     namespace: str
     owner_kind: str

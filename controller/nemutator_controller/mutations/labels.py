@@ -1,11 +1,58 @@
-"""The verb `labels`: what a pod is called, for selectors and people."""
+"""The verb `labels`: what a pod is called, for selectors and people.
+
+A controller that no longer finds the pod it has just made makes another one, without end. So a label
+by which a workload may find its pods keeps its value.
+"""
+
+from collections.abc import Iterator
 
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import label
+from nemutator_controller.mutations.paths import Field, Json, Path, label, value_at
 from nemutator_controller.mutations.texts import Texts, write
 
 VERB = "labels"
 
 
-def apply(draft: Draft, texts: Texts, *, policy: str) -> None:
-    write(draft, texts, label, Author(VERB, policy))
+POD = "Pod"
+
+_LABELS = Path((Field("metadata"), Field("labels")))
+
+
+def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> list[str]:
+    """Write into *draft*, but no other value for the keys in *kept*; the warnings name those."""
+    refused = [
+        key
+        for key, value in texts.set.items()
+        if key in kept and draft.value(label(key)) != (value,)
+    ]
+    allowed = {key: value for key, value in texts.set.items() if key not in refused}
+    write(draft, Texts(set=allowed, add=texts.add), label, Author(VERB, policy))
+    return [
+        f"policy {policy}: {label(key)}: left alone: its workload may find its pods by it; change"
+        " the workload's template"
+        for key in refused
+    ]
+
+
+def selected_by(thing: Json, kind: str, *, managed: bool) -> frozenset[str]:
+    """Keys of labels by which a workload may find the pod that *thing* is or makes.
+
+    *managed*: a workload has made this pod. Which labels it looks for does not stand on the pod; it
+    can be only those that were in its template.
+    """
+    if kind != POD:
+        return frozenset(_keys_in(_map(_map(thing.get("spec")).get("selector"))))
+    if not managed:
+        return frozenset()
+    return frozenset(key for found in value_at(thing, _LABELS, kind) for key in found or ())
+
+
+def _keys_in(selector: Json) -> Iterator[str]:
+    yield from _map(selector.get("matchLabels"))
+    expressions = selector.get("matchExpressions")
+    for each in expressions if isinstance(expressions, list) else ():
+        yield str(_map(each).get("key"))
+
+
+def _map(value: Json) -> Json:
+    return value if isinstance(value, dict) else {}

@@ -24,12 +24,14 @@ VERBS = frozenset(
     ]
 )
 PREVIEW = "patch"
+_KNOWN = VERBS | {PREVIEW}
 _SPELLINGS = {
     "selector": "selectors",
     "prom_resources": "prom_metrics",
     "toleration": "tolerations",
 }
-_YES, _NO = "true", "false"
+_YES = frozenset({"true", "yes", "on", "1"})
+_NO = frozenset({"", "false", "no", "off", "0"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,14 +48,22 @@ def skips_of(annotations: Mapping[str, object]) -> Skips:
     words: set[str] = set()
     everything = False
     for key in (names.SKIP, names.SKIP_MUTATION):
-        text = str(annotations.get(key, ""))[:1024].strip()
-        if text.lower() == _YES:
+        text = str(annotations.get(key, ""))[:1024].strip().lower()
+        if text in _YES:
             everything = True
-        elif text.lower() != _NO:
-            words |= {_SPELLINGS.get(word, word) for word in re.split(r"[\s,]+", text) if word}
+        elif text not in _NO:
+            listed = {_verb(word) for word in re.split(r"[\s,]+", text) if word}
+            # Whoever says `skip` in words that we do not know wants to be left alone all the same.
+            everything = everything or (key == names.SKIP and bool(listed - _KNOWN))
+            words |= listed
     return Skips(
         everything=everything,
         preview=PREVIEW in words,
         verbs=frozenset(words & VERBS),
-        unknown=tuple(sorted(words - VERBS - {PREVIEW})),
+        unknown=tuple(sorted(words - _KNOWN)),
     )
+
+
+def _verb(word: str) -> str:
+    word = word.replace("-", "_")
+    return _SPELLINGS.get(word, word)

@@ -59,34 +59,44 @@ class Plan:
 
 def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
     """Raises `PathError` when *thing* is not shaped like its kind."""
+    try:
+        return _plan(thing, situation, policies)
+    except (AttributeError, TypeError) as error:
+        # An API server has decoded what it sends; a file of people's may have text for a list.
+        raise PathError(str(error)) from error
+
+
+def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan:
     kind = situation.subject.kind
     stamp = stamp_of(thing, kind)
     draft = Draft(_before_us(thing, kind, stamp), kind, leave=situation.reversed)
     skips = skips_of(_map(draft, "annotations"))
-    if skips.everything:
-        return Plan()
     warnings = [f"{names.SKIP_MUTATION}: {word[:40]!r} is no verb" for word in skips.unknown]
+    if skips.everything:
+        return Plan(warnings=tuple(warnings))
     pod = _as_policies_see_it(draft, situation)
     chosen = [policy for policy in policies if matches(policy, pod)]
     subject = situation.subject
     circumstances = Circumstances(
-        Workload(subject.namespace, subject.owner_kind, subject.owner_name),
+        Workload(subject.namespace, subject.owner_kind or kind, subject.owner_name or subject.name),
         situation.advisor,
         original=stamp is None or stamp.edits is not None,
         measured=resources.ADVICE_VERB not in skips.verbs,
     )
+    kept = labels.selected_by(draft.thing, kind, managed=bool(subject.owner_name))
+    follow = partial(_follow, skips=skips, circumstances=circumstances, kept=kept)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     for policy in applied:
-        warnings += _follow(policy, draft, skips, circumstances)
+        warnings += follow(policy, draft)
     inject, refused = wants_injection(draft, situation), ""
-    injected = partial(_injected, situation.injector, inject, skips)
+    injected = partial(_injected, situation, inject, skips)
     if not skips.preview:
         more, refused = injected(draft)
         warnings += more
     further = draft.further()
     for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
         # A preview says no more than what would change: its warnings are not the pod's.
-        _follow(policy, further, skips, circumstances)
+        follow(policy, further)
     if skips.preview:
         injected(further)
     edits = draft.edits()
@@ -108,12 +118,15 @@ def wants_injection(draft: Draft, situation: Situation) -> Inject:
 
 
 def _injected(
-    injector: Injector | None, inject: Inject, skips: Skips, draft: Draft
+    situation: Situation, inject: Inject, skips: Skips, draft: Draft
 ) -> tuple[list[str], str]:
     """Warnings, and why the pod must not run without."""
+    injector = situation.injector
     if injector is None or inject == "disabled" or injection.VERB in skips.verbs:
         return [], ""
     try:
+        if situation.reversed & injection.ESSENTIAL:
+            raise NotInjectedError("somebody has taken that back for this workload")
         return injection.apply(draft, injector), ""
     except NotInjectedError as error:
         if inject == "required":
@@ -121,20 +134,27 @@ def _injected(
         return [f"not injected: {error}"], ""
 
 
-def _follow(policy: Policy, draft: Draft, skips: Skips, circumstances: Circumstances) -> list[str]:
+def _follow(
+    policy: Policy,
+    draft: Draft,
+    *,
+    skips: Skips,
+    circumstances: Circumstances,
+    kept: frozenset[str],
+) -> list[str]:
     warnings: list[str] = []
     for mutation in policy.spec.mutations:
-        for verb, act in _acts(mutation, policy.name, circumstances):
+        for verb, act in _acts(mutation, policy.name, circumstances, kept):
             if verb not in skips.verbs:
                 warnings += act(draft) or ()
     return warnings
 
 
 def _acts(
-    mutation: Mutation, policy: str, circumstances: Circumstances
+    mutation: Mutation, policy: str, circumstances: Circumstances, kept: frozenset[str]
 ) -> Iterable[tuple[str, Callable[[Draft], list[str] | None]]]:
     if mutation.labels is not None:
-        yield labels.VERB, partial(labels.apply, texts=mutation.labels, policy=policy)
+        yield labels.VERB, partial(labels.apply, texts=mutation.labels, kept=kept, policy=policy)
     if mutation.annotations is not None:
         yield (
             annotations.VERB,

@@ -7,7 +7,21 @@ from nemutator_controller.mutations.texts import Texts
 
 def test_a_label_is_an_edit_of_the_policy() -> None:
     draft = Draft({"metadata": {}}, "Pod")
-    labels.apply(draft, Texts(set={"team": "a"}), policy="p")
+    labels.apply(draft, Texts(set={"team": "a"}), kept=frozenset(), policy="p")
     [edit] = draft.edits()
     assert (edit.path, edit.before, edit.after) == ("metadata.labels[team]", (), ("a",))
     assert (edit.verb, edit.policy) == ("labels", "p")
+
+
+def test_a_label_to_be_kept_may_be_set_to_what_it_is() -> None:
+    thing = {"metadata": {"labels": {"app": "web", "tier": "1"}}}
+    draft = Draft(thing, "Pod")
+    wanted = Texts(set={"app": "web", "tier": "2"})
+    kept = labels.selected_by(thing, "Pod", managed=True)
+    [warning] = labels.apply(draft, wanted, kept=kept, policy="p")
+    assert draft.edits() == ()
+    assert "metadata.labels[tier]: left alone" in warning
+
+
+def test_what_a_bare_pod_is_called_is_nobodys_selector() -> None:
+    assert labels.selected_by({"metadata": {"labels": {"a": "b"}}}, "Pod", managed=False) == set()

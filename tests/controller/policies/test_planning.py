@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from nemutator_common.decisions import Subject
+from nemutator_controller.mutations.advising import NoAdvice, Workload
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.paths import PathError
@@ -118,6 +119,75 @@ def test_what_was_taken_back_is_left_alone() -> None:
     assert paths(plan(pod(), taken_back, [both])) == ["metadata.labels[x]"]
 
 
+def test_of_an_injection_that_was_taken_back_nothing_is_left() -> None:
+    # A mount for a container that came later would be one of a volume that is not there.
+    taken_back = situation(reversed=frozenset({"volumes[name=nemutator]"}))
+    planned = plan(pod(ENABLED), taken_back, [])
+    assert planned.edits == ()
+    assert planned.warnings == ("not injected: somebody has taken that back for this workload",)
+    required = plan(pod({"nemutator.io/inject": "required"}), taken_back, [])
+    assert "taken that back" in required.refused
+
+
+OWNED = Subject(
+    api_version="v1",
+    kind="Pod",
+    namespace="default",
+    name="web-1",
+    owner_kind="Deployment",
+    owner_name="web",
+)
+
+
+def test_a_label_by_which_a_workload_may_find_its_pod_keeps_its_value() -> None:
+    renamed = policy("a", {"labels": {"set": {"app": "shop", "team": "1", "tier": "web"}}})
+    labels = {"app": "web", "tier": "web"}
+    planned = plan(pod(labels), situation(subject=OWNED), [renamed])
+    assert paths(planned) == ["metadata.labels[team]"]
+    [warning] = planned.warnings
+    assert warning.startswith("policy a: metadata.labels[app]: left alone: its workload may find")
+    # Nobody looks for a pod that nobody manages.
+    assert len(plan(pod(labels), situation(), [renamed]).edits) == 2
+    # What a policy has set on such a pod the next one may set otherwise.
+    other = labelled("b", "2")
+    planned = plan(pod(labels), situation(subject=OWNED), [renamed, other])
+    assert [each.after for each in planned.edits] == [("2",)]
+
+
+@pytest.mark.parametrize(
+    ("selector", "kept"),
+    [
+        ({"matchLabels": {"app": "web"}}, {"app"}),
+        ({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, {"app"}),
+        ({"matchLabels": None, "matchExpressions": "x"}, set()),
+        ("x", set()),
+    ],
+)
+def test_a_workloads_own_selector_says_which_labels_those_are(
+    selector: Json, kept: set[str]
+) -> None:
+    labels = {"app": "web", "team": "0"}
+    made = {"spec": {"selector": selector, "template": {"metadata": {"labels": labels}}}}
+    both = policy("a", {"labels": {"set": {"app": "shop", "team": "1"}}})
+    planned = plan(made, situation("Deployment", injector=None), [both])
+    changed = {"app", "team"} - kept
+    assert set(paths(planned)) == {f"metadata.labels[{key}]" for key in changed}
+
+
+def test_a_pod_of_its_own_is_the_workload_that_advice_is_about() -> None:
+    asked: list[Workload] = []
+
+    class Listening:
+        def advise(self, workload: Workload, *_: Any) -> NoAdvice:
+            asked.append(workload)
+            return NoAdvice("")
+
+    advised = policy("a", {"resources": {"requests": {"cpu": {"advice": True}}}})
+    plan(pod(), situation(advisor=Listening()), [advised])
+    plan(pod(), situation(advisor=Listening(), subject=OWNED), [advised])
+    assert asked == [Workload("default", "Pod", "web"), Workload("default", "Deployment", "web")]
+
+
 def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
     half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
     planned = plan(pod(ENABLED), situation(), [half])
@@ -126,11 +196,19 @@ def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
 
 
 @pytest.mark.parametrize(
-    "thing", [{"metadata": 3}, {"metadata": {"labels": "x"}}, {"metadata": {"annotations": []}}]
+    "thing",
+    [
+        {"metadata": 3},
+        {"metadata": {"labels": "x"}},
+        {"metadata": {"annotations": []}},
+        {"spec": {"containers": [{"name": "a", "resources": True}]}},
+        {"spec": {"containers": [{"name": "a", "resources": {"limits": ["cpu"]}}]}},
+    ],
 )
 def test_an_object_of_another_shape_is_an_error(thing: Json) -> None:
+    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
     with pytest.raises(PathError):
-        plan(thing, situation(), [])
+        plan(thing, situation(), [half])
 
 
 def done_once(thing: Json, here: Situation, policies: list[Policy]) -> Json:
