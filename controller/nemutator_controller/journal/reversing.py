@@ -14,6 +14,7 @@ from nemutator_common.quantities import QuantityError, parse_quantity
 from nemutator_controller.journal.ways import Way, way_of
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import Field, Path, PathError, parse_path, value_at
+from nemutator_controller.mutations.qos import class_of
 
 Verdict = Literal["reverse", "already", "conflict"]
 
@@ -54,7 +55,7 @@ def steps_back(
             if step.verdict == "conflict" and path is not None:
                 left.append(path)
             steps.append(step)
-    return tuple(steps)
+    return _within_the_class(steps, document, kind)
 
 
 def backwards(step: Step) -> Edit:
@@ -102,6 +103,19 @@ def _verdict(
     if alike(live, edit.before, amounts=amounts):
         return "already", ""
     return "conflict", DIFFERENT if live else REMOVED
+
+
+def _within_the_class(
+    steps: Sequence[Step], document: Mapping[str, Any], kind: str
+) -> tuple[Step, ...]:
+    """No resize may change a pod's quality-of-service class (KEP-1287): such ones need a new pod."""
+    resized = [step for step in steps if step.verdict == "reverse" and step.way == "resize"]
+    if not resized:
+        return tuple(steps)
+    after = apply_edits(document, map(backwards, resized), kind)
+    if class_of(after, kind) == class_of(document, kind):
+        return tuple(steps)
+    return tuple(replace(step, way="new pod") if step in resized else step for step in steps)
 
 
 def _overlap(one: Path, other: Path) -> bool:

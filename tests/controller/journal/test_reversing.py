@@ -185,6 +185,18 @@ def test_a_running_pod_says_which_way_each_field_goes() -> None:
     ]
 
 
+def test_a_resize_that_would_change_the_class_needs_a_new_pod() -> None:
+    same = {"cpu": "250m", "memory": "1Gi"}
+    guaranteed = changed_pod()
+    guaranteed["spec"]["containers"][0]["resources"] = {"requests": same, "limits": same}
+    del guaranteed["spec"]["initContainers"]
+    back = decision(edits=(edit(TEAM, after="blue"), edit(CPU, before="100m", after="250m")))
+    cpu, team = steps_back([back], guaranteed, "Pod", running=True)
+    assert (cpu.verdict, cpu.way) == ("reverse", "new pod")
+    assert (team.verdict, team.way) == ("reverse", "patch")
+    assert {step.way for step in steps_back([back], guaranteed, "Pod", running=False)} == {"patch"}
+
+
 def test_amounts_are_compared_as_amounts_and_only_there() -> None:
     edits = (
         edit(CPU, before="1", after="0.25"),
