@@ -1,6 +1,7 @@
 """The decision: facts of a process on one side, who it would have to be on the other."""
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from nemutator_agent.identity.cgroup_lines import UNIFIED, Line, line_of, parse_lines
 from nemutator_agent.identity.facts import Facts
@@ -23,36 +24,41 @@ class PodWitness:
 
 
 class LearningWitness:
-    """A `PodWitness` that may have to be told where kubelet keeps its pods: a process in a cgroup
-    namespace of its own, as containers have it with version 2, does not see that.
+    """A `PodWitness` that may have to be told where kubelet keeps its pods, and where it is itself: a
+    process in a cgroup namespace of its own, as containers have it with version 2, sees neither.
     """
 
     def __init__(self, own_cgroup: str, setting: str) -> None:
         self._own_cgroup = own_cgroup
-        self._witness: PodWitness | None = None
+        self._root: PodsRoot | None = None
         self._unknown = ""
         try:
-            self._witness = PodWitness(find_pods_root(own_cgroup, setting))
+            self._root = find_pods_root(own_cgroup, setting)
         except ValueError as error:
             if setting:
                 raise
             self._unknown = str(error)
 
     def learn(self, told: str) -> None:
-        """Take what a process says that sees the whole machine, if it is not known already.
+        """Take what a process says that sees the whole machine, as far as it is not known already.
 
         A ValueError says what to do when that one does not know either.
         """
-        if self._witness is None:
+        root = self._root
+        if root is None:
             if not told:
                 raise ValueError(self._unknown)
-            self._witness = PodWitness(find_pods_root(self._own_cgroup, told))
+            self._root = find_pods_root(self._own_cgroup, told)
+        elif root.namespace is None and told:
+            heard = find_pods_root(self._own_cgroup, told)
+            if heard.hierarchy == root.hierarchy:
+                self._root = replace(root, namespace=heard.namespace)
 
     def admit(self, facts: Facts, pod_uid: str) -> None:
         """As a `PodWitness` does; before it has learnt, nobody is admitted."""
-        if self._witness is None:
+        if self._root is None:
             raise RefusedError("position", self._unknown)
-        self._witness.admit(facts, pod_uid)
+        PodWitness(self._root).admit(facts, pod_uid)
 
 
 class RuleWitness:

@@ -99,6 +99,26 @@ def test_what_is_known_already_is_not_learnt_anew() -> None:
     witness.admit(Facts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None), UID)
 
 
+def test_of_a_root_that_is_set_the_own_place_is_learnt() -> None:
+    """Whoever names kubelet's root cannot name a container that is another one at each start."""
+    witness = LearningWitness("0::/\n", "/kubepods")
+    facts = Facts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None)
+    witness.learn("")
+    with pytest.raises(RefusedError, match="does not know its place"):
+        witness.admit(facts, UID)
+    # What is set stays so, whatever mount takes for it.
+    witness.learn(f":/elsewhere@{OWN_GROUP}")
+    witness.admit(facts, UID)
+
+
+def test_of_another_hierarchy_no_place_is_learnt() -> None:
+    own = "4:memory:/\n0::/\n"
+    witness = LearningWitness(own, ":/kubepods")
+    witness.learn(f"memory:/kubepods@{OWN_GROUP}")
+    with pytest.raises(RefusedError, match="does not know its place"):
+        witness.admit(Facts(f"4:memory:/\n0::/../../pod{UID}/x\n", 1, None), UID)
+
+
 def test_a_setting_that_makes_no_sense_is_said_at_once() -> None:
     with pytest.raises(ValueError, match="expected"):
         LearningWitness("0::/\n", "nonsense")
