@@ -11,6 +11,7 @@ bound with `bound()` and follow it through awaits, because they live in a contex
 
 import contextlib
 import contextvars
+import functools
 import json
 import logging
 import sys
@@ -26,6 +27,8 @@ LONGEST_VALUE = 2_000
 """Characters of one value. What strangers send ends up here: it may not fill the disk."""
 
 _NOTHING: Mapping[names.Key, object] = MappingProxyType({})
+_encode = json.JSONEncoder(default=str).encode
+"""One for all lines: `json.dumps` would make one for each."""
 _bound = contextvars.ContextVar("bound", default=_NOTHING)
 
 
@@ -73,7 +76,7 @@ class JsonFormatter(logging.Formatter):
         }
         if record.exc_info:
             line["traceback"] = self.formatException(record.exc_info)
-        return json.dumps(line, default=str)
+        return _encode(line)
 
 
 class TextFormatter(logging.Formatter):
@@ -118,5 +121,9 @@ def _on_one_line(value: object) -> str:
 
 
 def _timestamp(seconds: float) -> str:
-    whole = time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))
-    return f"{whole}.{int(seconds % 1 * 1000):03d}Z"
+    return f"{_second(int(seconds))}.{int(seconds % 1 * 1000):03d}Z"
+
+
+@functools.lru_cache(maxsize=2)
+def _second(seconds: int) -> str:
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds))

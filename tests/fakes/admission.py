@@ -1,11 +1,9 @@
 """What admission answers from and records into, in memory."""
 
-import asyncio
 from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from nemutator_controller.admission.frames import NotKeptError
 from nemutator_controller.mutations.advising import Advisor, NobodyKnows
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
@@ -27,18 +25,15 @@ class MemoryWorld:
 
 
 class MemoryRecords:
-    """`Records` that can be full or slow."""
+    """`Records` that can fail."""
 
     def __init__(self) -> None:
         self.kept: list[dict[str, Any]] = []
         self.durable: list[bool] = []
-        self.failure: NotKeptError | None = None
-        self.stuck = False
+        self.failure: Exception | None = None
 
     async def keep(self, record: bytes, *, durable: bool) -> None:
         if self.failure is not None:
             raise self.failure
-        if self.stuck:
-            await asyncio.Event().wait()
         self.kept.append(msgspec.json.decode(record))
         self.durable.append(durable)

@@ -27,6 +27,10 @@ class ScrapedMeter(Meter, Protocol):
     def exposition(self) -> bytes: ...
 
 
+class RoutineAnswer(web.Response):
+    """Its request is worth a line only to who debugs: a probe, or the handler has told more."""
+
+
 def error_answer(status: int, error: str, **more: str) -> web.Response:
     return web.json_response({"error": error, **more}, status=status)
 
@@ -57,21 +61,26 @@ def operations(
     """The answer to each path that is an operation of this listener."""
 
     def healthz(_: web.BaseRequest) -> web.Response:
-        return web.Response(text="ok\n", headers=_UNCACHED)
+        return RoutineAnswer(text="ok\n", headers=_UNCACHED)
 
     def readyz(request: web.BaseRequest) -> web.Response:
         problems = readiness.problems()
         status = 503 if problems else 200
         if "application/json" in request.headers.get("Accept", ""):
             content = {"ready": not problems, "problems": dict(problems)}
-            return web.json_response(content, status=status, headers=_UNCACHED)
+            return RoutineAnswer(
+                text=json.dumps(content),
+                status=status,
+                headers=_UNCACHED,
+                content_type="application/json",
+            )
         lines = [f"{part}: {why}" for part, why in problems.items()] or ["ready"]
         text = "".join(f"{line}\n" for line in lines)
-        return web.Response(text=text, status=status, headers=_UNCACHED)
+        return RoutineAnswer(text=text, status=status, headers=_UNCACHED)
 
     def metrics(_: web.BaseRequest) -> web.Response:
         headers = {**_UNCACHED, "Content-Type": meter.content_type}
-        return web.Response(body=meter.exposition(), headers=headers)
+        return RoutineAnswer(body=meter.exposition(), headers=headers)
 
     known = {"healthz": healthz, "readyz": readyz, "metrics": metrics}
     return {f"/{name}": answer for name, answer in known.items() if name in served}

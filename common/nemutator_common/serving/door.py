@@ -12,6 +12,7 @@ from aiohttp import web
 from nemutator_common import logs, names
 from nemutator_common.errors import OperatorError
 from nemutator_common.serving.answers import (
+    RoutineAnswer,
     error_answer,
     http_exception_answer,
     operator_error_answer,
@@ -35,6 +36,7 @@ class _Outcome:
     body_bytes: int = 0
     keep: bool = False
     error: str | None = None
+    routine: bool = False
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -73,7 +75,7 @@ class Door:
                         seconds=time.monotonic() - started,
                         peer=connection.peer,
                         error=outcome.error,
-                        routine=request.path in self.operations,
+                        routine=outcome.routine,
                     )
                 )
 
@@ -154,6 +156,7 @@ async def _send(
             answer.force_close()
         answer.headers.setdefault("Server", names.PREFIX)
     outcome.status = answer.status
+    outcome.routine = isinstance(answer, RoutineAnswer)
     await answer.prepare(request)
     await answer.write_eof()
     outcome.body_bytes = answer.content_length or request.writer.output_size

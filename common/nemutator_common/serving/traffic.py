@@ -29,7 +29,7 @@ class Exchange:
     peer: str
     error: str | None = None
     routine: bool = False
-    """Probes and scrapes: they come every few seconds and are worth a line only when debugging."""
+    """Whether its answer was a `RoutineAnswer`."""
 
 
 class Traffic:
@@ -59,6 +59,9 @@ class Traffic:
             status=str(exchange.status),
         )
         self._meter.observe(names.HTTP_REQUEST_SECONDS, exchange.seconds, listener=self._listener)
+        level = logging.DEBUG if exchange.routine and exchange.error is None else logging.INFO
+        if not log.isEnabledFor(level):
+            return
         line: dict[names.Key, object] = {
             names.LISTENER: self._listener,
             names.METHOD: exchange.method,
@@ -70,4 +73,4 @@ class Traffic:
         }
         if exchange.error is not None:
             line[names.ERROR] = exchange.error
-        log.log(logging.DEBUG if exchange.routine else logging.INFO, "http_request", line)
+        log.log(level, "http_request", line)

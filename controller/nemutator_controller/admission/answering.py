@@ -17,15 +17,23 @@ from nemutator_common.clocks import Clock
 from nemutator_common.decisions import Decision, Edit, Subject
 from nemutator_common.meters import Meter
 
+from nemutator_controller.admission.concerning import concerns
 from nemutator_controller.admission.frames import NotKeptError
 from nemutator_controller.admission.ports import Records, World
-from nemutator_controller.admission.reviews import Answer, Request
+from nemutator_controller.admission.reviews import (
+    MOST_WARNINGS,
+    Answer,
+    Request,
+    ReviewError,
+    head_of,
+    object_of,
+)
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
 from nemutator_controller.mutations.paths import PathError, value_at
-from nemutator_controller.mutations.stamps import PATH, is_whole, merged, stamp_of, written
+from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, written
 from nemutator_controller.policies.planning import Plan, Situation, plan
 
 log = logging.getLogger(__name__)
@@ -34,10 +42,12 @@ NEVER = frozenset({"kube-system", "kube-node-lease"})
 """Namespaces that the cluster itself needs to live."""
 
 ANSWER_S = 2.0
-"""The server waits three, and then decides without us."""
+"""For the disk. The server waits three for all of it, and then decides without us."""
 
 MOST_CONTAINERS = 128
 """Of a pod, init containers too. More would hold up everybody else's pods while we think."""
+
+UNCHANGED = Answer()
 
 Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed"]
 
@@ -73,6 +83,7 @@ class Answerer:
         self._world = world
         self._records = records
         self._rules = rules
+        self._never = NEVER | {rules.own_namespace}
         self._fresh = fresh
         self._clock = clock
         self._meter = meter
@@ -81,10 +92,7 @@ class Answerer:
         """Always an answer. *opted_in*: the server has seen that the namespace is."""
         began = self._clock.monotonic()
         try:
-            async with asyncio.timeout(ANSWER_S):
-                result, answer = await self._answer(request, opted_in=opted_in)
-        except TimeoutError:
-            result, answer = "failed", self._unchanged("late", f"no answer in {ANSWER_S:g} s")
+            result, answer = await self._answer(request, opted_in=opted_in)
         except _FailedError as failed:
             result, answer = "failed", self._unchanged(failed.reason, str(failed))
         except Exception:
@@ -95,39 +103,50 @@ class Answerer:
         return answer
 
     async def _answer(self, request: Request, *, opted_in: bool) -> tuple[Result, Answer]:
-        if not request.creates_pod or is_mirror(request):
-            return "unchanged", Answer()
-        if request.namespace in NEVER or request.namespace == self._rules.own_namespace:
-            return "unchanged", Answer()
-        thing = request.object
-        if not isinstance(thing, dict):
-            raise _FailedError("no_object", "the request has no object")
+        if not request.creates_pod:
+            return "unchanged", UNCHANGED
+        try:
+            head = head_of(request)
+        except ReviewError as error:
+            raise _FailedError("no_object", str(error)) from error
+        subject = subject_of(request, head)
+        if is_mirror(head) or subject.namespace in self._never:
+            return "unchanged", UNCHANGED
+        situation = self._situation(subject, opted_in=opted_in)
+        if not concerns(head, situation, self._world.policies.sound):
+            return "unchanged", UNCHANGED
+        try:
+            thing = object_of(request)
+        except ReviewError as error:
+            raise _FailedError("bad_object", str(error)) from error
         if container_count(thing) > MOST_CONTAINERS:
             raise _FailedError("too_large", f"more than {MOST_CONTAINERS} containers")
-        subject = subject_of(request)
-        planned = self._plan(thing, subject, opted_in=opted_in)
+        planned = self._plan(thing, situation)
         if planned.refused:
+            log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
             return "denied", Answer(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed:
             return "unchanged", Answer(warnings=planned.warnings)
         return await self._changed(thing, request, subject, planned)
 
-    def _plan(self, thing: Any, subject: Subject, *, opted_in: bool) -> Plan:
+    def _situation(self, subject: Subject, *, opted_in: bool) -> Situation:
         world = self._world
         labels = world.namespace_labels(subject.namespace)
         if opted_in:
             labels = {**(labels or {}), names.INJECT: "enabled"}
         elif labels is None:
             self._meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
-        situation = Situation(
+        return Situation(
             subject=subject,
             namespace_labels=labels,
             injector=self._rules.injector,
             advisor=world.advisor,
             reversed=world.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
+
+    def _plan(self, thing: Any, situation: Situation) -> Plan:
         try:
-            return plan(thing, situation, world.policies.sound)
+            return plan(thing, situation, self._world.policies.sound)
         except (PathError, AttributeError, TypeError) as error:
             # The server sends what it has decoded itself; a stranger sends anything.
             raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
@@ -139,12 +158,12 @@ class Answerer:
     ) -> tuple[Result, Answer]:
         decision = self._fresh()
         operations: list[dict[str, Any]] = []
-        whole = True
+        durable = self._rules.strict
         if planned.edits:
             stamp = merged(stamp_of(thing, subject.kind), decision, planned.edits)
-            text = written(stamp)
-            whole = is_whole(text)
-            operations = patch_of(thing, subject.kind, planned.edits, text)
+            full = in_full(stamp)
+            durable = durable or full is None
+            operations = patch_of(thing, subject.kind, planned.edits, full or written(stamp))
         if request.dry_run:
             return "dry_run", Answer(operations=operations, warnings=planned.warnings)
         record = Decision(
@@ -155,7 +174,7 @@ class Answerer:
             mode="apply",
             subject=subject,
             edits=planned.edits,
-            warnings=planned.warnings,
+            warnings=planned.warnings[:MOST_WARNINGS],
         )
         if planned.previewed:
             # First: without the other it says nothing wrong.
@@ -164,15 +183,28 @@ class Answerer:
             )
             await self._keep(preview, durable=False)
         if planned.edits:
-            await self._keep(record, durable=self._rules.strict or not whole)
+            await self._keep(record, durable=durable)
         for verb, count in Counter(edit.verb for edit in planned.edits).items():
             self._meter.count(names.ADMISSION_EDITS, count, verb=verb)
+        result: Result = "patched" if operations else "preview"
+        log.info(
+            "pod_decided",
+            {
+                names.POD: _called(subject),
+                names.RESULT: result,
+                names.DECISION: decision,
+                names.COUNT: len(planned.edits or planned.previewed),
+            },
+        )
         answer = Answer(operations=operations, warnings=planned.warnings, decision=decision)
-        return "patched" if operations else "preview", answer
+        return result, answer
 
     async def _keep(self, record: Decision, *, durable: bool) -> None:
         try:
-            await self._records.keep(msgspec.json.encode(record), durable=durable)
+            async with asyncio.timeout(ANSWER_S):
+                await self._records.keep(msgspec.json.encode(record), durable=durable)
+        except TimeoutError as error:
+            raise _FailedError("late", f"no answer in {ANSWER_S:g} s") from error
         except NotKeptError as error:
             raise _FailedError(
                 error.reason, f"the change could not be recorded: {error}"
@@ -182,6 +214,10 @@ class Answerer:
         self._meter.count(names.ADMISSION_FAILURES, reason=reason)
         log.warning("admitted_unchanged", {names.REASON: reason, names.ERROR: why[:200]})
         return Answer(warnings=(f"pod left as it is: {why}",))
+
+
+def _called(subject: Subject) -> str:
+    return f"{subject.namespace}/{subject.name or f'{subject.generate_name}…'}"
 
 
 def container_count(thing: Any) -> int:

@@ -8,10 +8,10 @@ from nemutator_controller.admission.reviews import Request
 from nemutator_controller.cluster.owners import owner_of
 
 
-def subject_of(request: Request) -> Subject:
-    """Of a request that creates a pod; what is not text in the object counts as absent."""
-    metadata = _object(request.object, "metadata")
-    owner_kind, owner_name = owner_of(request.object)
+def subject_of(request: Request, head: dict[str, Any]) -> Subject:
+    """Of a request that creates a pod with this *head*; what is not text there counts as absent."""
+    metadata = _object(head, "metadata")
+    owner_kind, owner_name = owner_of(head)
     return Subject(
         api_version="v1",
         kind="Pod",
@@ -24,9 +24,9 @@ def subject_of(request: Request) -> Subject:
     )
 
 
-def is_mirror(request: Request) -> bool:
+def is_mirror(head: dict[str, Any]) -> bool:
     """Whether kubelet shows us a static pod: what we changed there would be nowhere else."""
-    annotations = _object(_object(request.object, "metadata"), "annotations")
+    annotations = _object(_object(head, "metadata"), "annotations")
     return "kubernetes.io/config.mirror" in annotations
 
 

@@ -63,21 +63,16 @@ def parse_stamp(text: Json) -> Stamp | None:
 
 def written(stamp: Stamp) -> str:
     """As it stands on the pod; without the edits when these are too many."""
-    if stamp.edits is not None:
-        edits = [
-            (edit.path, list(edit.before), list(edit.after), edit.verb, edit.policy)
-            for edit in stamp.edits
-        ]
-        text = msgspec.json.encode(_Wire(stamp.id, edits))
-        if len(text) <= LONGEST:
-            return text.decode()
-    return msgspec.json.encode(_Wire(stamp.id)).decode()
+    return in_full(stamp) or msgspec.json.encode(_Wire(stamp.id)).decode()
 
 
-def is_whole(text: str) -> bool:
-    """Whether what is written says all that was done."""
-    stamp = parse_stamp(text)
-    return stamp is not None and stamp.edits is not None
+def in_full(stamp: Stamp) -> str | None:
+    """The same when it says all that was done."""
+    if stamp.edits is None:
+        return None
+    edits = [(each.path, each.before, each.after, each.verb, each.policy) for each in stamp.edits]
+    text = msgspec.json.encode({"id": stamp.id, "edits": edits})
+    return text.decode() if len(text) <= LONGEST else None
 
 
 def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp:

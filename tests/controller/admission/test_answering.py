@@ -66,6 +66,23 @@ async def test_a_change_is_recorded_stamped_and_answered() -> None:
     assert (await admission.ask(made)).operations == ()
 
 
+async def test_what_was_done_to_a_pod_is_one_line_and_nothing_is_none(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    admission = Admission(team=TEAM | {"match": {"namespaces": ["default"]}})
+    await admission.ask({"metadata": {"generateName": "web-"}, "spec": POD["spec"]}, name="")
+    await admission.ask(namespace="other")
+    (record,) = caplog.records
+    assert record.message == "pod_decided"
+    assert record.args == {
+        names.POD: "default/web-…",
+        names.RESULT: "patched",
+        names.DECISION: "d0",
+        names.COUNT: 1,
+    }
+
+
 async def test_a_dry_run_is_answered_and_not_recorded() -> None:
     admission = Admission(team=TEAM)
     assert (await admission.ask(dryRun=True)).operations
@@ -143,6 +160,18 @@ async def test_what_is_never_touched(request_: dict[str, Any]) -> None:
     admission = Admission(team=TEAM)
     assert await admission.ask(**request_) == Answer()
     assert admission.records.kept == []
+
+
+async def test_a_namespace_that_only_the_object_names_is_as_good() -> None:
+    thing = POD | {"metadata": {"name": "web", "namespace": "kube-system"}}
+    assert await Admission(team=TEAM).ask(thing, namespace="") == Answer()
+
+
+async def test_the_disk_has_no_more_time_than_the_server() -> None:
+    admission = Admission(team=TEAM)
+    admission.records.failure = TimeoutError()
+    assert (await admission.ask()).operations == ()
+    assert admission.failures("late") == 1
 
 
 async def test_mirror_pods_are_kubelets() -> None:

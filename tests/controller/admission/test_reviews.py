@@ -8,12 +8,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.admission.reviews import (
     LARGEST,
+    LARGEST_OBJECT,
     LONGEST_WARNING,
     MOST_WARNINGS,
     Answer,
     ReviewError,
     decode,
     encode,
+    head_of,
+    object_of,
     printable,
 )
 
@@ -25,9 +28,12 @@ def encoded(thing: Any) -> bytes:
 
 
 def test_a_question_is_read() -> None:
-    request = decode(encoded(review({"metadata": {}}, dryRun=True)))
+    request = decode(encoded(review({"metadata": {}, "spec": {}}, dryRun=True)))
     assert (request.uid, request.namespace, request.dry_run) == (UID, "default", True)
-    assert request.object == {"metadata": {}}
+    assert (head_of(request), object_of(request)) == (
+        {"metadata": {}},
+        {"metadata": {}, "spec": {}},
+    )
     assert request.creates_pod
 
 
@@ -65,6 +71,17 @@ def test_a_review_that_is_no_question_of_ours_says_what_was_expected() -> None:
         with pytest.raises(ReviewError) as error:
             decode(body)
         assert why in str(error.value), body[:40]
+
+
+def test_an_object_that_is_none_says_what_was_expected() -> None:
+    for thing in (b"null", b"[]", b'"pod"', b"7"):
+        request = decode(encoded(review(msgspec.Raw(thing))))
+        for read in (head_of, object_of):
+            with pytest.raises(ReviewError, match="expected an object"):
+                read(request)
+    large = encoded({"spec": "x" * LARGEST_OBJECT})
+    with pytest.raises(ReviewError, match="more than"):
+        object_of(decode(encoded(review(msgspec.Raw(large)))))
 
 
 texts = st.text(max_size=400)

@@ -4,14 +4,16 @@ from typing import Any
 
 import msgspec
 import pytest
-from nemutator_controller.admission.reviews import Request, decode
+from nemutator_controller.admission.reviews import Request, decode, head_of
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 
 from tests.fakes.admission_reviews import review
 
 
-def request(thing: Any, **more: Any) -> Request:
-    return decode(msgspec.json.encode(review(thing, **more)))
+def request(thing: Any, **more: Any) -> tuple[Request, dict[str, Any]]:
+    """With the head of its object."""
+    asked = decode(msgspec.json.encode(review(thing, **more)))
+    return asked, head_of(asked)
 
 
 def owned(kind: str, name: str, labels: Any = None, controller: Any = True) -> Any:
@@ -36,17 +38,17 @@ def owned(kind: str, name: str, labels: Any = None, controller: Any = True) -> A
 def test_the_owner_is_the_workload_as_far_as_one_can_see(
     thing: Any, owner: tuple[str, str]
 ) -> None:
-    subject = subject_of(request(thing))
+    subject = subject_of(*request(thing))
     assert (subject.owner_kind, subject.owner_name) == owner
 
 
 def test_a_pod_may_have_no_name_yet() -> None:
-    subject = subject_of(request({"metadata": {"generateName": "web-"}}, name=""))
+    subject = subject_of(*request({"metadata": {"generateName": "web-"}}, name=""))
     assert (subject.namespace, subject.name, subject.generate_name) == ("default", "", "web-")
-    assert subject_of(request({"metadata": {"name": "a"}}, name=None)).name == "a"
+    assert subject_of(*request({"metadata": {"name": "a"}}, name=None)).name == "a"
 
 
 def test_static_pods_are_kubelets() -> None:
     mirror = {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
-    assert is_mirror(request(mirror))
-    assert not is_mirror(request({"metadata": {"annotations": None}}))
+    assert is_mirror(mirror)
+    assert not is_mirror({"metadata": {"annotations": None}})

@@ -6,7 +6,7 @@ from nemutator_controller.mutations.edits import apply_edits, reversed_edits, sa
 from nemutator_controller.mutations.stamps import (
     LONGEST,
     Stamp,
-    is_whole,
+    in_full,
     merged,
     parse_stamp,
     stamp_of,
@@ -29,11 +29,12 @@ def test_an_object_can_be_restored_from_its_stamp_alone(case: Case) -> None:
 
 
 def test_what_does_not_fit_is_left_to_the_record() -> None:
-    text = written(Stamp("id", (edit("metadata.annotations[a]", None, "x" * LONGEST),)))
+    stamp = Stamp("id", (edit("metadata.annotations[a]", None, "x" * LONGEST),))
+    text = written(stamp)
     assert len(text) < 100
     assert parse_stamp(text) == Stamp("id", None)
-    assert not is_whole(text)
-    assert is_whole(written(Stamp("id", ())))
+    assert in_full(stamp) is None
+    assert in_full(Stamp("id", ())) == written(Stamp("id", ()))
 
 
 def test_what_was_there_first_is_what_is_gone_back_to() -> None:

@@ -96,12 +96,13 @@ REFUSED = {
     "a uid with control characters": GOOD.replace(UID.encode(), b"\\u001b[2J"),
     "an operation that is a list": GOOD.replace(b'"CREATE"', b"[]"),
     "a namespace that is a number": GOOD.replace(b'"default"', b"7"),
-    "garbage for UTF-8": with_object(b'{"metadata":{"name":"\xff\xfe"}}'),
     "deep arrays": b"[" * 200_000,
     "a deep object": with_object(nested(100_000)),
 }
 
 ANSWERED = {
+    "garbage for UTF-8": b'{"metadata":{"name":"\xff\xfe"}}',
+    "garbage for UTF-8 deep inside": b'{"spec":{"containers":[{"name":"\xff\xfe"}]}}',
     "null": b"null",
     "text": b'"pod"',
     "a list": b"[1,2]",
@@ -156,6 +157,7 @@ async def test_any_object_gets_an_answer_that_the_server_takes() -> None:
                     assert answer.status == 200, (what, await answer.text())
                     taken = verified(await answer.read())
                     assert taken.allowed, what
+                    assert not (taken.patch and what.startswith("garbage"))
                     if taken.patch:
                         apply_patch(msgspec.json.decode(thing), taken.patch)
 
