@@ -186,10 +186,19 @@ def test_a_lost_brain_is_said_and_recovers_by_itself(shown: Page, brain: FakeBra
     expect(shown.locator("#freshness")).not_to_contain_text("last seen")
 
 
-def test_an_ended_session_names_the_command_for_a_new_link(shown: Page, brain: FakeBrain) -> None:
+def test_an_ended_session_and_a_refusal_say_what_a_person_must_do(
+    shown: Page, brain: FakeBrain
+) -> None:
+    banner = shown.locator("#banner")
     brain.status = 401
+    brain.refusal = {"error": "nobody is signed in", "remedy": "reload the page to sign in"}
     look_again(shown)
-    expect(shown.locator("#banner")).to_contain_text("nemutator link")
+    expect(banner).to_have_text("This session has ended: reload the page to sign in.")
+    brain.status = 403
+    brain.refusal = {"error": f"anna may not{HOSTILE}", "remedy": "ask for it"}
+    look_again(shown)
+    expect(banner).to_have_text(f"anna may not{HOSTILE} → ask for it")
+    expect(row(shown, "api.service")).to_be_visible()
 
 
 def test_a_silent_agent_is_said(shown: Page, brain: FakeBrain) -> None:

@@ -159,6 +159,8 @@ class FakeBrain:
     points: list[Json] = field(default_factory=lambda: points(200))
     status: int | None = 200
     """Of every answer of the API; None: it hangs up."""
+    refusal: Json = field(default_factory=lambda: {"error": "no", "remedy": "none"})
+    """What it answers with any other status than 200."""
     asked: list[str] = field(default_factory=list)
     """Paths of the API that were asked for, in their order."""
     lists: dict[str, list[Json]] = field(default_factory=dict)
@@ -194,7 +196,7 @@ class FakeBrain:
         elif self.status is None:
             route.abort("connectionrefused")
         elif self.status != 200:
-            route.fulfill(status=self.status, json={"error": "no", "remedy": "none"})
+            route.fulfill(status=self.status, json=self.refusal)
         elif path == "/api/v1/topology":
             answer = {"apiVersion": "nemutator.io/v1", "kind": "Topology", "now": 1_760_003_601.2}
             body = json.dumps({**answer, "nodes": copy.deepcopy(self.nodes)})

@@ -128,11 +128,14 @@ class ClusterGate:
 
 
 def form(status: int, why: str) -> web.Response:
+    headers = {
+        "Cache-Control": "no-store",
+        "Content-Security-Policy": _FORM_POLICY,
+        # With `no-referrer` browsers send the form from nowhere (`Origin: null`), as a stranger's.
+        "Referrer-Policy": "same-origin",
+    }
     return web.Response(
-        text=SIGN_IN.format(why=why),
-        status=status,
-        content_type="text/html",
-        headers={"Cache-Control": "no-store", "Content-Security-Policy": _FORM_POLICY},
+        text=SIGN_IN.format(why=why), status=status, content_type="text/html", headers=headers
     )
 
 

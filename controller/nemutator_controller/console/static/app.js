@@ -14,6 +14,9 @@ import { TreeGrid } from "./treegrid.js";
 const EVERY_MS = 3000;
 const LONGEST_WAIT_MS = 6000;
 
+/** Why there may be no answer; anything else is a defect of this page. */
+const REASONS = [brain.LostError, brain.RefusedError, brain.SignedOutError];
+
 const grid = new TreeGrid();
 
 /** What is known now. `problem` is why the last question had no answer; null when it had one. */
@@ -53,7 +56,7 @@ async function refresh() {
       if (shownNode()?.name === asked) state.points = merge(state.points, points);
     }
   } catch (error) {
-    if (!(error instanceof brain.LostError || error instanceof brain.SignedOutError)) throw error;
+    if (!REASONS.some((reason) => error instanceof reason)) throw error;
     Object.assign(state, { problem: error, failures: state.failures + 1 });
   }
 }
@@ -154,7 +157,10 @@ function showBanner(node) {
 
 function bannerText(node) {
   if (state.problem instanceof brain.SignedOutError) {
-    return "This session has ended. Run `nemutator link` for a new link, and open it here.";
+    return `This session has ended: ${visible(state.problem.message)}.`;
+  }
+  if (state.problem instanceof brain.RefusedError) {
+    return `${visible(state.problem.message)} → ${visible(state.problem.remedy)}`;
   }
   if (state.problem) {
     const kept = node ? "What you see is the last answer." : "";

@@ -3,7 +3,7 @@
 /** Nothing, or nothing sensible, came back in time: it is asked again. */
 export class LostError extends Error {}
 
-/** The brain answers, but not to this session: a person must open a new link. */
+/** The brain answers, but not to this session: its message is what a person must do. */
 export class SignedOutError extends Error {}
 
 /** The brain says no, and what a person can do about it. */
@@ -43,13 +43,19 @@ async function ask(path, deadlineMs, more) {
       headers: { accept: "application/json" },
       signal: AbortSignal.timeout(deadlineMs),
     });
-    if (response.ok || more.method) answer = await response.json();
+    answer = await response.json();
   } catch (error) {
-    const why = error.name === "TimeoutError" ? "no answer in time" : "no connection";
-    throw new LostError(error instanceof SyntaxError ? "its answer is not JSON" : why);
+    if (response == null || !(error instanceof SyntaxError)) {
+      throw new LostError(error.name === "TimeoutError" ? "no answer in time" : "no connection");
+    }
+    if (response.ok) throw new LostError("its answer is not JSON");
   }
   if (response.ok) return answer;
-  if (response.status === 401 || response.status === 403) throw new SignedOutError();
-  if (answer?.error) throw new RefusedError(String(answer.error), String(answer.remedy ?? ""));
+  const remedy = String(answer?.remedy ?? "");
+  if (response.status === 401) throw new SignedOutError(remedy);
+  // Looking is tried again, so that only what stays refused is worth a person's attention.
+  if (answer?.error && (more.method || response.status < 500)) {
+    throw new RefusedError(String(answer.error), remedy);
+  }
   throw new LostError(`it answers ${response.status}`);
 }

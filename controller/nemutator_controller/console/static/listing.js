@@ -86,6 +86,7 @@ async function outcome(question, say) {
     return say(await question);
   } catch (error) {
     if (error instanceof brain.RefusedError) return `${visible(error.message)} → ${visible(error.remedy)}`;
+    if (error instanceof brain.SignedOutError) return `This session has ended: ${visible(error.message)}.`;
     if (error instanceof brain.LostError) return `The controller does not answer: ${error.message}`;
     throw error;
   }
