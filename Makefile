@@ -23,9 +23,10 @@ help: ## list the commands
 run: venv-run ## start everything on this machine; ARGS="--data-dir …"
 	@exec $(BIN)/nemutator up --sample scripts/sample $(ARGS)
 
+# The whole suite on two CPUs or more; what ARGS picks out is faster without workers.
 .PHONY: test
 test: venv-dev ## fast tests: no root, no network; up to 4 minutes
-	@$(PYTEST)
+	@$(PYTEST) $(if $(ARGS),,--numprocesses=auto --maxprocesses=4)
 
 .PHONY: check
 check: venv-dev ## formatting, types, directions of imports, house rules
