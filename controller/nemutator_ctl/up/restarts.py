@@ -32,11 +32,10 @@ def after(name: str, ended: Ended, *, deaths: int, ready_s: float, roll: float) 
     """
     code = ended.exit_code
     if code in PERMANENT:
-        raise OperatorError(
-            f"{name} cannot run: {code.meaning}",
-            remedy=f"see the message of {name} above",
-            code=code,
-        )
+        remedy = f"see the message of {name} above"
+        if code is ExitCode.ADDRESS_IN_USE:
+            remedy += "; `--console 127.0.0.1:0` takes a port that is free"
+        raise OperatorError(f"{name} cannot run: {code.meaning}", remedy=remedy, code=code)
     deaths = 1 if ready_s >= SETTLED_S else deaths + 1
     if deaths >= MOST_DEATHS:
         raise OperatorError(

@@ -35,7 +35,7 @@ class Tries:
 def told(tries: Tries, *, program: str, data_dir: Path, named: bool, socket: Path) -> str:
     """The block of text; *named*: whether --data-dir is needed to mean this directory."""
     option = f" --data-dir {shlex.quote(str(data_dir))}" if named else ""
-    lines = ["", "  Try"]
+    lines = ["  Try"]
     if tries.secret is not None:
         where = shlex.quote(str(socket))
         url = f"http://nemutator/v1/secret/{tries.secret}"

@@ -9,6 +9,7 @@ def test_a_permanent_code_ends_everything_with_that_code(code: ExitCode) -> None
     with pytest.raises(OperatorError, match="brain cannot run") as caught:
         after("brain", Ended(code), deaths=0, ready_s=9.0, roll=0.0)
     assert caught.value.code is code
+    assert ("--console" in caught.value.remedy) == (code is ExitCode.ADDRESS_IN_USE)
 
 
 def test_a_row_of_quick_deaths_waits_longer_each_time_and_then_gives_up() -> None:
