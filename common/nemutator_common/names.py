@@ -445,7 +445,7 @@ REVOCATIONS_WAITING = Metric(
 REVOCATIONS_DROPPED = Metric(
     "nemutator_revocations_dropped_total",
     "counter",
-    "Vault tokens that were left to their end, by reason: expired, queue_full",
+    "Vault tokens that were left to their end, by reason: expired, queue_full, refused (by Vault)",
     ("reason",),
 )
 PROFILE_SESSIONS = Metric(

@@ -195,6 +195,8 @@ class MemoryVault:
     def __init__(self, state: VaultState | None = None) -> None:
         self.state = state or VaultState()
         self.outage: Outage | None = None
+        self.refuses: set[str] = set()
+        """What tokens may not do with themselves: renew, revoke."""
         self.open = asyncio.Event()
         """Calls wait for it."""
         self.open.set()
@@ -207,9 +209,11 @@ class MemoryVault:
         return _lease(_checked(status, document))
 
     async def renew(self, token: Secret) -> Lease:
+        self._check("renew")
         return _lease(_checked(*await self._ask("POST", "auth/token/renew-self", token)))
 
     async def revoke(self, token: Secret) -> None:
+        self._check("revoke")
         _checked(*await self._ask("POST", "auth/token/revoke-self", token))
 
     async def mount_of(self, token: Secret, path: str) -> Mount:
@@ -228,6 +232,10 @@ class MemoryVault:
         if mount.version == 1:
             return Document.of(data, None)
         return Document.of(data["data"], data["metadata"]["version"])
+
+    def _check(self, operation: str) -> None:
+        if operation in self.refuses:
+            raise DeniedError("permission denied")
 
     async def _ask(
         self, method: str, path: str, token: Secret | None, body: Mapping[str, Any] | None = None

@@ -202,7 +202,8 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
     public = HttpServer(
         name="agent",
         address=UnixAddress(Path(where)),
-        routes=Surface(desk).routes(),
+        # Values are small here, and callers of one uid must not wait for another's.
+        routes=Surface(desk, large_at_once=LIMITS.connections).routes(),
         middlewares=[refusals_as_json],
         meter=meter,
         readiness=process.readiness,

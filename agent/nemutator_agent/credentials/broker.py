@@ -31,7 +31,7 @@ from nemutator_agent.credentials.flights import Flights
 from nemutator_agent.credentials.leases import Held, hold
 from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.revoking import Revocations
-from nemutator_agent.credentials.sessions import Kept, RefusedLogin, Session
+from nemutator_agent.credentials.sessions import Kept, Refused, Session
 
 log = logging.getLogger(__name__)
 
@@ -41,8 +41,9 @@ LOOK_S = 2.0
 RENEWALS_AT_ONCE = 4
 RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
 
-REFUSED_LOGIN_S = 5.0
-"""A login costs Vault a TokenReview: a refused one is not repeated for each request of the pod."""
+REFUSED_S = 5.0
+"""Vault is not asked again for each request of a pod that it refuses: a login costs it a TokenReview,
+and one pod that asks for what it may not have would make all others wait for a thread."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +123,9 @@ class Broker:
         if kept is not None and now - kept.authorised < self._fresh_s:
             return self._counted(Reading(kept.document, cached=True), "cached")
         try:
+            refused = session.refusals.get(path)
+            if refused is not None and now < refused.until:
+                raise refused.again()
             document = await self._reads.join(
                 (session.account.key, path), lambda: self._fetch(session, path)
             )
@@ -168,8 +172,9 @@ class Broker:
             if mount is None:
                 mount = await self._vault.mount_of(token, path)
             document = await self._vault.read(token, mount, path)
-        except (DeniedError, MissingError, UnsupportedError):
+        except (DeniedError, MissingError, UnsupportedError) as error:
             session.forget(path)
+            session.refusals[path] = Refused(error, self._clock.monotonic() + REFUSED_S)
             raise
         if not session.closed:
             session.mounts[path] = mount
@@ -189,7 +194,7 @@ class Broker:
             raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
         refused = session.refused
         if refused is not None and self._clock.monotonic() < refused.until:
-            raise refused.error
+            raise refused.again()
         entry = self._ledger.intend(account)
         try:
             lease = await self._vault.login(account.role, jwt)
@@ -198,8 +203,8 @@ class Broker:
                 self._ledger.end(entry)
             denied = isinstance(error, LoginRefusedError)
             if isinstance(error, LoginRefusedError):
-                until = self._clock.monotonic() + REFUSED_LOGIN_S
-                session.refused = RefusedLogin(error, until)
+                until = self._clock.monotonic() + REFUSED_S
+                session.refused = Refused(error, until)
                 session.kept.clear()
             self._audit.record(
                 whom(account.pod),
@@ -266,8 +271,12 @@ class Broker:
             self._audit.record(
                 whom(account.pod), "renew", "denied", role=account.role, reason=error.kind
             )
-            self._forget_token(session, held.lease.token)
-            await self._login_again(session)
+            if isinstance(error, TokenGoneError):
+                self._forget_token(session, held.lease.token)
+                await self._login_again(session)
+            elif session.held is held:
+                # Without a policy that lets it renew itself it is still good until its end.
+                session.held = replace(held, renew=held.ends)
             return
         self._audit.record(
             whom(account.pod), "renew", "granted", role=account.role, lasts_s=lease.ttl_s

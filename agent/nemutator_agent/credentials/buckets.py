@@ -21,6 +21,10 @@ class Bucket:
         self._level -= 1
         return True
 
+    def spend(self, more: float) -> None:
+        """What was taken turns out to cost *more*: the next ones have to wait for it."""
+        self._level -= more
+
 
 class Buckets:
     """One for each of many callers; those who asked longest ago are forgotten, and start anew."""

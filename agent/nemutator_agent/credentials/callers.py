@@ -23,7 +23,15 @@ class Unknown:
         pass
 
 
+KERNEL_BYTES = 16 << 10
+"""Of an answer that nobody reads, in the kernel: it would hold 208 KiB, and all of it is our memory."""
+
+
 def greet(accepted: socket.socket) -> Peer | Unknown:
+    try:
+        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+    except OSError:
+        pass  # gone already, as the next question says
     try:
         return open_peer(accepted)
     except RefusedError as refused:

@@ -11,27 +11,32 @@ from nemutator_agent.credentials.refusals import without_key
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Delivery:
-    """Fulfils the port `Answer`."""
+    """Fulfils the port `Answer`. Many may wait for their turn at once: they share one document."""
 
     name: str
-    value: Secret
-    is_whole: bool
-    version: int | None
+    document: Document
+    reference: Reference
     stale: bool = False
+
+    @property
+    def value(self) -> Secret:
+        key = self.reference.key
+        value = self.document.content if key is None else self.document.value(key)
+        if value is None:
+            raise without_key(self.reference, self.document.keys())
+        return value
+
+    @property
+    def is_whole(self) -> bool:
+        return self.reference.key is None
+
+    @property
+    def version(self) -> int | None:
+        return self.document.version
 
 
 def picked(name: str, reference: Reference, document: Document, *, stale: bool = False) -> Delivery:
     """What *reference* means of *document*; a Refusal when there is no such key."""
-    if reference.key is None:
-        value: Secret | None = document.content
-    else:
-        value = document.value(reference.key)
-    if value is None:
-        raise without_key(reference, document.keys())
-    return Delivery(
-        name=name,
-        value=value,
-        is_whole=reference.key is None,
-        version=document.version,
-        stale=stale,
-    )
+    delivery = Delivery(name=name, document=document, reference=reference, stale=stale)
+    _ = delivery.value
+    return delivery

@@ -30,6 +30,10 @@ class Document:
     def of(cls, data: Mapping[str, Any], version: int | None) -> Self:
         return cls(Secret(json.dumps(data, ensure_ascii=False, separators=(",", ":"))), version)
 
+    @property
+    def size(self) -> int:
+        return len(self.content.reveal().encode())
+
     def keys(self) -> tuple[str, ...]:
         return tuple(self.data())
 

@@ -12,7 +12,6 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.auditing import Audit, Operation, Result, Whom
 from nemutator_agent.credentials.buckets import Bucket, Buckets
-from nemutator_agent.credentials.delivery import Delivery
 from nemutator_agent.credentials.pod_desk import STRANGERS_BURST, STRANGERS_RATE
 from nemutator_agent.credentials.ports import Peer, RuleWitness
 from nemutator_agent.credentials.refusals import Refusal, stranger, too_many, undeclared
@@ -96,6 +95,17 @@ class MachineDesk:
 
 
 @dataclass(frozen=True, slots=True)
+class Handed:
+    """An `Answer`."""
+
+    name: str
+    value: Secret
+    version: int
+    is_whole: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class MachineVisitor:
     """A `Visitor`."""
 
@@ -116,7 +126,7 @@ class MachineVisitor:
     def declared(self) -> Mapping[str, Sequence[str]]:
         return {"secrets": sorted(self._allowed()), "environment": []}
 
-    async def secret(self, name: str) -> Delivery:
+    async def secret(self, name: str) -> Handed:
         stored = self.desk.cupboard.secrets.get(name)
         if stored is None:
             self._record("read", "denied", name[:100], reason="declaration")
@@ -128,7 +138,7 @@ class MachineVisitor:
             raise self.desk.counted(stranger(refused)) from None
         self.desk.meter.count(names.CREDENTIAL_READS, result="stored")
         self._record("read", "granted", name, version=stored.version)
-        return Delivery(name=name, value=stored.value, is_whole=False, version=stored.version)
+        return Handed(name, stored.value, stored.version)
 
     async def environment(self) -> Mapping[str, Secret]:
         """Nothing: only pods declare variables."""

@@ -1,6 +1,5 @@
 """Serves the socket of one pod: to that pod, what it declares, as far as Vault allows it."""
 
-import asyncio
 from collections.abc import Mapping, Sequence
 
 from nemutator_common import names
@@ -20,6 +19,7 @@ from nemutator_agent.credentials.refusals import (
     faulty,
     of_vault,
     stranger,
+    too_large,
     too_many,
     undeclared_in_pod,
 )
@@ -29,6 +29,10 @@ from nemutator_agent.identity.refusals import RefusedError
 STRANGERS_RATE = 1.0
 STRANGERS_BURST = 10.0
 """Records of refused callers: who floods one socket must not push others' records out."""
+
+LARGEST_ENVIRONMENT = 256 << 10
+"""All values together. A kernel gives a new program hardly more, and one answer would else be as large
+as 64 of the largest secrets."""
 
 
 class PodDesk:
@@ -105,23 +109,18 @@ class PodDesk:
     async def environment(self) -> Mapping[str, Secret]:
         wanted = self._understood().environment
         variables: dict[str, Secret] = {}
-
-        async def fetch(variable: str, reference: Reference) -> None:
+        # Each is a reading, with a record of its own.
+        self._bucket.spend(max(len(wanted) - 1, 0))
+        room = LARGEST_ENVIRONMENT
+        for variable, reference in sorted(wanted.items()):
             reading = await self._read("env", variable, reference)
-            variables[variable] = self._picked(variable, reference, reading).value
+            value = self._picked(variable, reference, reading).value
+            room -= len(value.reveal().encode())
+            if room < 0:
+                raise self._counted(too_large(variable, LARGEST_ENVIRONMENT))
             self._granted("env", variable, reference, reading)
-
-        refused: Refusal | None = None
-        try:
-            async with asyncio.TaskGroup() as tasks:
-                for variable, reference in wanted.items():
-                    tasks.create_task(fetch(variable, reference), name="read a variable")
-        except* Refusal as refusals:
-            refused = _first(refusals)
-        # Raised there, it would come out in a group.
-        if refused is not None:
-            raise refused
-        return {variable: variables[variable] for variable in sorted(variables)}
+            variables[variable] = value
+        return variables
 
     # --- both -----------------------------------------------------------------------------------
     def _understood(self) -> Declarations:
@@ -180,11 +179,3 @@ class PodDesk:
     @property
     def _whom(self) -> Whom:
         return whom(self._pod)
-
-
-def _first(group: BaseExceptionGroup[Refusal]) -> Refusal:
-    found: BaseException = group
-    while isinstance(found, BaseExceptionGroup):
-        found = found.exceptions[0]
-    assert isinstance(found, Refusal)
-    return found

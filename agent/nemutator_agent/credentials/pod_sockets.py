@@ -25,7 +25,10 @@ MODE = 0o666
 """Whoever runs in the pod may connect, whatever its uid; who it is, the kernel says."""
 
 LIMITS = Limits(head_bytes=8 << 10, headers=32, body_bytes=1 << 10, connections=32, request_s=20.0)
-"""Nobody has a body to send. One pod holds some 330 KiB at most if all its callers are hostile."""
+"""Nobody has a body to send. One pod whose callers are all hostile holds 2 MiB at most: 30 answers of
+16 KiB that nobody reads, and `LARGE_AT_ONCE` of 256 KiB, in two forms each."""
+
+LARGE_AT_ONCE = 2
 
 
 class PodSockets:
@@ -68,7 +71,7 @@ class _PodSocket:
         self._server = HttpServer(
             name=NAME,
             address=address,
-            routes=Surface(desk).routes(),
+            routes=Surface(desk, large_at_once=LARGE_AT_ONCE).routes(),
             middlewares=[refusals_as_json],
             meter=meter,
             readiness=Readiness(),

@@ -71,6 +71,15 @@ def too_many() -> Refusal:
     )
 
 
+def too_large(variable: str, most: int) -> Refusal:
+    return Refusal(
+        400,
+        f"with variable {variable!r} all of them have more than {most >> 10} KiB together",
+        remedy="declare single keys (`path#key`), or ask for large ones as secrets",
+        step="size",
+    )
+
+
 def faulty(error: DeclarationError) -> Refusal:
     return Refusal(
         400,

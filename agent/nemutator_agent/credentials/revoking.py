@@ -13,7 +13,7 @@ from nemutator_common.meters import Meter
 
 from nemutator_agent.credentials.accounts import Account
 from nemutator_agent.credentials.auditing import Audit, whom
-from nemutator_agent.credentials.failures import StoreError, TokenGoneError
+from nemutator_agent.credentials.failures import DeniedError, StoreError, TokenGoneError
 from nemutator_agent.credentials.leases import Held
 from nemutator_agent.credentials.ports import Ledger, Vault
 
@@ -86,6 +86,13 @@ class Revocations:
             await self._vault.revoke(ending.held.lease.token)
         except TokenGoneError:
             pass
+        except DeniedError as error:
+            # A batch token, or one without a policy that lets it end itself: it never will.
+            self._remove(ending)
+            self._ledger.end(ending.held.entry)
+            self._audit.record(of, "revoke", "denied", role=role, reason=error.kind)
+            self._give_up(ending, "refused")
+            return
         except StoreError as error:
             ending.tries += 1
             now = self._clock.monotonic()

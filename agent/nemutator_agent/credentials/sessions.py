@@ -6,11 +6,14 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.accounts import Account
 from nemutator_agent.credentials.documents import Document, Mount
-from nemutator_agent.credentials.failures import LoginRefusedError
+from nemutator_agent.credentials.failures import StoreError
 from nemutator_agent.credentials.leases import Held
 
 MOST_KEPT = 64
 """Documents of one account: a pod declares no more references."""
+
+MOST_KEPT_BYTES = 512 << 10
+"""Two of the largest documents. A pod that declares 64 of those would else have 16 MiB of us."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,10 +24,15 @@ class Kept:
 
 
 @dataclass(frozen=True, slots=True)
-class RefusedLogin:
-    error: LoginRefusedError
+class Refused:
+    """A no of Vault's: the same question gets it again *until* then."""
+
+    error: StoreError
     until: float
-    """The same token gets the same answer so long."""
+
+    def again(self) -> StoreError:
+        """A new one each time: the old would keep the frames of all who were told."""
+        return type(self.error)(self.error.why)
 
 
 @dataclass(slots=True, eq=False)
@@ -33,17 +41,24 @@ class Session:
     jwt: Secret | None = None
     """The pod's own token for Vault, as kubelet gave it last."""
     held: Held | None = None
-    refused: RefusedLogin | None = None
+    refused: Refused | None = None
+    """The login."""
     renewals_failed: int = 0
     closed: bool = False
     mounts: dict[str, Mount] = field(default_factory=dict)
     """By the path that was asked for."""
     kept: dict[str, Kept] = field(default_factory=dict)
     """By path."""
+    refusals: dict[str, Refused] = field(default_factory=dict)
+    """By path; a pod has no more of them than references."""
 
     def remember(self, path: str, kept: Kept) -> None:
         self.kept.pop(path, None)
-        if len(self.kept) >= MOST_KEPT:
+        room = MOST_KEPT_BYTES - kept.document.size
+        while self.kept and (
+            len(self.kept) >= MOST_KEPT
+            or sum(one.document.size for one in self.kept.values()) > room
+        ):
             self.kept.pop(next(iter(self.kept)))
         self.kept[path] = kept
 

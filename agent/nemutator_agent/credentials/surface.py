@@ -1,10 +1,12 @@
 """The native API, as it is served on a pod's own socket."""
 
+import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import guest_of
 
@@ -15,13 +17,19 @@ from nemutator_agent.identity.peers import Peer
 from nemutator_agent.identity.refusals import RefusedError
 
 UNCACHED = {"Cache-Control": "no-store"}
+LARGE_BYTES = 16 << 10
+"""From here on an answer takes its turn: its callers hold what they do not read."""
+
 LET_IN_AGAIN = frozenset({400, 404, 429, 503})
 """After another status the connection ends: who is refused has nothing to say on it."""
 
 
 class Surface:
-    def __init__(self, desk: Desk) -> None:
+    """What strangers may hold of us is bounded: of large answers, *large_at_once* are on their way."""
+
+    def __init__(self, desk: Desk, *, large_at_once: int) -> None:
         self._desk = desk
+        self._large = asyncio.Semaphore(large_at_once)
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -48,10 +56,17 @@ class Surface:
                 step="query",
             )
         answer = await visitor.secret(request.match_info["name"])
-        return _raw(answer) if raw == "1" else _json(_document(answer))
+
+        if len(answer.value.reveal()) < LARGE_BYTES:
+            return _shown(answer, raw)
+        async with self._large:
+            return await _sent(request, _shown(answer, raw))
 
     async def _environment(self, request: web.Request) -> web.Response:
-        return _json(_revealed(await self._visitor(request).environment()))
+        visitor = self._visitor(request)
+        # All of it in its turn: while it waits it would hold each of its values.
+        async with self._large:
+            return await _sent(request, _json(_revealed(await visitor.environment())))
 
     def _visitor(self, request: web.Request) -> Visitor:
         """Asked anew for each request: the process that connected may be gone, or elsewhere."""
@@ -80,6 +95,23 @@ def refused(refusal: Refusal) -> web.Response:
     if refusal.status not in LET_IN_AGAIN:
         answer.force_close()
     return answer
+
+
+async def _sent(request: web.Request, answer: web.Response) -> web.Response:
+    """Return when *answer* is with the kernel, to its last byte."""
+    answer.headers["Server"] = names.PREFIX
+    if request.transport is not None:
+        # Else it would count as sent while 64 KiB of it wait here for a reader.
+        request.transport.set_write_buffer_limits(0)
+    await answer.prepare(request)
+    await answer.write_eof()
+    # aiohttp keeps the last answer of each connection.
+    answer.body = None
+    return answer
+
+
+def _shown(answer: Answer, raw: str) -> web.Response:
+    return _raw(answer) if raw == "1" else _json(_document(answer))
 
 
 def _document(answer: Answer) -> dict[str, object]:

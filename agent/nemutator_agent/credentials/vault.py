@@ -132,7 +132,7 @@ class HvacVault:
             document = Document.of(
                 _mapping(data.get("data")), version if isinstance(version, int) else None
             )
-        if len(document.content.reveal()) > LARGEST_DOCUMENT:
+        if document.size > LARGEST_DOCUMENT:
             raise UnsupportedError(f"it is larger than {LARGEST_DOCUMENT >> 10} KiB")
         return document
 

@@ -1,7 +1,7 @@
 import asyncio
 
 import pytest
-from nemutator_agent.credentials.broker import LOOK_S, REFUSED_LOGIN_S
+from nemutator_agent.credentials.broker import LOOK_S, REFUSED_S
 from nemutator_agent.credentials.failures import (
     DeniedError,
     LoginRefusedError,
@@ -102,6 +102,7 @@ async def test_a_denial_evicts_at_once(standing: Standing) -> None:
         with pytest.raises(DeniedError):
             await standing.broker.read(session, PATH)
         # Even an outage does not bring it back.
+        await standing.clock.advance(REFUSED_S)
         standing.vault.outage = "sealed"
         with pytest.raises(UnavailableError):
             await standing.broker.read(session, PATH)
@@ -155,7 +156,7 @@ async def test_a_refused_login_is_not_repeated_for_every_request(standing: Stand
             with pytest.raises(LoginRefusedError, match="invalid role name"):
                 await standing.broker.read(session, PATH)
         assert standing.calls == {"login": 1}
-        await standing.clock.advance(REFUSED_LOGIN_S)
+        await standing.clock.advance(REFUSED_S)
         with pytest.raises(LoginRefusedError):
             await standing.broker.read(session, PATH)
         assert standing.calls == {"login": 2}
@@ -165,6 +166,22 @@ async def test_a_refused_login_is_not_repeated_for_every_request(standing: Stand
             await standing.broker.read(session, PATH)
         assert standing.calls == {"login": 3}
     assert standing.grants.of("login") == ["denied"] * 3
+
+
+async def test_a_refused_reading_is_not_repeated_for_every_request(standing: Standing) -> None:
+    async with standing.running():
+        session = standing.session()
+        for path, error in (("secret/other", DeniedError), ("secret/app/none", MissingError)):
+            standing.allow(PATH, "secret/app/none")
+            for _ in range(5):
+                with pytest.raises(error):
+                    await standing.broker.read(session, path)
+        assert standing.calls == {"login": 1, "mount": 2, "read": 2}
+        standing.vault.state.write("secret/app/none", {"now": "there"})
+        await standing.clock.advance(REFUSED_S)
+        assert (await standing.broker.read(session, "secret/app/none")).document.version == 1
+    counted = standing.meter.value(names.CREDENTIAL_READS, result="denied")
+    assert counted == 5
 
 
 async def test_a_refused_login_evicts_what_was_kept(standing: Standing) -> None:
@@ -241,6 +258,23 @@ async def test_a_token_that_cannot_be_renewed_is_replaced_by_a_login(standing: S
         assert standing.calls["login"] == 2
         assert list(standing.vault.state.tokens.values()) == ["shop.api"]
     assert standing.grants.of("renew") == ["denied"]
+
+
+async def test_a_token_that_may_not_renew_itself_serves_until_its_end(standing: Standing) -> None:
+    """As with a role whose tokens have no default policy."""
+    async with standing.running():
+        session = standing.session()
+        await standing.broker.read(session, PATH)
+        (token,) = standing.vault.state.tokens
+        standing.vault.refuses = {"renew", "revoke"}
+        await standing.clock.advance(3500)
+        await standing.broker.read(session, PATH)
+        assert (standing.calls["login"], standing.grants.of("renew")) == (1, ["denied"])
+        assert session.held is not None
+        assert session.held.lease.token.reveal() == token
+        await standing.clock.advance(100)
+        await standing.broker.read(session, PATH)
+        assert standing.calls["login"] == 2
 
 
 async def test_near_its_longest_life_a_token_is_replaced_and_the_old_one_revoked(

@@ -11,6 +11,14 @@ def test_a_burst_is_allowed_and_then_the_rate() -> None:
     assert not bucket.take(0.5)
 
 
+def test_what_costs_more_makes_the_next_ones_wait() -> None:
+    bucket = Bucket(rate=2, burst=3)
+    assert bucket.take(0.0)
+    bucket.spend(9)
+    assert not bucket.take(3.9)
+    assert bucket.take(4.0)
+
+
 def test_a_long_rest_saves_no_more_than_the_burst() -> None:
     bucket = Bucket(rate=2, burst=3)
     bucket.take(0.0)

@@ -1,7 +1,7 @@
 import asyncio
 
 import pytest
-from nemutator_agent.credentials.pod_desk import STRANGERS_BURST, PodDesk
+from nemutator_agent.credentials.pod_desk import LARGEST_ENVIRONMENT, STRANGERS_BURST, PodDesk
 from nemutator_agent.credentials.refusals import Refusal
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations, Reference
@@ -92,6 +92,34 @@ async def test_the_environment_comes_whole_or_not_at_all(standing: Standing) -> 
             await desk(standing, broken).admit(CALLER).environment()
         assert raised.value.status == 403
     assert "denied" in standing.grants.of("env")
+
+
+async def test_each_variable_counts_as_a_request(standing: Standing) -> None:
+    many = {f"V{number}": Reference(DB, "user") for number in range(64)}
+    async with standing.running():
+        asked = desk(standing, Declarations(environment=many), rate=10)
+        # More than are allowed at once, and still it can be had.
+        assert len(await asked.admit(CALLER).environment()) == 64
+        await standing.clock.advance(4)
+        with pytest.raises(Refusal) as raised:
+            asked.admit(CALLER)
+        assert raised.value.step == "rate"
+        await standing.clock.advance(1)
+        asked.admit(CALLER)
+
+
+async def test_an_environment_that_is_too_large_is_refused_by_the_variable(
+    standing: Standing,
+) -> None:
+    standing.vault.state.write(DB, {"half": "x" * (LARGEST_ENVIRONMENT // 2)})
+    half = Reference(DB, "half")
+    async with standing.running():
+        both = desk(standing, Declarations(environment={"A": half, "B": half}))
+        assert len(await both.admit(CALLER).environment()) == 2
+        three = desk(standing, Declarations(environment={"A": half, "B": half, "C": half}))
+        with pytest.raises(Refusal, match="with variable 'C'") as raised:
+            await three.admit(CALLER).environment()
+        assert (raised.value.status, raised.value.step) == (400, "size")
 
 
 @pytest.mark.parametrize("stranger", [Caller(OTHER_POD.uid), Caller("")])

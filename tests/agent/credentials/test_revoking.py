@@ -36,6 +36,17 @@ async def test_a_hundred_at_a_time_all_end() -> None:
         assert len(standing.vault.state.revoked) == 100
 
 
+async def test_a_token_that_may_not_be_revoked_is_left_to_its_end_at_once() -> None:
+    standing = Standing()
+    standing.vault.refuses = {"revoke"}
+    async with standing.running():
+        standing.revocations.add(ACCOUNT, held(standing))
+        await standing.clock.advance(60)
+        assert standing.meter.value(names.REVOCATIONS_WAITING) == 0
+    assert standing.grants.of("revoke") == ["denied"]
+    assert standing.meter.value(names.REVOCATIONS_DROPPED, reason="refused") == 1
+
+
 async def test_during_an_outage_it_is_tried_again_three_times_within_30_s() -> None:
     standing = Standing()
     standing.vault.outage = "sealed"

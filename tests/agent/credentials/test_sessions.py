@@ -1,6 +1,7 @@
 from nemutator_agent.credentials.accounts import account
 from nemutator_agent.credentials.documents import Document, Mount
-from nemutator_agent.credentials.sessions import MOST_KEPT, Kept, Session
+from nemutator_agent.credentials.sessions import MOST_KEPT, MOST_KEPT_BYTES, Kept, Refused, Session
+from nemutator_agent.credentials.failures import DeniedError
 from nemutator_common.publications import PublishedPod
 
 POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="api")
@@ -35,3 +36,21 @@ def test_what_is_forgotten_is_looked_for_from_its_mount_on() -> None:
     session.forget("secret/never-known")
     assert not session.kept
     assert not session.mounts
+
+
+def test_large_documents_push_out_older_ones() -> None:
+    session = Session(account(POD, None))
+    large = Document.of({"x": "é" * (MOST_KEPT_BYTES // 5)}, 1)
+    for number in range(4):
+        session.remember(f"secret/{number}", Kept(large, 0.0))
+    assert list(session.kept) == ["secret/2", "secret/3"]
+    assert sum(one.document.size for one in session.kept.values()) <= MOST_KEPT_BYTES
+
+
+def test_a_refusal_is_another_one_each_time() -> None:
+    """The same one would keep the frames of everybody who was told."""
+    refused = Refused(DeniedError("no"), 1.0)
+    again = refused.again()
+    assert type(again) is DeniedError
+    assert again is not refused.error
+    assert again.why == "no"

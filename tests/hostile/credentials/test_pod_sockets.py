@@ -5,10 +5,11 @@ import json
 import re
 import socket
 import sys
+import tracemalloc
 from pathlib import Path
 
 import pytest
-from nemutator_agent.credentials.pod_sockets import LIMITS
+from nemutator_agent.credentials.pod_sockets import LARGE_AT_ONCE, LIMITS
 from nemutator_agent.identity.attesting import PodWitness
 from nemutator_agent.identity.facts import Facts
 from nemutator_agent.identity.pods import PodsRoot
@@ -196,3 +197,54 @@ async def test_no_answer_may_be_kept_by_anybody_between(node: Node) -> None:
             writer.write(ASK)
             head = await reader.readuntil(b"\r\n\r\n")
         assert b"cache-control: no-store" in head.lower()
+
+
+BIG = "x" * (250 << 10)
+
+
+@pytest.mark.slow
+async def test_readers_who_take_nothing_hold_little_and_stop_nobody_else(node: Node) -> None:
+    node.standing.vault.state.write("secret/app/db", {"password": "hunter2", "big": BIG})
+    declared = {**DECLARED, "secret.big": "secret/app/db#big", "env.BIG": "secret/app/db#big"}
+    async with node.running():
+        greedy = await node.publish("v1", declared=declared)
+        other = await node.publish("v2", declared=declared)
+        await call(greedy, "/v1/whoami")
+        tracemalloc.start()
+        connections = []
+        for number in range(LIMITS.connections - 1):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(str(greedy))
+            asked = (b"secret/big", b"secret/big?raw=1", b"env")[number % 3]
+            connection.send(b"GET /v1/%s HTTP/1.1\r\nHost: x\r\n\r\n" % asked)
+            connections.append(connection)
+        # Who wants little gets it, from the same socket and from others, large things from others.
+        assert (await call(greedy, "/v1/secret/word"))[1]["value"] == "hunter2"
+        for socket_of in (other, other):
+            assert (await call(socket_of, "/v1/secret/big"))[1]["value"] == BIG
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        # The document, those that have their turn (in a few forms), and connections.
+        assert held < (2 + 3 * LARGE_AT_ONCE) * len(BIG) + (64 << 10) * len(connections)
+        for connection in connections:
+            connection.close()
+
+
+async def test_who_has_read_all_holds_none_of_it_any_more(node: Node) -> None:
+    node.standing.vault.state.write("secret/app/db", {"big": BIG})
+    async with node.running():
+        path = await node.publish("v1", declared={"secret.big": "secret/app/db#big"})
+        writers = []
+        tracemalloc.start()
+        for _ in range(8):
+            reader, writer = await asyncio.open_unix_connection(path, limit=4096)
+            writer.write(ASK.replace(b"word", b"big"))
+            status, body = await one_answer(reader)
+            assert (status, len(json.loads(body)["value"])) == (200, len(BIG))
+            writers.append(writer)
+        del body
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        assert held < 4 * len(BIG)
+        for writer in writers:
+            writer.close()
