@@ -123,6 +123,9 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
 def uninstall(cluster: Cluster) -> None:
     """Take everything away again, and wait until it is."""
     cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
+    # A namespace that still has pods is looked at again only after half their grace period.
+    workloads = ("delete", "--all", "deployment,statefulset,daemonset", f"--namespace={NAMESPACE}")
+    cluster.kubectl(*workloads, "--cascade=foreground", "--timeout=60s", within_s=70)
     cluster.kubectl("delete", "namespace", NAMESPACE, "--timeout=90s", within_s=100)
     for kind in ("clusterrolebinding", "clusterrole"):
         ours = cluster.kubectl("get", kind, "--output=name").splitlines()
