@@ -107,6 +107,7 @@ class MemoryLatest(Failing):
     def __init__(self) -> None:
         self.nodes: dict[str, Node] = {}
         self.saved: list[str] = []
+        self.steps: list[int] = []
 
     async def load(self) -> Sequence[Node]:
         self._work()
@@ -116,6 +117,7 @@ class MemoryLatest(Failing):
         self._work()
         self.nodes |= {node.name: replace(node, restored=True) for node in nodes}
         self.saved += [node.name for node in nodes]
+        self.steps.append(len(nodes))
 
     async def forget(self, gone: Sequence[str]) -> None:
         self._work()

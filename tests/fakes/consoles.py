@@ -15,9 +15,9 @@ from nemutator_common.serving.tls import TlsFiles
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Envelope
 from nemutator_controller.app.brain import CONSOLE_LIMITS
+from nemutator_controller.cluster.endpoint import TopologyApi
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.console.admitting import Doorkeeper
-from nemutator_controller.console.api import TopologyApi
 from nemutator_controller.console.cluster_gate import ClusterGate
 from nemutator_controller.console.pages import Pages
 from nemutator_controller.console.people import People

@@ -13,8 +13,8 @@ from tests.fakes.brain_stores import Failing
 class FixedRequests:
     known: Mapping[Key, Requested]
 
-    def of(self, key: Key) -> Requested | None:
-        return self.known.get(key)
+    async def now(self) -> Mapping[Key, Requested]:
+        return self.known
 
 
 class MemoryUsages(Failing):

@@ -22,12 +22,13 @@ from nemutator_common.wire import LARGEST_BATCH_BYTES
 from nemutator_controller.app.in_cluster import InTheCluster
 from nemutator_controller.app.insight import Insight
 from nemutator_controller.app.journaling import Journaling
+from nemutator_controller.cluster.endpoint import TopologyApi
 from nemutator_controller.cluster.keeping import Keeper
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.cluster.topology import NOBODY
 from nemutator_controller.console.admitting import Doorkeeper
-from nemutator_controller.console.api import LinksApi, TopologyApi
+from nemutator_controller.console.api import LinksApi
 from nemutator_controller.console.gates import (
     LINK_REMEDY,
     POD_REMEDY,
@@ -61,8 +62,11 @@ HISTORY = Cleaning(
 )
 
 LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
-UPLINK_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, connections=2_048, drain_s=0.3)
-"""Each node keeps three connections open, but sends one batch at a time."""
+CONNECTIONS_OF_A_NODE = 3
+"""Its grants, its reports, and one that waits for something to profile."""
+
+OTHER_CONNECTIONS = 256
+"""Of admission, probes and scrapes, and of agents that start while their last life still ends."""
 
 CONSOLE_LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
 """What the page posts is small. The drains together stay below the second that a stop may take."""
@@ -213,7 +217,7 @@ async def _run(
                     routes=uplink,
                     middlewares=[CallerGate(cluster.callers, remedy=POD_REMEDY).admit],
                     operations=frozenset({"healthz", "readyz", "metrics"}),
-                    limits=UPLINK_LIMITS,
+                    limits=_uplink_limits(settings),
                     tls=cluster.leaf.tls,
                     meter=meter,
                     readiness=readiness,
@@ -242,7 +246,9 @@ async def _run(
         insight.add_keeper(supervisor)
         journaling.add(supervisor)
         supervisor.add("keeper", keeper.run)
-        supervisor.add(HISTORY.task, Retention(history, keep, HISTORY, meter=meter, clock=clock).run)
+        supervisor.add(
+            HISTORY.task, Retention(history, keep, HISTORY, meter=meter, clock=clock).run
+        )
         supervisor.add("http local", local.run)
         if cluster is None:
             supervisor.add("http console", console.run)
@@ -264,6 +270,11 @@ async def _run(
                 server.close()
     finally:
         database.close()
+
+
+def _uplink_limits(settings: BrainSettings) -> Limits:
+    most = CONNECTIONS_OF_A_NODE * settings.most_nodes + OTHER_CONNECTIONS
+    return Limits(body_bytes=LARGEST_BATCH_BYTES, connections=most, drain_s=0.3)
 
 
 def fresh_secret() -> Secret:

@@ -13,6 +13,7 @@ from nemutator_common.clocks import Clock
 from nemutator_common.kube.announcing import Announcer, News
 from nemutator_common.kube.budget import OverBudgetError, WriteBudget
 from nemutator_common.kube.failures import KubeError
+from nemutator_common.kube.informing import Informer
 from nemutator_common.kube.objects import Container, Pod
 from nemutator_common.kube.ports import Transport
 from nemutator_common.kube.reading import Reader
@@ -30,13 +31,15 @@ from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.wire import Summary
 
-from nemutator_controller.cluster.pods import Picture
+from nemutator_controller.cluster.pods import Owner, Picture
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.console.cluster_gate import ClusterGate
 from nemutator_controller.console.people import People
 from nemutator_controller.ingest.bearers import Accounts, account
 from nemutator_controller.ingest.recognising import ReviewedCallers
 from nemutator_controller.journal.records import MarkedPod
+from nemutator_controller.policies.objects import MUTATION_POLICIES
+from nemutator_controller.policies.telling import Telling
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
@@ -123,6 +126,14 @@ class InTheCluster:
         self.annotated = PodsThatAsk(self.watch)
         self.marked = PodsWithMarks(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)
+        self._policies = Informer(
+            MUTATION_POLICIES,
+            transport=transport,
+            clock=clock,
+            meter=meter,
+            roll=random.SystemRandom().random,
+        )
+        self._telling = Telling(self._policies, self.writer, meter=meter, clock=clock)
 
     def served(self, server: HttpServer) -> Callable[[], Coroutine[Any, Any, None]]:
         """The task that serves *server* as soon as there is a certificate to show."""
@@ -138,6 +149,9 @@ class InTheCluster:
         self.watch.add_to(supervisor)
         supervisor.add("certificates", self.registrar.run)
         supervisor.add("events", self._announcer.run)
+        supervisor.add("watch policies", self._policies.run)
+        supervisor.add("follow policies", self._telling.follow)
+        supervisor.add("policies' statuses", self._telling.tell)
 
 
 class OwnersOfUse:
@@ -163,15 +177,16 @@ class RequestedNow:
         self._clock = clock
         self._known: Mapping[Key, Requested] = {}
         self._gathered_at: float | None = None
+        self._gathering = asyncio.Lock()
 
-    def of(self, key: Key) -> Requested | None:
-        now = self._clock.monotonic()
-        if self._gathered_at is None or now - self._gathered_at >= REQUESTED_S:
+    async def now(self) -> Mapping[Key, Requested]:
+        async with self._gathering:
+            now = self._clock.monotonic()
             picture = self._watch.picture()
-            if picture is None:
-                return None
-            self._known, self._gathered_at = _requested(picture), now
-        return self._known.get(key)
+            is_old = self._gathered_at is None or now - self._gathered_at >= REQUESTED_S
+            if is_old and picture is not None:
+                self._known, self._gathered_at = await _requested(picture), now
+        return self._known
 
 
 class NamedPods:
@@ -272,16 +287,28 @@ def _marked(pod: Pod) -> MarkedPod | None:
     return MarkedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, mark=mark)
 
 
-def _requested(picture: Picture) -> dict[Key, Requested]:
+async def _requested(picture: Picture) -> dict[Key, Requested]:
     """What the newest pod of each workload asks for, container by container."""
+    newest: dict[tuple[str, Owner], Pod] = {}
+    for number, pod in enumerate(picture.pods.objects.values(), 1):
+        workload = (pod.metadata.namespace, picture.owner(pod))
+        other = newest.get(workload)
+        if other is None or _created(pod) > _created(other):
+            newest[workload] = pod
+        if number % AT_ONCE == 0:
+            await asyncio.sleep(0)
     found: dict[Key, Requested] = {}
-    pods = picture.pods.objects.values()
-    for pod in sorted(pods, key=lambda pod: pod.metadata.creation_timestamp):
-        owner = picture.owner(pod)
+    for number, ((namespace, owner), pod) in enumerate(newest.items(), 1):
         for container in pod.spec.containers:
-            key = Key(pod.metadata.namespace, owner.kind, owner.name, container.name)
+            key = Key(namespace, owner.kind, owner.name, container.name)
             found[key] = _of_container(container)
+        if number % AT_ONCE == 0:
+            await asyncio.sleep(0)
     return found
+
+
+def _created(pod: Pod) -> str:
+    return pod.metadata.creation_timestamp
 
 
 def _of_container(container: Container) -> Requested:

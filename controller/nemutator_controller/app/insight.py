@@ -1,6 +1,6 @@
 """Sizing and profiles, put together: what the brain makes of reports, and asks agents for."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 
 from aiohttp import web
 from nemutator_common.clocks import Clock
@@ -30,8 +30,8 @@ from nemutator_controller.sizing.usages import Usages
 class NoCluster:
     """Off clusters nobody requests anything, and no pod has a name. A `Requests`, a `KnownPods`."""
 
-    def of(self, key: Key) -> Requested | None:
-        return None
+    async def now(self) -> Mapping[Key, Requested]:
+        return {}
 
     def find(self, name: str) -> KnownPod | None:
         return None

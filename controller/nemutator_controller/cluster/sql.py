@@ -1,21 +1,20 @@
-"""The last picture of each node in the database, compressed."""
+"""The last picture of each node in the database, as it is kept in memory: compressed."""
 
 import logging
-import zlib
 from collections.abc import Sequence
+from functools import partial
 
-import msgspec
 from nemutator_common import names
-from nemutator_common.wire import LARGEST_BATCH_BYTES, Report
 from sqlalchemy import Connection, delete, insert, select
 
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import Node, UnreadableReportError, unpack
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import latest
 
 log = logging.getLogger(__name__)
 
-_decoder = msgspec.json.Decoder(Report)
+STEP = 200
+"""Nodes in one read: each report is looked at, to know that it can be shown."""
 
 
 class SqlLatest:
@@ -25,7 +24,14 @@ class SqlLatest:
         self._database = database
 
     async def load(self) -> Sequence[Node]:
-        return await self._database.read(_load)
+        nodes: list[Node] = []
+        after = ""
+        while True:
+            found, last = await self._database.read(partial(_load, after=after))
+            nodes += found
+            if last is None:
+                return nodes
+            after = last
 
     async def save(self, nodes: Sequence[Node]) -> None:
         def job(connection: Connection) -> None:
@@ -38,17 +44,21 @@ class SqlLatest:
         await self._database.write(lambda connection: _forget(connection, gone))
 
 
-def _load(connection: Connection) -> list[Node]:
+def _load(connection: Connection, *, after: str) -> tuple[list[Node], str | None]:
+    """A step of the nodes in the order of their names, and where the next one begins."""
+    columns = (latest.c.node, latest.c.epoch, latest.c.seq, latest.c.seen_at, latest.c.report)
+    query = select(*columns).where(latest.c.node > after).order_by(latest.c.node).limit(STEP)
+    rows = connection.execute(query).all()
     nodes = []
-    for name, epoch, seq, seen_at, packed in connection.execute(select(latest)):
+    for name, epoch, seq, seen_at, packed in rows:
         try:
-            report = _decoder.decode(zlib.decompressobj().decompress(packed, LARGEST_BATCH_BYTES))
-        except (zlib.error, msgspec.MsgspecError) as error:
+            unpack(packed)
+        except UnreadableReportError as error:
             # An older version may have kept another shape. The next report replaces it.
             log.warning("picture_unreadable", {names.NODE: name, names.ERROR: error})
             continue
-        nodes.append(Node(name, epoch, seq, seen_at, report, restored=True))
-    return nodes
+        nodes.append(Node(name, epoch, seq, seen_at, packed, restored=True))
+    return nodes, rows[-1][0] if len(rows) == STEP else None
 
 
 def _forget(connection: Connection, gone: Sequence[str]) -> None:
@@ -61,5 +71,5 @@ def _row(node: Node) -> dict[str, object]:
         "epoch": node.epoch,
         "seq": node.seq,
         "seen_at": node.seen_at,
-        "report": zlib.compress(msgspec.json.encode(node.report), level=1),
+        "report": node.packed,
     }

@@ -1,6 +1,6 @@
 """The answer to "what runs where, and what does it use": the document of /api/v1/topology."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -55,22 +55,10 @@ class Topology:
     nodes: list[NodeView]
 
 
-def topology(
-    nodes: Iterable[Node],
-    wanted: Filter,
-    *,
-    now: float,
-    stale_after_s: float,
-    whose: Whose = NOBODY,
-) -> Topology:
-    """All *nodes*, each with those of its workloads that are *wanted*."""
-    return Topology(
-        now=now,
-        nodes=[_view(node, wanted, now=now, after_s=stale_after_s, whose=whose) for node in nodes],
-    )
-
-
-def _view(node: Node, wanted: Filter, *, now: float, after_s: float, whose: Whose) -> NodeView:
+def node_view(
+    node: Node, wanted: Filter, *, now: float, after_s: float, whose: Whose = NOBODY
+) -> NodeView:
+    """*node* with those of its workloads that are *wanted*."""
     report = node.report
     runtimes = runtimes_by_workload(report.processes)
     workloads = []

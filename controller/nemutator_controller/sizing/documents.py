@@ -1,12 +1,11 @@
 """The document of /api/v1/advice: for each container a value with its reason, or only a reason."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
 from nemutator_controller.sizing.advising import STRATEGY, Advised, NotYet, advise
-from nemutator_controller.sizing.keys import PROGRAM, Key
-from nemutator_controller.sizing.ports import Requests
+from nemutator_controller.sizing.keys import PROGRAM, Key, Requested
 from nemutator_controller.sizing.usages import Seen
 
 
@@ -53,13 +52,9 @@ class AdviceList:
     items: list[Advice]
 
 
-def advice_list(
-    seen: Iterable[Seen], requests: Requests, *, namespace: str | None = None
-) -> AdviceList:
-    """Advice for all that was *seen*, or for what of it is in *namespace*."""
-    return AdviceList(
-        items=[_advice(one, requests) for one in seen if namespace in (None, one.key.namespace)]
-    )
+def advice_list(seen: Iterable[Seen], asked: Mapping[Key, Requested]) -> AdviceList:
+    """Advice for all that was *seen*; *asked*: what containers ask for now."""
+    return AdviceList(items=[_advice(one, asked.get(one.key)) for one in seen])
 
 
 def essence(advice: AdviceList) -> list[tuple[object, ...]]:
@@ -79,9 +74,8 @@ def _reason(key: Key, advised: Advised | NotYet) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _advice(seen: Seen, requests: Requests) -> Advice:
+def _advice(seen: Seen, now: Requested | None) -> Advice:
     advised = advise(seen)
-    now = requests.of(seen.key)
     given = isinstance(advised, Advised)
     cpu = f"{advised.cpu_millis}m" if isinstance(advised, Advised) else None
     memory = f"{advised.memory_mb}M" if isinstance(advised, Advised) else None

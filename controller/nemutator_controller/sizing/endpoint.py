@@ -1,15 +1,13 @@
 """`/api/v1/advice` for people, and the same document for admission, which asks for news only."""
 
-import hashlib
-
-import msgspec
 from aiohttp import web
 from nemutator_common.clocks import Clock
 from nemutator_common.wire import ADVICE_PATH
 
 from nemutator_controller.answers import answer, unless_known
-from nemutator_controller.sizing.documents import advice_list, essence
+from nemutator_controller.sizing.documents import AdviceList
 from nemutator_controller.sizing.ports import Requests
+from nemutator_controller.sizing.surveying import survey
 from nemutator_controller.sizing.usages import Usages
 
 
@@ -28,11 +26,9 @@ class AdviceApi:
 
     async def _show(self, request: web.Request) -> web.Response:
         namespace = request.query.get("namespace") or None
-        seen = self._usages.seen(now=self._clock.now())
-        return answer(advice_list(seen, self._requests, namespace=namespace))
+        found = await survey(self._usages, self._requests, clock=self._clock, namespace=namespace)
+        return answer(AdviceList(items=found.items))
 
     async def _snapshot(self, request: web.Request) -> web.Response:
-        """Its tag is weak: the same as long as no decision would be another."""
-        advice = advice_list(self._usages.seen(now=self._clock.now()), self._requests)
-        tag = hashlib.blake2b(msgspec.json.encode(essence(advice)), digest_size=16).hexdigest()
-        return unless_known(request, advice, tag=tag)
+        found = await survey(self._usages, self._requests, clock=self._clock)
+        return unless_known(request, AdviceList(items=found.items), tag=found.tag)

@@ -49,7 +49,8 @@ class Hearing:
                     self._meter.count(names.SUMMARIES_DROPPED, reason="unknown_owner")
                 else:
                     known.append((key, summary))
-        evicted = self._usages.learn(known, now=now)
-        self._meter.count(names.SUMMARIES_LEARNED, len(known))
-        self._meter.count(names.USAGES_DROPPED, evicted, reason="count")
+        done = self._usages.learn(known, now=now)
+        self._meter.count(names.SUMMARIES_LEARNED, done.learned)
+        self._meter.count(names.SUMMARIES_DROPPED, done.refused, reason="no_room")
+        self._meter.count(names.USAGES_DROPPED, done.evicted, reason="count")
         self._meter.gauge(names.USAGES, len(self._usages))

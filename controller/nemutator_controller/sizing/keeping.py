@@ -2,7 +2,6 @@
 
 import asyncio
 import contextlib
-import itertools
 import logging
 
 from nemutator_common import names
@@ -19,7 +18,7 @@ EVERY_S = 60.0
 """What a killed brain loses of what it learned."""
 
 LAST_S = 0.5
-STEP = 500
+STEP = 250
 """Rows in one transaction: reports must not wait long behind it."""
 
 
@@ -49,15 +48,12 @@ class UsageKeeper:
         old = self._usages.forget(unheard_since=self._clock.now() - FORGOTTEN_S)
         self._meter.count(names.USAGES_DROPPED, old, reason="age")
         changed, gone = self._usages.changes()
-        left = iter(changed.items())
         try:
-            while True:
-                some = dict(itertools.islice(left, STEP))
-                if some or gone:
-                    await self._store.save(some, gone)
-                    self._usages.saved(some, gone)
-                if not some:
-                    return
+            # At least once: there may be nothing but what is gone.
+            for begin in range(0, max(len(changed), 1), STEP):
+                some = self._usages.kept(changed[begin : begin + STEP])
+                await self._store.save(some, gone)
+                self._usages.saved(some, gone)
                 gone = frozenset()
         except StoreUnavailableError as failure:
             log.warning("usages_not_kept", {names.REASON: failure.reason})

@@ -16,8 +16,8 @@ class Whose(Protocol):
 
 
 class Requests(Protocol):
-    def of(self, key: Key) -> Requested | None:
-        """What the containers under *key* ask for now; None: nobody knows."""
+    async def now(self) -> Mapping[Key, Requested]:
+        """What containers ask for; nothing of those of whom nobody knows."""
         ...
 
 

@@ -4,7 +4,7 @@ import logging
 from collections.abc import Iterable, Mapping
 
 from nemutator_common import names
-from sqlalchemy import ColumnElement, Connection, delete, insert, select
+from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import histograms
@@ -27,14 +27,13 @@ class SqlUsages:
         return await self._database.read(_load, deadline_s=LOAD_S)
 
     async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
-        rows = [_row(key, one) for key, one in kept.items()]
         replaced = [*kept, *gone]
 
         def job(connection: Connection) -> None:
-            for key in replaced:
-                connection.execute(delete(histograms).where(*_is(key)))
-            if rows:
-                connection.execute(insert(histograms), rows)
+            connection.execute(_DELETE, [_named(key) for key in replaced])
+            if kept:
+                # Packed here, on the writer's thread: reports need the loop.
+                connection.execute(insert(histograms), [_row(*item) for item in kept.items()])
 
         if replaced:
             await self._database.write(job)
@@ -60,14 +59,21 @@ def _load(connection: Connection) -> dict[Key, Kept]:
     return found
 
 
-def _is(key: Key) -> tuple[ColumnElement[bool], ...]:
-    columns = histograms.c
-    return (
-        columns.namespace == key.namespace,
-        columns.owner_kind == key.owner_kind,
-        columns.owner == key.owner,
-        columns.container == key.container,
-    )
+def _named(key: Key) -> dict[str, str]:
+    return {
+        "the_namespace": key.namespace,
+        "the_kind": key.owner_kind,
+        "the_owner": key.owner,
+        "the_container": key.container,
+    }
+
+
+_DELETE = delete(histograms).where(
+    histograms.c.namespace == bindparam("the_namespace"),
+    histograms.c.owner_kind == bindparam("the_kind"),
+    histograms.c.owner == bindparam("the_owner"),
+    histograms.c.container == bindparam("the_container"),
+)
 
 
 def _row(key: Key, kept: Kept) -> dict[str, object]:

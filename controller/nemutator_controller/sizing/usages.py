@@ -31,6 +31,10 @@ FUTURE_S = 300.0
 
 _FIRST_ROWS = 256
 
+SPARED_S = 3600.0
+"""A row that was heard of since then makes no room: one container too many would otherwise push each
+row out before it is heard of again, and nobody would ever get advice."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Seen:
@@ -50,6 +54,17 @@ class Seen:
     """The largest peak, exactly."""
 
 
+@dataclass(frozen=True, slots=True)
+class Learned:
+    """What became of samples."""
+
+    learned: int
+    evicted: int
+    """Rows that made room."""
+    refused: int
+    """Samples of containers for which there was none."""
+
+
 @dataclass(slots=True)
 class _Row:
     number: int
@@ -65,12 +80,13 @@ class _Row:
 
 
 class Usages:
-    """At most *most* rows; the one that was not heard of for longest makes room."""
+    """At most *most* rows. The one that was not heard of for longest makes room, after an hour."""
 
     def __init__(self, *, most: int) -> None:
         self._most = most
         self._capacity = min(most, _FIRST_ROWS)
         self._rows: dict[Key, _Row] = {}
+        """In the order in which they were last heard of."""
         self._free = list(range(self._capacity))
         self._cpu = Histograms(CPU, rows=self._capacity)
         self._memory = Histograms(MEMORY, rows=self._capacity)
@@ -81,21 +97,27 @@ class Usages:
     def __len__(self) -> int:
         return len(self._rows)
 
-    def learn(self, samples: Iterable[tuple[Key, Summary]], *, now: float) -> int:
-        """Take *samples* in; how many rows had to make room."""
-        evicted = 0
+    def learn(self, samples: Iterable[tuple[Key, Summary]], *, now: float) -> Learned:
+        """Take *samples* in, as far as there is room."""
+        evicted = refused = 0
         rows, cores, moments = [], [], []
         for key, summary in samples:
-            row = self._rows.get(key)
-            if row is None:
-                evicted += self._make_room()
+            row = self._rows.pop(key, None)
+            if row is not None:
+                self._rows[key] = row
+            else:
+                if not self._free:
+                    evicted += self._make_room(spared_since=now - SPARED_S)
+                if not self._free:
+                    refused += 1
+                    continue
                 row = self._begin(key)
             self._note(row, summary, now=now)
             rows.append(row.number)
             cores.append(summary.cpu_cores)
             moments.append(summary.to_at)
         self._cpu.add(np.array(rows, dtype=np.intp), np.array(cores), CPU_WEIGHT, np.array(moments))
-        return evicted
+        return Learned(len(rows), evicted, refused)
 
     def forget(self, *, unheard_since: float) -> int:
         """Drop the rows that nobody has spoken of since then; how many those were."""
@@ -104,9 +126,15 @@ class Usages:
             self._drop(key)
         return len(old)
 
-    def seen(self, *, now: float) -> list[Seen]:
-        """All of it, in the order of the keys."""
-        keys = sorted(self._rows)
+    def keys(self) -> list[Key]:
+        """All of them in their order; many are sorted faster as the tuples that they are."""
+        return sorted(
+            self._rows, key=lambda key: (key.namespace, key.owner_kind, key.owner, key.container)
+        )
+
+    def seen(self, wanted: Iterable[Key], *, now: float) -> list[Seen]:
+        """What is known of *wanted*, in that order; what was dropped since is left out."""
+        keys = [key for key in wanted if key in self._rows]
         rows = [self._rows[key] for key in keys]
         numbers = np.array([row.number for row in rows], dtype=np.intp)
         p50, p95 = (self._cpu.percentile(share, numbers) for share in (0.5, 0.95))
@@ -128,13 +156,16 @@ class Usages:
             for at, (key, row) in enumerate(zip(keys, rows, strict=True))
         ]
 
-    def changes(self) -> tuple[dict[Key, Kept], frozenset[Key]]:
+    def changes(self) -> tuple[list[Key], frozenset[Key]]:
         """What has to be kept and what removed since the last `saved`."""
-        changed = {key: self._kept(row) for key, row in self._rows.items() if row.changed}
-        return changed, frozenset(self._gone)
+        return [key for key, row in self._rows.items() if row.changed], frozenset(self._gone)
+
+    def kept(self, keys: Iterable[Key]) -> dict[Key, Kept]:
+        """All that is known of *keys*, as far as they are still there."""
+        return {key: self._kept(self._rows[key]) for key in keys if key in self._rows}
 
     def saved(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
-        """*kept* and *gone*, from `changes`, are on disk; what came since is still to be kept."""
+        """*kept* and *gone* are on disk; what came since is still to be kept."""
         for key, was in kept.items():
             row = self._rows.get(key)
             if row is not None and row.points == was.points:
@@ -142,9 +173,11 @@ class Usages:
         self._gone -= set(gone)
 
     def restore(self, kept: Mapping[Key, Kept]) -> None:
-        """Go on with *kept*; the last heard of first, while there is room."""
-        for key, was in sorted(kept.items(), key=lambda item: -item[1].heard_at)[: self._most]:
-            self._make_room()
+        """Go on with *kept*: with those that were heard of last, when there is no room for all."""
+        last = sorted(kept.items(), key=lambda item: item[1].heard_at)[-self._most :]
+        for key, was in last:
+            if not self._free:
+                self._grow()
             row = self._begin(key)
             row.points, row.step_s, row.heard_at = was.points, was.step_s, was.heard_at
             row.first_at, row.last_at = was.first_at, was.last_at
@@ -160,22 +193,28 @@ class Usages:
         self._gone.discard(key)
         return row
 
-    def _make_room(self) -> int:
-        if not self._free and self._capacity < self._most:
-            larger = min(2 * self._capacity, self._most)
-            self._free = list(range(self._capacity, larger))
-            self._cpu.grow(larger)
-            self._memory.grow(larger)
-            wider = ((0, larger - self._capacity), (0, 0))
-            self._peaks, self._peak_days = (
-                np.pad(self._peaks, wider),
-                np.pad(self._peak_days, wider),
-            )
-            self._capacity = larger
-        if self._free:
+    def _make_room(self, *, spared_since: float) -> int:
+        """Rows that had to go."""
+        if self._capacity < self._most:
+            self._grow()
             return 0
-        self._drop(min(self._rows, key=lambda key: self._rows[key].heard_at))
+        oldest = next(iter(self._rows))
+        if self._rows[oldest].heard_at > spared_since:
+            return 0
+        self._drop(oldest)
         return 1
+
+    def _grow(self) -> None:
+        larger = min(2 * self._capacity, self._most)
+        self._free = list(range(self._capacity, larger))
+        self._cpu.grow(larger)
+        self._memory.grow(larger)
+        wider = ((0, larger - self._capacity), (0, 0))
+        self._peaks, self._peak_days = (
+            np.pad(self._peaks, wider),
+            np.pad(self._peak_days, wider),
+        )
+        self._capacity = larger
 
     def _drop(self, key: Key) -> None:
         row = self._rows.pop(key)

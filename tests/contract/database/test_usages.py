@@ -5,6 +5,8 @@ from pathlib import Path
 
 import pytest
 from nemutator_controller.database.schema import histograms
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.packing import Kept
 from nemutator_controller.sizing.ports import UsageStore
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
@@ -31,18 +33,21 @@ def learned(*owners: str, times: int = 1) -> Usages:
     return usages
 
 
+def kept(*owners: str, times: int = 1) -> dict[Key, Kept]:
+    return learned(*owners, times=times).kept([key(owner) for owner in owners])
+
+
 async def test_what_was_learned_comes_back(store: UsageStore) -> None:
     usages = learned("a", "b", times=5)
-    await store.save(*usages.changes())
+    await store.save(usages.kept(usages.keys()), [])
     back = Usages(most=100)
     back.restore(await store.load())
-    assert back.seen(now=NOW) == usages.seen(now=NOW)
+    assert back.seen(back.keys(), now=NOW) == usages.seen(usages.keys(), now=NOW)
 
 
 async def test_a_later_state_takes_the_place_of_an_earlier_one(store: UsageStore) -> None:
-    await store.save(*learned("a", "b").changes())
-    kept, _ = learned("a", times=3).changes()
-    await store.save(kept, [key("b"), key("never there")])
+    await store.save(kept("a", "b"), [])
+    await store.save(kept("a", times=3), [key("b"), key("never there")])
     found = await store.load()
     assert {at.owner: one.points for at, one in found.items()} == {"a": 3}
 
@@ -50,7 +55,7 @@ async def test_a_later_state_takes_the_place_of_an_earlier_one(store: UsageStore
 async def test_a_row_that_cannot_be_read_is_learned_anew(tmp_path: Path) -> None:
     with opened(tmp_path / "x.db") as database:
         store = SqlUsages(database)
-        await store.save(*learned("a", "b").changes())
+        await store.save(kept("a", "b"), [])
         broken = update(histograms).where(histograms.c.owner == "a").values(packed=b"rust")
         await database.write(lambda connection: connection.execute(broken).rowcount)
         assert [at.owner for at in await store.load()] == ["b"]

@@ -96,8 +96,9 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
         part = dataclasses.replace(summary("u1", "c-u1"), program="app")
         assert cluster.whose.of("n1", part) is None
         assert cluster.whose.of("n2", summary("u1", "c-u1")) is None
-        assert cluster.requests.of(key) == Requested(250, 64 << 20)
-        assert cluster.requests.of(Key("shop", "Pod", "other", "app")) is None
+        asked = await cluster.requests.now()
+        assert asked[key] == Requested(250, 64 << 20)
+        assert Key("shop", "Pod", "other", "app") not in asked
 
 
 async def test_a_pod_is_known_by_its_name_and_by_its_uid(tmp_path: Path) -> None:

@@ -2,7 +2,7 @@ import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 
-from nemutator_controller.cluster.keeping import EVERY_S, Keeper
+from nemutator_controller.cluster.keeping import EVERY_S, MOST, STEP, Keeper
 from nemutator_controller.cluster.nodes import Nodes
 
 from tests.fakes.batches import NOW, batch
@@ -11,9 +11,9 @@ from tests.fakes.clocks import ManualClock
 
 
 class Standing:
-    def __init__(self, store: MemoryLatest | None = None) -> None:
+    def __init__(self, store: MemoryLatest | None = None, *, most: int = 4) -> None:
         self.clock = ManualClock(NOW)
-        self.nodes = Nodes(most=4)
+        self.nodes = Nodes(most=most)
         self.store = store or MemoryLatest()
         self.keeper = Keeper(self.nodes, self.store, forget_after_s=1000, clock=self.clock)
 
@@ -76,3 +76,17 @@ async def test_a_node_that_is_long_gone_is_forgotten_everywhere() -> None:
     await brain.keeper.keep()
     assert not brain.nodes.all()
     assert not brain.store.nodes
+
+
+async def test_of_many_nodes_some_are_saved_each_time_and_all_in_turn() -> None:
+    brain = Standing(most=MOST + 10)
+    names = [f"n{number:04}" for number in range(MOST + 10)]
+    for seq in (1, 2):
+        for name in names:
+            brain.see(name, seq)
+        await brain.keeper.keep()
+    assert brain.store.saved == [*names, *names[: MOST - 10]]
+    assert max(brain.store.steps) == STEP
+    await brain.keeper.keep()
+    await brain.keeper.keep()
+    assert brain.store.saved == [*names, *names[:MOST]], "what did not change is not saved again"

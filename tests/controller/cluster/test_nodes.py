@@ -1,8 +1,11 @@
+import zlib
 from dataclasses import replace
 
+import msgspec
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.cluster.nodes import Node, Nodes
+from nemutator_controller.cluster.nodes import Node, Nodes, UnreadableReportError, pack, unpack
 
 from tests.fakes.batches import NOW, batch, busy_report
 
@@ -12,7 +15,7 @@ def see(nodes: Nodes, seq: int, *, node: str = "n1", epoch: str = "e1", now: flo
 
 
 def kept(name: str, *, seen_at: float) -> Node:
-    return Node(name, "old", 9, seen_at, busy_report(), restored=True)
+    return Node(name, "old", 9, seen_at, pack(busy_report()), restored=True)
 
 
 @given(st.permutations(range(1, 7)))
@@ -73,3 +76,16 @@ def test_nodes_that_are_long_gone_are_forgotten() -> None:
 
 def test_a_node_is_a_value() -> None:
     assert kept("a", seen_at=1) == replace(kept("b", seen_at=1), name="a")
+
+
+def test_a_report_is_kept_small_and_comes_back_whole() -> None:
+    report = busy_report(workloads=100, processes=100)
+    packed = pack(report)
+    assert unpack(packed) == report
+    assert len(packed) < len(msgspec.json.encode(report)) / 5
+
+
+@pytest.mark.parametrize("packed", [b"", b"x", zlib.compress(b"{}"), pack(busy_report())[:-9]])
+def test_what_is_no_report_is_said_to_be_none(packed: bytes) -> None:
+    with pytest.raises(UnreadableReportError):
+        unpack(packed)

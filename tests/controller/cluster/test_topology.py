@@ -4,24 +4,23 @@ from dataclasses import replace
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.cluster.nodes import Node
-from nemutator_controller.cluster.topology import Filter, Topology, topology
+from nemutator_common.wire import Report
+from nemutator_controller.cluster.nodes import Node, pack
+from nemutator_controller.cluster.topology import Filter, NodeView, Topology, node_view
 
 from tests.fakes.batches import NOW, busy_report, process, workload
 
 PATHS = ("/", "/system.slice", "/system.slice/a.service", "/user.slice/b")
 
-NODE = Node(
-    "n1",
-    "e1",
-    1,
-    NOW - 3,
-    replace(
-        busy_report(),
-        workloads=tuple(workload(path) for path in PATHS),
-        processes=tuple(process(pid, of=path) for pid, path in enumerate(PATHS, 1)),
-    ),
+REPORT = replace(
+    busy_report(),
+    workloads=tuple(workload(path) for path in PATHS),
+    processes=tuple(process(pid, of=path) for pid, path in enumerate(PATHS, 1)),
 )
+
+
+def node(report: Report = REPORT, *, seen_at: float = NOW - 3) -> Node:
+    return Node("n1", "e1", 1, seen_at, pack(report))
 
 
 class Named:
@@ -32,50 +31,51 @@ class Named:
         return labels["name"] in self._names
 
 
-def shown(wanted: Filter, node: Node = NODE) -> Topology:
-    return topology([node], wanted, now=NOW, stale_after_s=15)
+def shown(wanted: Filter, seen: Node | None = None) -> NodeView:
+    return node_view(seen or node(), wanted, now=NOW, after_s=15)
 
 
-def paths(document: Topology) -> list[object]:
-    return [workload["path"] for workload in document.nodes[0].workloads]
+def paths(view: NodeView) -> list[object]:
+    return [workload["path"] for workload in view.workloads]
 
 
 def test_the_document_has_the_agreed_shape() -> None:
-    document = msgspec.to_builtins(shown(Filter()))
+    document = msgspec.to_builtins(Topology(now=NOW, nodes=[shown(Filter())]))
+    assert list(document) == ["apiVersion", "kind", "now", "nodes"], "nodes are sent last"
     assert (document["apiVersion"], document["kind"]) == ("nemutator.io/v1", "Topology")
-    node = document["nodes"][0]
-    assert list(node) == [
+    view = document["nodes"][0]
+    assert list(view) == [
         *("name", "seen_at", "age_s", "stale", "machine", "workloads", "processes", "missing")
     ]
-    assert (node["age_s"], node["stale"]) == (3.0, False)
-    assert node["workloads"][2]["namespace"] == "system.slice"
-    assert node["workloads"][2]["labels"]["runtime"] == "go"
-    assert node["workloads"][2]["pressures"]["cpu"]["some_10s"] == 1.0
+    assert (view["age_s"], view["stale"]) == (3.0, False)
+    assert view["workloads"][2]["namespace"] == "system.slice"
+    assert view["workloads"][2]["labels"]["runtime"] == "go"
+    assert view["workloads"][2]["pressures"]["cpu"]["some_10s"] == 1.0
 
 
 def test_a_namespace_keeps_its_workloads_with_their_processes() -> None:
     document = shown(Filter(namespace="system.slice"))
     assert paths(document) == ["/system.slice", "/system.slice/a.service"]
-    assert [p.pid for p in document.nodes[0].processes] == [2, 3]
+    assert [p.pid for p in document.processes] == [2, 3]
     assert paths(shown(Filter(namespace="/"))) == ["/"]
 
 
 @given(st.sets(st.sampled_from(["/", "system.slice", "a.service", "b"])))
 def test_a_selector_keeps_exactly_what_it_matches(names: set[str]) -> None:
     document = shown(Filter(selector=Named(*names)))
-    assert {workload["name"] for workload in document.nodes[0].workloads} == names
-    assert {p.workload for p in document.nodes[0].processes} == set(paths(document))
+    assert {workload["name"] for workload in document.workloads} == names
+    assert {p.workload for p in document.processes} == set(paths(document))
 
 
 def test_a_process_of_an_unlisted_cgroup_is_shown_unless_something_is_asked_for() -> None:
-    stray = replace(NODE, report=replace(NODE.report, processes=(process(9, of="/gone"),)))
-    assert len(shown(Filter(), stray).nodes[0].processes) == 1
-    assert not shown(Filter(namespace="gone"), stray).nodes[0].processes
+    stray = node(replace(REPORT, processes=(process(9, of="/gone"),)))
+    assert len(shown(Filter(), stray).processes) == 1
+    assert not shown(Filter(namespace="gone"), stray).processes
 
 
 def test_a_clock_that_was_set_back_gives_no_negative_age() -> None:
-    assert shown(Filter(), replace(NODE, seen_at=NOW + 60)).nodes[0].age_s == 0
+    assert shown(Filter(), node(seen_at=NOW + 60)).age_s == 0
 
 
 def test_silence_makes_a_node_stale() -> None:
-    assert shown(Filter(), replace(NODE, seen_at=NOW - 16)).nodes[0].stale
+    assert shown(Filter(), node(seen_at=NOW - 16)).stale

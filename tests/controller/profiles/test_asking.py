@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import ProfileTarget
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import Node, pack
 from nemutator_controller.profiles.asking import (
     AskedTarget,
     AskedWronglyError,
@@ -22,7 +22,7 @@ from tests.fakes.profiles import NOW, POD, FixedPods
 
 def node(name: str, *pods: str) -> Node:
     workloads = tuple(replace(workload(f"/pods/{uid}"), pod_uid=uid) for uid in pods)
-    return Node(name, "e1", 1, NOW, replace(busy_report(), workloads=workloads))
+    return Node(name, "e1", 1, NOW, pack(replace(busy_report(), workloads=workloads)))
 
 
 def located(
@@ -67,7 +67,7 @@ def test_a_process_is_called_what_its_own_node_calls_it() -> None:
     known = busy_report().processes[-1]
     assert located("pid", str(known.pid)).program == known.command
     assert located("pid", str(known.pid + 1)).program == ""
-    bare = replace(node("n2"), report=replace(busy_report(), processes=()))
+    bare = replace(node("n2"), packed=pack(replace(busy_report(), processes=())))
     other = locate(AskedTarget("pid", str(known.pid), "n2"), [node("n1"), bare], FixedPods())
     assert other.program == ""
 

@@ -4,8 +4,6 @@ from nemutator_controller.sizing.documents import advice_list, essence
 from nemutator_controller.sizing.keys import Key, Requested
 from nemutator_controller.sizing.usages import Seen
 
-from tests.fakes.sizing import FixedRequests
-
 SEEN = Seen(
     key=Key("shop", "Deployment", "cart", "app"),
     points=100,
@@ -21,8 +19,8 @@ FEW = replace(SEEN, key=Key("other", "unit", "ssh.service", "-"), points=3)
 
 
 def test_advice_stands_beside_what_is_requested_now() -> None:
-    requests = FixedRequests({SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)})
-    [advice] = advice_list([SEEN], requests).items
+    asked = {SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)}
+    [advice] = advice_list([SEEN], asked).items
     assert (advice.state, advice.strategy, advice.reason) == ("firm", "krr-simple", "")
     assert (advice.requests_now.cpu, advice.requests_now.memory) == ("500m", "1073741824")
     assert (advice.requests.cpu, advice.requests.memory) == ("200m", "230M")
@@ -31,7 +29,7 @@ def test_advice_stands_beside_what_is_requested_now() -> None:
 
 
 def test_without_enough_points_there_are_only_reasons() -> None:
-    [advice] = advice_list([FEW], FixedRequests({})).items
+    [advice] = advice_list([FEW], {}).items
     assert advice.state == "not_yet"
     assert advice.reason.startswith("3 of 8 points")
     nothing = (None, None)
@@ -41,21 +39,14 @@ def test_without_enough_points_there_are_only_reasons() -> None:
 
 def test_a_sum_of_processes_is_called_one() -> None:
     program = replace(SEEN, key=Key("vm", "program", "shop", "-"))
-    firm, few = advice_list([program, replace(program, points=9)], FixedRequests({})).items
+    firm, few = advice_list([program, replace(program, points=9)], {}).items
     assert firm.reason == "a sum of processes"
     assert few.reason.endswith("; a sum of processes")
 
 
-def test_a_namespace_shows_its_own_only() -> None:
-    both = [FEW, SEEN]
-    found = advice_list(both, FixedRequests({}), namespace="shop").items
-    assert [advice.owner for advice in found] == ["cart"]
-    assert len(advice_list(both, FixedRequests({})).items) == 2
-
-
 def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
     def of(seen: Seen) -> object:
-        return essence(advice_list([seen], FixedRequests({})))
+        return essence(advice_list([seen], {}))
 
     assert of(SEEN) == of(replace(SEEN, points=200, span_s=9999.0, last_at=8.0))
     assert of(SEEN) != of(replace(SEEN, cpu_p95=0.3))

@@ -4,7 +4,7 @@ from nemutator_common import names
 from nemutator_common.wire import Batch, Envelope
 from nemutator_controller.sizing.hearing import Hearing
 from nemutator_controller.sizing.keys import ByPath
-from nemutator_controller.sizing.usages import Usages
+from nemutator_controller.sizing.usages import SPARED_S, Usages
 
 from tests.controller.sizing.test_usages import NOW, summary
 from tests.fakes.batches import busy_report
@@ -21,13 +21,13 @@ def batch_of(seq: int, *paths: str, at: float = NOW) -> Batch:
 
 class Bench:
     def __init__(self, most: int = 10) -> None:
-        self.meter, self.usages = MemoryMeter(), Usages(most=most)
+        self.meter, self.usages, self.clock = MemoryMeter(), Usages(most=most), ManualClock(NOW)
         self.hearing = Hearing(
-            MemoryReports(), self.usages, ByPath(), meter=self.meter, clock=ManualClock(NOW)
+            MemoryReports(), self.usages, ByPath(), meter=self.meter, clock=self.clock
         )
 
     def points(self) -> dict[str, int]:
-        return {one.key.owner: one.points for one in self.usages.seen(now=NOW)}
+        return {one.key.owner: one.points for one in self.usages.seen(self.usages.keys(), now=NOW)}
 
 
 async def test_what_is_new_is_learned_and_a_repetition_is_not() -> None:
@@ -55,5 +55,9 @@ async def test_who_makes_room_is_counted() -> None:
     bench = Bench(most=1)
     await bench.hearing.store(batch_of(1, "/s/a"), now=NOW)
     await bench.hearing.store(batch_of(2, "/s/b"), now=NOW)
+    assert bench.points() == {"a": 1}
+    assert bench.meter.value(names.SUMMARIES_DROPPED, reason="no_room") == 1
+    await bench.clock.advance(SPARED_S)
+    await bench.hearing.store(batch_of(3, "/s/b"), now=NOW)
     assert bench.meter.value(names.USAGES_DROPPED, reason="count") == 1
     assert bench.points() == {"b": 1}

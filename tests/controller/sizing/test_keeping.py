@@ -37,7 +37,9 @@ async def test_another_life_goes_on_with_what_was_kept() -> None:
     after.store = bench.store
     after.keeper = UsageKeeper(after.usages, after.store, meter=after.meter, clock=after.clock)
     await after.keeper.restore()
-    assert after.usages.seen(now=NOW) == bench.usages.seen(now=NOW)
+    keys = bench.usages.keys()
+    assert after.usages.keys() == keys
+    assert after.usages.seen(keys, now=NOW) == bench.usages.seen(keys, now=NOW)
 
 
 async def test_a_store_that_fails_is_tried_again() -> None:

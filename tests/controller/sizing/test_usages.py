@@ -5,7 +5,14 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import Summary
 from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.usages import FORGOTTEN_S, Seen, Usages, is_sound
+from nemutator_controller.sizing.usages import (
+    FORGOTTEN_S,
+    SPARED_S,
+    Learned,
+    Seen,
+    Usages,
+    is_sound,
+)
 
 NOW = 1_700_000_000.0
 DAY_S = 86_400.0
@@ -28,7 +35,7 @@ def summary(at: float = NOW, cpu_cores: float = 0.5, memory_bytes: int = 50_000_
 
 
 def seen(usages: Usages, owner: str = "a", *, now: float = NOW) -> Seen:
-    [found] = [one for one in usages.seen(now=now) if one.key == key(owner)]
+    [found] = usages.seen([key(owner)], now=now)
     return found
 
 
@@ -53,7 +60,7 @@ def test_a_day_counts_as_one_memory_sample_the_largest() -> None:
     usages = Usages(most=4)
     for n, used in enumerate((100, 300, 200)):
         usages.learn([(key(), summary(NOW + n, memory_bytes=used * 1_000_000))], now=NOW)
-    kept, _ = usages.changes()
+    kept = usages.kept([key()])
     filled = kept[key()].memory > 0
     assert filled.sum() == 1
     assert seen(usages).memory_p95 == pytest.approx(300e6, rel=0.06)
@@ -64,7 +71,7 @@ def test_the_next_window_begins_a_whole_number_of_days_later() -> None:
     usages = Usages(most=4)
     usages.learn([(key(), summary(NOW))], now=NOW)
     usages.learn([(key(), summary(NOW + 3.5 * DAY_S, memory_bytes=60_000_000))], now=NOW)
-    kept, _ = usages.changes()
+    kept = usages.kept([key()])
     assert kept[key()].peaks.window_end == NOW + 4 * DAY_S
     assert (kept[key()].memory > 0).sum() == 2
 
@@ -74,10 +81,38 @@ def test_who_was_not_heard_of_for_longest_makes_room() -> None:
     for n, owner in enumerate("ab"):
         usages.learn([(key(owner), summary())], now=NOW + n)
     usages.learn([(key("a"), summary())], now=NOW + 2)
-    assert usages.learn([(key("c"), summary())], now=NOW + 3) == 1
-    assert [one.key.owner for one in usages.seen(now=NOW)] == ["a", "c"]
+    later = NOW + 1 + SPARED_S
+    assert usages.learn([(key("c"), summary())], now=later) == Learned(1, evicted=1, refused=0)
+    assert usages.keys() == [key("a"), key("c")]
     assert seen(usages, "c").points == 1
     assert usages.changes()[1] == {key("b")}
+
+
+def test_one_container_too_many_takes_nobodys_place_while_all_are_heard_of() -> None:
+    """The oldest would always be the next to speak: nobody would ever have a second point."""
+    usages = Usages(most=3)
+    for n in range(40):
+        at = NOW + 15 * n
+        done = usages.learn([(key(owner), summary(at)) for owner in "abcd"], now=at)
+        assert done == Learned(3, evicted=0, refused=1)
+    assert [one.points for one in usages.seen(usages.keys(), now=NOW)] == [40, 40, 40]
+
+
+@given(st.lists(st.tuples(st.sampled_from("abcdef"), st.integers(0, 3)), max_size=30))
+def test_rows_stay_in_the_order_in_which_they_were_heard_of(spoken: list[tuple[str, int]]) -> None:
+    usages, heard, now = Usages(most=3), dict[str, float](), NOW
+    for owner, hours in spoken:
+        now += hours * SPARED_S / 2
+        if owner not in heard and len(heard) == 3:
+            oldest = min(heard, key=lambda one: (heard[one], list(heard).index(one)))
+            if heard[oldest] > now - SPARED_S:
+                assert usages.learn([(key(owner), summary())], now=now).refused == 1
+                continue
+            del heard[oldest]
+        usages.learn([(key(owner), summary())], now=now)
+        heard.pop(owner, None)
+        heard[owner] = now
+        assert {one.owner for one in usages.keys()} == set(heard)  # noqa: SIM118
 
 
 def test_rows_grow_without_a_change_to_those_that_are_there() -> None:
@@ -85,7 +120,7 @@ def test_rows_grow_without_a_change_to_those_that_are_there() -> None:
     usages.learn([(key("first"), summary(cpu_cores=3.0))], now=NOW)
     before = seen(usages, "first")
     samples = [(key(f"o{n}"), summary(cpu_cores=0.1)) for n in range(599)]
-    assert usages.learn(samples, now=NOW) == 0
+    assert usages.learn(samples, now=NOW) == Learned(599, evicted=0, refused=0)
     assert seen(usages, "first") == before
     assert len(usages) == 600
 
@@ -103,11 +138,12 @@ def test_what_nobody_speaks_of_is_forgotten_and_its_row_begins_empty() -> None:
 def test_only_what_changed_is_kept_and_what_came_meanwhile_next_time() -> None:
     usages = Usages(most=4)
     usages.learn([(key("a"), summary()), (key("b"), summary())], now=NOW)
-    kept, gone = usages.changes()
-    assert (set(kept), gone) == ({key("a"), key("b")}, frozenset())
+    changed, gone = usages.changes()
+    assert (set(changed), gone) == ({key("a"), key("b")}, frozenset())
+    kept = usages.kept([*changed, key("dropped since")])
     usages.learn([(key("b"), summary())], now=NOW)
     usages.saved(kept, gone)
-    assert set(usages.changes()[0]) == {key("b")}
+    assert usages.changes()[0] == [key("b")]
 
 
 learned = st.lists(
@@ -130,12 +166,12 @@ def test_a_restart_changes_nothing(
     straight, stopped, restarted = (Usages(most=8) for _ in range(3))
     learn(straight, before)
     learn(stopped, before)
-    restarted.restore(stopped.changes()[0])
-    assert restarted.changes()[0] == {}
+    restarted.restore(stopped.kept(stopped.keys()))
+    assert restarted.changes()[0] == []
     learn(straight, after)
     learn(restarted, after)
     end = NOW + 10 * DAY_S
-    assert restarted.seen(now=end) == straight.seen(now=end)
+    assert restarted.seen(restarted.keys(), now=end) == straight.seen(straight.keys(), now=end)
 
 
 def test_a_restart_with_less_room_keeps_those_last_heard_of() -> None:
@@ -143,8 +179,8 @@ def test_a_restart_with_less_room_keeps_those_last_heard_of() -> None:
     for n, owner in enumerate("abc"):
         usages.learn([(key(owner), summary())], now=NOW + n)
     smaller = Usages(most=2)
-    smaller.restore(usages.changes()[0])
-    assert [one.key.owner for one in smaller.seen(now=NOW)] == ["b", "c"]
+    smaller.restore(usages.kept(usages.keys()))
+    assert smaller.keys() == [key("b"), key("c")]
 
 
 @pytest.mark.parametrize(

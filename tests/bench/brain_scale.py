@@ -1,0 +1,270 @@
+"""The brain with 150 000 pods on 5 000 nodes: memory, CPU per report, its large answers.
+
+The real process in cluster mode has one core. The other is for an API server of nothing but bytes
+and for the agents, which keep two TLS connections for each node, one waiting for profile requests
+and one that posts a report of 164 groups and 130 processes. What one brain can take is found by
+posting as fast as it answers; what that means for an agent's interval is arithmetic.
+
+While all that happens somebody asks /healthz every 20 ms: how long that takes is how long the loop
+was held up by one thing.
+"""
+
+import contextlib
+import http.client
+import json
+import subprocess
+import sys
+import tempfile
+import threading
+import time
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+from typing import Any
+
+from nemutator_common.wire import ADVICE_PATH
+
+from tests.bench import brain_scale_shape as shape
+from tests.bench.first_light_processes import Process, started
+from tests.bench.frame import Result, aim
+from tests.e2e.talking import ask, connected
+from tests.testbed.running.ports import free_port
+from tests.testbed.running.waiting import until
+
+SYNC_S = 300.0
+ANSWER_S = 300.0
+POINTS = 8
+"""Of each container in the first report, as after an absence of the brain: advice begins there."""
+LONGEST_INTERVAL_S = 30.0
+"""What agents of 5 000 nodes may be told to take between two reports."""
+KEEPERS_S = 70.0
+"""Longer than the brain waits between two savings of what it knows."""
+
+SETTINGS = {"MOST_NODES": shape.NODES, "SIZED_CONTAINERS": 2 * shape.WORKLOADS + 1_000}
+
+Figures = dict[str, Any]
+
+
+def bench() -> Result:
+    with tempfile.TemporaryDirectory(prefix="brain-scale-") as name:
+        measured = measure(Path(name))
+    wanted_per_s = shape.NODES / LONGEST_INTERVAL_S
+    advice, page = measured["advice"], measured["topology"]["one_namespace"]
+    return Result(
+        measured=measured,
+        aims=(
+            aim("GiB of RssAnon, the most of all moments", measured["most_gib"], "<=", 1.5),
+            aim("connections refused", measured["connect"]["refused"], "<=", 0),
+            aim(
+                f"reports per second, for {shape.NODES} nodes each {LONGEST_INTERVAL_S:.0f} s",
+                measured["rounds"][-1]["per_s"],
+                ">=",
+                round(wanted_per_s, 1),
+            ),
+            aim("reports that were not stored", measured["not_stored"], "<=", 0),
+            aim("containers with advice", advice["items"], ">=", 2 * shape.WORKLOADS),
+            aim("ms that the loop was held up while all advice was made",
+                advice["held_up_ms"], "<=", 100),
+            aim("ms that the loop was held up by the topology of one namespace",
+                page["held_up_ms"], "<=", 100),
+            aim("ms that the loop was held up while reports came and everything was kept",
+                measured["keeping"]["held_up_ms"], "<=", 100),
+        ),
+    )  # fmt: skip
+
+
+def measure(folder: Path) -> Figures:
+    with kube(folder) as port, brain(folder, port) as (process, uplink):
+        data = folder / "data"
+        begun, figures = time.monotonic(), Figures()
+        watcher = Watcher(data / "brain.sock", process)
+        until(lambda: ready(process, data / "brain.sock"), "the brain is ready", within_s=SYNC_S)
+        figures["sync"] = {
+            "seconds": round(time.monotonic() - begun, 1),
+            "cpu_s": round(process.cpu_s(), 1),
+            "rss_anon_mib": process.rss_anon_mib(),
+        }
+        with watcher.watching(), agents(uplink) as told:
+            figures["connect"] = told(do="connect") | {"rss_anon_mib": process.rss_anon_mib()}
+            rounds = []
+            for number in range(3):
+                cpu_s = process.cpu_s()
+                watcher.reset()
+                done = told(do="report", each=1, of=1, points=1 if number else POINTS, at_once=48)
+                reports = sum(done["statuses"].values())
+                done |= {
+                    "cpu_ms_per_report": round((process.cpu_s() - cpu_s) * 1e3 / reports, 2),
+                    "rss_anon_mib": process.rss_anon_mib(),
+                    "held_up_ms": watcher.held_up_ms(),
+                }
+                rounds.append(done)
+            figures["rounds"] = rounds
+            token = (data / "link-token").read_text().strip()
+            figures["advice"] = asked(watcher, "/api/v1/advice", token)
+            figures["advice_for_admission"] = asked(watcher, ADVICE_PATH, token)
+            figures["advice_again"] = asked(watcher, ADVICE_PATH, token)
+            figures["topology"] = {
+                "one_node": asked(watcher, "/api/v1/topology?labelSelector=node%3Dnode-7", token),
+                "one_namespace": asked(watcher, "/api/v1/topology?namespace=team-7", token),
+                "all": asked(watcher, "/api/v1/topology", token),
+            }
+            watcher.reset()
+            cpu_s = process.cpu_s()
+            per_s = round(rounds[-1]["per_s"] * 0.6)
+            calm = told(do="report", each=1, of=5, points=1, at_once=48, per_s=per_s,
+                        nodes=min(shape.NODES, int(per_s * KEEPERS_S)))  # fmt: skip
+            figures["keeping"] = calm | {
+                "cpu_share": round((process.cpu_s() - cpu_s) / calm["seconds"], 2),
+                "held_up_ms": watcher.held_up_ms(),
+                "rss_anon_mib": process.rss_anon_mib(),
+                "database_mib": round(sum(
+                    path.stat().st_size for path in data.glob("nemutator.db*")
+                ) / 2**20, 1),
+            }  # fmt: skip
+        figures["most_gib"] = round(watcher.most_mib / 1024, 3)
+        figures["not_stored"] = sum(
+            count
+            for one in (*rounds, figures["keeping"])
+            for status, count in one["statuses"].items()
+            if status != "200"
+        )
+        return figures
+
+
+class Watcher:
+    """Asks how the brain is, again and again: the slowest answer, and the most memory."""
+
+    def __init__(self, socket: Path, process: Process) -> None:
+        self._socket = socket
+        self._process = process
+        self._slowest_s = 0.0
+        self._stop = threading.Event()
+        self.most_mib = 0.0
+
+    def reset(self) -> None:
+        self._slowest_s = 0.0
+
+    def held_up_ms(self) -> float:
+        return round(self._slowest_s * 1e3, 1)
+
+    def request(self, path: str, token: str) -> tuple[float, int, bytes]:
+        connection = http.client.HTTPConnection("localhost", timeout=ANSWER_S)
+        connection.sock = connected(self._socket)
+        connection.sock.settimeout(ANSWER_S)
+        with contextlib.closing(connection):
+            begun = time.monotonic()
+            connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+            response = connection.getresponse()
+            size, start = 0, b""
+            while piece := response.read(1 << 20):
+                size += len(piece)
+                start = start if len(start) > 1 << 26 else start + piece
+            return time.monotonic() - begun, size, start
+
+    @contextlib.contextmanager
+    def watching(self) -> Iterator[None]:
+        thread = threading.Thread(target=self._watch)
+        thread.start()
+        try:
+            yield
+        finally:
+            self._stop.set()
+            thread.join()
+
+    def _watch(self) -> None:
+        while not self._stop.wait(0.02):
+            begun = time.monotonic()
+            with contextlib.suppress(OSError):
+                ask(self._socket, "/healthz")
+            self._slowest_s = max(self._slowest_s, time.monotonic() - begun)
+            self.most_mib = max(self.most_mib, self._process.rss_anon_mib())
+
+
+def asked(watcher: Watcher, path: str, token: str) -> Figures:
+    watcher.reset()
+    before = watcher.most_mib
+    seconds, size, body = watcher.request(path, token)
+    figures: Figures = {
+        "seconds": round(seconds, 2),
+        "mib": round(size / 2**20, 2),
+        "held_up_ms": watcher.held_up_ms(),
+        "more_rss_mib": round(watcher.most_mib - before, 1),
+    }
+    if b'"AdviceList"' in body[:200]:
+        items = json.loads(body)["items"]
+        figures["items"] = len(items)
+        figures["with_value"] = sum(item["state"] != "not_yet" for item in items)
+        figures["with_requests_now"] = sum(bool(item["requests_now"]["cpu"]) for item in items)
+    return figures
+
+
+def ready(process: Process, socket: Path) -> bool:
+    if process.popen.poll() is not None:
+        raise RuntimeError(process.log.read_text()[-2000:])
+    with contextlib.suppress(OSError):
+        return ask(socket, "/readyz").status == 200
+    return False
+
+
+@contextlib.contextmanager
+def kube(folder: Path) -> Iterator[int]:
+    served = folder / "kube"
+    served.mkdir()
+    with subprocess.Popen(
+        ["taskset", "-c", "1", sys.executable, "-m", "tests.bench.brain_scale_kube", str(served)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdout is not None
+        assert process.stdin is not None
+        yield int(process.stdout.readline())
+        process.stdin.close()
+
+
+@contextlib.contextmanager
+def brain(folder: Path, kube_port: int) -> Iterator[tuple[Process, int]]:
+    account = folder / "account"
+    account.mkdir()
+    (account / "token").write_text("e30.brain.c2ln")
+    (account / "ca.crt").write_text((folder / "kube" / "ca.crt").read_text())
+    uplink = free_port()
+    settings = SETTINGS | {
+        "CLUSTER": "true",
+        "UPLINK": f"127.0.0.1:{uplink}",
+        "CLUSTER_CONSOLE": f"127.0.0.1:{free_port()}",
+        "SERVER_NAMES": "127.0.0.1",
+        "SERVICE_ACCOUNT": str(account),
+    }
+    environment: Mapping[str, str] = {
+        "KUBERNETES_SERVICE_HOST": "127.0.0.1",
+        "KUBERNETES_SERVICE_PORT_HTTPS": str(kube_port),
+        "NEMUTATOR_LOG_LEVEL": "warning",
+        **{f"NEMUTATOR_BRAIN_{name}": str(value) for name, value in settings.items()},
+    }
+    with started(
+        "brain", folder, f"--data-dir={folder / 'data'}", cpu=0, environment=environment
+    ) as process:
+        yield process, uplink
+
+
+@contextlib.contextmanager
+def agents(uplink: int) -> Iterator[Any]:
+    with subprocess.Popen(
+        ["taskset", "-c", "1", sys.executable, "-m", "tests.bench.brain_scale_agents", str(uplink)],
+        stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True,
+    ) as process:  # fmt: skip
+        assert process.stdin is not None
+        assert process.stdout is not None
+
+        def told(**what: object) -> Figures:
+            assert process.stdin is not None
+            assert process.stdout is not None
+            process.stdin.write(json.dumps(what) + "\n")
+            process.stdin.flush()
+            line = process.stdout.readline()
+            if not line:
+                raise RuntimeError("the agents' process has ended")
+            answer: Figures = json.loads(line)
+            sys.stderr.write(f"{what}: {answer}\n")
+            return answer
+
+        yield told
+        process.stdin.close()

@@ -1,0 +1,106 @@
+"""The API server of `brain-scale`: TLS, pods and ReplicaSets made as they go out, and reviews.
+
+A token of its agents is `e30.NODE.c2ln`: it is believed.
+"""
+
+import asyncio
+import json
+import sys
+from collections.abc import Callable, Iterator
+from pathlib import Path
+from typing import Any
+
+from aiohttp import web
+
+from tests.bench import brain_scale_shape as shape
+from tests.fakes.kube.certificates import AuthorityFiles
+
+VERSION = 10_000_000
+BATCH = 100
+BOOKMARK_S = 60.0
+
+Lines = Callable[[int, int], Iterator[bytes]]
+MADE: dict[str, tuple[int, Lines]] = {
+    "pods": (shape.PODS, shape.pods),
+    "replicasets": (shape.REPLICA_SETS, shape.replica_sets),
+    "jobs": (0, shape.pods),
+}
+
+
+async def watch(request: web.Request) -> web.StreamResponse:
+    plural = request.match_info["plural"]
+    total, lines = MADE[plural]
+    stream = web.StreamResponse(headers={"Content-Type": "application/json"})
+    await stream.prepare(request)
+    if request.query.get("sendInitialEvents"):
+        for first in range(0, total, BATCH):
+            few = lines(first, min(total, first + BATCH))
+            await stream.write(b"".join(b'{"type":"ADDED","object":%s}\n' % one for one in few))
+        await stream.write(_bookmark({"k8s.io/initial-events-end": "true"}))
+    while True:
+        await asyncio.sleep(BOOKMARK_S)
+        await stream.write(_bookmark({}))
+
+
+def _bookmark(annotations: dict[str, str]) -> bytes:
+    metadata = {"resourceVersion": str(VERSION), "annotations": annotations}
+    return json.dumps({"type": "BOOKMARK", "object": {"metadata": metadata}}).encode() + b"\n"
+
+
+async def review(request: web.Request) -> web.Response:
+    asked = (await request.json())["spec"]
+    node = asked["token"].split(".")[1]
+    claim = "authentication.kubernetes.io/node-name"
+    user = {
+        "username": "system:serviceaccount:nemutator:nemutator-agent",
+        "extra": {claim: [node]},
+    }
+    status = {"authenticated": True, "user": user, "audiences": asked["audiences"]}
+    return web.json_response({"status": status}, status=201)
+
+
+class Kept:
+    """The few Secrets and ConfigMaps of our own installation."""
+
+    def __init__(self) -> None:
+        self._things: dict[str, dict[str, Any]] = {}
+
+    async def create(self, request: web.Request) -> web.Response:
+        thing = await request.json()
+        self._things[f"{request.path}/{thing['metadata']['name']}"] = thing
+        return web.json_response(thing, status=201)
+
+    async def get(self, request: web.Request) -> web.Response:
+        thing = self._things.get(request.path)
+        if thing is None:
+            missing = {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}
+            return web.json_response(missing, status=404)
+        return web.json_response(thing)
+
+
+async def serve(folder: Path) -> None:
+    app, kept = web.Application(), Kept()
+    own = "/api/v1/namespaces/nemutator/{kind:secrets|configmaps}"
+    webhooks = "/apis/admissionregistration.k8s.io/v1/mutatingwebhookconfigurations/nemutator"
+    app.add_routes(
+        [
+            web.get("/{group:api/v1|apis/apps/v1|apis/batch/v1}/{plural}", watch),
+            web.post("/apis/authentication.k8s.io/v1/tokenreviews", review),
+            web.post(own, kept.create),
+            web.get(own + "/{name}", kept.get),
+            web.get(webhooks, kept.get),
+        ]
+    )
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=1)
+    await runner.setup()
+    context = AuthorityFiles(folder).server_context()
+    await web.TCPSite(runner, "127.0.0.1", 0, ssl_context=context).start()
+    sys.stdout.write(f"{runner.addresses[0][1]}\n")
+    sys.stdout.flush()
+    # Until whoever started us closes our standard input.
+    await asyncio.to_thread(sys.stdin.read)
+    await runner.cleanup()
+
+
+if __name__ == "__main__":
+    asyncio.run(serve(Path(sys.argv[1])))
