@@ -22,4 +22,3 @@ class LinksApi:
         key = self._doorkeeper.offer()
         url = f"http://{self._console()}{OPEN_PATH}?key={key.reveal()}"
         return answer({"url": url, "expires_in_s": int(LINK_S)})
-
