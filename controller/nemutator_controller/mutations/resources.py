@@ -6,11 +6,12 @@ says otherwise. A share is taken of what the pod itself asked for, never of what
 """
 
 import functools
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from fractions import Fraction
-from typing import Literal
+from typing import Annotated, Literal
 
 import msgspec
 from nemutator_common.quantities import Format, Quantity, QuantityError, parse_quantity
@@ -28,6 +29,12 @@ _MILLI = 10**6
 _UNIT = 10**9
 
 
+QUANTITY = re.compile(r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$")
+"""What people write. The API server reads more, like `-` and `+.e0`, and an exponent without end."""
+
+Glob = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
+
+
 class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """Where a value comes from: exactly one of the first three."""
 
@@ -41,10 +48,10 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class Resources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    containers: tuple[str, ...] = ("*",)
+    containers: tuple[Glob, ...] = ("*",)
     """Globs on names."""
-    requests: Mapping[Name, Amount] = {}
-    limits: Mapping[Name, Amount] = {}
+    requests: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
+    limits: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
     qos: Literal["Keep", "Change"] = "Keep"
     """Whether the pod may get another quality-of-service class by this."""
 
@@ -115,6 +122,8 @@ def _amount_faults(amount: Amount) -> Iterator[str]:
         except QuantityError as error:
             yield f".{field}: {error}"
             continue
+        if not QUANTITY.fullmatch(text):
+            yield f".{field}: {text!r}: expected a number with a suffix such as m, k, Mi, e3"
         if bounds[field].nanos <= 0:
             yield f".{field}: expected more than 0"
     if "min" in bounds and "max" in bounds and bounds["min"] > bounds["max"]:

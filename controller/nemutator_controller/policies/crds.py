@@ -10,6 +10,7 @@ from typing import Any
 import msgspec
 from nemutator_common import quantities
 
+from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, MOST
 from nemutator_controller.policies.model import (
     GROUP,
@@ -26,8 +27,6 @@ Schema = dict[str, Any]
 
 _LONGEST_KEY = 317
 """A prefix of 253, a slash, a name of 63."""
-
-QUANTITY = r"^[+-]?([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,3})?$"
 
 _MEANINGS: Mapping[str, str] = {
     "Spec.match": "Which pods: all that is given must fit; empty: every pod.",
@@ -52,19 +51,35 @@ _MEANINGS: Mapping[str, str] = {
     "Amount.max": "Not more than this quantity.",
 }
 
+_QUANTITY: Schema = {"pattern": QUANTITY.pattern, "maxLength": quantities.LONGEST}
+_LABEL_VALUE: Schema = {
+    "type": "string",
+    "pattern": r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
+    "maxLength": 63,
+}
+"""Patterns cost nothing, where each call of CEL counts: only keys of maps need it."""
+
 _BOUNDS: Mapping[str, Schema] = {
+    "LabelSelector.matchLabels": {"additionalProperties": _LABEL_VALUE},
+    "Expression.key": {
+        "pattern": (
+            r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+            r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"
+        ),
+        "maxLength": _LONGEST_KEY,
+    },
+    "Expression.values": {"items": _LABEL_VALUE},
+    "Amount.value": _QUANTITY,
+    "Amount.min": _QUANTITY,
+    "Amount.max": _QUANTITY,
     "Spec.mutations": {"minItems": 1, "maxItems": MOST_MUTATIONS},
     "Resources.containers": {"minItems": 1, "maxItems": 64},
-    "LabelSelector.matchExpressions": {"maxItems": 32},
-    "Expression.values": {"maxItems": 64},
-    "Amount.value": {"pattern": QUANTITY, "maxLength": quantities.LONGEST},
-    "Amount.min": {"pattern": QUANTITY, "maxLength": quantities.LONGEST},
-    "Amount.max": {"pattern": QUANTITY, "maxLength": quantities.LONGEST},
     "Amount.ratio": {"minimum": 0, "exclusiveMinimum": True, "maximum": 100},
     "Texts.set": {"maxProperties": MOST},
     "Texts.add": {"maxProperties": MOST},
-    "LabelSelector.matchLabels": {"maxProperties": 32},
 }
+
+_BOTH = "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
 
 _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "Mutation": (
@@ -77,12 +92,20 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         ),
     ),
     "Texts": (
-        ("has(self.set) || has(self.add)", "name at least one key in set or add"),
+        (f"{_BOTH}.exists(each, each.size() > 0)", "name at least one key in set or add"),
+        (
+            f"(has(self.set) ? self.set.size() : 0) + (has(self.add) ? self.add.size() : 0) <= {MOST}",
+            f"more than {MOST} keys",
+        ),
         (
             (
-                "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
-                f".all(each, each.all(key, !key.startsWith('{GROUP}/') && key.size() <= {_LONGEST_KEY}))"
+                f"{_BOTH}.all(each, each.all(key, key.size() <= {_LONGEST_KEY}"
+                " && !format.qualifiedName().validate(key).hasValue()))"
             ),
+            "expected keys as Kubernetes takes them: letters, digits, - _ . up to 63",
+        ),
+        (
+            f"{_BOTH}.all(each, each.all(key, !key.startsWith('{GROUP}/')))",
             f"words of {GROUP} steer nemutator itself; use other keys",
         ),
     ),
@@ -107,11 +130,27 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             ),
             "min is above max",
         ),
+        *(
+            (
+                f"!has(self.{field}) || quantity(self.{field}).isGreaterThan(quantity('0'))",
+                f"{field}: expected more than 0",
+            )
+            for field in ("value", "min", "max")
+        ),
     ),
     "Expression": (
         (
             "(self.operator in ['In', 'NotIn']) == (has(self.values) && self.values.size() > 0)",
             "In and NotIn take values, Exists and DoesNotExist take none",
+        ),
+    ),
+    "LabelSelector": (
+        (
+            (
+                "!has(self.matchLabels) || self.matchLabels.all(key,"
+                " !format.qualifiedName().validate(key).hasValue())"
+            ),
+            "expected labels' keys as Kubernetes takes them",
         ),
     ),
 }
@@ -146,6 +185,10 @@ def definition() -> Schema:
                     "additionalPrinterColumns": [
                         _column("Mode", "string", ".spec.mode"),
                         _column("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
+                        # Empty while it is followed.
+                        _column(
+                            "Fault", "string", '.status.conditions[?(@.type=="Ready")].message'
+                        ),
                         _column("Age", "date", ".metadata.creationTimestamp"),
                     ],
                     "schema": {"openAPIV3Schema": _object()},
@@ -211,9 +254,12 @@ def _of_type(info: msgspec.inspect.Type) -> Schema:
         case msgspec.inspect.DictType():
             return _of_map(info)
         case msgspec.inspect.VarTupleType():
-            return {"type": "array", "items": _of_type(info.item_type)}
+            return {"type": "array", "items": _of_type(info.item_type)} | _said(
+                maxItems=info.max_length
+            )
         case msgspec.inspect.StrType():
-            return {"type": "string", "maxLength": LONGEST_ANNOTATION}
+            longest = info.max_length or LONGEST_ANNOTATION
+            return {"type": "string", "maxLength": longest} | _said(minLength=info.min_length)
         case msgspec.inspect.BoolType():
             return {"type": "boolean"}
         case msgspec.inspect.FloatType():
@@ -226,8 +272,14 @@ def _of_map(info: msgspec.inspect.DictType) -> Schema:
     value = _of_type(info.value_type)
     if isinstance(info.key_type, msgspec.inspect.LiteralType):
         keys = [str(key) for key in info.key_type.values]
-        return {"type": "object", "minProperties": 1, "properties": dict.fromkeys(keys, value)}
-    return {"type": "object", "additionalProperties": value}
+        made = {"type": "object", "properties": dict.fromkeys(keys, value)}
+    else:
+        made = {"type": "object", "additionalProperties": value}
+    return made | _said(minProperties=info.min_length, maxProperties=info.max_length)
+
+
+def _said(**bounds: Any) -> Schema:
+    return {name: value for name, value in bounds.items() if value is not None}
 
 
 def _of_struct(info: msgspec.inspect.StructType) -> Schema:
@@ -245,6 +297,9 @@ def _of_struct(info: msgspec.inspect.StructType) -> Schema:
             made["description"] = _MEANINGS[word]
         if word == "Spec.mode":
             made["default"] = "Preview"
+        if word == "Mutation.labels":
+            for each in made["properties"].values():
+                each["additionalProperties"] = _LABEL_VALUE
         properties[field.encode_name] = made
     schema: Schema = {"type": "object", "properties": properties}
     if required := [field.encode_name for field in info.fields if field.required]:

@@ -5,7 +5,7 @@ the API server's schema lets through, such as a policy from before the schema, i
 """
 
 from collections.abc import Iterator, Mapping
-from typing import Any, Literal
+from typing import Annotated, Any, Literal
 
 import msgspec
 from nemutator_common import names
@@ -49,14 +49,14 @@ class _Strict(
 class Expression(_Strict, frozen=True):
     key: str
     operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: tuple[str, ...] = ()
+    values: Annotated[tuple[str, ...], msgspec.Meta(max_length=64)] = ()
 
 
 class LabelSelector(_Strict, frozen=True):
     """As everywhere in Kubernetes; an empty one selects everything."""
 
-    match_labels: Mapping[str, str] = {}
-    match_expressions: tuple[Expression, ...] = ()
+    match_labels: Annotated[Mapping[str, str], msgspec.Meta(max_length=32)] = {}
+    match_expressions: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=32)] = ()
 
 
 class Match(_Strict, frozen=True):
