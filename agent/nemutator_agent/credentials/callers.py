@@ -28,10 +28,7 @@ KERNEL_BYTES = 16 << 10
 
 
 def greet(accepted: socket.socket) -> Peer | Unknown:
-    try:
-        accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
-    except OSError:
-        pass  # gone already, as the next question says
+    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
     try:
         return open_peer(accepted)
     except RefusedError as refused:

@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping
 
 from aiohttp import web
 from aiohttp.typedefs import Handler

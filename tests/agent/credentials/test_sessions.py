@@ -1,7 +1,7 @@
 from nemutator_agent.credentials.accounts import account
 from nemutator_agent.credentials.documents import Document, Mount
-from nemutator_agent.credentials.sessions import MOST_KEPT, MOST_KEPT_BYTES, Kept, Refused, Session
 from nemutator_agent.credentials.failures import DeniedError
+from nemutator_agent.credentials.sessions import MOST_KEPT, MOST_KEPT_BYTES, Kept, Refused, Session
 from nemutator_common.publications import PublishedPod
 
 POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="api")

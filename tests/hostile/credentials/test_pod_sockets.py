@@ -239,10 +239,8 @@ async def test_who_has_read_all_holds_none_of_it_any_more(node: Node) -> None:
         for _ in range(8):
             reader, writer = await asyncio.open_unix_connection(path, limit=4096)
             writer.write(ASK.replace(b"word", b"big"))
-            status, body = await one_answer(reader)
-            assert (status, len(json.loads(body)["value"])) == (200, len(BIG))
+            assert (await one_answer(reader))[0] == 200
             writers.append(writer)
-        del body
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
         assert held < 4 * len(BIG)
