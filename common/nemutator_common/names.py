@@ -511,8 +511,14 @@ ADMISSION_EDITS = Metric(
 POLICIES = Metric(
     "nemutator_policies",
     "gauge",
-    "mutation policies, by state: sound, faulty (left aside; the log says why)",
+    "mutation policies, by state: sound, faulty (left aside; their status and the log say why)",
     ("state",),
+)
+POLICY_STATUSES = Metric(
+    "nemutator_policy_statuses_total",
+    "counter",
+    "what the brain has said on policies about them, by result: written, failed (tried again)",
+    ("result",),
 )
 SPOOL_RECORDS = Metric(
     "nemutator_spool_records", "gauge", "decisions on the disk that the brain does not have yet"

@@ -12,15 +12,14 @@ from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.kube.failures import KubeError, NotFoundError, UnknownResourceError
 from nemutator_common.kube.informing import Informer, NotSyncedError
-from nemutator_common.kube.objects import Namespace, Object
-from nemutator_common.kube.resources import Resource
+from nemutator_common.kube.objects import Namespace
 from nemutator_common.kube.store import Change
 from nemutator_common.kube.subscribing import Resync
 from nemutator_common.meters import Meter
 
 from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
 from nemutator_controller.mutations.advising import Advisor, NobodyKnows
-from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION
+from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 log = logging.getLogger(__name__)
@@ -29,15 +28,6 @@ LOOK_S = 1.0
 """Between two looks at how the informers do, for /readyz."""
 
 _NO_DEFINITION = (NotFoundError, UnknownResourceError)
-
-
-class PolicyObject(Object, frozen=True, gc=False):
-    """A MutationPolicy as it comes: whether it is a good one is our business, not the decoder's."""
-
-    spec: Any = None
-
-
-MUTATION_POLICIES = Resource(GROUP, VERSION, PLURAL, KIND, PolicyObject, namespaced=False)
 
 
 class Health(Protocol):

@@ -31,8 +31,9 @@ from nemutator_controller.admission.endpoint import Webhook
 from nemutator_controller.admission.hearing import ADVICE_S, TOMBSTONES_S, Hearing
 from nemutator_controller.admission.reviews import LARGEST
 from nemutator_controller.admission.spool import Spool
-from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
+from nemutator_controller.admission.watching import Watched
 from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings import AdmissionSettings
 
 LIMITS = Limits(body_bytes=LARGEST, connections=256, request_s=5.0, drain_s=1.0)

@@ -28,10 +28,11 @@ from nemutator_controller.admission.answering import Answerer, Rules
 from nemutator_controller.admission.hearing import Hearing
 from nemutator_controller.admission.reviews import decode
 from nemutator_controller.admission.spool import Spool
-from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
+from nemutator_controller.admission.watching import Watched
 from nemutator_controller.journal.records import Tombstone
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.mutations.advising import Advised, NoAdvice, Workload
+from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.contract.sizing.test_advice import summed
 from tests.fakes.admission import MemoryWorld

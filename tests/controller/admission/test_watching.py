@@ -13,7 +13,8 @@ from nemutator_common.kube.informing import Informer
 from nemutator_common.kube.resources import NAMESPACES
 from nemutator_common.serving.readiness import Readiness
 from nemutator_controller.admission.snapshots import SnapshotAdvisor, SnapshotError
-from nemutator_controller.admission.watching import MUTATION_POLICIES, Watched
+from nemutator_controller.admission.watching import Watched
+from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter

@@ -1,0 +1,36 @@
+"""What a person reads of a policy in `kubectl get`: is it followed, and if not, what is wrong."""
+
+from collections.abc import Iterable
+from datetime import UTC, datetime
+
+from nemutator_controller.policies.objects import READY, Condition, PolicyObject
+from nemutator_controller.policies.snapshot import snapshot_of
+
+LONGEST = 4096
+"""Characters of what is wrong: a screen or two."""
+
+
+def due(policies: Iterable[PolicyObject], *, now: float) -> list[tuple[PolicyObject, Condition]]:
+    """The policies whose status does not say what it should, each with what that is."""
+    all_ = {policy.metadata.name: policy for policy in policies}
+    faulty = snapshot_of({name: policy.spec for name, policy in all_.items()}).faulty
+    moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    found = [
+        (policy, _condition(policy, faulty.get(name), moment)) for name, policy in all_.items()
+    ]
+    return [(policy, wanted) for policy, wanted in found if policy.ready != wanted]
+
+
+def _condition(policy: PolicyObject, fault: str | None, moment: str) -> Condition:
+    status = "True" if fault is None else "False"
+    before = policy.ready
+    # Since when it is so, not since when it was last looked at.
+    same = before is not None and before.status == status and before.last_transition_time
+    return Condition(
+        type=READY,
+        status=status,
+        reason="Sound" if fault is None else "Faulty",
+        message=(fault or "")[:LONGEST],
+        observed_generation=policy.metadata.generation,
+        last_transition_time=same or moment,
+    )

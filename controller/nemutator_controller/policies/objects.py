@@ -1,0 +1,36 @@
+"""MutationPolicies as an API server has them. Whether one is good is `model.py`'s business."""
+
+from typing import Any
+
+from nemutator_common.kube.objects import Object, Shape
+from nemutator_common.kube.resources import Resource
+
+from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION
+
+READY = "Ready"
+
+
+class Condition(Shape, frozen=True, gc=False):
+    type: str
+    status: str = ""
+    reason: str = ""
+    message: str = ""
+    observed_generation: int = 0
+    last_transition_time: str = ""
+
+
+class PolicyStatus(Shape, frozen=True, gc=False):
+    conditions: tuple[Condition, ...] = ()
+
+
+class PolicyObject(Object, frozen=True, gc=False):
+    spec: Any = None
+    status: PolicyStatus = PolicyStatus()
+
+    @property
+    def ready(self) -> Condition | None:
+        """What was said of it last."""
+        return next((each for each in self.status.conditions if each.type == READY), None)
+
+
+MUTATION_POLICIES = Resource(GROUP, VERSION, PLURAL, KIND, PolicyObject, namespaced=False)
