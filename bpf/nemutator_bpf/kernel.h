@@ -84,8 +84,13 @@ struct css_set {
 	struct cgroup_subsys_state *subsys[1];
 } RELOCATED;
 
+struct mm_struct {
+	unsigned long start_stack;
+} RELOCATED;
+
 struct task_struct {
 	struct css_set *cgroups;
+	struct mm_struct *mm;
 } RELOCATED;
 
 /* Their values differ between kernels: only their names are used. */

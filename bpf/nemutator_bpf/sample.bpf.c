@@ -52,6 +52,7 @@ struct row {
 	u64 user;   /* the hash of a stack, or 0 for none */
 	u64 kernel; /* the same */
 	u64 words[2];
+	u64 image; /* which program: a number that exec changes, 0 of a task without memory */
 };
 
 struct text {
@@ -165,6 +166,18 @@ INLINE bool in_v1_group(void)
 	return 0;
 }
 
+/*
+ * A process that calls exec keeps its number, and a number is used again: what its addresses were
+ * is only to be read in the same program. Where its stack begins is told by /proc/PID/stat, too.
+ */
+INLINE u64 image(void)
+{
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct mm_struct *memory = READ_KERNEL(task, mm);
+
+	return memory ? READ_KERNEL(memory, start_stack) : 0;
+}
+
 INLINE bool is_wanted(u32 tgid)
 {
 	if (wish.selection == SELECT_PROCESS)
@@ -261,6 +274,7 @@ int sample(struct bpf_perf_event_data *context)
 		count->lost_no_stack++;
 		return 0;
 	}
+	row.image = image();
 	keep_leaf_words(context, &row);
 
 	times = bpf_map_lookup_elem(&rows, &row);

@@ -7,6 +7,7 @@ import re
 import shutil
 import subprocess
 import uuid
+from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -18,6 +19,7 @@ from nemutator_agent.profiler.draining import Samples
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.targets import CONTROLLERS, Resolved
 from nemutator_common.wire import ProfileTarget
 
@@ -90,7 +92,7 @@ async def sampled(
 async def test_a_process_is_sampled_as_long_as_it_runs(targets: MachineTargets, code: str) -> None:
     with busy(code) as pid, busy():
         resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
-        found = await sampled(resolved, pid=pid, seconds=3)
+        found = await sampled(resolved, pid=pid, seconds=2)
     assert found.samples.lost == {}
     assert abs(found.ratio - 1) < AGREES
     assert {row.tgid for row in found.samples.rows} == {pid}
@@ -158,6 +160,28 @@ async def test_the_stacks_are_those_of_the_program(targets: MachineTargets, tmp_
     assert right > 0.9 * found.samples.recorded
 
 
+async def test_what_a_process_did_before_it_called_exec_is_told_apart(
+    targets: MachineTargets, tmp_path: Path
+) -> None:
+    with compiled(tmp_path, C_PROGRAM):
+        pass
+    then = f"import os, time\nwhile time.process_time() < 0.6: pass\nos.execv({str(tmp_path / 'program')!r}, ['x'])"
+    with busy(then) as pid:
+        resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
+        found = await sampled(resolved, pid=pid, seconds=1.2)
+        mappings = await ProcMaps().mappings(pid)
+    where = functions(tmp_path / "program")
+    burning = range(*where["burn"])
+    now = Counter[bool]()
+    for row in found.samples.rows:
+        if row.user:
+            now[mappings.are_of(row.image)] += row.count
+            assert row.user[0] not in burning or mappings.are_of(row.image)
+    print(f"{now[False]} samples are of the program before, {now[True]} of this one")
+    assert now[False] > 20
+    assert now[True] > 20
+
+
 @pytest.mark.parametrize(
     ("sampler", "reason"),
     [
@@ -193,7 +217,9 @@ async def test_the_caller_of_a_leaf_without_frame_is_in_the_words(
         ends = [end for _, end in program.functions.values()]
         kept = await with_text(program.functions["burn"][0], max(ends))
         none = await with_text(1, 2)
-    in_leaf = [row for row in kept.rows if program.function_at(row.user[0]) == "burn"]
+    # A row of the kernel keeps no words.
+    user = [row for row in kept.rows if row.user and not row.kernel]
+    in_leaf = [row for row in user if program.function_at(row.user[0]) == "burn"]
     # By frame pointers `main` called it. The word says who did.
     assert {program.function_at(row.user[1] - 1) for row in in_leaf} == {"main"}
     assert {program.function_at(row.words[0] - 1) for row in in_leaf} == {"work"}

@@ -5,6 +5,7 @@ Built with this machine's Go, and with each other `go` that OTHER_GO names, with
 
 import json
 import os
+import re
 import shutil
 import subprocess
 import time
@@ -147,6 +148,13 @@ def calls_of(stack: list[Point], frames: dict[int, tuple[Frame, ...]]) -> Iterat
         at += max(len(frames[stack[at].pc - 1]), 1)
 
 
+def build_id_of(path: Path) -> str:
+    """As binutils read it; gcc and Go since 1.24 write one."""
+    said = subprocess.run(["readelf", "-nW", path], capture_output=True, text=True, check=True)
+    found = re.search("Build ID: ([0-9a-f]+)", said.stdout)
+    return found[1] if found else ""
+
+
 def named(frame: Frame) -> Named:
     return frame.function, frame.file, frame.line
 
@@ -208,6 +216,11 @@ async def test_a_whole_profile_is_what_the_runtime_would_say(
         theirs[tuple(point.named for point in stack)] += count
     assert ours == theirs
     assert profile.recorded == recorded
+    (binary,) = {frame.binary for frame in profile.frames}
+    assert binary is not None
+    assert binary.file == str(program.path)
+    assert binary.build_id == build_id_of(program.path)
+    assert all(binary.start <= frame.address < binary.limit for frame in profile.frames)
 
     first, end = await symbolising.range_of(program.pid) or (0, 0)
     assert all(first <= pc < end for pc in pcs)

@@ -23,6 +23,7 @@ class FakeFiles:
         self.contents: dict[int, bytes] = {}
         self.processes: dict[int, list[Mapping] | Exception] = {}
         self.refused: dict[int, Exception] = {}
+        self.images: dict[int, int] = {}
         self.open_files = 0
         self.kernel: bytes | Exception = b""
 
@@ -30,7 +31,7 @@ class FakeFiles:
         found = self.processes.get(pid, GoneError())
         if isinstance(found, Exception):
             raise found
-        return Mappings(found)
+        return Mappings(found, image=self.images.get(pid, 0))
 
     async def open(self, pid: int, mapping: Mapping) -> OpenFile:
         if mapping.inode in self.refused:

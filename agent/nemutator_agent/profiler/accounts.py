@@ -32,6 +32,12 @@ def parse_process_start(content: bytes) -> int | None:
     return _stat_field(content, 22)
 
 
+def parse_process_image(content: bytes) -> int:
+    """Where the stack of a process began: another place after each exec. From /proc/PID/stat, too;
+    0 when it may not be known."""
+    return _stat_field(content, 28) or 0
+
+
 def spent(before: float | None, after: float | None) -> float | None:
     """CPU time between two looks; None when one is missing or it ran backwards."""
     if before is None or after is None or after < before:

@@ -6,7 +6,7 @@ The layouts stand in both files. The bytes are the kernel's, and their order the
 import struct
 from collections import Counter
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from nemutator_agent.profiler.raw import RawRow
@@ -14,7 +14,7 @@ from nemutator_agent.profiler.raw import RawRow
 DEEPEST = 127
 """Frames of a stack that are kept."""
 
-ROW = struct.Struct("=IIQQQQ")
+ROW = struct.Struct("=IIQQQQQ")
 COUNT = struct.Struct("=Q")
 HASH = struct.Struct("=Q")
 STACK = struct.Struct(f"=II{DEEPEST}Q")
@@ -70,19 +70,19 @@ def together(
     rows: Iterable[tuple[bytes, bytes]], stacks: Mapping[int, tuple[int, ...]], counters: Counters
 ) -> Samples:
     """Rows with their stacks; what lacks a stack, or was counted and is not there, is lost."""
-    found: Counter[tuple[int, tuple[int, ...], tuple[int, ...], tuple[int, int]]] = Counter()
+    found: Counter[RawRow] = Counter()
     for key, value in rows:
-        tgid, _, user, kernel, *words = ROW.unpack(key)
+        tgid, _, user, kernel, first, second, image = ROW.unpack(key)
         (count,) = COUNT.unpack(value)
         if (user and user not in stacks) or (kernel and kernel not in stacks):
             continue
-        place = (tgid, stacks.get(user, ()), stacks.get(kernel, ()), (words[0], words[1]))
-        found[place] += count
+        one = RawRow(tgid, stacks.get(user, ()), stacks.get(kernel, ()), (first, second), 0, image)
+        found[one] += count
     recorded = found.total()
     lost = {reason: getattr(counters, reason) for reason in LOST}
     lost[UNREAD] = max(0, counters.recorded - recorded)
     return Samples(
-        rows=tuple(RawRow(*place, count) for place, count in found.items()),
+        rows=tuple(replace(one, count=count) for one, count in found.items()),
         recorded=recorded,
         lost={reason: count for reason, count in lost.items() if count},
         truncated=counters.truncated,

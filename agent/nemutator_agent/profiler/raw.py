@@ -20,6 +20,17 @@ class RawRow:
     range that the process was sampled with: one may be the return address of a leaf without
     frame."""
     count: int
+    image: int = 0
+    """Which program the process was running: another after it called exec, or when another has its
+    number. 0 when that is not known."""
+
+    @property
+    def task(self) -> "Task":
+        return self.tgid, self.image
+
+
+Task = tuple[int, int]
+"""A process while it runs one program: its number, and the image."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,6 +5,7 @@ from nemutator_agent.profiler.accounts import (
     parse_cpu_stat,
     parse_cpuacct_usage,
     parse_process_cpu,
+    parse_process_image,
     parse_process_start,
     spent,
 )
@@ -22,6 +23,8 @@ def test_a_process_counts_both_modes_whatever_it_calls_itself() -> None:
     stat = b"7 (a) R 1 (\n) S 1 1 1 0 -1 4194560 1 1 1 1 250 50 9 9 20 0 1 0 100 1 1"
     assert parse_process_cpu(stat, ticks_per_s=100) == 3.0
     assert parse_process_start(stat) == 100
+    assert parse_process_image(stat) == 0
+    assert parse_process_image(stat + b" 0 0 0 140723 0") == 140723
 
 
 @pytest.mark.parametrize("content", [b"", b"usage_usec x\n", b"-1\n", b"7 (x) R 1 2 3", b"7 (x"])

@@ -18,7 +18,7 @@ ADDRESSES = st.integers(0, 2**64 - 1)
 
 
 def row(tgid: int, user: int, kernel: int, count: int) -> tuple[bytes, bytes]:
-    return ROW.pack(tgid, 0, user, kernel, 0, 0), COUNT.pack(count)
+    return ROW.pack(tgid, 0, user, kernel, 0, 0, 0), COUNT.pack(count)
 
 
 @given(st.lists(ADDRESSES, max_size=DEEPEST), ADDRESSES)
@@ -39,11 +39,11 @@ def test_counters_are_summed_over_cpus(cpus: list[tuple[int, ...]]) -> None:
 
 
 def test_rows_get_their_stacks_and_words() -> None:
-    key = ROW.pack(7, 0, 1, 2, 0x40, 0x41)
+    key = ROW.pack(7, 0, 1, 2, 0x40, 0x41, 0x7FFC)
     samples = together(
         [(key, COUNT.pack(3))], {1: (0x10, 0x11), 2: (2**64 - 1,)}, NOTHING._replace(recorded=3)
     )
-    assert samples.rows == (RawRow(7, (0x10, 0x11), (2**64 - 1,), (0x40, 0x41), 3),)
+    assert samples.rows == (RawRow(7, (0x10, 0x11), (2**64 - 1,), (0x40, 0x41), 3, 0x7FFC),)
     assert (samples.recorded, samples.lost) == (3, {})
 
 

@@ -145,6 +145,7 @@ def false_proc(root: Path, pid: int, *, maps: bytes = b"") -> Path:
     process = root / "proc" / str(pid)
     (process / "map_files").mkdir(parents=True)
     (process / "maps").write_bytes(maps)
+    (process / "stat").write_bytes(b"%d (x) R" % pid + b" 5" * 40)
     return process
 
 
@@ -171,4 +172,7 @@ async def test_a_process_without_mappings_has_ended(tmp_path: Path) -> None:
     with pytest.raises(GoneError):
         await ProcMaps(root=tmp_path).mappings(7)
     false_proc(tmp_path, 8, maps=b"1000-2000 r-xp 0 00:00 1 /x\n")
-    assert len(await ProcMaps(root=tmp_path).mappings(8)) == 1
+    mappings = await ProcMaps(root=tmp_path).mappings(8)
+    assert len(mappings) == 1
+    assert mappings.are_of(5)
+    assert not mappings.are_of(1)

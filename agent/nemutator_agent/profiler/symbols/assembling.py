@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 
 from nemutator_common.profiles.model import Frame, FrameTable, Profile, Stack, merged
 
-from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
 
 _WORD = 8
 
@@ -18,9 +18,9 @@ _WORD = 8
 class Names:
     """What is known of addresses, each as `looked_up` gives it."""
 
-    user: dict[tuple[int, int], tuple[Frame, ...]] = field(default_factory=dict)
+    user: dict[tuple[Task, int], tuple[Frame, ...]] = field(default_factory=dict)
     """By process and address, the innermost first."""
-    depths: dict[tuple[int, int], int] = field(default_factory=dict)
+    depths: dict[tuple[Task, int], int] = field(default_factory=dict)
     """Bytes between the stack pointer and the return address, by process and innermost address."""
     kernel: dict[int, Frame] = field(default_factory=dict)
 
@@ -74,7 +74,7 @@ def assembled(
 
 def _stack(row: RawRow, names: Names, table: FrameTable) -> Stack:
     frames = [names.kernel.get(pc, UNKNOWN_KERNEL) for pc in looked_up(row.kernel)]
-    depth = names.depths.get((row.tgid, row.user[0]), -1) if row.user else -1
+    depth = names.depths.get((row.task, row.user[0]), -1) if row.user else -1
     for pc in looked_up(repaired(row, depth)):
-        frames.extend(names.user.get((row.tgid, pc), (UNKNOWN,)))
+        frames.extend(names.user.get((row.task, pc), (UNKNOWN,)))
     return tuple(table.number(frame) for frame in frames)

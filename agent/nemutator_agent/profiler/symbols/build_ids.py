@@ -1,6 +1,7 @@
 """The id that a linker gave a file, by which symbol servers and `go tool pprof` know it again."""
 
 import struct
+from itertools import islice
 
 from nemutator_agent.profiler.symbols.image import Image
 
@@ -10,6 +11,8 @@ LONGEST = 64
 _LARGEST_NOTES = 4096
 _MOST_SEGMENTS = 8
 
+_SECTION = b".note.gnu.build-id"
+"""Go's linker has it in no segment of notes."""
 _PT_NOTE = 4
 _HEAD = "III"
 _BUILD_ID = 3
@@ -18,9 +21,12 @@ _BUILD_ID = 3
 
 def build_id(image: Image) -> str:
     """In hexadecimal digits, empty when there is none. Go's own id is another, and not meant."""
-    notes = [one for one in image.elf.segments if one.kind == _PT_NOTE]
-    for segment in notes[:_MOST_SEGMENTS]:
-        found = _in(image.read(segment.offset, min(segment.size, _LARGEST_NOTES)), image.elf.order)
+    section = image.elf.section(_SECTION)
+    places = [] if section is None else [(section.offset, section.size)]
+    notes = (one for one in image.elf.segments if one.kind == _PT_NOTE)
+    places += [(one.offset, one.size) for one in islice(notes, _MOST_SEGMENTS)]
+    for offset, size in places:
+        found = _in(image.read(offset, min(size, _LARGEST_NOTES)), image.elf.order)
         if found:
             return found
     return ""

@@ -40,9 +40,15 @@ class Mapping:
 
 
 class Mappings:
-    def __init__(self, mappings: Iterable[Mapping]) -> None:
+    """Of a process, as long as it runs the program that *image* says; 0 when that is not known."""
+
+    def __init__(self, mappings: Iterable[Mapping], *, image: int = 0) -> None:
+        self._image = image
         self._mappings = sorted(mappings, key=lambda one: one.start)
         self._starts = [one.start for one in self._mappings]
+
+    def are_of(self, image: int) -> bool:
+        return not image or not self._image or image == self._image
 
     def at(self, address: int) -> Mapping | None:
         place = bisect_right(self._starts, address) - 1
@@ -57,7 +63,7 @@ class Mappings:
         return len(self._mappings)
 
 
-def parse(content: bytes) -> Mappings:
+def parse(content: bytes, *, image: int = 0) -> Mappings:
     """Only what can be executed; a line that is none is left out."""
     found: list[Mapping] = []
     for line in content.split(b"\n"):
@@ -66,7 +72,7 @@ def parse(content: bytes) -> Mappings:
             found.append(mapping)
             if len(found) == MOST_MAPPINGS:
                 break
-    return Mappings(found)
+    return Mappings(found, image=image)
 
 
 def _mapping(line: bytes) -> Mapping | None:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.inspection.opening_thread import OpeningThread, StuckThreadError
+from nemutator_agent.profiler.accounts import parse_process_image
 from nemutator_agent.profiler.symbols.maps import LARGEST, Mapping, Mappings, parse
 from nemutator_agent.profiler.symbols.symbolising import (
     GoneError,
@@ -73,7 +74,14 @@ class ProcMaps:
         if not content:
             # A process that has ended and was not waited for yet.
             raise GoneError
-        return parse(bytes(content))
+        # Afterwards: a program that came meanwhile has another image, and what was read is not used.
+        return parse(bytes(content), image=self._image(pid))
+
+    def _image(self, pid: int) -> int:
+        try:
+            return parse_process_image((self._proc / str(pid) / "stat").read_bytes())
+        except OSError:
+            raise GoneError from None
 
     def _open(self, pid: int, mapping: Mapping) -> OpenFile:
         process = self._proc / str(pid)

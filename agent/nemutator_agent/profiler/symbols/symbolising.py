@@ -17,7 +17,7 @@ from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Binary, Frame
 
 from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
 from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES, Answer, Note, Question
 from nemutator_agent.profiler.symbols.assembling import Names, assembled, callers, looked_up
 from nemutator_agent.profiler.symbols.maps import Mapping, Mappings
@@ -154,8 +154,8 @@ class Symbolising:
                 async with asyncio.timeout(self._longest_s):
                     # The kernel first: it tells the truth, and soon.
                     await self._kernel(session)
-                    for pid in sorted({row.tgid for row in raw.rows}):
-                        await self._process(session, pid)
+                    for task in sorted(session.tasks):
+                        await self._process(session, task)
             except TimeoutError:
                 session.notes.setdefault("this profile", set()).add("late")
             finally:
@@ -171,17 +171,17 @@ class Symbolising:
         self._worker.stop()
 
     # --- a process -------------------------------------------------------------------------------
-    async def _process(self, session: "_Session", pid: int) -> None:
-        wanted, leaves = session.wanted(pid)
+    async def _process(self, session: "_Session", task: Task) -> None:
+        wanted, leaves = session.wanted(task)
         try:
-            mappings = await self._files.mappings(pid)
+            mappings = await self._mappings(task)
         except (GoneError, HiddenFileError, StuckError) as failure:
             frame = GONE if isinstance(failure, GoneError) else HIDDEN
             if frame is GONE:
                 session.gone += 1
             else:
                 session.notes.setdefault("the memory of a process", set()).add("closed")
-            session.names.user |= {(pid, pc): (frame,) for pc in wanted}
+            session.names.user |= {(task, pc): (frame,) for pc in wanted}
             return
         by_mapping: dict[Mapping, list[int]] = {}
         for pc in wanted:
@@ -189,25 +189,34 @@ class Symbolising:
             if mapping is not None:
                 by_mapping.setdefault(mapping, []).append(pc)
         for mapping, pcs in by_mapping.items():
-            await self._mapping(session, pid, mapping, pcs, leaves)
+            await self._mapping(session, task, mapping, pcs, leaves)
+
+    async def _mappings(self, task: Task) -> Mappings:
+        pid, image = task
+        mappings = await self._files.mappings(pid)
+        if not mappings.are_of(image):
+            raise GoneError
+        return mappings
 
     async def _mapping(
-        self, session: "_Session", pid: int, mapping: Mapping, pcs: list[int], leaves: set[int]
+        self, session: "_Session", task: Task, mapping: Mapping, pcs: list[int], leaves: set[int]
     ) -> None:
         nameless = Frame(f"[unknown in {mapping.named}]")
         places = {pc: pc - mapping.start + mapping.offset for pc in pcs}
         known: dict[int, _Place] = {}
         if mapping.inode:
             deep = {places[pc] for pc in pcs if pc in leaves}
-            known = await self._places(session, pid, mapping, sorted(set(places.values())), deep)
+            known = await self._places(
+                session, task[0], mapping, sorted(set(places.values())), deep
+            )
         elif mapping.named == VDSO.function:
             nameless = VDSO
         for pc, place in places.items():
             found = known.get(place)
             frames = found.frames if found is not None else None
-            session.names.user[pid, pc] = (nameless,) if frames is None else frames
+            session.names.user[task, pc] = (nameless,) if frames is None else frames
             if found is not None and found.depth is not None and pc in leaves:
-                session.names.depths[pid, pc] = found.depth
+                session.names.depths[task, pc] = found.depth
 
     async def _places(
         self,
@@ -323,6 +332,10 @@ class _Session:
 
     def __init__(self, raw: RawProfile) -> None:
         self.raw = raw
+        self.tasks: dict[Task, list[RawRow]] = {}
+        for row in raw.rows:
+            if row.user:
+                self.tasks.setdefault(row.task, []).append(row)
         self.names = Names()
         self.notes: dict[str, set[str]] = {}
         """By the name of a file."""
@@ -331,17 +344,16 @@ class _Session:
         self.gone = 0
         """Processes."""
 
-    def wanted(self, pid: int) -> tuple[list[int], set[int]]:
+    def wanted(self, task: Task) -> tuple[list[int], set[int]]:
         """Addresses of a process, and those of them whose depth decides about a caller."""
         pcs: dict[int, None] = {}
         leaves = set()
-        for row in self.raw.rows:
-            if row.tgid == pid:
-                pcs |= dict.fromkeys(looked_up(row.user))
-                words = callers(row)
-                if words:
-                    leaves.add(row.user[0])
-                    pcs |= dict.fromkeys(word - 1 for word in words)
+        for row in self.tasks[task]:
+            pcs |= dict.fromkeys(looked_up(row.user))
+            words = callers(row)
+            if words:
+                leaves.add(row.user[0])
+                pcs |= dict.fromkeys(word - 1 for word in words)
         some = list(pcs)[: MOST_PLACES - len(self.names.user)]
         if len(some) < len(pcs):
             self.notes.setdefault("this profile", set()).add("late")

@@ -37,7 +37,10 @@ def told(
     ]
     if gone:
         processes = "1 process" if gone == 1 else f"{gone} processes"
-        lines.append(f"{processes} had ended before names were looked up: frames are [gone]")
+        lines.append(
+            f"{processes} had ended, or run another program, before names were looked up: "
+            "frames are [gone]"
+        )
     without, places = unnamed
     if without:
         lines.append(f"{without} of {places} places have no name")

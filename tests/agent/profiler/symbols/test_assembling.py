@@ -23,6 +23,9 @@ ROWS = st.builds(
 )
 
 
+ONE = (1, 0)
+
+
 def raw(*rows: RawRow) -> RawProfile:
     return RawProfile(
         hz=99,
@@ -64,8 +67,8 @@ def test_callers_are_asked_about_only_where_they_may_be_needed() -> None:
 
 def test_rows_that_differ_only_in_words_are_one_stack() -> None:
     names = Names(
-        user={(1, 100): (Frame("leaf"),), (1, 199): (Frame("inner"), Frame("outer"))},
-        depths={(1, 100): 0},
+        user={(ONE, 100): (Frame("leaf"),), (ONE, 199): (Frame("inner"), Frame("outer"))},
+        depths={(ONE, 100): 0},
         kernel={50: Frame("syscall", kind="kernel")},
     )
     profile = assembled(

@@ -51,9 +51,13 @@ def profile(*rows: RawRow) -> RawProfile:
 
 
 def row(
-    *user: int, pid: int = 1, words: tuple[int, int] = (0, 0), kernel: tuple[int, ...] = ()
+    *user: int,
+    pid: int = 1,
+    words: tuple[int, int] = (0, 0),
+    kernel: tuple[int, ...] = (),
+    image: int = 0,
 ) -> RawRow:
-    return RawRow(pid, user, kernel, words, 1)
+    return RawRow(pid, user, kernel, words, 1, image)
 
 
 def app(place: int) -> int:
@@ -85,6 +89,23 @@ async def test_what_has_ended_is_said(world: World) -> None:
     lines, notes = await world.folded(row(1, 2, pid=99))
     assert lines == ["[gone];[gone] 1"]
     assert notes[0].startswith("1 process had ended")
+
+
+async def test_addresses_of_another_program_of_the_same_process_get_none_of_its_names(
+    world: World,
+) -> None:
+    world.files.images[1] = 0x7FFC
+    lines, notes = await world.folded(
+        row(app(1), image=0x7FFC), row(app(1), image=0x7FFD), row(app(1))
+    )
+    assert lines == ["[gone] 1", "main.main 2"]
+    assert notes[0].startswith("1 process had ended, or run another program")
+
+
+async def test_who_was_only_seen_in_the_kernel_is_not_looked_for(world: World) -> None:
+    lines, notes = await world.folded(row(pid=99, kernel=(BASE + 0x110,)))
+    assert lines == ["first_[k] 1"]
+    assert notes == ()
 
 
 @pytest.mark.parametrize(
