@@ -32,7 +32,7 @@ from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
-from nemutator_controller.mutations.paths import PathError, value_at
+from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, written
 from nemutator_controller.policies.planning import Plan, Situation, plan
 
@@ -46,6 +46,8 @@ ANSWER_S = 2.0
 
 MOST_CONTAINERS = 128
 """Of a pod, init containers too. More would hold up everybody else's pods while we think."""
+
+_LISTS = ("containers", "initContainers")
 
 UNCHANGED = Answer()
 
@@ -119,8 +121,8 @@ class Answerer:
             thing = object_of(request)
         except ReviewError as error:
             raise _FailedError("bad_object", str(error)) from error
-        if container_count(thing) > MOST_CONTAINERS:
-            raise _FailedError("too_large", f"more than {MOST_CONTAINERS} containers")
+        if why := too_large(thing):
+            raise _FailedError("too_large", why)
         planned = self._plan(thing, situation)
         if planned.refused:
             log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
@@ -220,14 +222,18 @@ def _called(subject: Subject) -> str:
     return f"{subject.namespace}/{subject.name or f'{subject.generate_name}…'}"
 
 
-def container_count(thing: Any) -> int:
+def too_large(thing: Any) -> str:
+    """Why thinking about *thing* would hold others up; empty when it would not."""
     spec = thing.get("spec")
-    lists = (
-        (spec.get(field) for field in ("containers", "initContainers"))
-        if isinstance(spec, dict)
-        else ()
-    )
-    return sum(len(each) for each in lists if isinstance(each, list))
+    lists = (spec.get(field) for field in _LISTS) if isinstance(spec, dict) else ()
+    containers = [each for listed in lists if isinstance(listed, list) for each in listed]
+    if len(containers) > MOST_CONTAINERS:
+        return f"more than {MOST_CONTAINERS} containers"
+    named = (each.get("name") for each in containers if isinstance(each, dict))
+    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in named):
+        # Each glob of each policy would be looked for in it.
+        return f"a container's name has more than {LONGEST_NAME} characters"
+    return ""
 
 
 def patch_of(thing: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:

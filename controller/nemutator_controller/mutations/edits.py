@@ -202,24 +202,24 @@ class Writing:
 
     def _container(self, steps: Sequence[Step]) -> Json:
         """Our own copy of what holds the last of *steps*, made when it is missing."""
-        around: Json = self._holder
+        held: Json = self._holder
         key: Json = ""
-        for step in steps[:-1]:
-            around = self._own(around, key, step)
-            key = _key(around, step)
-        return self._own(around, key, steps[-1])
+        for at, step in enumerate(steps):
+            around = held
+            if at:
+                key = _key(around, steps[at - 1])
+            # A map may lack the key; the index of a list has just been looked up.
+            held = around.get(key) if isinstance(around, dict) else around[key]
+            if id(held) not in self._ours:
+                held = around[key] = self._copy(held, step)
+        return held
 
-    def _own(self, around: Json, key: Json, inside: Step) -> Json:
-        # A map may lack the key; the index of a list has just been looked up.
-        held = around.get(key) if isinstance(around, dict) else around[key]
+    def _copy(self, held: Json, inside: Step) -> Json:
         if held is None:
             copy: Json = [] if type(inside) is Item else {}
-        elif id(held) in self._ours:
-            return held
         else:
             member(held, inside)  # raises when it is of the wrong kind
             copy = held.copy()
-        around[key] = copy
         self._ours[id(copy)] = copy
         return copy
 

@@ -27,6 +27,9 @@ LONGEST = 2048
 
 DEEPEST = 32
 
+LONGEST_NAME = 253
+"""Of an item. No API server stores a longer one, but webhooks see what it would refuse."""
+
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Pod": (),
     "Deployment": ("spec", "template"),
@@ -107,6 +110,9 @@ def annotation(key: str) -> Path:
 
 def named(field: str, name: str) -> Path:
     """The item of the list *field* of the spec that is called *name*."""
+    if len(name) > LONGEST_NAME:
+        # What is remembered of paths would otherwise grow by megabytes with each stranger's pod.
+        raise PathError(f"{field}[name={name[:40]}…]: longer than {LONGEST_NAME} characters")
     return Path((Field(field), Item("name", name)))
 
 
@@ -123,7 +129,7 @@ def spec_root(kind: str) -> str:
     return ".".join((*template_root(kind), "spec"))
 
 
-@functools.lru_cache(maxsize=4096)
+@functools.lru_cache(maxsize=1024)
 def parse_path(text: str) -> Path:
     """Read what `str()` of a path writes."""
     if len(text) > LONGEST:
@@ -144,28 +150,35 @@ def _steps_to_pod(kind: str) -> tuple[Step, ...]:
     return tuple(Field(name) for name in template_root(kind))
 
 
-@functools.lru_cache(maxsize=1024)
+@functools.cache
+def _steps_to_spec(kind: str) -> tuple[Step, ...]:
+    return (*_steps_to_pod(kind), _SPEC)
+
+
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
     """The steps of *path* from the object itself."""
-    if path.steps[0] == _METADATA:
-        return (*_steps_to_pod(kind), *path.steps)
-    return (*_steps_to_pod(kind), _SPEC, *path.steps)
+    steps = path.steps
+    return (_steps_to_pod(kind) if steps[0] == _METADATA else _steps_to_spec(kind)) + steps
 
 
 def value_at(thing: Json, path: Path, kind: str) -> Maybe:
     """The one value that *path* names in *thing*, or none."""
     found = thing
     for step in steps_in(kind, path):
-        if type(found) is dict and type(step) is not Item:
-            # As `member` would, without a call: nothing is done as often as this.
+        # As `member` would, without a call: nothing is done as often as this.
+        if type(step) is Item:
+            index = index_of(found, step)
+            if index is None:
+                return ()
+            found = found[index]
+        elif type(found) is dict:
             if step.name not in found:
                 return ()
             found = found[step.name]
+        elif found is None:
+            return ()
         else:
-            inside = member(found, step)
-            if not inside:
-                return ()
-            found = inside[0]
+            raise _not_around(step, found)
     return (found,)
 
 
@@ -200,7 +213,7 @@ def enter(container: Json, step: Step) -> tuple[str, Json] | None:
     if container is None:
         return None
     if not isinstance(container, dict):
-        raise PathError(f"{step}: expected an object around it, found {_kind_of(container)}")
+        raise _not_around(step, container)
     return (escaped(step.name), container[step.name]) if step.name in container else None
 
 
@@ -208,15 +221,18 @@ def index_of(container: Json, item: Item) -> int | None:
     if container is None:
         return None
     if not isinstance(container, list):
-        raise PathError(f"{item}: expected a list around it, found {_kind_of(container)}")
+        raise _not_around(item, container)
+    by, value = item.by, item.value
     for index, entry in enumerate(container):
-        if isinstance(entry, dict) and entry.get(item.by) == item.value:
+        if isinstance(entry, dict) and entry.get(by) == value:
             return index
     return None
 
 
 def escaped(name: str) -> str:
     """As a part of a JSON Pointer."""
+    if "~" not in name and "/" not in name:
+        return f"/{name}"
     # In this order: the other way round would escape what the first has written.
     return "/" + name.replace("~", "~0").replace("/", "~1")
 
@@ -273,5 +289,12 @@ def _unexpected(text: str, at: int, wanted: str) -> PathError:
     return PathError(f"{text[:80]!r}: expected {wanted} at character {at + 1}")
 
 
+def _not_around(step: Step, found: Json) -> PathError:
+    wanted = "a list" if type(step) is Item else "an object"
+    return PathError(f"{step}: expected {wanted} around it, found {_kind_of(found)}")
+
+
 def _kind_of(value: Json) -> str:
-    return {list: "a list", str: "text", bool: "true or false"}.get(type(value), "a number")
+    return {list: "a list", dict: "an object", str: "text", bool: "true or false"}.get(
+        type(value), "a number"
+    )

@@ -229,6 +229,13 @@ async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
     assert (await admission.ask({"spec": {"containers": containers[1:]}})).operations
 
 
+async def test_a_container_called_by_a_megabyte_is_not_thought_about() -> None:
+    admission = Admission(team=TEAM)
+    thing = {"spec": {"containers": [{"name": "x" * (1 << 20)}]}}
+    assert (await admission.ask(thing)).operations == ()
+    assert admission.failures("too_large") == 1
+
+
 def test_a_patch_is_proven_before_it_is_sent() -> None:
     operations = patch_of(POD, "Pod", (edit("metadata.labels[a]", None, "b"),), "stamp")
     assert [each["path"] for each in operations] == [

@@ -6,6 +6,7 @@ from hypothesis import strategies as st
 from nemutator_controller.mutations.paths import (
     DEEPEST,
     LONGEST,
+    LONGEST_NAME,
     Field,
     Item,
     Key,
@@ -149,3 +150,9 @@ def test_a_pointer_is_there_when_a_value_is(
     kind, thing, wanted = case
     for path, _ in wanted:
         assert (pointer_to(thing, path, kind) is None) == (value_at(thing, path, kind) == ())
+
+
+def test_a_name_that_nothing_can_have_is_no_path() -> None:
+    named("containers", "x" * LONGEST_NAME)
+    with pytest.raises(PathError, match="longer than 253"):
+        named("containers", "x" * (LONGEST_NAME + 1))
