@@ -14,6 +14,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.app.known_groups import KnownGroups
+from nemutator_agent.profiler import perf_events
 from nemutator_agent.profiler.accounts import spent
 from nemutator_agent.profiler.draining import Samples
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
@@ -359,3 +360,9 @@ def test_an_ordinary_user_is_told_which_rights_are_missing(ordinary: Person) -> 
         "rights: the agent may not load BPF programs: it lacks CAP_BPF and CAP_PERFMON"
     )
     assert "run `nemutator-agent observe` as root" in ran.stdout
+
+
+def test_a_rate_that_the_kernel_does_not_take_is_told_with_the_one_that_it_does() -> None:
+    most = int(Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
+    with pytest.raises(RefusedError, match=f"at most {most} samples"):
+        perf_events.open_clock(0, hz=most + 1)

@@ -67,7 +67,11 @@ def parse_stack(value: bytes) -> tuple[int, ...]:
 
 
 def together(
-    rows: Iterable[tuple[bytes, bytes]], stacks: Mapping[int, tuple[int, ...]], counters: Counters
+    rows: Iterable[tuple[bytes, bytes]],
+    stacks: Mapping[int, tuple[int, ...]],
+    counters: Counters,
+    *,
+    deepest: int = DEEPEST,
 ) -> Samples:
     """Rows with their stacks; what lacks a stack, or was counted and is not there, is lost."""
     found: Counter[RawRow] = Counter()
@@ -76,7 +80,16 @@ def together(
         (count,) = COUNT.unpack(value)
         if (user and user not in stacks) or (kernel and kernel not in stacks):
             continue
-        one = RawRow(tgid, stacks.get(user, ()), stacks.get(kernel, ()), (first, second), 0, image)
+        stack = stacks.get(user, ())
+        one = RawRow(
+            tgid,
+            stack,
+            stacks.get(kernel, ()),
+            (first, second),
+            count=0,
+            image=image,
+            cut=len(stack) >= deepest,
+        )
         found[one] += count
     recorded = found.total()
     lost = {reason: getattr(counters, reason) for reason in LOST}

@@ -165,20 +165,22 @@ class KernelSampling:
         rows = self._loaded.drain(
             "rows", key_size=draining.ROW.size, value_size=draining.COUNT.size, batch=_BATCH
         )
-        return draining.together(rows, stacks, counters)
+        return draining.together(rows, stacks, counters, deepest=_deepest())
+
+
+def _deepest() -> int:
+    with contextlib.suppress(OSError, ValueError):
+        limit = int(Path("/proc/sys/kernel/perf_event_max_stack").read_text())
+        return min(draining.DEEPEST, limit)
+    return draining.DEEPEST
 
 
 def _wish(selection: Selection) -> bytes:
-    with contextlib.suppress(OSError, ValueError):
-        limit = int(Path("/proc/sys/kernel/perf_event_max_stack").read_text())
-        return _packed(selection, min(draining.DEEPEST, limit))
-    return _packed(selection, draining.DEEPEST)
-
-
-def _packed(selection: Selection, deepest: int) -> bytes:
     controller = CONTROLLERS.index(selection.controller) + 1 if selection.controller else 0
     seed = secrets.randbits(64)
-    return draining.WISH.pack(selection.id, seed, _SELECTIONS[selection.by], controller, deepest, 0)
+    return draining.WISH.pack(
+        selection.id, seed, _SELECTIONS[selection.by], controller, _deepest(), 0
+    )
 
 
 def _refused(error: LibbpfError) -> RefusedError:

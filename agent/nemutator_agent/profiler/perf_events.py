@@ -58,7 +58,19 @@ def open_clock(cpu: int, *, hz: int) -> int | None:
             "the kernel does not let the agent sample this node (perf_event_open)",
             remedy="give `nemutator-agent observe` CAP_PERFMON, or run it as root",
         )
+    most = _most_hz()
+    if number == errno.EINVAL and hz > most:
+        raise RefusedError(
+            "kernel",
+            f"the kernel takes at most {most} samples a second (kernel.perf_event_max_sample_rate)",
+            remedy=f"ask for at most {most} Hz",
+        )
     raise OSError(number, "perf_event_open")
+
+
+def _most_hz() -> int:
+    """The kernel lowers it by itself when sampling costs it too much."""
+    return int(Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
 
 
 def start(clocks: Iterable[int]) -> None:

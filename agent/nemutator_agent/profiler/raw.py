@@ -23,6 +23,8 @@ class RawRow:
     image: int = 0
     """Which program the process was running: another after it called exec, or when another has its
     number. 0 when that is not known."""
+    cut: bool = False
+    """*user* ends where no more is kept: its root is not in it."""
 
     @property
     def task(self) -> "Task":

@@ -47,6 +47,13 @@ def test_rows_get_their_stacks_and_words() -> None:
     assert (samples.recorded, samples.lost) == (3, {})
 
 
+def test_a_stack_as_deep_as_may_be_has_no_root() -> None:
+    key = ROW.pack(7, 0, 1, 0, 0, 0, 0)
+    for deepest, cut in ((3, False), (2, True)):
+        samples = together([(key, COUNT.pack(1))], {1: (5, 6)}, NOTHING, deepest=deepest)
+        assert [one.cut for one in samples.rows] == [cut]
+
+
 def test_a_row_without_its_stack_is_lost() -> None:
     rows = [row(7, 1, 0, 3), row(7, 0, 9, 4), row(7, 9, 0, 5)]
     samples = together(rows, {1: (0x10,)}, NOTHING._replace(recorded=12))

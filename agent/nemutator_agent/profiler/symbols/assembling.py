@@ -26,6 +26,7 @@ class Names:
 
 
 UNKNOWN = Frame("[unknown]")
+CUT = Frame("[cut off]")
 UNKNOWN_KERNEL = Frame("[unknown in the kernel]", kind="kernel")
 
 
@@ -77,4 +78,6 @@ def _stack(row: RawRow, names: Names, table: FrameTable) -> Stack:
     depth = names.depths.get((row.task, row.user[0]), -1) if row.user else -1
     for pc in looked_up(repaired(row, depth)):
         frames.extend(names.user.get((row.task, pc), (UNKNOWN,)))
+    if row.cut:
+        frames.append(CUT)
     return tuple(table.number(frame) for frame in frames)

@@ -164,7 +164,9 @@ class Symbolising:
         for kind, count in session.kinds().items():
             self._meter.count(names.PROFILE_PLACES, count, kind=kind)
         notes = told(session.notes, gone=session.gone, unnamed=session.unnamed())
-        return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
+        # Seconds of a core, of thousands of deep stacks: others' requests do not wait for it.
+        content = await asyncio.to_thread(_written, raw, session.names, notes)
+        return content, notes
 
     def stop(self) -> None:
         """End the worker, which may wait for a profile that did not come."""
@@ -371,6 +373,10 @@ class _Session:
         for frames in self.names.user.values():
             yield from frames[:1]
         yield from self.names.kernel.values()
+
+
+def _written(raw: RawProfile, names: Names, notes: tuple[str, ...]) -> bytes:
+    return pprof.encode(assembled(raw, names, notes=notes, labels={}))
 
 
 def _in(binary: Binary, place: int, found: _Place) -> _Place:

@@ -90,6 +90,13 @@ def test_rows_that_differ_only_in_words_are_one_stack() -> None:
     assert (profile.notes, profile.labels) == (("a note",), {"pid": "1"})
 
 
+def test_a_stack_without_its_root_says_so() -> None:
+    names = Names(user={(ONE, 100): (Frame("leaf"),)})
+    deep = RawRow(1, (100,), (), (0, 0), 3, cut=True)
+    profile = assembled(raw(deep, row(100)), names, notes=(), labels={})
+    assert folded.render(profile) == "[cut_off];leaf 3\nleaf 1\n"
+
+
 @given(st.lists(ROWS, max_size=10))
 def test_no_sample_is_lost(rows: list[RawRow]) -> None:
     profile = assembled(raw(*rows), Names(), notes=(), labels={})
