@@ -134,6 +134,8 @@ class PodStatus(Shape, frozen=True, gc=False):
     start_time: str = ""
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    """Of sidecars too, which run as long as the pod."""
 
     def __post_init__(self) -> None:
         _set(self, "phase", _one(self.phase))

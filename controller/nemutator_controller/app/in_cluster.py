@@ -14,7 +14,6 @@ from nemutator_common.kube.announcing import Announcer, News
 from nemutator_common.kube.budget import OverBudgetError, WriteBudget
 from nemutator_common.kube.failures import KubeError
 from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.informing import Informer
 from nemutator_common.kube.objects import Container, Pod
 from nemutator_common.kube.ports import Transport
 from nemutator_common.kube.reading import Reader
@@ -39,8 +38,6 @@ from nemutator_controller.console.people import People
 from nemutator_controller.ingest.bearers import Accounts, account
 from nemutator_controller.ingest.recognising import ReviewedCallers
 from nemutator_controller.journal.records import MarkedPod
-from nemutator_controller.policies.objects import MUTATION_POLICIES
-from nemutator_controller.policies.telling import Telling
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.telling import Telling
 from nemutator_controller.profiles.records import (
@@ -137,14 +134,6 @@ class InTheCluster:
             roll=random.SystemRandom().random,
         )
         self._telling = Telling(self._policies, self.writer, meter=meter, clock=clock)
-        self._policies = Informer(
-            MUTATION_POLICIES,
-            transport=transport,
-            clock=clock,
-            meter=meter,
-            roll=random.SystemRandom().random,
-        )
-        self._telling = Telling(self._policies, self.writer, meter=meter, clock=clock)
 
     def served(self, server: HttpServer) -> Callable[[], Coroutine[Any, Any, None]]:
         """The task that serves *server* as soon as there is a certificate to show."""
@@ -160,9 +149,6 @@ class InTheCluster:
         self.watch.add_to(supervisor)
         supervisor.add("certificates", self.registrar.run)
         supervisor.add("events", self._announcer.run)
-        supervisor.add("watch policies", self._policies.run)
-        supervisor.add("follow policies", self._telling.follow)
-        supervisor.add("policies' statuses", self._telling.tell)
         supervisor.add("watch policies", self._policies.run)
         supervisor.add("follow policies", self._telling.follow)
         supervisor.add("policies' statuses", self._telling.tell)
@@ -313,7 +299,7 @@ async def _requested(picture: Picture) -> dict[Key, Requested]:
             await asyncio.sleep(0)
     found: dict[Key, Requested] = {}
     for number, ((namespace, owner), pod) in enumerate(newest.items(), 1):
-        for container in pod.spec.containers:
+        for container in (*pod.spec.containers, *pod.spec.init_containers):
             key = Key(namespace, owner.kind, owner.name, container.name)
             found[key] = _of_container(container)
         if number % AT_ONCE == 0:

@@ -86,7 +86,7 @@ def by_uid(thing: Object) -> Iterable[str]:
 
 
 def _container(pod: Pod, container_id: str) -> str | None:
-    for status in pod.status.container_statuses:
+    for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
         # "containerd://<id>"; ours is the id as the cgroup shows it.
         if status.container_id.rpartition("/")[2] == container_id:
             return status.name

@@ -17,6 +17,9 @@ MOST_HALF_LIVES = 100
 EPSILON = 1e-4
 """A bucket with less weight is empty: a thousandth of one CPU sample."""
 
+FAINT = 1e-6
+"""Unless all that its row has is little, because it is old: then so much of it is enough."""
+
 Rows = npt.NDArray[np.intp]
 
 
@@ -51,10 +54,11 @@ class Histograms:
     def percentile(self, share: float, rows: Rows) -> Numbers:
         """For each of *rows* the value that *share* of its weight does not exceed; 0 when empty."""
         weights = self._weights[rows].astype(np.float64)
-        filled = weights >= EPSILON
+        total = weights.sum(axis=1)
+        least = np.minimum(EPSILON, FAINT * total)[:, np.newaxis]
+        filled = (weights > 0) & (weights >= least)
         lowest = filled.argmax(axis=1)
         highest = self._buckets.count - 1 - filled[:, ::-1].argmax(axis=1)
-        total = weights.sum(axis=1)
         reached = weights.cumsum(axis=1) >= (share * total)[:, np.newaxis]
         bucket = np.clip(reached.argmax(axis=1), lowest, highest)
         return np.where(filled.any(axis=1), self._edges[bucket], 0.0)

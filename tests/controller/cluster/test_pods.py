@@ -1,5 +1,6 @@
+import msgspec
 import pytest
-from nemutator_common.kube.objects import Object, Pod
+from nemutator_common.kube.objects import ContainerStatus, Object, Pod
 from nemutator_controller.cluster.pods import Nobody, Owner, Placed
 
 from tests.fakes.pods import owned, picture, pod, thing
@@ -12,6 +13,15 @@ def test_a_container_is_found_by_its_pods_uid_and_its_own_id() -> None:
     seen = picture(pod(owners=DEPLOYED), replica_sets=(REPLICA_SET,))
     placed = Placed("shop", "web-abc-1", "u1", "app", Owner("Deployment", "web"))
     assert seen.of("n1", "u1", "c1") == placed
+
+
+def test_a_sidecar_is_a_container_with_a_name() -> None:
+    """Kubernetes lists it among the init containers; it runs as long as the pod."""
+    proxy = ContainerStatus(name="proxy", container_id="containerd://c2")
+    status = msgspec.structs.replace(pod().status, init_container_statuses=(proxy,))
+    placed = picture(msgspec.structs.replace(pod(), status=status)).of("n1", "u1", "c2")
+    assert placed is not None
+    assert placed.container == "proxy"
 
 
 def test_a_pods_own_cgroup_is_the_pod_and_an_unknown_container_has_no_name() -> None:
