@@ -40,7 +40,8 @@ class Role:
     reads: frozenset[str]
     """Paths as references write them, without `data/`."""
     ttl_s: int = 3600
-    renewable: bool = True
+    batch: bool = False
+    """Its tokens can neither be renewed nor revoked."""
 
 
 @dataclass
@@ -77,8 +78,16 @@ class VaultState:
         engine, below = self._engine(path)
         engine.secrets[below][-1] = None
 
-    def role(self, name: str, jwt: str, reads: Iterable[str], *, ttl_s: int = 3600) -> None:
-        self.roles[name] = Role(frozenset({jwt}), frozenset(reads), ttl_s)
+    def role(
+        self,
+        name: str,
+        jwt: str,
+        reads: Iterable[str],
+        *,
+        ttl_s: int = 3600,
+        batch: bool = False,
+    ) -> None:
+        self.roles[name] = Role(frozenset({jwt}), frozenset(reads), ttl_s, batch)
 
     def answer(
         self, method: str, path: str, token: str, body: Mapping[str, Any]
@@ -94,6 +103,10 @@ class VaultState:
             if role is None:
                 return 403, {"errors": [INVALID_TOKEN]}
             match operation:
+                case "renew" | "revoke" if role.batch:
+                    return 400, {
+                        "errors": [f"batch tokens cannot be {operation.removesuffix('e')}ed"]
+                    }
                 case "renew":
                     return 200, {"auth": _auth(token, role)}
                 case "revoke":
@@ -116,6 +129,8 @@ class VaultState:
         return 200, {"auth": _auth(token, role)}
 
     def _mount(self, role: Role, path: str) -> tuple[int, dict[str, Any]]:
+        if path.startswith("auth/token/"):
+            return 200, {"data": {"path": "auth/token/", "type": "token", "options": None}}
         found = self._find(path)
         if found is None or not any(read.startswith(found[0]) for read in role.reads):
             why = "preflight capability check returned 403, please ensure client's policies grant"
@@ -258,6 +273,8 @@ class MemoryVault:
 def _checked(status: int, document: dict[str, Any]) -> dict[str, Any]:
     said = "".join(document.get("errors", []))
     match status:
+        case 400:
+            raise DeniedError(said)
         case 403:
             raise TokenGoneError(said) if "invalid token" in said else DeniedError(said)
         case 404:
@@ -279,7 +296,7 @@ def _operation(method: str, path: str) -> str:
 
 
 def _auth(token: str, role: Role) -> dict[str, Any]:
-    return {"client_token": token, "lease_duration": role.ttl_s, "renewable": role.renewable}
+    return {"client_token": token, "lease_duration": role.ttl_s, "renewable": not role.batch}
 
 
 class _Server(ThreadingHTTPServer):

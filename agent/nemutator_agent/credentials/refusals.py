@@ -28,6 +28,10 @@ _OUTAGES: Mapping[str, str] = {
     "nonsense": "let credentials.vault_address name a Vault, and no proxy that answers for it",
 }
 _WAIT = "see whether Vault runs and whether this node reaches it; ask again later"
+_WITHOUT_DATA = (
+    "leave data/ out of the reference, as in `vault kv get`; only a policy names it. If the secret is "
+    "really called so, give the role a policy that may read it"
+)
 
 
 class Refusal(Exception):  # noqa: N818 - an answer, not a failure
@@ -148,7 +152,9 @@ def of_vault(error: StoreError, *, account: Account, path: str, auth_mount: str)
             return Refusal(
                 403,
                 f"Vault denies {path} to role {role!r}: {error.why}",
-                remedy=f"give the role a policy that may read {path} (of KV version 2, the path "
+                remedy=_WITHOUT_DATA
+                if _has_data(path)
+                else f"give the role a policy that may read {path} (of KV version 2, the path "
                 "with data/ behind the mount)",
                 step="vault",
             )
@@ -156,7 +162,9 @@ def of_vault(error: StoreError, *, account: Account, path: str, auth_mount: str)
             return Refusal(
                 404,
                 f"Vault has nothing at {path}: {error.why}",
-                remedy="write it, or correct the reference that the pod declares",
+                remedy=_WITHOUT_DATA
+                if _has_data(path)
+                else "write it, or correct the reference that the pod declares",
                 step="vault",
             )
         case UnsupportedError():
@@ -168,3 +176,8 @@ def of_vault(error: StoreError, *, account: Account, path: str, auth_mount: str)
             )
         case _:
             raise error
+
+
+def _has_data(path: str) -> bool:
+    """What the API of KV version 2 wants, and people who know it write."""
+    return path.split("/")[1] == "data"

@@ -109,10 +109,12 @@ class HvacVault:
             raise DeniedError(f"{why} ({_said(error)})") from None
         data = _mapping(_mapping(answer).get("data"))
         where, kind = data.get("path"), data.get("type")
-        if not isinstance(where, str) or not where or not path.startswith(where):
+        if not isinstance(where, str) or not where or not isinstance(kind, str):
             raise UnavailableError("nonsense", "the answer names no mount of the path")
         if kind not in ("kv", "generic"):
             raise UnsupportedError(f"{where} is an engine of kind {kind}, and not KV")
+        if not path.startswith(where):
+            raise UnavailableError("nonsense", "the answer names the mount of another path")
         options = data.get("options")
         version = options.get("version") if isinstance(options, Mapping) else None
         return Mount(where, 2 if version == "2" else 1)
@@ -261,6 +263,11 @@ def _lease(answer: Any) -> Lease:
 
 def _mapping(answer: Any) -> Mapping[str, Any]:
     """Of a redirection, hvac gives the bare response."""
+    if isinstance(answer, requests.Response) and answer.is_redirect:
+        why = (
+            "the answer leads to another address, as of a standby that cannot forward to its active"
+        )
+        raise UnavailableError("nonsense", f"{why} node; it is not followed with a token")
     if not isinstance(answer, Mapping):
         raise UnavailableError("nonsense", "the answer is none of Vault's")
     return answer

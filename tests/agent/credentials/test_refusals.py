@@ -48,6 +48,14 @@ def test_each_failure_names_its_step_and_a_remedy(
     assert (refusal.retry_after_s is not None) == (status == 503)
 
 
+@pytest.mark.parametrize("error", [DeniedError("permission denied"), MissingError("nothing")])
+def test_who_writes_the_path_of_the_api_is_told_to_write_that_of_the_command(
+    error: StoreError,
+) -> None:
+    refusal = of_vault(error, account=ACCOUNT, path="secret/data/db", auth_mount="kubernetes")
+    assert "leave data/ out" in refusal.remedy
+
+
 def test_a_refused_login_says_for_whom_the_role_must_be() -> None:
     error = LoginRefusedError("invalid role name")
     refusal = of_vault(error, account=ACCOUNT, path="secret/db", auth_mount="kubernetes")

@@ -24,8 +24,8 @@ class Place(Protocol):
         """The newest version."""
         ...
 
-    def account(self, *, reads: Sequence[str]) -> tuple[str, Secret]:
-        """A role, and a token to log in with."""
+    def account(self, *, reads: Sequence[str], batch: bool = False) -> tuple[str, Secret]:
+        """A role, and a token to log in with; *batch*: Vault's own tokens of it are batch tokens."""
         ...
 
     def seal(self) -> None: ...
@@ -45,8 +45,8 @@ class FakePlace:
     def delete(self, path: str) -> None:
         self.vault.delete(path)
 
-    def account(self, *, reads: Sequence[str]) -> tuple[str, Secret]:
-        self.vault.role("app", "the-jwt", reads)
+    def account(self, *, reads: Sequence[str], batch: bool = False) -> tuple[str, Secret]:
+        self.vault.role("app", "the-jwt", reads, batch=batch)
         return "app", Secret("the-jwt")
 
     def seal(self) -> None:
@@ -70,13 +70,15 @@ class RealPlace:
     def delete(self, path: str) -> None:
         self._vault.call("DELETE", _data(path))
 
-    def account(self, *, reads: Sequence[str]) -> tuple[str, Secret]:
+    def account(self, *, reads: Sequence[str], batch: bool = False) -> tuple[str, Secret]:
         role = f"{self.folder}.default"
         # Vault knows no policy without a rule.
         paths = [_data(path) for path in reads] or [f"secret/data/{self.folder}/nothing"]
         rules = "".join(f'path "{path}" {{ capabilities = ["read"] }}\n' for path in paths)
         self._vault.policy(role, rules)
         self._vault.role(role, namespace=self.folder, service_account="default", policies=[role])
+        if batch:
+            self._vault.call("POST", f"auth/kubernetes/role/{role}", {"token_type": "batch"})
         jwt = self._vault.cluster.token(self.folder, "default", audience="vault")
         return role, Secret(jwt)
 

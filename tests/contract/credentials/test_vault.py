@@ -176,6 +176,24 @@ async def test_a_revoked_token_opens_nothing(asked: Vault, place: Place) -> None
             await call
 
 
+async def test_a_batch_token_reads_and_cannot_be_ended(asked: Vault, place: Place) -> None:
+    path = f"secret/{place.folder}/own"
+    place.write(path, {"word": "x"})
+    role, jwt = place.account(reads=[path], batch=True)
+    lease = await asked.login(role, jwt)
+    assert not lease.renewable
+    assert (await asked.read(lease.token, KV2, path)).data() == {"word": "x"}
+    for call in (asked.renew(lease.token), asked.revoke(lease.token)):
+        with pytest.raises(DeniedError, match="batch tokens cannot be"):
+            await call
+
+
+async def test_a_login_method_is_no_engine(asked: Vault, place: Place) -> None:
+    token = await logged_in(asked, place, f"secret/{place.folder}/own")
+    with pytest.raises(UnsupportedError, match="of kind token"):
+        await asked.mount_of(token, "auth/token/lookup-self")
+
+
 async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:
     path = f"secret/{place.folder}/own"
     role, jwt = place.account(reads=[path])
@@ -213,6 +231,7 @@ async def test_what_is_no_answer_of_vault_is_an_outage(
     with pytest.raises(UnavailableError) as raised:
         await vault.read(Secret("hvs.x"), KV2, "secret/app")
     assert raised.value.reason == reason
+    assert ("leads to another address" in raised.value.why) == (status == 307)
     vault.close()
     # Nobody followed the redirection: it would have taken the token along.
     assert len(fake.headers) == 1
