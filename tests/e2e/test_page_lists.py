@@ -222,4 +222,22 @@ def test_a_lost_brain_is_said_above_the_last_answer(page: Page, brain: FakeBrain
     brain.status = None
     page.clock.run_for(3100)
     expect(page.locator("#banner")).to_contain_text("does not answer")
+    expect(page.locator("#freshness")).to_contain_text("last seen 3 s ago")
     expect(rows).to_have_count(1)
+
+
+def test_a_long_list_stays_fluent_and_a_filter_finds_the_rest(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile(id=f"a{n}", title=f"shop/api-{n}") for n in range(1_000)]
+    rows = shown(page, "profiles")
+    expect(rows).to_have_count(200)
+    expect(page.locator("#list-shown")).to_have_text("1000 rows, the first 200 are shown")
+    page.keyboard.press("/")
+    page.keyboard.type("API-999 done")
+    expect(rows).to_have_count(1)
+    expect(page.locator("#list-shown")).to_have_text("1 of 1000 rows")
+    page.keyboard.type(" nothing")
+    expect(page.locator("#list")).to_be_hidden()
+    page.keyboard.press("Escape")
+    expect(rows).to_have_count(200)
+    page.get_by_role("link", name="Leases").click()
+    expect(page.locator("#list-filter")).to_be_hidden()

@@ -76,8 +76,10 @@ function showListed() {
   hide(byId("main"), true);
   hide(byId("nodes"), true);
   showBanner(null);
-  text(byId("freshness"), state.answeredAt == null ? "…" : "live");
-  attribute(byId("freshness"), "data-late", state.problem != null);
+  const late = state.problem != null;
+  const seen = late ? `last seen ${span(now() - state.answeredAt)} ago` : "live";
+  text(byId("freshness"), state.answeredAt == null ? "…" : seen);
+  attribute(byId("freshness"), "data-late", late);
   document.title = `${LISTS[state.list].title} · nemutator`;
   showList(LISTS[state.list], state.document, askToTakeBack);
 }
@@ -133,7 +135,10 @@ function showNodes(node) {
 function choose() {
   const wanted = location.hash.slice(1);
   const list = Object.hasOwn(LISTS, wanted) ? wanted : null;
-  if (list !== state.list) Object.assign(state, { list, document: null, answeredAt: null });
+  if (list !== state.list) {
+    Object.assign(state, { list, document: null, answeredAt: null });
+    byId("list-filter").value = "";
+  }
   text(byId("list-said"), "");
 }
 
@@ -217,17 +222,19 @@ function listen() {
     }
   });
   document.addEventListener("keydown", (event) => {
-    const typing = state.list || event.target.matches("input, select, textarea");
+    const box = state.list ? byId("list-filter") : filter;
+    const typing = event.target.matches("input, select, textarea") || byId("rollback").open;
     if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
       event.preventDefault();
-      filter.focus();
-      filter.select();
+      box.focus();
+      box.select();
     }
-    if (event.key === "Escape" && filter.value) {
-      filter.value = "";
-      filter.dispatchEvent(new Event("input"));
+    if (event.key === "Escape" && box.value && !byId("rollback").open) {
+      box.value = "";
+      box.dispatchEvent(new Event("input"));
     }
   });
+  byId("list-filter").addEventListener("input", show);
   byId("expand").addEventListener("click", () => grid.foldAll(true));
   byId("collapse").addEventListener("click", () => grid.foldAll(false));
   byId("node").addEventListener("change", (event) => {

@@ -2,8 +2,8 @@
 
 import * as brain from "./brain.js";
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
-import { visible } from "./format.js";
-import { rows, target } from "./lists.js";
+import { counted, visible } from "./format.js";
+import { narrowed, rows, target } from "./lists.js";
 
 /** Show *document* as *list* wants it; *takeBack* is called with what a row offers to roll back. */
 export function showList(list, document, takeBack) {
@@ -15,7 +15,10 @@ export function showList(list, document, takeBack) {
   const found = document == null ? [] : rows(list, document, now);
   hide(byId("list-empty"), document == null || found.length > 0);
   text(byId("list-empty"), list.empty);
-  hide(byId("list"), found.length === 0);
+  const { shown, count } = narrowed(found, byId("list-filter").value);
+  hide(byId("list-filter"), found.length === 0);
+  hide(byId("list"), shown.length === 0);
+  text(byId("list-shown"), size(shown.length, count, found.length));
   keyed(
     byId("list-head"),
     // The last is that of what a person can do.
@@ -25,10 +28,17 @@ export function showList(list, document, takeBack) {
   );
   keyed(
     byId("list-rows"),
-    found.map((row) => ({ ...row, key: `${list.path} ${row.key}` })),
+    shown.map((row) => ({ ...row, key: `${list.path} ${row.key}` })),
     (row) => made(row, takeBack),
     fill,
   );
+}
+
+/** How many rows there are, and how many of them are seen. */
+function size(shown, matching, all) {
+  if (all === 0) return "";
+  const found = matching < all ? `${matching} of ${counted(all, "row")}` : counted(all, "row");
+  return shown < matching ? `${found}, the first ${shown} are shown` : found;
 }
 
 function made(row, takeBack) {

@@ -186,6 +186,20 @@ export function rows(list, document, now) {
   });
 }
 
+/** However much there is, the document stays small enough to be redrawn in a few ms. */
+export const MOST_ROWS = 200;
+
+/** Those of *found* that have every word of *wanted* somewhere, and how many there are in all. */
+export function narrowed(found, wanted) {
+  const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
+  const has = ({ cells }) => {
+    const said = cells.map((cell) => cell.text.toLowerCase());
+    return words.every((word) => said.some((text) => text.includes(word)));
+  };
+  const matching = words.length > 0 ? found.filter(has) : found;
+  return { shown: matching.slice(0, MOST_ROWS), count: matching.length };
+}
+
 /** What a person typed as the target of a profile, as the API wants it; null when it is nothing. */
 export function target(text) {
   const [, kind, value] = /^(pid|cgroup):(.+)$/.exec(text.trim()) ?? [];
