@@ -1,11 +1,14 @@
 """`python -m nemutator_init`: fetch what this pod declares, and end; or say why it cannot."""
 
 import argparse
+import errno
 import random
 import re
+import signal
 import sys
 import time
 from pathlib import Path
+from typing import NoReturn
 
 from nemutator_common import __version__, names
 
@@ -23,7 +26,13 @@ containers run as; where they all run as its own, `--mode 0400` says so."""
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
+    # The first process of a container: what it does not handle the kernel keeps from it, and a pod
+    # that is deleted while it waits would take all of its grace period.
+    signal.signal(signal.SIGTERM, _end)
     folder: Path = arguments.directory / "secrets"
+    if not arguments.directory.is_dir():
+        _say(f"there is no {arguments.directory}; remedy: {_MOUNT_IT}")
+        return 1
     try:
         values = fetch(
             AgentSocket(arguments.directory / names.POD_SOCKET),
@@ -38,13 +47,29 @@ def main(argv: list[str] | None = None) -> int:
         _say(str(error))
         return 1
     except OSError as error:
-        _say(
-            f"{error.filename or folder}: {error.strerror}; remedy: mount the volume of driver "
-            f"{names.CSI_DRIVER} at {arguments.directory}, and not read-only, in this container"
-        )
+        _say(f"{error.filename or folder}: {error.strerror}; remedy: {remedy_of(error)}")
         return 1
     _say(f"{len(values)} secrets are in {folder}: {', '.join(sorted(values)) or 'none declared'}")
     return 0
+
+
+_MOUNT_IT = (
+    f"mount the volume of driver {names.CSI_DRIVER} in this container, where --directory says, and "
+    "not read-only"
+)
+
+
+def remedy_of(error: OSError) -> str:
+    match error.errno:
+        case errno.ENOSPC | errno.EDQUOT:
+            return "declare fewer secrets, or take away what else is in the volume: it has 1 MiB"
+        case errno.EPERM | errno.EACCES:
+            return f"let all init containers that write there run as one user, or {_MOUNT_IT}"
+    return _MOUNT_IT
+
+
+def _end(number: int, _: object) -> NoReturn:
+    sys.exit(128 + number)
 
 
 def _parser() -> argparse.ArgumentParser:

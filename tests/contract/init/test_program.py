@@ -1,7 +1,9 @@
 """`python -m nemutator_init` as a pod's init container, with an agent on a real socket."""
 
 import contextlib
+import errno
 import json
+import os
 import subprocess
 import sys
 import threading
@@ -13,6 +15,7 @@ from typing import Any
 
 import pytest
 from nemutator_init import secret_files
+from nemutator_init.__main__ import remedy_of
 
 PROGRAM = [sys.executable, "-m", "nemutator_init"]
 VALUE = b"correct horse\nbattery"
@@ -122,6 +125,45 @@ def test_without_an_agent_it_gives_up_with_a_remedy(tmp_path: Path) -> None:
     assert code == 1
     assert "No such file or directory (agent.sock); remedy: the agent's DaemonSet" in said
     assert not (tmp_path / "secrets").exists()
+
+
+@pytest.mark.slow
+def test_without_its_volume_it_does_not_wait_for_an_agent(tmp_path: Path) -> None:
+    code, said = run(tmp_path, "--directory", "nowhere", "--wait", "60s")
+    assert code == 1
+    assert said.startswith(
+        "nemutator-init: there is no nowhere; remedy: mount the volume of driver"
+    )
+    assert said.count("\n") == 1
+
+
+@pytest.mark.slow
+def test_it_ends_when_its_pod_does(tmp_path: Path) -> None:
+    """By a handler of its own: a container's first process gets no signal that it does not handle."""
+    waiting = subprocess.Popen(
+        [*PROGRAM, "--directory", ".", "--wait", "60s"],
+        cwd=tmp_path,
+        stderr=subprocess.PIPE,
+        text=True,
+    )
+    with waiting:
+        assert waiting.stderr is not None
+        assert "waiting: no answer from the agent" in waiting.stderr.readline()
+        waiting.terminate()
+        assert waiting.wait(timeout=10) == 128 + 15
+        assert waiting.stderr.read() == ""
+
+
+@pytest.mark.parametrize(
+    ("number", "remedy"),
+    [
+        (errno.ENOSPC, "declare fewer secrets"),
+        (errno.EACCES, "run as one user"),
+        (errno.EROFS, "not read-only"),
+    ],
+)
+def test_a_volume_that_cannot_be_written_is_said_with_what_helps(number: int, remedy: str) -> None:
+    assert remedy in remedy_of(OSError(number, os.strerror(number)))
 
 
 @pytest.mark.slow
