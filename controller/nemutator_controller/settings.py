@@ -116,8 +116,9 @@ class BrainSettings(Shared):
         "0.0.0.0:8420", "Address of the console when in a cluster, over TLS.", check=listening
     )
     server_names: str = setting(
-        "",
-        "Further names and addresses that the brain's certificate is for, with commas between.",
+        "localhost",
+        "Further names and addresses that the brain's certificate is for, with commas between: "
+        "`localhost` is for `kubectl port-forward`.",
         check=host_names,
     )
     agent_account: str = setting(
