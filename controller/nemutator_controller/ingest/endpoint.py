@@ -10,6 +10,7 @@ from nemutator_common.wire import REPORTS_PATH, STREAMS_PATH, Ack
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
+from nemutator_controller.ingest.bodies import body_of
 from nemutator_controller.ingest.callers import Caller
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
@@ -38,7 +39,7 @@ class Uplink:
 
     async def _take(self, request: web.Request) -> web.Response:
         async def take() -> Ack:
-            return await self._receiver.receive(decode(await request.read()), request[CALLER])
+            return await self._receiver.receive(decode(await body_of(request)), request[CALLER])
 
         return await _acknowledge(take(), self._meter)
 
@@ -67,7 +68,7 @@ class Streams:
             return self._unknown()
 
         async def take() -> Ack:
-            batch = decode_records(await request.read())
+            batch = decode_records(await body_of(request))
             return await self._receiver.receive(stream, batch, request[CALLER])
 
         return await _acknowledge(take(), self._meter)

@@ -1,15 +1,20 @@
 """The uplink's other end over a real socket: what wire.py promises to agents."""
 
+import asyncio
 import gzip
+import io
 import time
+import tracemalloc
 from pathlib import Path
 from typing import Any
 
 import msgspec
-from nemutator_common.wire import REPORTS_PATH, Batch
+from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH, Batch
 
 from tests.fakes.batches import batch
 from tests.fakes.brains import StandingBrain, standing_brain
+
+GZIP = {"Content-Encoding": "gzip"}
 
 
 async def post(brain: StandingBrain, given: Batch) -> Any:
@@ -38,9 +43,40 @@ async def test_reports_are_acknowledged_shown_and_kept(tmp_path: Path) -> None:
 async def test_a_compressed_batch_is_taken(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         body = gzip.compress(msgspec.json.encode(batch((1,))))
-        headers = {"Content-Encoding": "gzip"}
-        async with brain.local.post(REPORTS_PATH, data=body, headers=headers) as answer:
+        async with brain.local.post(REPORTS_PATH, data=body, headers=GZIP) as answer:
             assert await answer.json() == {"epoch": "e1", "seq": 1}
+
+
+async def test_a_connection_that_waits_holds_no_body(tmp_path: Path) -> None:
+    """Thousands of agents keep theirs open; what each posted last is on the disk by then."""
+    large = msgspec.to_builtins(batch((1,))) | {"unknown to us": "x" * (1 << 20)}
+    body = msgspec.json.encode(large)
+    async with standing_brain(tmp_path / "data") as brain:
+
+        async def post_it() -> None:
+            async with brain.local.post(REPORTS_PATH, data=io.BytesIO(body)) as answer:
+                assert answer.status == 200, await answer.text()
+
+        await post_it()
+        tracemalloc.start()
+        try:
+            # At once, so that each has a connection of its own; the client keeps them open.
+            async with asyncio.TaskGroup() as group:
+                for _ in range(8):
+                    group.create_task(post_it())
+            held, _ = tracemalloc.get_traced_memory()
+        finally:
+            tracemalloc.stop()
+    assert held < 4 * len(body)
+
+
+async def test_too_much_is_refused(tmp_path: Path) -> None:
+    body = b" " * (LARGEST_BATCH_BYTES + 1)
+    async with (
+        standing_brain(tmp_path / "data") as brain,
+        brain.local.post(REPORTS_PATH, data=gzip.compress(body), headers=GZIP) as answer,
+    ):
+        assert answer.status == 413
 
 
 async def test_nothing_acknowledged_is_lost_or_doubled_by_a_restart(tmp_path: Path) -> None:

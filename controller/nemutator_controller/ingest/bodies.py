@@ -1,0 +1,19 @@
+"""A body, read so that nobody keeps it."""
+
+from aiohttp import web
+
+
+async def body_of(request: web.Request) -> bytes:
+    """All of it, up to the listener's bound.
+
+    `request.read()` keeps it, and aiohttp keeps the last request of a connection until the next one
+    comes: of 5 000 idle agents that would be 5 000 reports, 0.2 MB each, or 8 after an outage.
+    """
+    body = bytearray()
+    async for piece in request.content.iter_any():
+        body += piece
+        if len(body) > request.client_max_size:
+            raise web.HTTPRequestEntityTooLarge(
+                max_size=request.client_max_size, actual_size=len(body)
+            )
+    return bytes(body)
