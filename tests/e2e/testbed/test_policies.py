@@ -1,0 +1,240 @@
+"""Policies before a real API server: what it takes is what we take, and what is wrong is said."""
+
+import asyncio
+import json
+import random
+from collections.abc import Iterator
+from http.client import HTTPSConnection
+from typing import Any
+
+import pytest
+from nemutator_common import names
+from nemutator_common.kube.budget import WriteBudget
+from nemutator_common.kube.configuration import Access, Fixed
+from nemutator_common.kube.informing import Informer
+from nemutator_common.kube.transport import HttpTransport
+from nemutator_common.kube.writing import Writer
+from nemutator_common.secret import Secret
+from nemutator_common.system_clock import SystemClock
+from nemutator_controller.policies.model import PolicyError, policy_of
+from nemutator_controller.policies.objects import MUTATION_POLICIES
+from nemutator_controller.policies.telling import Telling
+
+from tests.e2e.testbed.webhook import asked, asking, define, policy
+from tests.fakes.meters import MemoryMeter
+from tests.testbed.parts.control_plane import Cluster, KubectlError
+from tests.testbed.running.waiting import until
+
+Json = dict[str, Any]
+POLICIES = "/apis/nemutator.io/v1alpha1/mutationpolicies"
+
+
+OLD = policy("broken", "x", {"labels": {"set": {"team": "not a value!"}}})
+"""Of a time when the definition asked for less."""
+
+
+@pytest.fixture(scope="module")
+def server(cluster: Cluster) -> Iterator[HTTPSConnection]:
+    """The API server with our definition of policies, and one policy that is older than that."""
+    define(cluster, strict=False)
+    until(lambda: _created(cluster, OLD), "the loose definition is served", within_s=20)
+    define(cluster)
+    with asking(cluster) as connection:
+
+        def strict() -> bool:
+            again = OLD | {"metadata": {"name": "again"}}
+            return asked(connection, cluster, POLICIES, again)[0] == 422
+
+        until(strict, "the strict definition is served", within_s=20)
+        yield connection
+    cluster.kubectl("delete", "mutationpolicies", "--all")
+
+
+BAD: dict[str, tuple[list[Json], str]] = {
+    "no verb": ([{}], "expected exactly one of labels, annotations, resources"),
+    "two verbs": (
+        [{"labels": {"set": {"a": "b"}}, "annotations": {"set": {"a": "b"}}}],
+        "expected exactly one of labels, annotations, resources",
+    ),
+    "a misspelt field": ([{"lables": {"set": {"a": "b"}}}], 'unknown field "spec.mutations'),
+    "our own words": (
+        [{"labels": {"set": {"nemutator.io/inject": "enabled"}}}],
+        "steer nemutator itself",
+    ),
+    "two sources": (
+        [{"resources": {"requests": {"cpu": {"value": "1", "ratio": 0.5}}}}],
+        "expected exactly one of value, ratio, advice: true",
+    ),
+    "min above max": (
+        [{"resources": {"requests": {"cpu": {"ratio": 0.5, "min": "2", "max": "1"}}}}],
+        "min is above max",
+    ),
+    "no quantity": (
+        [{"resources": {"requests": {"cpu": {"value": "much"}}}}],
+        "should match",
+    ),
+    "nothing to do": ([], "should have at least 1 items"),
+}
+
+
+def test_what_cannot_work_is_refused_in_words_that_help(
+    cluster: Cluster, server: HTTPSConnection
+) -> None:
+    for what, (mutations, why) in BAD.items():
+        status, answer, _ = asked(server, cluster, POLICIES, policy("bad", "x", *mutations))
+        assert status in (400, 422), what
+        assert why in answer["message"], what
+
+
+TEXTS: tuple[Any, ...] = (
+    {"set": {"team": "a"}}, {"add": {"example.org/team": ""}}, {"set": {}}, {},
+    {"set": {}, "add": {"a": "b"}}, {"set": {"a b": "c"}}, {"set": {"-a": "c"}},
+    {"set": {"Example.org/a": "c"}}, {"set": {"a/b/c": "d"}}, {"set": {"": "x"}},
+    {"set": {"a": "not a value!"}}, {"set": {"a": "x" * 64}}, {"set": {"a": 1}},
+    {"set": {"n" * 63: "x"}}, {"set": {"n" * 64: "x"}}, {"set": {f"{'p' * 253}/n": "x"}},
+    {"set": {str(n): "x" for n in range(33)}, "add": {f"a{n}": "x" for n in range(32)}},
+    {"set": {"nemutator.io/inject": "enabled"}}, {"set": {"a": "ä"}}, {"remove": ["a"]},
+)  # fmt: skip
+QUANTITIES = (
+    "1", "0.1", "100m", "1e3", "1E3", "1Gi", "1G", "5n", ".5", "1.", "0", "0m", "-1", "+1", "1 ",
+    " 1", "1e400", "1e99", "1e-9", "1Z", "", "m", "Ki", "-", "1_0", "0x1", "٣", "1" * 129, "1e+2",
+)  # fmt: skip
+AMOUNTS: tuple[Any, ...] = (
+    *({"value": each} for each in QUANTITIES), *({"ratio": 2, "min": each} for each in QUANTITIES[:18]),
+    {"ratio": 0}, {"ratio": 100}, {"ratio": 100.5}, {"ratio": -1}, {"ratio": "1"}, {"ratio": 1e-9},
+    {"advice": True}, {"advice": False}, {"advice": True, "ratio": 1}, {"advice": False, "ratio": 1},
+    {"advice": True, "min": "2", "max": "1"}, {"advice": True, "min": "1", "max": "1000m"}, {},
+    {"value": 1}, {"ratio": 1, "most": "1"},
+)  # fmt: skip
+SELECTORS: tuple[Any, ...] = (
+    {}, {"matchLabels": {"a": "b"}}, {"matchLabels": {"a": ""}}, {"matchLabels": {"a b": "c"}},
+    {"matchLabels": {"a": "b c"}}, {"matchLabels": {str(n): "x" for n in range(33)}},
+    *(
+        {"matchExpressions": [{"key": key, "operator": operator} | values]}
+        for key in ("a", "a b", "", "example.org/a", "/a", "in")
+        for operator, values in (
+            ("In", {"values": ["x"]}), ("NotIn", {"values": ["", "x"]}), ("Exists", {}),
+            ("In", {}), ("DoesNotExist", {"values": ["x"]}), ("In", {"values": ["not one!"]}),
+            ("In", {"values": ["x"] * 65}), ("Like", {"values": ["x"]}),
+        )
+    ),
+)  # fmt: skip
+GLOBS: tuple[Any, ...] = (
+    ["*"],
+    [],
+    [""],
+    ["x" * 253],
+    ["x" * 254],
+    ["*"] * 64,
+    ["*"] * 65,
+    "x",
+    [1],
+)
+
+
+def specs() -> Iterator[Json]:
+    """Every part once by itself, and some by dice together."""
+    one = {"labels": {"set": {"team": "a"}}}
+    yield from (
+        {"mutations": [{verb: each}]} for verb in ("labels", "annotations") for each in TEXTS
+    )
+    resources: list[Any] = [{"requests": {"cpu": each}} for each in AMOUNTS]
+    resources += [
+        {}, {"requests": {}}, {"limits": {}, "requests": {"cpu": {"value": "1"}}},
+        {"requests": {"gpu": {"value": "1"}}}, {"limits": {"ephemeral-storage": {"value": "1Gi"}}},
+        {"requests": {"cpu": {"value": "1"}}, "qos": "Change"},
+        {"requests": {"cpu": {"value": "1"}}, "qos": "Best"},
+        *({"requests": {"cpu": {"value": "1"}}, "containers": each} for each in GLOBS),
+    ]  # fmt: skip
+    yield from ({"mutations": [{"resources": each}]} for each in resources)
+    fields = [("podSelector", SELECTORS), ("namespaceSelector", SELECTORS[:6]), ("names", GLOBS)]
+    for field, values in fields:
+        yield from ({"match": {field: each}, "mutations": [one]} for each in values)
+    yield from ({"mode": mode, "mutations": [one]} for mode in ("Apply", "Preview", "", "apply"))
+    yield from ({"mutations": [one] * count} for count in (0, 32, 33))
+    yield from ({}, {"mutations": [{}]}, {"mutations": [one | {"annotations": TEXTS[0]}]})
+    dice = random.Random(7)
+    for _ in range(60):
+        verbs = {"labels": TEXTS[:6], "resources": resources, "annotations": TEXTS[:6]}
+        verb = dice.choice(list(verbs))
+        yield {
+            "match": {"podSelector": dice.choice(SELECTORS), "names": dice.choice(GLOBS[:4])},
+            "mutations": [{verb: dice.choice(verbs[verb])}, one],
+        }
+
+
+def test_the_api_server_takes_what_we_take_and_nothing_else(
+    cluster: Cluster, server: HTTPSConnection
+) -> None:
+    differ: list[str] = []
+    taken = 0
+    for spec in specs():
+        status, answer, _ = asked(server, cluster, POLICIES, policy("p", "x") | {"spec": spec})
+        assert status in (201, 400, 422), answer
+        try:
+            policy_of("p", spec)
+            fault = ""
+        except PolicyError as error:
+            fault = str(error)
+        taken += status == 201
+        if (status == 201) != (fault == ""):
+            differ.append(f"{json.dumps(spec)[:300]}: we {fault!r}, it {answer.get('message')!r}")
+    assert differ == []
+    assert taken > 50
+
+
+async def test_a_fault_is_said_where_the_person_looks(
+    cluster: Cluster, server: HTTPSConnection
+) -> None:
+    cluster.apply(policy("whole", "x", {"labels": {"set": {"team": "a"}}}))
+    clock, meter = SystemClock(), MemoryMeter()
+    access = Access(
+        server=cluster.url, ca=cluster.ca_file.read_text(), token=Secret(cluster.admin_token)
+    )
+    async with HttpTransport(Fixed(access), meter) as transport:
+        writer = Writer(transport, WriteBudget(clock), clock)
+        informer = Informer(
+            MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=lambda: 0.5
+        )
+        telling = Telling(informer, writer, meter=meter, clock=clock)
+        async with asyncio.TaskGroup() as group:
+            runs = informer.run, telling.follow, telling.tell
+            tasks = [group.create_task(run()) for run in runs]
+            await asyncio.to_thread(until, lambda: _told(cluster), "both are told", within_s=20)
+            # What is said is said once, whatever else is done to a policy.
+            cluster.kubectl("annotate", "mutationpolicies", "--all", "seen=yes")
+            before = _conditions(cluster)
+            cluster.kubectl("delete", "mutationpolicy", "whole")
+            assert _conditions(cluster)["broken"] == before["broken"]
+            for task in tasks:
+                task.cancel()
+    assert meter.value(names.POLICY_STATUSES, result="written") == 2
+    said = cluster.kubectl("get", "mutationpolicies", "broken")
+    assert "False" in said
+    assert "spec.mutations[0].labels.set[team]: expected a label's key and value" in said
+
+
+def _created(cluster: Cluster, thing: Json) -> bool:
+    try:
+        cluster.apply(thing)
+    except KubectlError:
+        return False
+    return True
+
+
+def _conditions(cluster: Cluster) -> dict[str, Json]:
+    """By name of the policy, without what there is none of yet."""
+    found = cluster.get("mutationpolicies")["items"]
+    return {
+        each["metadata"]["name"]: condition
+        for each in found
+        for condition in each.get("status", {}).get("conditions", [])
+    }
+
+
+def _told(cluster: Cluster) -> bool:
+    conditions = _conditions(cluster)
+    return {name: each["status"] for name, each in conditions.items()} == {
+        "broken": "False",
+        "whole": "True",
+    }

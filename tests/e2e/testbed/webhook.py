@@ -1,0 +1,241 @@
+"""The webhook as a process beside a real API server, and what tests ask of both."""
+
+import base64
+import json
+import os
+import ssl
+import sys
+import urllib.error
+import urllib.request
+from collections.abc import Iterator
+from contextlib import closing, contextmanager
+from dataclasses import dataclass
+from http.client import HTTPSConnection
+from pathlib import Path
+from typing import Any
+from urllib.parse import urlsplit
+
+import yaml
+
+from tests.certificates import Authority
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.running.daemons import Daemon
+from tests.testbed.running.leftovers import MARK
+from tests.testbed.running.ports import LOOPBACK, free_port
+from tests.testbed.running.waiting import until
+
+Json = dict[str, Any]
+
+DEPLOY = Path(__file__).parents[3] / "deploy"
+READY_S = 30.0
+ROLE = "nemutator-admission"
+
+
+@dataclass(frozen=True, slots=True)
+class Webhook:
+    cluster: Cluster
+    daemon: Daemon
+    port: int
+    authority: Authority
+    data: Path
+
+    def get(self, path: str) -> tuple[int, str]:
+        context = ssl.create_default_context(cadata=self.authority.certificate)
+        try:
+            with urllib.request.urlopen(
+                f"https://{LOOPBACK}:{self.port}{path}", timeout=5, context=context
+            ) as answer:
+                return answer.status, answer.read().decode()
+        except urllib.error.HTTPError as refused:
+            return refused.code, refused.read().decode()
+
+    def decisions(self) -> list[Json]:
+        """What is in its spool, read as bytes: it goes on writing."""
+        found: list[Json] = []
+        for segment in sorted((self.data / "spool").glob("*.spool")):
+            content, at = segment.read_bytes(), 0
+            while at < len(content):
+                length = int.from_bytes(content[at : at + 4], "big")
+                found.append(json.loads(content[at + 8 : at + 8 + length]))
+                at += 8 + length
+        return found
+
+    def decisions_in(self, namespace: str) -> list[Json]:
+        return [each for each in self.decisions() if each["subject"]["namespace"] == namespace]
+
+    def until_called(self, namespace: str) -> None:
+        """A new configuration takes effect a moment after it was accepted."""
+
+        def called() -> bool:
+            thing = pod(labels={"nemutator.io/inject": "enabled"})
+            made = create(self.cluster, namespace, thing, "--dry-run=server")
+            return "initContainers" in made["spec"]
+
+        until(called, "the webhook is called", within_s=20)
+
+    def until_known(self, namespace: str, label: str) -> None:
+        """A policy takes effect when its watch event has come."""
+
+        def known() -> bool:
+            made = create(self.cluster, namespace, pod(), "--dry-run=server")
+            return label in made["metadata"].get("labels", {})
+
+        until(known, f"the policy that sets {label} is known", within_s=20)
+
+
+def define(cluster: Cluster, *, strict: bool = True) -> None:
+    """The definition of policies; not *strict*: one that takes any spec, as an older one might."""
+    [file] = (DEPLOY / "crds").glob("*.json")
+    definition = json.loads(file.read_text())
+    if not strict:
+        [version] = definition["spec"]["versions"]
+        spec = version["schema"]["openAPIV3Schema"]["properties"]
+        spec["spec"] = {"type": "object", "x-kubernetes-preserve-unknown-fields": True}
+    cluster.kubectl(
+        "apply", "--server-side", "--force-conflicts", "--filename=-", given=json.dumps(definition)
+    )
+    cluster.kubectl(
+        "wait",
+        "--for=condition=Established",
+        "crd/mutationpolicies.nemutator.io",
+        "--timeout=20s",
+    )
+
+
+@contextmanager
+def standing(cluster: Cluster, folder: Path) -> Iterator[Webhook]:
+    """The process, with the rights that its manifest gives it, called by the manifest's entries."""
+    manifests = list(yaml.safe_load_all((DEPLOY / "manifests" / "admission.yaml").read_text()))
+    cluster.kubectl("create", "namespace", "nemutator")
+    cluster.apply(
+        *(
+            each
+            for each in manifests
+            if each["kind"] in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding")
+        )
+    )
+    account = folder / "serviceaccount"
+    account.mkdir()
+    (account / "token").write_text(cluster.token("nemutator", ROLE))
+    (account / "ca.crt").write_text(cluster.ca_file.read_text())
+    authority = Authority("the brain's own")
+    leaf = authority.server(LOOPBACK)
+    (folder / "tls.crt").write_text(leaf.certificate)
+    (folder / "tls.key").write_text(leaf.key)
+    port, data = free_port(), folder / "data"
+    daemon = cluster.run.started(
+        "admission",
+        [
+            # The testbed marks what it starts with a variable that is no setting of ours.
+            "/usr/bin/env", f"--unset={MARK}",
+            sys.executable, "-m", "nemutator_controller", "admission",
+            f"--data-dir={data}", f"--address={LOOPBACK}:{port}",
+            f"--tls-certificate={folder / 'tls.crt'}", f"--tls-key={folder / 'tls.key'}",
+            f"--service-account={account}", "--init-image=nemutator/agent:e2e", "--strict",
+        ],
+        environment={
+            "PATH": os.defpath,
+            "KUBERNETES_SERVICE_HOST": LOOPBACK,
+            "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
+        },
+    )  # fmt: skip
+    hook = Webhook(cluster, daemon, port, authority, data)
+
+    def ready() -> bool:
+        try:
+            return hook.get("/readyz")[0] == 200
+        except OSError:
+            return False
+
+    daemon.wait_until(ready, within_s=READY_S)
+    cluster.apply(_pointed_at(port, authority))
+    yield hook
+    cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
+    cluster.kubectl("delete", "mutationpolicies", "--all")
+    cluster.kubectl("delete", "namespace", "nemutator", "--wait=false")
+    daemon.stop()
+
+
+def _pointed_at(port: int, authority: Authority) -> Json:
+    """The manifest, with this process instead of the service."""
+    made: Json = yaml.safe_load((DEPLOY / "manifests" / "webhooks.yaml").read_text())
+    for entry in made["webhooks"]:
+        path = entry["clientConfig"]["service"]["path"]
+        entry["clientConfig"] = {
+            "url": f"https://{LOOPBACK}:{port}{path}",
+            "caBundle": base64.b64encode(authority.certificate.encode()).decode(),
+        }
+    return made
+
+
+def pod(name: str = "", **metadata: Any) -> Json:
+    named: Json = {"name": name} if name else {"generateName": "web-"}
+    return {
+        "apiVersion": "v1",
+        "kind": "Pod",
+        "metadata": named | metadata,
+        "spec": {
+            # Nobody places it, so that no node tries to run it.
+            "schedulerName": "nobody",
+            "containers": [
+                {
+                    "name": "app",
+                    "image": "app:1",
+                    "resources": {"requests": {"cpu": "1", "memory": "64Mi"}},
+                }
+            ],
+        },
+    }
+
+
+def create(cluster: Cluster, namespace: str, thing: Json, *more: str) -> Json:
+    printed = cluster.kubectl(
+        "create",
+        f"--namespace={namespace}",
+        "--filename=-",
+        "--output=json",
+        *more,
+        given=json.dumps(thing),
+    )
+    made: Json = json.loads(printed)
+    return made
+
+
+@contextmanager
+def asking(cluster: Cluster) -> Iterator[HTTPSConnection]:
+    """A connection for many `asked`: kubectl, and TLS anew each time, would take most of it."""
+    context = ssl.create_default_context(cafile=str(cluster.ca_file))
+    server = urlsplit(cluster.url)
+    connection = HTTPSConnection(str(server.hostname), server.port, timeout=20, context=context)
+    with closing(connection):
+        yield connection
+
+
+def asked(
+    connection: HTTPSConnection, cluster: Cluster, path: str, thing: Json
+) -> tuple[int, Json, str]:
+    """Status, body and warnings of a creation that is not kept."""
+    connection.request(
+        "POST",
+        f"{path}?dryRun=All&fieldValidation=Strict",
+        body=json.dumps(thing),
+        headers={
+            "Authorization": f"Bearer {cluster.admin_token}",
+            "Content-Type": "application/json",
+        },
+    )
+    answer = connection.getresponse()
+    return answer.status, json.load(answer), answer.headers.get("Warning", "")
+
+
+def policy(name: str, namespace: str, *mutations: Json, mode: str = "Apply") -> Json:
+    return {
+        "apiVersion": "nemutator.io/v1alpha1",
+        "kind": "MutationPolicy",
+        "metadata": {"name": name},
+        "spec": {
+            "match": {"namespaces": [namespace]},
+            "mode": mode,
+            "mutations": list(mutations),
+        },
+    }
