@@ -316,7 +316,7 @@ SUMMARIES_DROPPED = Metric(
     "nemutator_summaries_dropped_total",
     "counter",
     "summaries of use that sizing did not take in, by reason: unsound (its numbers or its clock), "
-    "unknown_owner (nobody knows whose it is)",
+    "unknown_owner (nobody knows whose it is), no_room (as many containers as are remembered)",
     ("reason",),
 )
 USAGES = Metric("nemutator_usages", "gauge", "containers whose use sizing remembers")
