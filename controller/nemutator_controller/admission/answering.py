@@ -160,12 +160,16 @@ class Answerer:
     ) -> tuple[Result, Answer]:
         decision = self._fresh()
         operations: list[dict[str, Any]] = []
+        edits = planned.edits
         durable = self._rules.strict
         if planned.edits:
             stamp = merged(stamp_of(thing, subject.kind), decision, planned.edits)
             full = in_full(stamp)
             durable = durable or full is None
             operations = patch_of(thing, subject.kind, planned.edits, full or written(stamp))
+            # Asked again about the same pod, after another webhook: who takes back this decision,
+            # whose id the pod carries, means all that was done to it.
+            edits = stamp.edits or planned.edits
         if request.dry_run:
             return "dry_run", Answer(operations=operations, warnings=planned.warnings)
         record = Decision(
@@ -175,7 +179,7 @@ class Answerer:
             operation=request.operation,
             mode="apply",
             subject=subject,
-            edits=planned.edits,
+            edits=edits,
             warnings=planned.warnings[:MOST_WARNINGS],
         )
         if planned.previewed:
