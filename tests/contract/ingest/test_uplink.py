@@ -40,6 +40,15 @@ async def test_reports_are_acknowledged_shown_and_kept(tmp_path: Path) -> None:
         assert [round(point["at"] - now) for point in history["points"]] == [-10, -9]
 
 
+async def test_one_node_of_many_is_shown_when_it_is_named(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        for node in ("n1", "n2", "n3"):
+            await post(brain, batch((1,), node=node, at=time.time()))
+        for query, shown in (("", ["n1", "n2", "n3"]), ("?node=n2", ["n2"]), ("?node=x", [])):
+            topology = await get(brain, f"/api/v1/topology{query}")
+            assert [node["name"] for node in topology["nodes"]] == shown
+
+
 async def test_a_compressed_batch_is_taken(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         body = gzip.compress(msgspec.json.encode(batch((1,))))

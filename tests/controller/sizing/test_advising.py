@@ -6,7 +6,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.sizing.advising import Advised, NotYet, advise
 from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.usages import Seen
+from nemutator_controller.sizing.usages import Seen, Usages
+
+from tests.controller.sizing.test_usages import NOW, key, summary
 
 SEEN = Seen(
     key=Key("shop", "Deployment", "cart", "app"),
@@ -79,3 +81,42 @@ def test_advice_covers_what_was_seen_and_little_more(
 def test_a_span_is_said_in_the_unit_that_fits(span_s: float, said: str) -> None:
     advised = advise(replace(SEEN, points=9, span_s=span_s))
     assert advised.reason.endswith(f"over {said}")
+
+
+@pytest.mark.parametrize(
+    ("cores", "memory", "cpu_millis", "memory_mb"),
+    [
+        pytest.param([0.0] * 120, [0] * 120, 10, 100, id="idle"),
+        pytest.param([0.25] * 120, [400_000_000] * 120, 260, 460, id="constant"),
+        pytest.param([0.05, 2.0] * 60, [100_000_000, 900_000_000] * 60, 2_050, 1_035, id="bimodal"),
+        pytest.param([0.1] * 119 + [50.0], [10**8] * 119 + [10**10], 110, 11_500, id="one spike"),
+        pytest.param(
+            [0.1] * 120, [n * 10_000_000 for n in range(1, 121)], 110, 1_380, id="memory grows"
+        ),
+        pytest.param(
+            [1000.0] * 120, [10**12] * 120, 1_000_000, 1_150_000, id="as much as there is"
+        ),
+    ],
+)
+def test_every_shape_of_use_gets_whole_amounts_in_their_units(
+    cores: list[float], memory: list[int], cpu_millis: int, memory_mb: int
+) -> None:
+    usages = Usages(most=1)
+    for n, (cpu, used) in enumerate(zip(cores, memory, strict=True)):
+        at = NOW + 15 * n
+        usages.learn([(key(), summary(at, cpu_cores=cpu, memory_bytes=used))], now=at)
+    [seen] = usages.seen([key()], now=NOW + 1800)
+    advised = advise(seen)
+    assert isinstance(advised, Advised)
+    assert (advised.state, advised.memory_mb) == ("firm", memory_mb)
+    # The percentile is the upper edge of a bucket, 5 % wide and 10m at least.
+    assert cpu_millis * 0.95 <= advised.cpu_millis <= cpu_millis * 1.05
+
+
+def test_a_single_point_and_points_of_one_moment_are_no_firm_advice() -> None:
+    usages = Usages(most=1)
+    usages.learn([(key(), summary())] * 200, now=NOW)
+    [seen] = usages.seen([key()], now=NOW)
+    advised = advise(seen)
+    assert isinstance(advised, Advised)
+    assert (advised.state, seen.span_s) == ("provisional", 15)
