@@ -91,6 +91,25 @@ def test_the_pointer_shows_zooms_and_shows_all_again(opened: Page) -> None:
     expect(detail).to_contain_text("main.burn")
 
 
+def test_a_pointer_that_moves_paints_two_boxes_and_not_all(opened: Page) -> None:
+    opened.evaluate(
+        """() => {
+          const fill = CanvasRenderingContext2D.prototype.fillRect;
+          window.filled = 0;
+          CanvasRenderingContext2D.prototype.fillRect = function (...place) {
+            window.filled += 1;
+            return fill.apply(this, place);
+          };
+        }"""
+    )
+    graph = opened.locator("#graph")
+    box = graph.bounding_box()
+    assert box is not None
+    graph.hover(position={"x": box["width"] * 0.35, "y": 2.5 * 19})
+    expect(opened.locator("#detail")).to_contain_text("do_syscall_64")
+    assert opened.evaluate("window.filled") == 2
+
+
 def test_a_search_says_how_much_it_found_and_counts_nothing_twice(opened: Page) -> None:
     opened.keyboard.press("/")
     opened.keyboard.type("MAIN.")
