@@ -30,7 +30,7 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.mutations.edits import same
-from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
 from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, written
@@ -96,10 +96,10 @@ class Answerer:
         try:
             result, answer = await self._answer(request, opted_in=opted_in)
         except _FailedError as failed:
-            result, answer = "failed", self._unchanged(failed.reason, str(failed))
+            result, answer = self._failed(request, failed.reason, str(failed))
         except Exception:
             log.exception("admission_failed", {names.REASON: "internal"})
-            result, answer = "failed", self._unchanged("internal", "a defect of nemutator; see log")
+            result, answer = self._failed(request, "internal", "a defect of nemutator; see log")
         self._meter.count(names.ADMISSIONS, result=result)
         self._meter.observe(names.ADMISSION_SECONDS, self._clock.monotonic() - began)
         return answer
@@ -216,10 +216,22 @@ class Answerer:
                 error.reason, f"the change could not be recorded: {error}"
             ) from error
 
-    def _unchanged(self, reason: str, why: str) -> Answer:
+    def _failed(self, request: Request, reason: str, why: str) -> tuple[Result, Answer]:
         self._meter.count(names.ADMISSION_FAILURES, reason=reason)
-        log.warning("admitted_unchanged", {names.REASON: reason, names.ERROR: why[:200]})
-        return Answer(warnings=(f"pod left as it is: {why}",))
+        log.warning("pod_not_decided", {names.REASON: reason, names.ERROR: why[:200]})
+        if self._rules.injector is not None and requires_us(request):
+            refused = f"{names.INJECT}=required, and this pod cannot be injected: {why}"
+            return "denied", Answer(refused=refused)
+        return "failed", Answer(warnings=(f"pod left as it is: {why}",))
+
+
+def requires_us(request: Request) -> bool:
+    """Whether the pod says itself that it must not run without us."""
+    try:
+        labels = head_of(request)["metadata"]["labels"]
+    except (ReviewError, KeyError, TypeError):
+        return False
+    return isinstance(labels, dict) and labels.get(names.INJECT) == "required"
 
 
 def _called(subject: Subject) -> str:
@@ -231,10 +243,11 @@ def too_large(thing: Any) -> str:
     spec = thing.get("spec")
     lists = (spec.get(field) for field in _LISTS) if isinstance(spec, dict) else ()
     containers = [each for listed in lists if isinstance(listed, list) for each in listed]
-    if len(containers) > MOST_CONTAINERS:
+    called = [each.get("name") for each in containers if isinstance(each, dict)]
+    # Ours does not count: the server may ask again about what we have made.
+    if len(containers) - called.count(INIT_CONTAINER) > MOST_CONTAINERS:
         return f"more than {MOST_CONTAINERS} containers"
-    named = (each.get("name") for each in containers if isinstance(each, dict))
-    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in named):
+    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in called):
         # Each glob of each policy would be looked for in it.
         return f"a container's name has more than {LONGEST_NAME} characters"
     return ""

@@ -23,9 +23,9 @@ KIND = "AdmissionReview"
 LARGEST = 7 << 20
 """Bytes of a question: an object may have 3 MiB, and an update brings two."""
 
-LARGEST_OBJECT = 3 << 20
-"""Bytes of a pod that is decoded as a whole: what the server takes from its clients. Decoded it has
-up to thirty times that, and whoever reaches our port may send one."""
+LARGEST_OBJECT = 1 << 20
+"""Bytes of a pod that is decoded as a whole; etcd takes little more of any object. It becomes thirty
+times that, and holds up everybody else's pods: whoever reaches our port may send one."""
 
 LONGEST_UID = 128
 LONGEST_WARNING = 256

@@ -46,9 +46,9 @@ class Stamp:
 
 
 def stamp_of(thing: Json, kind: str) -> Stamp | None:
-    """What *thing* says that we did to it; None also when it says nonsense."""
+    """What *thing* says that we did to it. Nonsense says that we did something, and not what."""
     found = value_at(thing, PATH, kind)
-    return parse_stamp(found[0]) if found else None
+    return (parse_stamp(found[0]) or Stamp("", None)) if found else None
 
 
 def parse_stamp(text: Json) -> Stamp | None:

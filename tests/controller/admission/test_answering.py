@@ -221,17 +221,50 @@ async def test_a_defect_of_ours_keeps_nobody_out() -> None:
     assert admission.failures("internal") == 1
 
 
+@pytest.mark.parametrize("reason", ["spool_full", "internal"])
+async def test_who_requires_us_is_kept_out_when_we_fail(reason: str) -> None:
+    admission = Admission(team=TEAM)
+    admission.records.failure = (
+        NotKeptError(reason, "because") if reason == "spool_full" else ZeroDivisionError()
+    )
+    required = POD | {"metadata": {"labels": {"nemutator.io/inject": "required"}}}
+    answer = await admission.ask(required)
+    assert "required, and this pod cannot be injected" in answer.refused
+    assert admission.failures(reason) == 1
+    assert not (await admission.ask()).refused
+
+
+async def test_nobody_is_kept_out_for_an_object_that_is_none() -> None:
+    things: list[Any] = [None, [], {"metadata": 3}, {"metadata": {"labels": ["required"]}}]
+    for thing in things:
+        assert not (await Admission(team=TEAM).ask(thing)).refused
+
+
+async def test_a_share_is_not_taken_twice_when_somebody_has_spoilt_the_stamp() -> None:
+    half = {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}
+    admission = Admission(half={"mode": "Apply", "mutations": [half]})
+    container = {"name": "app", "resources": {"requests": {"cpu": "500m"}}}
+    spoilt = {"metadata": {"annotations": {STAMP: "spoilt"}}, "spec": {"containers": [container]}}
+    answer = await admission.ask(spoilt)
+    assert answer.operations == ()
+    assert "does not stand in its stamp" in answer.warnings[0]
+
+
 async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
     containers = [{"name": str(number)} for number in range(MOST_CONTAINERS + 1)]
     admission = Admission(team=TEAM)
     assert (await admission.ask({"spec": {"containers": containers}})).operations == ()
     assert admission.failures("too_large") == 1
-    assert (await admission.ask({"spec": {"containers": containers[1:]}})).operations
+    most = {"spec": {"containers": containers[1:]}}
+    answer = await admission.ask(most, opted_in=True)
+    made = apply_patch(most, answer.operations)
+    assert made["spec"]["initContainers"]
+    assert await admission.ask(made, opted_in=True) == Answer()
 
 
-async def test_a_container_called_by_a_megabyte_is_not_thought_about() -> None:
+async def test_a_container_with_an_endless_name_is_not_thought_about() -> None:
     admission = Admission(team=TEAM)
-    thing = {"spec": {"containers": [{"name": "x" * (1 << 20)}]}}
+    thing = {"spec": {"containers": [{"name": "x" * (1 << 19)}]}}
     assert (await admission.ask(thing)).operations == ()
     assert admission.failures("too_large") == 1
 

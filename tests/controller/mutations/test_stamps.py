@@ -78,9 +78,10 @@ def test_only_what_is_still_ours_is_taken_off() -> None:
         "\ud800",
     ],
 )
-def test_nonsense_is_no_stamp(nonsense: Json) -> None:
+def test_nonsense_says_that_something_was_done_and_not_what(nonsense: Json) -> None:
     thing = {"metadata": {"annotations": {"nemutator.io/mutation": nonsense}}}
-    assert stamp_of(thing, "Pod") is None
+    assert parse_stamp(nonsense) is None
+    assert stamp_of(thing, "Pod") == Stamp("", None)
 
 
 def test_an_object_without_a_stamp_has_none() -> None:
