@@ -7,6 +7,9 @@ from nemutator_common.decisions import Subject
 from nemutator_controller.admission.reviews import Request
 from nemutator_controller.cluster.owners import owner_of
 
+LONGEST = 253
+"""Characters of a name in Kubernetes. What is longer is cut: patterns are looked for in it."""
+
 
 def subject_of(request: Request, head: dict[str, Any]) -> Subject:
     """Of a request that creates a pod with this *head*; what is not text there counts as absent."""
@@ -15,8 +18,8 @@ def subject_of(request: Request, head: dict[str, Any]) -> Subject:
     return Subject(
         api_version="v1",
         kind="Pod",
-        namespace=request.namespace or _text(metadata, "namespace"),
-        name=request.name or _text(metadata, "name"),
+        namespace=(request.namespace or "")[:LONGEST] or _text(metadata, "namespace"),
+        name=(request.name or "")[:LONGEST] or _text(metadata, "name"),
         generate_name=_text(metadata, "generateName"),
         uid=_text(metadata, "uid"),
         owner_kind=owner_kind,
@@ -37,4 +40,4 @@ def _object(value: Any, field: str) -> dict[str, Any]:
 
 def _text(value: dict[str, Any], field: str) -> str:
     found = value.get(field)
-    return found[:253] if isinstance(found, str) else ""
+    return found[:LONGEST] if isinstance(found, str) else ""

@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_controller.admission.reviews import Request, decode, head_of
-from nemutator_controller.admission.subjects import is_mirror, subject_of
+from nemutator_controller.admission.subjects import LONGEST, is_mirror, subject_of
 
 from tests.fakes.admission_reviews import review
 
@@ -46,6 +46,13 @@ def test_a_pod_may_have_no_name_yet() -> None:
     subject = subject_of(*request({"metadata": {"generateName": "web-"}}, name=""))
     assert (subject.namespace, subject.name, subject.generate_name) == ("default", "", "web-")
     assert subject_of(*request({"metadata": {"name": "a"}}, name=None)).name == "a"
+
+
+def test_names_without_end_are_cut() -> None:
+    endless = "x" * 10_000
+    subject = subject_of(*request({"metadata": {"generateName": endless}}, name=endless))
+    assert len(subject.name) == len(subject.generate_name) == LONGEST
+    assert len(subject_of(*request({}, namespace=endless)).namespace) == LONGEST
 
 
 def test_static_pods_are_kubelets() -> None:
