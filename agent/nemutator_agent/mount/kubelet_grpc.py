@@ -185,7 +185,9 @@ def _guarded(method: Method) -> Callable[[bytes, Context], Awaitable[bytes]]:
         except TimeoutError:
             code, why = grpc.StatusCode.DEADLINE_EXCEEDED, f"not within {PUBLISH_S:g} s"
         except OSError as error:
-            code, why = grpc.StatusCode.INTERNAL, f"{error.strerror}: {error.filename or ''}"
+            # Not INTERNAL, which is final to kubelet: of a volume that failed for good it never
+            # tells the end, and a part of it may be there (isFinalError, pkg/volume/csi).
+            code, why = grpc.StatusCode.UNAVAILABLE, f"{error.strerror}: {error.filename or ''}"
         log.warning("kubelet_refused", {names.REASON: code.name.lower(), names.ERROR: why})
         return await context.abort(code, f"nemutator: {why}")
 

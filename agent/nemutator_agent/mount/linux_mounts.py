@@ -9,7 +9,7 @@ import errno
 import os
 from pathlib import Path
 
-from nemutator_agent.mount.mount_table import times_mounted
+from nemutator_agent.mount.mount_table import OWN_KIND, OWN_SOURCE, is_own, times_mounted
 
 OWN_FILES = (
     # Two generations of a pod's 256 KiB in whole pages, while one replaces the other.
@@ -25,6 +25,8 @@ _NOSUID, _NODEV, _NOEXEC, _BIND = 2, 4, 8, 4096
 _DETACH, _NOFOLLOW = 2, 8
 _MOST_STACKED = 8
 
+_SOURCE, _KIND = OWN_SOURCE.decode(), OWN_KIND.decode()
+
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
@@ -34,12 +36,12 @@ class LinuxMounts:
         self._kubelet_root = kubelet_root
 
     def is_published(self, target: str) -> bool:
-        return _times(self._real(target)) > 0
+        return _is_own(self._real(target))
 
     def prepare(self, volume_id: str) -> str:
         directory = self._directory(volume_id)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _times(os.path.realpath(directory)):
+        if not _is_own(os.path.realpath(directory)):
             _mount_tmpfs(os.fspath(directory))
         self._make_secrets(directory)
         return os.fspath(directory)
@@ -97,15 +99,20 @@ def _times(path: str) -> int:
         return times_mounted(table, os.fsencode(path))
 
 
+def _is_own(path: str) -> bool:
+    with open("/proc/self/mountinfo", "rb") as table:
+        return is_own(table, os.fsencode(path))
+
+
 def _mount_tmpfs(path: str) -> None:
     flags = _NOSUID | _NODEV | _NOEXEC
     try:
         # Linux 6.4: what is secret is not written to a disk.
-        _mount("nemutator", path, "tmpfs", flags, f"{OWN_FILES},noswap")
+        _mount(_SOURCE, path, _KIND, flags, f"{OWN_FILES},noswap")
     except OSError as error:
         if error.errno != errno.EINVAL:
             raise
-        _mount("nemutator", path, "tmpfs", flags, OWN_FILES)
+        _mount(_SOURCE, path, _KIND, flags, OWN_FILES)
 
 
 def _mount(source: str, target: str, kind: str, flags: int, options: str) -> None:

@@ -4,7 +4,11 @@ A bind mount within one file system has its parent's device, so only this table 
 """
 
 import re
-from collections.abc import Iterable
+from collections import deque
+from collections.abc import Iterable, Iterator
+
+OWN_SOURCE = b"nemutator"
+OWN_KIND = b"tmpfs"
 
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 _MOUNT_POINT = 4
@@ -12,9 +16,20 @@ _MOUNT_POINT = 4
 
 def times_mounted(lines: Iterable[bytes], path: bytes) -> int:
     """How many mounts lie on *path* itself, one over the other."""
+    return sum(1 for _ in _mounted_on(lines, path))
+
+
+def is_own(lines: Iterable[bytes], path: bytes) -> bool:
+    """Whether what is to be seen at *path* is a file system of ours: the last of those on it."""
+    last = next(iter(deque(_mounted_on(lines, path), maxlen=1)), b"")
+    kind, source = (*last.rpartition(b" - ")[2].split(b" "), b"", b"")[:2]
+    return (kind, source) == (OWN_KIND, OWN_SOURCE)
+
+
+def _mounted_on(lines: Iterable[bytes], path: bytes) -> Iterator[bytes]:
     # Most lines end here: a path is written as it is but for four characters.
     plain = not set(b" \t\n\\") & set(path)
-    return sum(1 for line in lines if (not plain or path in line) and _mount_point(line) == path)
+    return (line for line in lines if (not plain or path in line) and _mount_point(line) == path)
 
 
 def _mount_point(line: bytes) -> bytes:

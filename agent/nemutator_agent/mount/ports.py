@@ -25,7 +25,9 @@ class Credentials(Protocol):
 class Mounts(Protocol):
     """Directories and mounts. All raise OSError; what is done already is no error."""
 
-    def is_published(self, target: str) -> bool: ...
+    def is_published(self, target: str) -> bool:
+        """Whether a volume of ours is to be seen there; not when it is anything else."""
+        ...
 
     def prepare(self, volume_id: str) -> str:
         """Make the volume's own directory, a small file system in memory; its path."""

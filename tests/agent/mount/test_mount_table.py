@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.mount.mount_table import times_mounted
+from nemutator_agent.mount.mount_table import is_own, times_mounted
 
 ROOT = b"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda rw\n"
 
@@ -28,6 +28,22 @@ def test_a_mount_is_found_whatever_its_path_is_made_of(path: bytes) -> None:
 @given(paths, st.integers(0, 4))
 def test_mounts_over_each_other_are_counted(path: bytes, times: int) -> None:
     assert times_mounted([ROOT, *[line_of(path)] * times], path) == times
+
+
+@given(paths)
+def test_what_is_seen_is_the_last_of_those_over_each_other(path: bytes) -> None:
+    others = line_of(path).replace(b"- tmpfs nemutator", b"- tmpfs tmpfs")
+    assert is_own([ROOT, others, line_of(path)], path)
+    assert not is_own([ROOT, line_of(path), others], path)
+    assert not is_own([ROOT, line_of(path + b"x")], path)
+
+
+def test_a_source_that_is_called_like_ours_is_not_ours() -> None:
+    line = line_of(b"/a")
+    assert is_own([line], b"/a")
+    assert not is_own([line.replace(b"tmpfs nemutator", b"ext4 nemutator")], b"/a")
+    assert not is_own([line.replace(b"tmpfs nemutator", b"tmpfs nemutators")], b"/a")
+    assert not is_own([b"99 22 0:50 / /a rw"], b"/a")
 
 
 def test_a_path_in_another_place_of_the_line_is_no_mount() -> None:

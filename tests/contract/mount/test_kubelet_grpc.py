@@ -26,6 +26,7 @@ class Driver:
     registration: grpc.aio.Channel
     mounts: FakeMounts
     credentials: FakeCredentials
+    records: FakeRecords
 
     async def node(self, method: str, message: bytes = b"") -> bytes:
         return await call(self.plugin, f"/csi.v1.Node/{method}", message)
@@ -42,7 +43,8 @@ async def call(channel: Any, method: str, message: bytes) -> bytes:
 @pytest.fixture
 async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
     mounts, credentials = FakeMounts(), FakeCredentials()
-    publisher = Publisher(mounts, credentials, FakeRecords(), clock=ManualClock())
+    records = FakeRecords()
+    publisher = Publisher(mounts, credentials, records, clock=ManualClock())
     plugin, registration = tmp_path / "csi.sock", tmp_path / "reg.sock"
     plugin.touch()  # what a killed one leaves behind
     calls = KubeletCalls(
@@ -58,7 +60,7 @@ async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
         grpc.aio.insecure_channel(f"unix:{plugin}") as one,
         grpc.aio.insecure_channel(f"unix:{registration}") as other,
     ):
-        yield Driver(one, other, mounts, credentials)
+        yield Driver(one, other, mounts, credentials, records)
     await calls.close()
 
 
@@ -126,8 +128,21 @@ async def test_a_pod_is_told_why_it_has_to_wait(driver: Driver) -> None:
     driver.mounts.broken = OSError(28, "No space left on device", "/volumes/csi-1")
     with pytest.raises(grpc.aio.AioRpcError) as refused:
         await driver.node("NodePublishVolume", publish_message())
-    assert refused.value.code() == grpc.StatusCode.INTERNAL
+    assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
     assert refused.value.details() == "nemutator: No space left on device: /volumes/csi-1"
+
+
+async def test_kubelet_comes_back_for_whatever_was_begun(driver: Driver) -> None:
+    """Of other codes kubelet believes that nothing is left, and never tells the end."""
+    not_final = {"CANCELLED", "DEADLINE_EXCEEDED", "UNAVAILABLE", "RESOURCE_EXHAUSTED", "ABORTED"}
+    driver.mounts.broken = OSError(12, "Cannot allocate memory", "/volumes/csi-1")
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await driver.node("NodePublishVolume", publish_message())
+    assert driver.records.kept
+    assert refused.value.code().name in not_final
+    driver.mounts.broken = None
+    await driver.node("NodeUnpublishVolume", unpublish_message())
+    assert not driver.records.kept
 
 
 async def test_what_we_do_not_offer_is_unimplemented(driver: Driver) -> None:

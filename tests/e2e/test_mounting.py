@@ -1,0 +1,31 @@
+"""Real mounts, where something else is in a volume's place."""
+
+import os
+import shutil
+import subprocess
+import sys
+
+import pytest
+
+from tests.house.tree import REPOSITORY
+
+
+def test_a_volume_is_seen_whatever_was_there_before_and_leaves_nothing() -> None:
+    if os.geteuid() != 0 or shutil.which("unshare") is None:
+        pytest.skip("mounts in a namespace of their own take root and unshare")
+    folders = [REPOSITORY / "agent", REPOSITORY / "common", REPOSITORY]
+    ran = subprocess.run(
+        ["unshare", "--mount", sys.executable, "-m", "tests.e2e.mounting"],
+        env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))},
+        capture_output=True,
+        text=True,
+        timeout=30,
+        check=False,
+    )
+    assert ran.returncode == 0, ran.stderr
+    assert ran.stdout.splitlines() == [
+        "over_another_mount False (['secrets'], True) False",
+        "through_a_link there is a link in the target's path",
+        "twice False False",
+        "never_there nothing",
+    ]
