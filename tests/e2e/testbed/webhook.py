@@ -29,6 +29,8 @@ Json = dict[str, Any]
 DEPLOY = Path(__file__).parents[3] / "deploy"
 READY_S = 30.0
 ROLE = "nemutator-admission"
+REGISTERED = "nemutator-beside"
+RIGHTS = frozenset({"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,26 +105,24 @@ def define(cluster: Cluster, *, strict: bool = True) -> None:
 
 
 @contextmanager
-def standing(cluster: Cluster, folder: Path) -> Iterator[Webhook]:
-    """The process, with the rights that its manifest gives it, called by the manifest's entries."""
+def standing(cluster: Cluster, folder: Path, *, brain: bool = False) -> Iterator[Webhook]:
+    """The process, with the rights that its manifest gives it, called by the manifest's entries.
+
+    With a *brain* it has nothing in its spool for long; it finds that in its data directory.
+    """
     manifests = list(yaml.safe_load_all((DEPLOY / "manifests" / "admission.yaml").read_text()))
-    cluster.kubectl("create", "namespace", "nemutator")
-    cluster.apply(
-        *(
-            each
-            for each in manifests
-            if each["kind"] in ("ServiceAccount", "ClusterRole", "ClusterRoleBinding")
-        )
-    )
-    account = folder / "serviceaccount"
-    account.mkdir()
-    (account / "token").write_text(cluster.token("nemutator", ROLE))
-    (account / "ca.crt").write_text(cluster.ca_file.read_text())
+    # Left behind: its end would take seconds, and the cluster ends soon anyway.
+    cluster.apply({"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": "nemutator"}})
+    cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
+    data = folder / "data"
+    # First: whoever finds no brain asks for it ever more seldom.
+    beside = [_brain(cluster, folder, data)] if brain else []
+    account = _account(cluster, folder, ROLE)
     authority = Authority("the brain's own")
     leaf = authority.server(LOOPBACK)
     (folder / "tls.crt").write_text(leaf.certificate)
     (folder / "tls.key").write_text(leaf.key)
-    port, data = free_port(), folder / "data"
+    port = free_port()
     daemon = cluster.run.started(
         "admission",
         [
@@ -150,15 +150,46 @@ def standing(cluster: Cluster, folder: Path) -> Iterator[Webhook]:
     daemon.wait_until(ready, within_s=READY_S)
     cluster.apply(_pointed_at(port, authority))
     yield hook
-    cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
+    cluster.kubectl("delete", "mutatingwebhookconfiguration", REGISTERED)
     cluster.kubectl("delete", "mutationpolicies", "--all")
-    cluster.kubectl("delete", "namespace", "nemutator", "--wait=false")
-    daemon.stop()
+    for each in (daemon, *beside):
+        each.stop()
+
+
+def _account(cluster: Cluster, folder: Path, name: str) -> Path:
+    """What kubelet gives a pod of this service account."""
+    account = folder / name
+    account.mkdir()
+    (account / "token").write_text(cluster.token("nemutator", name))
+    (account / "ca.crt").write_text(cluster.ca_file.read_text())
+    return account
+
+
+def _brain(cluster: Cluster, folder: Path, data: Path) -> Daemon:
+    manifests = yaml.safe_load_all((DEPLOY / "manifests" / "brain.yaml").read_text())
+    cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
+    return cluster.run.started(
+        "brain",
+        ["/usr/bin/env", f"--unset={MARK}", sys.executable, "-m", "nemutator_controller", "brain"],
+        environment={
+            "PATH": os.defpath,
+            "KUBERNETES_SERVICE_HOST": LOOPBACK,
+            "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
+            "NEMUTATOR_BRAIN_CLUSTER": "true",
+            "NEMUTATOR_BRAIN_NAMESPACE": "nemutator",
+            "NEMUTATOR_BRAIN_UPLINK": f"{LOOPBACK}:{free_port()}",
+            "NEMUTATOR_BRAIN_CLUSTER_CONSOLE": f"{LOOPBACK}:{free_port()}",
+            "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(_account(cluster, folder, "nemutator-brain")),
+            "NEMUTATOR_DATA_DIR": str(data),
+        },
+    )
 
 
 def _pointed_at(port: int, authority: Authority) -> Json:
     """The manifest, with this process instead of the service."""
     made: Json = yaml.safe_load((DEPLOY / "manifests" / "webhooks.yaml").read_text())
+    # Not the name that a brain looks for: it would have its own authority trusted here.
+    made["metadata"]["name"] = REGISTERED
     for entry in made["webhooks"]:
         path = entry["clientConfig"]["service"]["path"]
         entry["clientConfig"] = {

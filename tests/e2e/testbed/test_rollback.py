@@ -1,0 +1,82 @@
+"""Taking back by eviction, whole: command, brain, admission, API server and the workload's controller."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.testbed.webhook import Json, Webhook, define, pod, policy, standing
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.running.waiting import until
+
+STAMP = "nemutator.io/mutation"
+
+
+@pytest.fixture(scope="module")
+def webhook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Webhook]:
+    define(cluster)
+    with standing(cluster, tmp_path_factory.mktemp("rollback"), brain=True) as hook:
+        yield hook
+
+
+def nemutator(webhook: Webhook, *arguments: str) -> subprocess.CompletedProcess[str]:
+    return subprocess.run(
+        [sys.executable, "-m", "nemutator_ctl", *arguments, f"--data-dir={webhook.data}"],
+        capture_output=True,
+        text=True,
+        timeout=60,
+        check=False,
+    )
+
+
+def test_what_was_evicted_comes_back_without_what_was_taken_back(
+    webhook: Webhook, namespace: str
+) -> None:
+    cluster = webhook.cluster
+    cluster.apply(policy("team", namespace, {"labels": {"set": {"team": "a", "tier": "web"}}}))
+    webhook.until_called(namespace)
+    webhook.until_known(namespace, "team")
+    template = pod(labels={"app": "web", "nemutator.io/inject": "enabled"})
+    del template["metadata"]["generateName"], template["apiVersion"], template["kind"]
+    selector = {"matchLabels": {"app": "web"}}
+
+    def only() -> Json:
+        found = cluster.get("pods", "--selector=app=web", f"--namespace={namespace}")["items"]
+        staying = (each for each in found if "deletionTimestamp" not in each["metadata"])
+        return dict(next(staying, {}))
+
+    cluster.apply(
+        {
+            "apiVersion": "apps/v1",
+            "kind": "Deployment",
+            "metadata": {"name": "web", "namespace": namespace},
+            "spec": {"replicas": 1, "selector": selector, "template": template},
+        }
+    )
+    until(only, "its ReplicaSet has made a pod", within_s=20)
+    first = only()
+    assert first["spec"]["initContainers"][0]["name"] == "nemutator-init"
+    stamp = json.loads(first["metadata"]["annotations"][STAMP])
+
+    def observed() -> bool:
+        shown = nemutator(webhook, "mutations", stamp["id"], "--output=json")
+        return shown.returncode == 0 and json.loads(shown.stdout)["state"] == "observed"
+
+    until(observed, "the brain has the decision and has seen its pod", within_s=30)
+    said = nemutator(webhook, "rollback", stamp["id"], "--evict", "--yes")
+    assert "the pod is evicted" in said.stdout, said
+    until(
+        lambda: only() and only()["metadata"]["uid"] != first["metadata"]["uid"],
+        "a new pod",
+        within_s=20,
+    )
+    second = only()
+    assert "initContainers" not in second["spec"]
+    assert second["metadata"]["labels"].keys() == first["metadata"]["labels"].keys() - {
+        "team",
+        "tier",
+    }
+    assert STAMP not in second["metadata"].get("annotations", {})
+    cluster.kubectl("delete", "deployment", "web", f"--namespace={namespace}")
