@@ -20,7 +20,6 @@ LARGEST_DYNAMIC = 1024
 _LARGEST_NAMES = 64 << 10
 _LONGEST_LIBRARY = 128
 
-_ET_DYN = 3
 _PT_LOAD, _PT_DYNAMIC = 1, 2
 _PF_W = 2
 _SHT_NOBITS = 8
@@ -74,11 +73,9 @@ class Elf:
         )
         if len(ident) < head.size:
             raise NotElfError
-        (kind, _, _, _, phoff, shoff, _, _, phentsize, phnum, shentsize, shnum, shstrndx) = (
+        (_, _, _, _, phoff, shoff, _, _, phentsize, phnum, shentsize, shnum, shstrndx) = (
             head.unpack_from(ident)
         )
-        self.is_movable = kind == _ET_DYN
-        """Loaded anywhere: what it says of addresses is counted from there."""
         self.segments = tuple(self._segments(phoff, phentsize, phnum))
         self.sections = tuple(self._sections(shoff, shentsize, shnum, shstrndx))
 

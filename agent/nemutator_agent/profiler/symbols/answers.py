@@ -53,8 +53,8 @@ class Answer:
     notes: tuple[Note, ...] = field(default=())
     build_id: str = ""
     """In hexadecimal digits."""
-    is_movable: bool = True
-    """Whether its addresses are other ones in each process."""
+    shift: int = 0
+    """How much more than their places in the file the addresses of its code are."""
 
 
 def encode_question(question: Question) -> bytes:
@@ -79,7 +79,7 @@ def encode_answer(answer: Answer) -> bytes:
         answer.text,
         answer.notes,
         answer.build_id,
-        answer.is_movable,
+        answer.shift,
     ]
     return json.dumps(said).encode()
 
@@ -91,7 +91,7 @@ def decode_answer(content: bytes, question: Question) -> Answer:
         value = json.loads(content)
     except (ValueError, RecursionError):
         raise NonsenseError("the answer is not JSON") from None
-    frames, places, depths, text, notes, build_id, is_movable = _list(value, 7, exactly=True)
+    frames, places, depths, text, notes, build_id, shift = _list(value, 7, exactly=True)
     known = tuple(_frame(one) for one in _list(frames, MOST_FRAMES))
     asked_places = _list(places, len(question.places), exactly=True)
     asked_depths = _list(depths, len(question.depths), exactly=True)
@@ -102,13 +102,13 @@ def decode_answer(content: bytes, question: Question) -> Answer:
         None if text is None else _range(text),
         tuple(_note(one) for one in _list(notes, len(get_args(Note)))),
         _digits(build_id),
-        _yes_or_no(is_movable),
+        _whole(shift, 0, 1 << 62),
     )
 
 
 def _frame(value: object) -> Frame:
     function, file, line, start_line, kind, inlined = _list(value, 6, exactly=True)
-    if kind not in get_args(FrameKind):
+    if kind not in get_args(FrameKind) or not isinstance(inlined, bool):
         raise NonsenseError("expected a kind of frame")
     return Frame(
         _text(function),
@@ -116,7 +116,7 @@ def _frame(value: object) -> Frame:
         _whole(line, 0, 1 << 32),
         _whole(start_line, 0, 1 << 32),
         cast("FrameKind", kind),
-        _yes_or_no(inlined),
+        inlined,
     )
 
 
@@ -140,12 +140,6 @@ def _note(value: object) -> Note:
 def _digits(value: object) -> str:
     if not isinstance(value, str) or not _BUILD_ID.fullmatch(value):
         raise NonsenseError("expected hexadecimal digits")
-    return value
-
-
-def _yes_or_no(value: object) -> bool:
-    if not isinstance(value, bool):
-        raise NonsenseError("expected yes or no")
     return value
 
 

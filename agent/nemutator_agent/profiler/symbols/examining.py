@@ -67,7 +67,7 @@ class Executable:
             self._text(),
             tuple(dict.fromkeys(notes)),
             self._build_id,
-            self._image.elf.is_movable,
+            self._image.shift,
         )
 
     def _go_frames(self, places: tuple[int, ...]) -> dict[int, tuple[Frame, ...]]:

@@ -27,6 +27,7 @@ _LARGEST_OFFSET = (1 << 63) - 1
 """The kernel's off_t."""
 
 LARGEST_FILE = 1 << 48
+LARGEST_SHIFT = 1 << 48
 
 _PT_LOAD = 1
 EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
@@ -112,6 +113,13 @@ class Image:
             if segment.flags & flags == flags and 0 <= offset - segment.offset < segment.size:
                 return segment.address + offset - segment.offset
         return None
+
+    @property
+    def shift(self) -> int:
+        """How much more than its place in the file the address of code is."""
+        code = (one for one in self.loaded if one.flags & EXECUTABLE)
+        shift = next((one.address - one.offset for one in code), 0)
+        return shift if 0 <= shift <= LARGEST_SHIFT else 0
 
     def search(self, wanted: bytes, segments: tuple[Segment, ...], *, most: int) -> Iterator[int]:
         """Offsets at which *wanted* stands in the segments, of which *most* bytes are looked at."""

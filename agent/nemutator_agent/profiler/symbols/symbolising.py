@@ -105,12 +105,12 @@ class _File:
     text: tuple[int, int] | None = None
     notes: tuple[Note, ...] = ()
     build_id: str = ""
-    is_movable: bool = True
+    shift: int = 0
 
     def mapped(self, mapping: Mapping) -> Binary:
-        """Code that is loaded anywhere is counted from where it stands in the file: so it is the
-        same in all processes, and nobody learns where a living one has it."""
-        start = mapping.offset if self.is_movable else mapping.start
+        """At the addresses that the file itself says, as `nm` shows them: so it is the same in all
+        processes, and nobody learns where a living one has it."""
+        start = mapping.offset + self.shift
         limit = start + mapping.end - mapping.start
         return Binary(mapping.shown_path, self.build_id, start, limit, mapping.offset)
 
@@ -164,9 +164,7 @@ class Symbolising:
         for kind, count in session.kinds().items():
             self._meter.count(names.PROFILE_PLACES, count, kind=kind)
         notes = told(session.notes, gone=session.gone, unnamed=session.unnamed())
-        # Seconds of a core, of thousands of deep stacks: others' requests do not wait for it.
-        content = await asyncio.to_thread(_written, raw, session.names, notes)
-        return content, notes
+        return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
 
     def stop(self) -> None:
         """End the worker, which may wait for a profile that did not come."""
@@ -301,7 +299,7 @@ class Symbolising:
             raise
         self._meter.count(names.SYMBOL_QUESTIONS, result="answered")
         if not question.kernel:
-            about = _File(answer.text, answer.notes, answer.build_id, answer.is_movable)
+            about = _File(answer.text, answer.notes, answer.build_id, answer.shift)
             _keep(self._known, file.id, about, MOST_FILES)
         return answer
 
@@ -373,10 +371,6 @@ class _Session:
         for frames in self.names.user.values():
             yield from frames[:1]
         yield from self.names.kernel.values()
-
-
-def _written(raw: RawProfile, names: Names, notes: tuple[str, ...]) -> bytes:
-    return pprof.encode(assembled(raw, names, notes=notes, labels={}))
 
 
 def _in(binary: Binary, place: int, found: _Place) -> _Place:

@@ -36,6 +36,8 @@ def conversations(draw: st.DrawFn) -> tuple[Question, Answer]:
         tuple(draw(st.integers(-1, 1 << 20)) for _ in depths),
         draw(st.none() | st.just((16, 32))),
         tuple(draw(st.lists(st.sampled_from(get_args(Note)), unique=True))),
+        draw(st.binary(max_size=20)).hex(),
+        draw(PLACES),
     )
     return Question(draw(st.booleans()), tuple(places), tuple(depths)), answer
 
@@ -81,6 +83,11 @@ TRUE = Answer((Frame("f", kind="go"),), ((0,),), (8,), (1, 2), ("no_inlines",))
         (4, ["a note of its own"]),
         (4, [7]),
         (4, ["hidden"] * 20),
+        (5, None),
+        (5, "0g"),
+        (5, "00" * 65),
+        (6, -1),
+        (6, 1 << 63),
     ],
 )
 def test_an_answer_that_the_question_could_not_have_is_refused(place: int, value: object) -> None:

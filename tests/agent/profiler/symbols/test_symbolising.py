@@ -13,9 +13,10 @@ from nemutator_agent.profiler.symbols.symbolising import (
     WorkerFailedError,
 )
 from nemutator_common.profiles import folded, pprof
+from nemutator_common.profiles.model import Binary
 
 from tests.agent.profiler.symbols.test_kallsyms import BASE, LINES
-from tests.fakes.go_programs import TEXT, Function, GoProgram
+from tests.fakes.go_programs import ADDRESS, TEXT, Function, GoProgram
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.symbols import FakeFiles, LocalWorker
 
@@ -74,6 +75,19 @@ async def test_inlined_calls_kernel_and_what_has_no_file_stand_in_one_stack(worl
         "[vdso];main.each[...];main.main;main.add_[i];main.deep_[i] 1",
     ]
     assert notes == ("1 of 5 places have no name",)
+
+
+async def test_a_file_is_one_binary_wherever_processes_have_it(world: World) -> None:
+    other = BIAS + 0x10_0000
+    world.files.processes[2] = [
+        Mapping(other + TEXT, other + 0x2000, TEXT, 7, "/srv/app (deleted)")
+    ]
+    content, _ = await world.symbolising.symbolise(
+        profile(row(app(1)), row(other + TEXT + 1, pid=2))
+    )
+    (frame,) = pprof.decode(content).frames
+    assert frame.address == ADDRESS + TEXT + 1
+    assert frame.binary == Binary("/srv/app", "", ADDRESS + TEXT, ADDRESS + 0x2000, TEXT)
 
 
 async def test_the_lost_caller_is_put_back(world: World) -> None:
