@@ -5,6 +5,7 @@ and answers each with one.
 """
 
 import asyncio
+import contextlib
 import gzip
 import json
 import random
@@ -154,6 +155,7 @@ class Agents:
         self._handshakes = asyncio.Semaphore(HANDSHAKES)
         self._refused = 0
         self._reopened = 0
+        self._cut_polls = 0
 
     async def connect(self, _: dict[str, Any]) -> dict[str, Any]:
         """Two connections for each node: one that waits for requests, one that posts."""
@@ -205,8 +207,10 @@ class Agents:
             try:
                 await connection.exchange(_request("GET", path, node))
             except (OSError, asyncio.IncompleteReadError):
-                self._polls.pop(node, None)
-                return
+                self._cut_polls += 1
+                await asyncio.sleep(random.random() * 5)
+                with contextlib.suppress(OSError):
+                    connection = self._polls[node] = await self._opened()
             wait_s = POLL_S
 
     async def report(self, told: dict[str, Any]) -> dict[str, Any]:
@@ -247,7 +251,7 @@ class Agents:
             "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 1),
             "bytes": len(self._batch.fill(self._values(0, 1.0))),
             "reopened": self._reopened,
-            "waiting_for_requests": len(self._polls),
+            "polls_cut_so_far": self._cut_polls,
         }
 
     def _body(self, node: int, points: int) -> bytes:
