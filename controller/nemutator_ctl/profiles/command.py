@@ -12,7 +12,7 @@ from nemutator_common.profiles.model import Share, functions
 
 from nemutator_ctl import arguments
 from nemutator_ctl.answers import not_understood
-from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.api import Api
 from nemutator_ctl.profiles.asking import PATH, Profile, decode, rendering, target
 from nemutator_ctl.profiles.view import progress, unmade, view
 
@@ -21,7 +21,10 @@ LOOK_AGAIN_S = 0.5
 
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
-        "profile", "Find out where CPU time goes: nothing in the target is changed.", output=False
+        "profile",
+        "Find out where CPU time goes: nothing in the target is changed.",
+        output=False,
+        remote=True,
     )
     parser.add_argument("target", help="pid:123, cgroup:/path, or NAMESPACE/POD")
     parser.add_argument("--node", help="which machine, when several report")
@@ -33,7 +36,7 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     # Before anything is profiled: a file that cannot be written should not cost half a minute.
     what = None if given.output is None else rendering(given.output)
-    api = LocalApi(arguments.directory(given))
+    api = arguments.brain(given)
     profile = _made(api, given)
     if profile.state != "done":
         raise unmade(profile)
@@ -43,7 +46,7 @@ def main(argv: Sequence[str]) -> int:
     return ExitCode.OK
 
 
-def _made(api: LocalApi, given: argparse.Namespace) -> Profile:
+def _made(api: Api, given: argparse.Namespace) -> Profile:
     """Ask, and wait until it is finished, one way or the other."""
     wanted = target(given.target, given.node)
     question = {"target": wanted, "seconds": given.seconds, "hz": given.hz}
@@ -69,7 +72,7 @@ def _say(line: str, last: str) -> None:
         sys.stderr.write(f"{line.rpartition(',')[0]}\n")
 
 
-def _functions(api: LocalApi, profile: Profile) -> Sequence[Share]:
+def _functions(api: Api, profile: Profile) -> Sequence[Share]:
     try:
         return functions(pprof.decode(api.content(f"{PATH}/{profile.id}/pprof")))
     except pprof.MalformedProfileError as error:
