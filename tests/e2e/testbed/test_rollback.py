@@ -31,6 +31,7 @@ def nemutator(webhook: Webhook, *arguments: str) -> subprocess.CompletedProcess[
     )
 
 
+@pytest.mark.timeout(180)  # a control plane that may be busy, and two processes with their imports
 def test_what_was_evicted_comes_back_without_what_was_taken_back(
     webhook: Webhook, namespace: str
 ) -> None:
