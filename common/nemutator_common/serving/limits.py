@@ -8,9 +8,10 @@ class Limits:
     """Defaults for a listener whose callers are strangers with small requests.
 
     One connection holds at most `2 * body_bytes + head_bytes` of what its caller sent ahead of us
-    (more is a flood), one read of the event loop (256 KiB), and the `body_bytes` that a handler
-    reads. With the defaults that is 3.3 MiB; the worst that was measured is 2.0. A listener may
-    hold that for each of its `connections`: where the process must be small, lower one of the two.
+    (more is a flood), one read of the event loop (64 KiB by TCP, 256 by a unix socket), and the
+    `body_bytes` that a handler reads. With the defaults that is 3.3 MiB; the worst that was measured
+    is 2.0. A listener may hold that for each of its `connections`: where the process must be small,
+    lower one of the two.
     """
 
     head_bytes: int = 16 << 10

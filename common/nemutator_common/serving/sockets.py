@@ -20,6 +20,11 @@ LONGEST_PATH = 107
 BACKLOG = 1024
 """Connections that the kernel keeps for us until we accept them."""
 
+RECEIVE_BYTES = 32 << 10
+"""What the kernel keeps of a TCP connection's bytes for us; it grants twice that. An event loop keeps
+for each TLS connection the pages that its largest read has touched: 210 KiB by the system's default,
+75 by this (measured), of thousands of agents."""
+
 ATTEMPTS = 100
 PAUSE_S = 0.01
 """To wait for another of us that binds in the same directory, which takes it less than one pause."""
@@ -69,6 +74,8 @@ def _listen_tcp(address: TcpAddress) -> socket.socket:
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
+        # Before it listens, because connections have from it what their window is made of.
+        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
         listening.bind((address.host, address.port))
         listening.listen(BACKLOG)
     return listening
