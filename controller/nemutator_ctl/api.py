@@ -5,6 +5,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import ClassVar
 from urllib.parse import urlencode
 
 from nemutator_common.errors import ExitCode, OperatorError
@@ -24,6 +25,9 @@ class Answer:
 
 class Api(ABC):
     """Every failure is an `OperatorError` for whoever typed the command."""
+
+    signing_in: ClassVar[str]
+    """What a browser needs before it may open this brain's page."""
 
     def get(self, path: str, query: Mapping[str, str] | None = None) -> object:
         return self._document("GET", _target(path, query))

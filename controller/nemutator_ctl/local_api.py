@@ -17,6 +17,8 @@ from nemutator_ctl.terminal_text import visible
 class LocalApi(Api):
     """A process of *directory*, the brain by default, asked with the link token that lies there."""
 
+    signing_in = "`nemutator link` first"
+
     def __init__(
         self, directory: DataDirectory, *, role: str = names.BRAIN, timeout_s: float = 10.0
     ) -> None:

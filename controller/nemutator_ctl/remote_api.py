@@ -25,6 +25,8 @@ HOW_TO_SHOW_WHO = (
 class RemoteApi(Api):
     """The console at *url*; without *ca_file* only authorities that this machine trusts vouch."""
 
+    signing_in = "sign in there with a token"
+
     def __init__(
         self, url: str, *, token_file: Path | None, ca_file: Path | None, timeout_s: float = 10.0
     ) -> None:

@@ -17,6 +17,7 @@ from nemutator_common.wire import (
 
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.ingest.bodies import body_of
 from nemutator_controller.ingest.endpoint import CALLER
 from nemutator_controller.profiles.desk import (
     Desk,
@@ -51,7 +52,7 @@ class AgentsApi:
 
     async def _take(self, request: web.Request) -> web.Response:
         try:
-            outcome = decode(await request.read())
+            outcome = decode(await body_of(request))
             if not request[CALLER].may_speak_for(outcome.node):
                 raise ForeignProfileError
             profile = await self._desk.of(outcome)

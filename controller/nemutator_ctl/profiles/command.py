@@ -40,7 +40,7 @@ def main(argv: Sequence[str]) -> int:
     profile = _made(api, given)
     if profile.state != "done":
         raise unmade(profile)
-    sys.stdout.write(view(profile, _functions(api, profile)))
+    sys.stdout.write(view(profile, _functions(api, profile), signing_in=api.signing_in))
     if what is not None:
         _save(given.output, api.content(f"{PATH}/{profile.id}/{what}"))
     return ExitCode.OK

@@ -28,8 +28,8 @@ def progress(profile: Profile, *, waited_s: float) -> str:
     return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
 
 
-def view(profile: Profile, functions: Sequence[Share]) -> str:
-    return "\n".join([*_head(profile), ""]) + _functions(functions) + _link(profile)
+def view(profile: Profile, functions: Sequence[Share], *, signing_in: str) -> str:
+    return "\n".join([*_head(profile), ""]) + _functions(functions) + _link(profile, signing_in)
 
 
 def _head(profile: Profile) -> Iterable[str]:
@@ -70,12 +70,10 @@ def _functions(functions: Sequence[Share]) -> str:
     return table(LAYOUT, rows) + (f"and {left} more\n" if left > 0 else "")
 
 
-def _link(profile: Profile) -> str:
+def _link(profile: Profile, signing_in: str) -> str:
     if profile.link is None or not profile.link.isascii() or not profile.link.isprintable():
         return ""
-    return (
-        f"\nflame graph: {profile.link}\n  (`nemutator link` first, if this browser is new here)\n"
-    )
+    return f"\nflame graph: {profile.link}\n  ({signing_in}, if this browser is new here)\n"
 
 
 def unmade(profile: Profile) -> OperatorError:

@@ -1,14 +1,20 @@
+from collections.abc import Sequence
 from dataclasses import replace
 
 from nemutator_common.profiles.model import Share
-from nemutator_ctl.profiles.asking import decode
-from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress, unmade, view
+from nemutator_ctl.profiles import view as views
+from nemutator_ctl.profiles.asking import Profile, decode
+from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress, unmade
 
 from tests.ctl.profiles.test_asking import document
 
 PROFILE = decode(document())
 WORK = Share("main.work", "go", flat=60, cumulative=90)
 IDLE = Share("main.idle", "go", flat=30, cumulative=30)
+
+
+def view(profile: Profile, functions: Sequence[Share]) -> str:
+    return views.view(profile, functions, signing_in="knock first")
 
 
 def test_what_was_recorded_lost_and_accounted_comes_first() -> None:
@@ -36,7 +42,8 @@ def test_nothing_sampled_is_said() -> None:
 
 
 def test_the_link_is_shown_unless_it_could_draw() -> None:
-    assert "flame graph: http://127.0.0.1:8420/x\n" in view(PROFILE, [WORK])
+    shown = view(PROFILE, [WORK])
+    assert "flame graph: http://127.0.0.1:8420/x\n  (knock first, if this browser" in shown
     assert "flame graph" not in view(replace(PROFILE, link="http://x/\x1b[2J"), [WORK])
     assert "flame graph" not in view(replace(PROFILE, link=None), [WORK])
 

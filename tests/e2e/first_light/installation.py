@@ -6,6 +6,7 @@ import json
 import shutil
 import ssl
 import subprocess
+import sys
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -67,6 +68,17 @@ class Installation:
             return Answer(response.status, response.read())
         finally:
             connection.close()
+
+    def nemutator(self, *words: str, token: str) -> str:
+        """What a command says to a person with *token* who asks this brain."""
+        brain = f"--brain=https://{LOOPBACK}:{self.ports['console']}"
+        options = [brain, f"--brain-ca-file={self.ca_file}", "--brain-token-file=/dev/stdin"]
+        command = [sys.executable, "-m", "nemutator_ctl", *words, *options]
+        done = subprocess.run(
+            command, input=token, capture_output=True, text=True, timeout=CALL_S, check=False
+        )
+        assert done.returncode == 0, done.stderr
+        return done.stdout
 
     def items(self, path: str, *, token: str) -> list[dict[str, Any]]:
         answer = self.console(path, token=token)

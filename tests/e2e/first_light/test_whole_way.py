@@ -76,6 +76,12 @@ def test_pods_of_an_opted_in_namespace_are_changed_and_injected(team: Team) -> N
     print("mutated:", pod["metadata"]["annotations"][MUTATION])
 
 
+def test_the_policy_itself_says_that_it_is_followed(team: Team) -> None:
+    cluster = team.installation.cluster
+    cluster.kubectl("wait", "mutationpolicy/teams", "--for=condition=Ready", "--timeout=30s")
+    print(cluster.kubectl("get", "mutationpolicies"))
+
+
 def test_the_application_finds_its_real_secret_in_a_file(team: Team) -> None:
     def content(name: str) -> str:
         where = f"/run/nemutator/secrets/{name}"
@@ -192,9 +198,10 @@ def test_a_mutation_is_taken_back_and_a_foreign_edit_stays(team: Team) -> None:
     until(lambda: mutation() is not None, "the decision is in the journal", within_s=REACHED_S)
     found = mutation()
     assert found is not None
+    plan = team.installation.nemutator("rollback", found["id"], "--plan", token=team.token)
+    assert "metadata.labels[cost-centre]" in plan
+    print("plan:", plan)
     where = f"/api/v1/mutations/{found['id']}/rollback"
-    plan = team.installation.console(f"{where}?plan=true", token=team.token, method="POST")
-    print("plan:", plan.body.decode())
     done = team.installation.console(f"{where}?plan=false", token=team.token, method="POST")
     assert done.status == 200, done
     print("done:", done.body.decode())
