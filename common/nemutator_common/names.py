@@ -241,6 +241,11 @@ REPORTS_LOST = Metric(
     "counter",
     "numbers that an agent skipped: it had to drop those reports before they could be sent",
 )
+REPORT_EVERY_SECONDS = Metric(
+    "nemutator_report_every_seconds",
+    "gauge",
+    "what the brain asks of each node, so that it keeps up with all; 0: as often as it is set to",
+)
 BATCHES_REFUSED = Metric(
     "nemutator_batches_refused_total",
     "counter",

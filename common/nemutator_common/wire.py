@@ -18,6 +18,9 @@ REPORTS_PATH = "/uplink/v1/reports"
 LARGEST_BATCH_BYTES = 8 << 20
 """Uncompressed. 110 pods with 2 000 processes are about 0.5 MB."""
 
+LONGEST_PACE_S = 60.0
+"""Most seconds between two reports that a brain may ask for: an older picture is none."""
+
 PROFILE_REQUESTS_PATH = "/uplink/v1/profile-requests"
 """GET `?node=…&wait_s=25`: answered when there is a request for the node, or with none."""
 
@@ -179,6 +182,9 @@ class Ack:
 
     epoch: str
     seq: int
+    report_every_s: float = 0.0
+    """Seconds between two reports of a node that the brain can take from all its nodes; 0: as
+    often as the agent is set to. What is learned from summaries is the same: they wait."""
 
 
 # --- profiles -----------------------------------------------------------------------------------

@@ -65,6 +65,13 @@ class BrainSettings(Shared):
     most_nodes: int = setting(
         1_000, "Nodes that may report; the reports of more are refused.", check=between(1, 10_000)
     )
+    reports_per_s: float = setting(
+        50.0,
+        "Reports per second that all nodes together should send, some 7 ms of CPU each. With more"
+        " nodes each is asked for fewer, at most one in 60 s; then a node is shown as stale only"
+        " after three of its reports are missing.",
+        check=between(1, 1_000),
+    )
     history_s: float = setting(
         86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)
     )

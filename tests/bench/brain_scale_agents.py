@@ -21,6 +21,7 @@ import uvloop
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     REPORTS_PATH,
+    Ack,
     Batch,
     Envelope,
     Machine,
@@ -35,7 +36,6 @@ from nemutator_common.wire import (
 from tests.bench import brain_scale_shape as shape
 
 UNITS = 40
-SUMMARY_S = 15.0
 HANDSHAKES = 64
 PATIENCE_S = 60.0
 POLL_S = 25
@@ -132,13 +132,13 @@ class Connection:
     reader: asyncio.StreamReader
     writer: asyncio.StreamWriter
 
-    async def exchange(self, request: bytes) -> int:
-        """The status; the body is read and forgotten."""
+    async def exchange(self, request: bytes) -> tuple[int, bytes]:
+        """The status and the body."""
         self.writer.write(request)
         head = await self.reader.readuntil(b"\r\n\r\n")
         length = head.lower().partition(b"content-length:")[2].partition(b"\r\n")[0]
-        await self.reader.readexactly(int(length or 0))
-        return int(head.split(b" ", 2)[1])
+        body = await self.reader.readexactly(int(length or 0))
+        return int(head.split(b" ", 2)[1]), body
 
 
 class Agents:
@@ -156,6 +156,7 @@ class Agents:
         self._refused = 0
         self._reopened = 0
         self._cut_polls = 0
+        self._asked_s = 0.0
 
     async def connect(self, _: dict[str, Any]) -> dict[str, Any]:
         """Two connections for each node: one that waits for requests, one that posts."""
@@ -190,7 +191,7 @@ class Agents:
         )  # fmt: skip
         return Connection(reader, writer)
 
-    async def _post(self, node: int, request: bytes) -> int:
+    async def _post(self, node: int, request: bytes) -> tuple[int, bytes]:
         """Over the connection that is kept, or a new one when the brain has closed that."""
         try:
             return await self._posts[node].exchange(request)
@@ -232,7 +233,10 @@ class Agents:
                 request = _request("POST", REPORTS_PATH, node, self._body(node, points))
                 at = time.monotonic()
                 try:
-                    status = str(await self._post(node, request))
+                    code, answer = await self._post(node, request)
+                    status = str(code)
+                    if code == 200:
+                        self._asked_s = msgspec.json.decode(answer, type=Ack).report_every_s
                 except (OSError, asyncio.IncompleteReadError):
                     status = "cut"
                 times.append(time.monotonic() - at)
@@ -250,6 +254,7 @@ class Agents:
             "p50_ms": round(times[len(times) // 2] * 1e3, 1),
             "p99_ms": round(times[int(len(times) * 0.99)] * 1e3, 1),
             "bytes": len(self._batch.fill(self._values(0, 1.0))),
+            "asked_for_one_each_s": self._asked_s,
             "reopened": self._reopened,
             "polls_cut_so_far": self._cut_polls,
         }
@@ -259,8 +264,8 @@ class Agents:
         values = self._values(node, now)
         summed = []
         for point in range(points):
-            to_at = now - SUMMARY_S * (points - point - 1)
-            values |= {"from": b"%.3f" % (to_at - SUMMARY_S), "to": b"%.3f" % to_at}
+            to_at = now - shape.SUMMARY_S * (points - point - 1)
+            values |= {"from": b"%.3f" % (to_at - shape.SUMMARY_S), "to": b"%.3f" % to_at}
             summed.append(self._summaries.fill(values))
         values["summaries"] = b",".join(summed)
         values["seq"] = b"%d" % next(self._seqs[node])

@@ -18,6 +18,7 @@ REPLICA_SETS = 6 * WORKLOADS
 """The present one of each Deployment, and five old ones."""
 
 CONTAINERS = ("app", "proxy")
+SUMMARY_S = 15.0
 
 _HOLE = re.compile(r"@@(\w+)@@")
 

@@ -18,6 +18,8 @@ class BrainLink:
         self.loses_answers = False
         """Stores, and fails all the same."""
         self.silent = False
+        self.report_every_s = 0.0
+        """What it asks for."""
         self._changed = asyncio.Condition()
 
     async def position(self, *, writer: str, epoch: str) -> Ack:
@@ -47,7 +49,7 @@ class BrainLink:
 
     def _ack(self, epoch: str) -> Ack:
         stored = self.stored.get(epoch)
-        return Ack(epoch, stored[-1] if stored else 0)
+        return Ack(epoch, stored[-1] if stored else 0, self.report_every_s)
 
     async def _failed(self) -> Ack | None:
         if self.silent:

@@ -81,7 +81,7 @@ async def standing_console(folder: Path) -> AsyncIterator[StandingConsole]:
         name="console",
         address=TcpAddress("127.0.0.1", 0),
         routes=[
-            *TopologyApi(nodes, stale_after_s=15, clock=clock).routes(),
+            *TopologyApi(nodes, stale_after_s=lambda: 15, clock=clock).routes(),
             *MutationsApi(journal, rolling_back, meter=meter).routes(),
             *gate.routes(),
             *Pages(doorkeeper, _nowhere, session_s=600, meter=meter).files(),

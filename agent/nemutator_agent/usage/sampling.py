@@ -1,4 +1,4 @@
-"""Looks at the machine every few seconds, and makes a report of each look."""
+"""Looks at the machine every few seconds, and reports each look, or as many as are wanted."""
 
 import logging
 from dataclasses import replace
@@ -8,7 +8,7 @@ from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 from nemutator_common.serving.readiness import Readiness
-from nemutator_common.wire import Report
+from nemutator_common.wire import Report, Summary
 
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.usage.folding import fold
@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 
 PART = "usage"
 """Its name in /readyz."""
+
+MOST_SUMMARIES = 4_000
+"""That wait for a report: a brain takes 20 000 in one, and one look adds as many as there are groups."""
 
 
 class Eyes(Protocol):
@@ -34,6 +37,11 @@ class Eyes(Protocol):
 
 class Reports(Protocol):
     """Who wants to know; never makes the sampler wait."""
+
+    @property
+    def report_every_s(self) -> float:
+        """Seconds between two reports that are wanted, if those between looks are fewer."""
+        ...
 
     def put(self, report: Report) -> None: ...
 
@@ -59,7 +67,8 @@ class Sampler:
         self._meter = meter
         self._readiness = readiness
         self._facts: MachineFacts | None = None
-        self._before: Look | None = None
+        self._reported: Look | None = None
+        self._summaries: list[Summary] = []
         self._summing = Summing(every_s=summary_s)
         readiness.fail(PART, "no look at this machine yet")
 
@@ -88,16 +97,28 @@ class Sampler:
         self._executables.follow(
             {process: counters.command for process, counters in look.processes.items()}
         )
-        report = fold(
-            self._before,
-            look,
-            facts=self._facts,
-            verdicts=self._executables.verdicts,
-            denied=self._executables.denied,
-        )
-        summaries = self._summing.add(look, ticks_per_s=self._facts.ticks_per_s)
-        self._reports.put(replace(report, summaries=summaries))
-        self._before = look
+        self._summaries += self._summing.add(look, ticks_per_s=self._facts.ticks_per_s)
+        if self._due(look):
+            self._report(look, self._facts)
         self._readiness.pass_(PART)
         self._meter.count(names.LOOKS, result="done")
         self._meter.observe(names.LOOK_SECONDS, self._clock.monotonic() - begun)
+
+    def _due(self, look: Look) -> bool:
+        if self._reported is None or len(self._summaries) >= MOST_SUMMARIES:
+            return True
+        # On the beat that is nearest: looks come a little early or late.
+        early_s = self._interval_s / 2
+        return look.monotonic - self._reported.monotonic >= self._reports.report_every_s - early_s
+
+    def _report(self, look: Look, facts: MachineFacts) -> None:
+        report = fold(
+            self._reported,
+            look,
+            facts=facts,
+            verdicts=self._executables.verdicts,
+            denied=self._executables.denied,
+        )
+        self._reports.put(replace(report, summaries=tuple(self._summaries)))
+        self._reported = look
+        self._summaries.clear()

@@ -11,6 +11,7 @@ from nemutator_common.meters import Meter
 from nemutator_common.shipping.batches import Encode, encode_records, encode_reports
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.links import Link
+from nemutator_common.shipping.pacing import PacedLink
 from nemutator_common.shipping.shipper import Health, Shipper
 from nemutator_common.wire import Grant, Report
 
@@ -84,8 +85,9 @@ class ReportStream(MemoryStream[Report]):
         roll: Callable[[], float],
         health: Health,
     ) -> None:
+        self._link = PacedLink(link)
         super().__init__(
-            link,
+            self._link,
             buffer,
             stream="reports",
             writer=node,
@@ -97,6 +99,10 @@ class ReportStream(MemoryStream[Report]):
             roll=roll,
             health=health,
         )
+
+    @property
+    def report_every_s(self) -> float:
+        return self._link.report_every_s
 
 
 class GrantStream(MemoryStream[Grant]):

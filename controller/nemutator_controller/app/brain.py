@@ -43,6 +43,7 @@ from nemutator_controller.database.access import Database
 from nemutator_controller.database.retention import Cleaning, Keep, Retention
 from nemutator_controller.ingest.endpoint import Streams, Uplink
 from nemutator_controller.ingest.link_token import LinkToken
+from nemutator_controller.ingest.pacing import Pace
 from nemutator_controller.ingest.receiving import Receiver, StreamReceiver
 from nemutator_controller.ingest.sql import SqlReports, SqlStreams, StreamHandler
 from nemutator_controller.journal.kube_objects import KubeObjects
@@ -141,7 +142,8 @@ async def _run(
             clock=clock,
         )
         reports = insight.hearing(SqlReports(database, record))
-        receiver = Receiver(reports, nodes, meter=meter, clock=clock)
+        pace = Pace(nodes, reports_per_s=settings.reports_per_s, meter=meter)
+        receiver = Receiver(reports, nodes, pace, meter=meter, clock=clock)
         grants = SqlGrants(database, clock=clock)
         journaling = Journaling(
             settings,
@@ -164,7 +166,9 @@ async def _run(
         api = [
             *TopologyApi(
                 nodes,
-                stale_after_s=settings.stale_after_s,
+                stale_after_s=lambda: max(
+                    settings.stale_after_s, pace.missed_after_s(now=clock.now())
+                ),
                 clock=clock,
                 whose=cluster.watch if cluster else NOBODY,
             ).routes(),

@@ -1,7 +1,7 @@
 """`/api/v1/topology`: node by node, because all of them at once are hundreds of megabytes."""
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 
 import msgspec
 from aiohttp import web
@@ -16,7 +16,12 @@ from nemutator_controller.cluster.topology import NOBODY, Filter, Topology, node
 
 class TopologyApi:
     def __init__(
-        self, nodes: Nodes, *, stale_after_s: float, clock: Clock, whose: Whose = NOBODY
+        self,
+        nodes: Nodes,
+        *,
+        stale_after_s: Callable[[], float],
+        clock: Clock,
+        whose: Whose = NOBODY,
     ) -> None:
         self._nodes = nodes
         self._stale_after_s = stale_after_s
@@ -40,12 +45,12 @@ class TopologyApi:
         )
 
     async def _pieces(self, nodes: Sequence[Node], wanted: Filter) -> AsyncIterator[bytes]:
-        now = self._clock.now()
+        now, after_s = self._clock.now(), self._stale_after_s()
         # What stands around the nodes, which come last.
         head, _, tail = msgspec.json.encode(Topology(now=now, nodes=[])).rpartition(b"]")
         yield head
         for number, node in enumerate(nodes):
-            view = node_view(node, wanted, now=now, after_s=self._stale_after_s, whose=self._whose)
+            view = node_view(node, wanted, now=now, after_s=after_s, whose=self._whose)
             yield (b"," if number else b"") + msgspec.json.encode(view)
             # Who reads fast enough makes nobody wait, and others need their turn.
             await asyncio.sleep(0)

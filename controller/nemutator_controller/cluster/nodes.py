@@ -67,6 +67,9 @@ class Nodes:
             self._nodes[node] = Node(node, epoch, latest.seq, now, pack(latest.report))
         return True
 
+    def heard_since(self, moment: float) -> int:
+        return sum(node.seen_at >= moment for node in self._nodes.values())
+
     def restore(self, nodes: Iterable[Node]) -> None:
         """Show *nodes* where nothing newer is known, the last seen first while there is room."""
         for node in sorted(nodes, key=lambda node: -node.seen_at):

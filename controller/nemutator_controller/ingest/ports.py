@@ -23,6 +23,10 @@ class NodesView(Protocol):
         """Show this report when it is newer than what is shown; False: there are too many nodes."""
         ...
 
+    def heard_since(self, moment: float) -> int:
+        """How many nodes have reported since then."""
+        ...
+
 
 class StreamStore(Protocol):
     async def stored_up_to(self, stream: str, writer: str, epoch: str) -> int:

@@ -7,6 +7,7 @@ from nemutator_common.wire import Ack, Batch, StreamBatch
 
 from nemutator_controller.ingest.batches import check
 from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.ingest.pacing import Pace
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records
 
@@ -20,9 +21,12 @@ class TooManyNodesError(Exception):
 
 
 class Receiver:
-    def __init__(self, store: ReportStore, view: NodesView, *, meter: Meter, clock: Clock) -> None:
+    def __init__(
+        self, store: ReportStore, view: NodesView, pace: Pace, *, meter: Meter, clock: Clock
+    ) -> None:
         self._store = store
         self._view = view
+        self._pace = pace
         self._meter = meter
         self._clock = clock
 
@@ -41,12 +45,13 @@ class Receiver:
         self._meter.count(names.REPORTS_STORED, len(stored.fresh))
         self._meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
         self._meter.count(names.REPORTS_LOST, stored.lost)
-        return Ack(batch.epoch, stored.seq)
+        return Ack(batch.epoch, stored.seq, self._pace.every_s(now=now))
 
     async def acknowledged(self, node: str, epoch: str, caller: Caller) -> Ack:
         """How far *epoch* is stored, for an agent that wonders what to send."""
         _admit(caller, node)
-        return Ack(epoch, await self._store.stored_up_to(node, epoch))
+        seq = await self._store.stored_up_to(node, epoch)
+        return Ack(epoch, seq, self._pace.every_s(now=self._clock.now()))
 
 
 class StreamReceiver:

@@ -2,8 +2,10 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
+import pytest
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage import sampling
 from nemutator_agent.usage.looks import Look, MachineFacts
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.sampling import PART, Sampler
@@ -13,8 +15,10 @@ from nemutator_common.wire import Report
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.executables import ScriptedPrograms, ScriptedWorker
-from tests.fakes.machines import FACTS, look, process
+from tests.fakes.machines import FACTS, group, look, process
 from tests.fakes.meters import MemoryMeter
+
+SERVICE = "/system.slice/shop.service"
 
 
 class ScriptedEyes:
@@ -30,7 +34,10 @@ class ScriptedEyes:
             raise MalformedError("/proc/stat: cannot be read")
         self.looks += 1
         return look(
-            monotonic, busy_ticks=self.looks * 300, processes={ProcessId(7, 0): process("/a")}
+            monotonic,
+            busy_ticks=self.looks * 300,
+            groups={SERVICE: group(self.looks * 1_500_000)},
+            processes={ProcessId(7, 0): process("/a")},
         )
 
 
@@ -38,6 +45,7 @@ class Bench:
     def __init__(self) -> None:
         self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
         self.eyes, self.reports = ScriptedEyes(), list[Report]()
+        self.report_every_s = 0.0
         executables = Executables(
             ScriptedPrograms(),
             ScriptedWorker(),
@@ -76,6 +84,34 @@ async def test_it_looks_at_once_and_then_on_the_beat() -> None:
     assert [report.machine.cpu_cores for report in bench.reports] == [None, 1.0, 1.0, 1.0]
     assert PART not in bench.readiness.problems()
     assert bench.meter.value(names.LOOKS, result="done") == 4
+
+
+async def test_a_brain_that_asks_for_less_gets_fewer_reports_and_all_summaries() -> None:
+    bench = Bench()
+    async with bench.running():
+        bench.report_every_s = 29.0
+        await bench.clock.advance(65.0)
+    assert bench.eyes.looks == 22
+    # On the nearest beat: every 30 s.
+    assert [report.taken_at - bench.reports[0].taken_at for report in bench.reports] == [0, 30, 60]
+    # Rates are those since the report before, not since the last look.
+    assert [report.machine.cpu_cores for report in bench.reports] == [None, 1.0, 1.0]
+    summaries = [one for report in bench.reports for one in report.summaries]
+    assert [one.to_at - one.from_at for one in summaries] == [15.0] * 4
+    assert [one.cpu_cores for one in summaries] == [0.5] * 4
+    ends = [one.to_at for one in summaries]
+    assert [one.from_at for one in summaries[1:]] == ends[:-1]
+
+
+async def test_summaries_that_wait_are_reported_before_they_are_too_many(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    monkeypatch.setattr(sampling, "MOST_SUMMARIES", 2)
+    bench = Bench()
+    async with bench.running():
+        bench.report_every_s = 60.0
+        await bench.clock.advance(45.0)
+    assert [len(report.summaries) for report in bench.reports] == [0, 2]
 
 
 async def test_a_jump_of_the_wall_clock_changes_no_rate_and_no_identity() -> None:

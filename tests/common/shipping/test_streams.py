@@ -93,9 +93,12 @@ async def test_reports_arrive_and_then_their_writer_is_ready() -> None:
         health=readiness,
     )
     assert "uplink" in readiness.problems()
+    assert stream.report_every_s == 0
+    brain.report_every_s = 20.0
     stream.put(report())
     async with asyncio.TaskGroup() as group:
         task = group.create_task(stream.run())
         await brain.until_stored(1)
+        assert stream.report_every_s == 20.0
         task.cancel()
     assert brain.batches[0].envelopes[0].report == report()

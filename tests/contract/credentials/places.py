@@ -1,6 +1,5 @@
 """Where the suite finds a Vault: the fake one, and with `make e2e` the testbed's real one."""
 
-import secrets
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any, Protocol
@@ -9,6 +8,7 @@ from nemutator_common.secret import Secret
 
 from tests.fakes.vaults import VaultState
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.parts.vault import Vault
 
 
@@ -97,16 +97,8 @@ def real_place(vault: Vault, cluster: Cluster) -> Iterator[RealPlace]:
         vault.call("POST", "sys/mounts/kv1", {"type": "kv", "options": {"version": "1"}})
     if "transit/" not in mounts:
         vault.call("POST", "sys/mounts/transit", {"type": "transit"})
-    namespace = f"test-{secrets.token_hex(4)}"
-    cluster.kubectl("create", "namespace", namespace)
-    try:
-        cluster.kubectl(
-            "wait", "--for=create", f"--namespace={namespace}", "serviceaccount/default",
-            "--timeout=20s",
-        )  # fmt: skip
+    with new_namespace(cluster) as namespace:
         yield RealPlace(vault, namespace)
-    finally:
-        cluster.kubectl("delete", "namespace", namespace, "--wait=false")
 
 
 def _data(path: str) -> str:

@@ -5,6 +5,7 @@ from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.ingest.pacing import COUNT_AGAIN_S, Pace
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
@@ -25,7 +26,9 @@ class Brain:
         self.store = MemoryReports()
         self.nodes = Nodes(most=most)
         self.meter = MemoryMeter()
-        self.receiver = Receiver(self.store, self.nodes, meter=self.meter, clock=ManualClock(NOW))
+        pace = Pace(self.nodes, reports_per_s=2, meter=self.meter)
+        self.clock = ManualClock(NOW)
+        self.receiver = Receiver(self.store, self.nodes, pace, meter=self.meter, clock=self.clock)
 
 
 async def test_a_batch_is_acknowledged_counted_and_shown() -> None:
@@ -48,6 +51,17 @@ async def test_numbers_that_never_come_are_counted_as_lost() -> None:
     await brain.receiver.receive(batch((1,)), ANYBODY)
     await brain.receiver.receive(batch((5, 7)), ANYBODY)
     assert brain.meter.value(names.REPORTS_LOST) == 4
+
+
+async def test_many_nodes_are_each_asked_for_fewer_reports() -> None:
+    brain = Brain(most=9)
+    asked = [await brain.receiver.receive(batch((1,), node=f"n{n}"), ANYBODY) for n in range(9)]
+    # Counted once in a while, not with each report.
+    assert {ack.report_every_s for ack in asked} == {0.0}
+    brain.clock.jump(COUNT_AGAIN_S)
+    assert (await brain.receiver.receive(batch((2,)), ANYBODY)).report_every_s == 4.5
+    assert (await brain.receiver.acknowledged("n1", "e1", ANYBODY)).report_every_s == 4.5
+    assert brain.meter.value(names.REPORT_EVERY_SECONDS) == 4.5
 
 
 async def test_what_is_refused_is_neither_shown_nor_stored() -> None:

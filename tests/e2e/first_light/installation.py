@@ -135,16 +135,23 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
 def uninstall(cluster: Cluster) -> None:
     """Take everything away again, and wait until it is."""
     cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
-    # A namespace that still has pods is looked at again only after half their grace period.
-    workloads = ("delete", "--all", "deployment,statefulset,daemonset", f"--namespace={NAMESPACE}")
-    cluster.kubectl(*workloads, "--cascade=foreground", "--timeout=60s", within_s=70)
-    cluster.kubectl("delete", "namespace", NAMESPACE, "--timeout=90s", within_s=100)
+    delete_namespaces(cluster, NAMESPACE)
     for kind in ("clusterrolebinding", "clusterrole"):
         ours = cluster.kubectl("get", kind, "--output=name").splitlines()
         cluster.kubectl("delete", *(name for name in ours if "/nemutator-" in name))
     cluster.kubectl("delete", "csidriver", "agent.nemutator.io")
     crd = "customresourcedefinition/mutationpolicies.nemutator.io"
     cluster.kubectl("delete", crd, "--timeout=30s", within_s=40)
+
+
+def delete_namespaces(cluster: Cluster, *names: str) -> None:
+    """With all that is in them, and return when it has gone."""
+    # A namespace that still has pods is looked at again only after half their grace period.
+    kinds = "deployment,statefulset,daemonset,pod"
+    for name in names:
+        workloads = ("delete", "--all", kinds, f"--namespace={name}", "--cascade=foreground")
+        cluster.kubectl(*workloads, "--timeout=60s", within_s=70)
+    cluster.kubectl("delete", "namespace", *names, "--timeout=90s", within_s=100)
 
 
 def with_sample(image: ImageStore, folder: Path) -> None:

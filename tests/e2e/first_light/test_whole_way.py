@@ -17,7 +17,7 @@ import pytest
 
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
-from tests.e2e.first_light.installation import Installation, said
+from tests.e2e.first_light.installation import Installation, delete_namespaces, said
 from tests.e2e.first_light.team import NAMESPACE, OTHERS, PASSWORD, REACHED_S, READY_S, Team
 from tests.testbed.parts.control_plane import KubectlError
 from tests.testbed.running.waiting import until
@@ -35,10 +35,7 @@ def team(installation: Installation, sample_image: None) -> Iterator[Team]:
     yield team
     installation.cluster.kubectl("delete", "clusterrolebinding", "operators")
     # Waited for: a pod with our volume does not end without us.
-    for namespace in (NAMESPACE, OTHERS):
-        installation.cluster.kubectl(
-            "delete", "namespace", namespace, "--timeout=90s", within_s=100
-        )
+    delete_namespaces(installation.cluster, NAMESPACE, OTHERS)
 
 
 def ready(team: Team, name: str) -> None:

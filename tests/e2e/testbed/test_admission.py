@@ -2,7 +2,6 @@
 
 import json
 import os
-import secrets
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -22,6 +21,7 @@ from tests.e2e.testbed.webhook import (
     standing,
 )
 from tests.testbed.parts.control_plane import Cluster, KubectlError
+from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
@@ -38,14 +38,9 @@ def webhook(cluster: Cluster, tmp_path_factory: pytest.TempPathFactory) -> Itera
 @pytest.fixture(scope="module")
 def untouched(webhook: Webhook) -> Iterator[str]:
     """A namespace for tests that leave nothing in it, no decision either."""
-    name = f"test-{secrets.token_hex(4)}"
-    webhook.cluster.kubectl("create", "namespace", name)
-    webhook.cluster.kubectl(
-        "wait", "--for=create", f"--namespace={name}", "serviceaccount/default", "--timeout=20s"
-    )
-    webhook.until_called(name)
-    yield name
-    webhook.cluster.kubectl("delete", "namespace", name, "--wait=false")
+    with new_namespace(webhook.cluster) as name:
+        webhook.until_called(name)
+        yield name
 
 
 @pytest.fixture

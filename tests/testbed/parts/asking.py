@@ -1,7 +1,8 @@
-"""A GET to a daemon on loopback."""
+"""One question to a daemon on loopback."""
 
 import contextlib
 import http.client
+import json
 import ssl
 from pathlib import Path
 
@@ -10,12 +11,22 @@ from tests.testbed.running.ports import LOOPBACK
 CALL_S = 30.0
 
 
-def get(port: int, path: str, *, ca_file: Path, token: str) -> tuple[int, str]:
-    """Status and body; OSError when nobody answers."""
+def ask(
+    port: int,
+    path: str,
+    *,
+    ca_file: Path,
+    token: str,
+    method: str = "GET",
+    given: object = None,
+) -> tuple[int, str]:
+    """Status and body; OSError when nobody answers. What is *given* goes as JSON."""
     context = ssl.create_default_context(cafile=str(ca_file))
     connection = http.client.HTTPSConnection(LOOPBACK, port, timeout=CALL_S, context=context)
     with contextlib.closing(connection):
-        connection.request("GET", path, headers={"Authorization": f"Bearer {token}"})
+        headers = {"Authorization": f"Bearer {token}", "Content-Type": "application/json"}
+        body = None if given is None else json.dumps(given)
+        connection.request(method, path, body=body, headers=headers)
         response = connection.getresponse()
         return response.status, response.read().decode()
 

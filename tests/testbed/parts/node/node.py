@@ -14,7 +14,7 @@ from typing import Any
 
 from tests.testbed.building import made
 from tests.testbed.building.cache import MissingPartError
-from tests.testbed.parts.asking import get
+from tests.testbed.parts.asking import ask
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node import cgroups, containerd, kubelet, namespace, network
 from tests.testbed.parts.node.containerd import Container, Containerd
@@ -67,7 +67,7 @@ class Node:
         The API server's own way there, nodes/proxy, leads to no loopback address.
         """
         cluster = self.cluster
-        return get(self.kubelet.port, path, ca_file=cluster.ca_file, token=cluster.admin_token)
+        return ask(self.kubelet.port, path, ca_file=cluster.ca_file, token=cluster.admin_token)
 
     def is_ready(self) -> bool:
         """Whether the API shows it Ready and without a taint that keeps pods away."""
