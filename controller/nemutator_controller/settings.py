@@ -66,8 +66,8 @@ class BrainSettings(Shared):
         1_000, "Nodes that may report; the reports of more are refused.", check=between(1, 10_000)
     )
     reports_per_s: float = setting(
-        50.0,
-        "Reports per second that all nodes together should send, some 7 ms of CPU each. With more"
+        25.0,
+        "Reports per second that all nodes together should send, 10 to 20 ms of CPU each. With more"
         " nodes each is asked for fewer, at most one in 60 s; then a node is shown as stale only"
         " after three of its reports are missing.",
         check=between(1, 1_000),

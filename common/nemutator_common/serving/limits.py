@@ -24,6 +24,11 @@ class Limits:
     body_bytes: int = 1 << 20
     """One body, after decompression."""
 
+    receive_bytes: int = 32 << 10
+    """What the kernel keeps of a TCP connection's bytes for us; it grants twice that. An event loop
+    keeps for each TLS connection the pages that its largest read has touched, of thousands of
+    callers. Less is a smaller window: a body of 1 MiB over 10 ms needs 160 ms more."""
+
     connections: int = 1024
     """At once, those in their TLS handshake included. One idle costs about 6 KiB."""
 

@@ -111,7 +111,9 @@ class HttpServer:
         if self._tls_files is not None:
             self._tls = TlsContext(self._tls_files)
         if self._listening is None:
-            self._listening = ListeningSocket(self._wanted, mode=self._socket_mode)
+            self._listening = ListeningSocket(
+                self._wanted, mode=self._socket_mode, receive_bytes=self._limits.receive_bytes
+            )
 
     def close(self) -> None:
         """Stop listening."""

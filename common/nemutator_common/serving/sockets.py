@@ -20,11 +20,6 @@ LONGEST_PATH = 107
 BACKLOG = 1024
 """Connections that the kernel keeps for us until we accept them."""
 
-RECEIVE_BYTES = 32 << 10
-"""What the kernel keeps of a TCP connection's bytes for us; it grants twice that. An event loop keeps
-for each TLS connection the pages that its largest read has touched: 210 KiB by the system's default,
-75 by this (measured), of thousands of agents."""
-
 ATTEMPTS = 100
 PAUSE_S = 0.01
 """To wait for another of us that binds in the same directory, which takes it less than one pause."""
@@ -35,17 +30,25 @@ _UCRED = struct.Struct("3i")
 class ListeningSocket:
     """A bound, listening, non-blocking socket, and the file that belongs to it.
 
+    *receive_bytes*: as in `Limits`; what the system gives when it is None.
     *alone*: nobody else of us binds in that directory, so nobody is waited for, and whatever has
     the socket's name there is replaced. For directories that strangers may write, too.
     """
 
-    def __init__(self, address: Address, *, mode: int, alone: bool = False) -> None:
+    def __init__(
+        self,
+        address: Address,
+        *,
+        mode: int,
+        receive_bytes: int | None = None,
+        alone: bool = False,
+    ) -> None:
         if isinstance(address, UnixAddress):
             self.socket = _listen_unix(address, mode, alone=alone)
             self.address: Address = address
             self._inode = _inode(address.path)
         else:
-            self.socket = _listen_tcp(address)
+            self.socket = _listen_tcp(address, receive_bytes)
             self.address = TcpAddress(*self.socket.getsockname()[:2])
 
     def close(self) -> None:
@@ -67,15 +70,16 @@ def peer_of(connection: socket.socket) -> str:
     return f"pid {pid} uid {uid}"
 
 
-def _listen_tcp(address: TcpAddress) -> socket.socket:
+def _listen_tcp(address: TcpAddress, receive_bytes: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with _explained(address), _closed_on_failure(socket.socket(family)) as listening:
         # Without it, connections of the process before us keep the port for a minute.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
-        # Before it listens, because connections have from it what their window is made of.
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, RECEIVE_BYTES)
+        if receive_bytes is not None:
+            # Before it listens, because connections have from it what their window is made of.
+            listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         listening.bind((address.host, address.port))
         listening.listen(BACKLOG)
     return listening

@@ -2,7 +2,7 @@
 
 import zlib
 from collections.abc import Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import msgspec
 from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Report
@@ -40,11 +40,13 @@ _decoder = msgspec.json.Decoder(Report)
 
 
 def pack(report: Report) -> bytes:
+    """*report* without its summaries: they are learned from once, and nobody shows them."""
+    report = replace(report, summaries=())
     return zlib.compress(_encoder.encode(report), level=1)
 
 
 def unpack(packed: bytes) -> Report:
-    """What `pack` made *packed* of; raises `UnreadableReportError`."""
+    """What `pack` kept of it; raises `UnreadableReportError`."""
     try:
         return _decoder.decode(zlib.decompressobj().decompress(packed, LARGEST_BATCH_BYTES))
     except (zlib.error, msgspec.MsgspecError) as error:

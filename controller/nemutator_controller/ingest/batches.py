@@ -152,9 +152,9 @@ def _texts(report: Report) -> Iterator[tuple[str, int, Iterable[str | None]]]:
     yield "program of a summary", LONGEST_NAME, (one.program for one in report.summaries)
 
 
-def _numbers(report: Report) -> Iterator[float | None]:
+def _numbers(report: Report) -> list[float | None]:
     machine = report.machine
-    yield from (
+    numbers: list[float | None] = [
         report.taken_at,
         machine.cpus,
         machine.memory_bytes,
@@ -162,11 +162,11 @@ def _numbers(report: Report) -> Iterator[float | None]:
         machine.memory_used_bytes,
         machine.swap_used_bytes,
         machine.load_1m,
-    )
+    ]
     for workload in report.workloads:
-        yield from (workload.processes, workload.cpu_cores, workload.memory_bytes)
+        numbers += (workload.processes, workload.cpu_cores, workload.memory_bytes)
     for process in report.processes:
-        yield from (
+        numbers += (
             process.pid,
             process.started_at,
             process.threads,
@@ -174,8 +174,9 @@ def _numbers(report: Report) -> Iterator[float | None]:
             process.memory_bytes,
         )
     for summary in report.summaries:
-        yield from (summary.from_at, summary.to_at, summary.cpu_cores, summary.memory_bytes)
+        numbers += (summary.from_at, summary.to_at, summary.cpu_cores, summary.memory_bytes)
     for pressures in (machine.pressures, *(workload.pressures for workload in report.workloads)):
         for one in (pressures.cpu, pressures.memory, pressures.io):
             if one is not None:
-                yield from (one.some_10s, one.some_60s, one.full_10s, one.full_60s)
+                numbers += (one.some_10s, one.some_60s, one.full_10s, one.full_60s)
+    return numbers

@@ -41,14 +41,22 @@ class Hearing:
     def _hear(self, node: str, envelopes: Iterable[Envelope]) -> None:
         now = self._clock.now()
         known: list[tuple[Key, Summary]] = []
-        for envelope in envelopes:
-            for summary in envelope.report.summaries:
-                if not is_sound(summary, now=now):
-                    self._meter.count(names.SUMMARIES_DROPPED, reason="unsound")
-                elif (key := self._whose.of(node, summary)) is None:
-                    self._meter.count(names.SUMMARIES_DROPPED, reason="unknown_owner")
-                else:
-                    known.append((key, summary))
+        unsound = unknown = 0
+        # There are several of each container when an agent reports seldom.
+        keys: dict[tuple[str | None, ...], Key | None] = {}
+        for summary in (each for envelope in envelopes for each in envelope.report.summaries):
+            if not is_sound(summary, now=now):
+                unsound += 1
+                continue
+            what = summary.path, summary.program, summary.pod_uid, summary.container_id
+            if what not in keys:
+                keys[what] = self._whose.of(node, summary)
+            if (key := keys[what]) is None:
+                unknown += 1
+            else:
+                known.append((key, summary))
+        self._meter.count(names.SUMMARIES_DROPPED, unsound, reason="unsound")
+        self._meter.count(names.SUMMARIES_DROPPED, unknown, reason="unknown_owner")
         done = self._usages.learn(known, now=now)
         self._meter.count(names.SUMMARIES_LEARNED, done.learned)
         self._meter.count(names.SUMMARIES_DROPPED, done.refused, reason="no_room")

@@ -42,11 +42,13 @@ class Histograms:
         where = (rows, self._buckets.index(values))
         np.add.at(self._weights, where, self._decayed(weight, at))
 
-    def subtract(self, row: int, value: float, weight: float, at: float) -> None:
-        """Take one sample back that was added with the same numbers."""
-        bucket = int(self._buckets.index(np.array([value]))[0])
-        left = self._weights[row, bucket] - self._decayed(weight, np.array([at]))[0]
-        self._weights[row, bucket] = max(left, 0.0)
+    def subtract(self, rows: Rows, values: Numbers, weight: float, at: Numbers) -> None:
+        """Take samples back that were added with the same numbers."""
+        if not len(rows):
+            return
+        where = (rows, self._buckets.index(values))
+        np.subtract.at(self._weights, where, self._decayed(weight, at))
+        self._weights[where] = np.maximum(self._weights[where], 0.0)
 
     def clear(self, row: int) -> None:
         self._weights[row] = 0.0

@@ -5,13 +5,13 @@ weeks, because a container that once needed it will need it again, and how often
 """
 
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from nemutator_common.wire import Summary
 
-from nemutator_controller.sizing.buckets import CPU, MEMORY
-from nemutator_controller.sizing.histograms import Histograms
+from nemutator_controller.sizing.buckets import CPU, MEMORY, Numbers
+from nemutator_controller.sizing.histograms import Histograms, Rows
 from nemutator_controller.sizing.keys import Key
 from nemutator_controller.sizing.packing import Kept, Peaks
 
@@ -76,7 +76,56 @@ class _Row:
     """By the brain's clock."""
     window_end: float = 0.0
     window_peak: float = 0.0
+    day: int = -1
+    """The last for which a peak was noted,"""
+    day_peak: float = 0.0
+    """and that."""
     changed: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class _Samples:
+    """On their way into a histogram, or out of it: one call for all costs little more than for one."""
+
+    rows: list[int] = field(default_factory=list)
+    values: list[float] = field(default_factory=list)
+    moments: list[float] = field(default_factory=list)
+
+    def put(self, row: int, value: float, at: float) -> None:
+        self.rows.append(row)
+        self.values.append(value)
+        self.moments.append(at)
+
+    def arrays(self, weight: float) -> tuple[Rows, Numbers, float, Numbers]:
+        """As a histogram takes them."""
+        rows = np.array(self.rows, dtype=np.intp)
+        return rows, np.array(self.values), weight, np.array(self.moments)
+
+
+@dataclass(frozen=True, slots=True)
+class _Peaks:
+    """What becomes of the largest samples of windows."""
+
+    largest: dict[tuple[int, float], float] = field(default_factory=dict)
+    """By row and end of its window."""
+    replaced: _Samples = field(default_factory=_Samples)
+    """Those that the histogram has of the same windows."""
+
+    def begin(self, row: _Row, used: float) -> None:
+        """A window of *row* begins with *used*."""
+        self.largest[row.number, row.window_end] = used
+
+    def replace(self, row: _Row, used: float) -> None:
+        """In the window under way *used* is the largest so far."""
+        if (row.number, row.window_end) not in self.largest:
+            self.replaced.put(row.number, row.window_peak, row.window_end)
+        self.largest[row.number, row.window_end] = used
+
+    def added(self) -> _Samples:
+        added = _Samples()
+        for (row, end), used in self.largest.items():
+            added.put(row, used, end)
+        return added
 
 
 class Usages:
@@ -100,7 +149,7 @@ class Usages:
     def learn(self, samples: Iterable[tuple[Key, Summary]], *, now: float) -> Learned:
         """Take *samples* in, as far as there is room."""
         evicted = refused = 0
-        rows, cores, moments = [], [], []
+        cores, peaks = _Samples(), _Peaks()
         for key, summary in samples:
             row = self._rows.pop(key, None)
             if row is not None:
@@ -113,11 +162,12 @@ class Usages:
                     continue
                 row = self._begin(key)
             self._note(row, summary, now=now)
-            rows.append(row.number)
-            cores.append(summary.cpu_cores)
-            moments.append(summary.to_at)
-        self._cpu.add(np.array(rows, dtype=np.intp), np.array(cores), CPU_WEIGHT, np.array(moments))
-        return Learned(len(rows), evicted, refused)
+            _note_peak(row, float(summary.memory_bytes), summary.to_at, peaks)
+            cores.put(row.number, summary.cpu_cores, summary.to_at)
+        self._cpu.add(*cores.arrays(CPU_WEIGHT))
+        self._memory.subtract(*peaks.replaced.arrays(MEMORY_WEIGHT))
+        self._memory.add(*peaks.added().arrays(MEMORY_WEIGHT))
+        return Learned(len(cores.rows), evicted, refused)
 
     def forget(self, *, unheard_since: float) -> int:
         """Drop the rows that nobody has spoken of since then; how many those were."""
@@ -230,29 +280,16 @@ class Usages:
         row.step_s = summary.to_at - summary.from_at
         row.points += 1
         row.heard_at, row.changed = now, True
-        self._note_peak(row, float(summary.memory_bytes), summary.to_at)
         day = int(summary.to_at // 86_400)
+        if day == row.day and summary.memory_bytes <= row.day_peak:
+            return
         slot = day % PEAK_DAYS
-        if day > self._peak_days[row.number, slot]:
-            self._peak_days[row.number, slot] = day
-            self._peaks[row.number, slot] = summary.memory_bytes
-        elif day == self._peak_days[row.number, slot]:
-            largest = max(self._peaks[row.number, slot], summary.memory_bytes)
-            self._peaks[row.number, slot] = largest
-
-    def _note_peak(self, row: _Row, used: float, at: float) -> None:
-        """One sample of the window that *at* lies in, and that is the largest of them."""
-        if at < row.window_end:
-            if used <= row.window_peak:
-                return
-            self._memory.subtract(row.number, row.window_peak, MEMORY_WEIGHT, row.window_end)
-        else:
-            end = row.window_end or at
-            row.window_end = end + (at - end) // WINDOW_S * WINDOW_S + WINDOW_S
-        row.window_peak = used
-        one = np.array([row.number], dtype=np.intp)
-        moment = np.array([row.window_end])
-        self._memory.add(one, np.array([used]), MEMORY_WEIGHT, moment)
+        known = self._peak_days[row.number, slot]
+        if day < known or (day == known and summary.memory_bytes <= self._peaks[row.number, slot]):
+            return
+        self._peak_days[row.number, slot] = day
+        self._peaks[row.number, slot] = summary.memory_bytes
+        row.day, row.day_peak = day, summary.memory_bytes
 
     def _kept(self, row: _Row) -> Kept:
         return Kept(
@@ -272,6 +309,19 @@ class Usages:
                 days=self._peak_days[row.number].copy(),
             ),
         )
+
+
+def _note_peak(row: _Row, used: float, at: float, peaks: _Peaks) -> None:
+    """One sample of the window that *at* lies in, and that is the largest of them."""
+    if at >= row.window_end:
+        end = row.window_end or at
+        row.window_end = end + (at - end) // WINDOW_S * WINDOW_S + WINDOW_S
+        peaks.begin(row, used)
+    elif used > row.window_peak:
+        peaks.replace(row, used)
+    else:
+        return
+    row.window_peak = used
 
 
 def is_sound(summary: Summary, *, now: float) -> bool:

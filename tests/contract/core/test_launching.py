@@ -139,3 +139,27 @@ def test_the_version_and_a_wrong_command_line() -> None:
     assert ended("--version").stdout.strip() == __version__
     assert ended("nonsense").returncode == ExitCode.USAGE
     assert ended("observe", "--nonsense").returncode == ExitCode.USAGE
+
+
+CODE_IS_NO_GARBAGE = """
+import asyncio, gc, sys, types
+from nemutator_common.launching import from_module
+
+async def run(settings, stop):
+    print(gc.get_freeze_count() > 1_000, gc.get_threshold()[0])
+
+sys.modules["sample"] = types.SimpleNamespace(run=run)
+asyncio.run(from_module("sample", young_objects=123)(None, None))
+"""
+
+
+def test_the_collector_leaves_code_alone_and_looks_when_it_is_told_to() -> None:
+    done = subprocess.run(
+        [sys.executable, "-c", CODE_IS_NO_GARBAGE],
+        env=environment(),
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
+        check=True,
+    )
+    assert done.stdout.split() == ["True", "123"]

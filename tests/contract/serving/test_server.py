@@ -22,7 +22,7 @@ from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.serving.server import RELOAD_S, TlsFiles
-from nemutator_common.serving.sockets import RECEIVE_BYTES, ListeningSocket
+from nemutator_common.serving.sockets import ListeningSocket
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.listeners import (
@@ -180,11 +180,11 @@ async def test_any_free_port_is_told() -> None:
 
 
 def test_what_the_kernel_keeps_of_a_connection_is_bounded() -> None:
-    ours = ListeningSocket(TcpAddress("127.0.0.1", 0), mode=0o600)
+    ours = ListeningSocket(TcpAddress("127.0.0.1", 0), mode=0o600, receive_bytes=8 << 10)
     with contextlib.closing(ours), socket.create_connection(ours.socket.getsockname()):
         accepted, _ = ours.socket.accept()
         with accepted:
-            assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) <= 2 * RECEIVE_BYTES
+            assert accepted.getsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF) == 16 << 10
 
 
 async def test_ipv6_is_listened_on_too() -> None:

@@ -62,7 +62,7 @@ def test_what_was_seen_is_known_as_long_as_the_row_is_kept(cores: float, days: i
     add(histograms, (0.005, NOW + days * HALF_LIFE_S), row=1)
     add(histograms, (cores, NOW))
     assert percentile(histograms, 0.95) >= cores
-    histograms.subtract(0, cores, 0.1, NOW)
+    histograms.subtract(FIRST, np.array([cores]), 0.1, np.array([NOW]))
     assert percentile(histograms, 0.95) == 0.0
 
 
@@ -133,7 +133,7 @@ def test_what_is_a_hundred_half_lives_old_is_gone() -> None:
 def test_what_is_taken_back_leaves_nothing() -> None:
     histograms = Histograms(CPU, rows=1)
     histograms.add(FIRST, np.array([3.0]), 1.0, np.array([NOW]))
-    histograms.subtract(0, 3.0, 1.0, NOW)
+    histograms.subtract(FIRST, np.array([3.0]), 1.0, np.array([NOW]))
     assert percentile(histograms, 1.0) == 0.0
     assert not histograms.weights(0).any()
 

@@ -76,6 +76,39 @@ def test_the_next_window_begins_a_whole_number_of_days_later() -> None:
     assert (kept[key()].memory > 0).sum() == 2
 
 
+samples = st.tuples(
+    st.sampled_from("abc"), st.integers(0, 10), st.integers(0, 8), st.floats(0.0, 4.0)
+)
+
+
+@given(st.lists(samples, max_size=30))
+def test_it_makes_no_difference_how_many_come_at_once(
+    spoken: list[tuple[str, int, int, float]],
+) -> None:
+    """*spoken* in thirds of days, so that windows end in between, and in hundreds of MB."""
+    learned = [
+        (key(owner), summary(NOW + third * DAY_S / 3, cores, used * 100_000_000))
+        for owner, third, used, cores in spoken
+    ]
+    together, one_by_one = Usages(most=8), Usages(most=8)
+    together.learn(learned, now=NOW)
+    for one in learned:
+        one_by_one.learn([one], now=NOW)
+    assert together.keys() == one_by_one.keys()
+    for owner in together.keys():  # noqa: SIM118 - it is no mapping
+        [ours], [theirs] = (
+            usages.seen([owner], now=NOW + 4 * DAY_S) for usages in (together, one_by_one)
+        )
+        assert ours == theirs
+        kept, known = together.kept([owner])[owner], one_by_one.kept([owner])[owner]
+        # The same weights, counted from another day.
+        cpu_days = (kept.cpu_reference_at - known.cpu_reference_at) / DAY_S
+        memory_days = (kept.memory_reference_at - known.memory_reference_at) / DAY_S
+        assert kept.cpu * 2.0**cpu_days == pytest.approx(known.cpu, rel=1e-5, abs=1e-5)
+        assert kept.memory * 2.0**memory_days == pytest.approx(known.memory, rel=1e-5, abs=1e-5)
+        assert list(kept.peaks.largest) == list(known.peaks.largest)
+
+
 def test_who_was_not_heard_of_for_longest_makes_room() -> None:
     usages = Usages(most=2)
     for n, owner in enumerate("ab"):
