@@ -169,9 +169,8 @@ class _Household:
             told(
                 tries,
                 program=_typed(),
-                data_dir=self._directory.root,
+                directory=self._directory,
                 named=self._named(),
-                socket=self._directory.root / names.POD_SOCKET,
             )
         )
 

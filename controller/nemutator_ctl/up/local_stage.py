@@ -5,7 +5,7 @@ from collections.abc import Mapping
 
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
-from nemutator_common.errors import OperatorError
+from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import nodes
 from nemutator_ctl.answers import not_understood
@@ -14,6 +14,12 @@ from nemutator_ctl.up import furniture
 from nemutator_ctl.up.showing import Furniture
 
 ANSWER_S = 5.0
+
+OBJECTS = "/api/v1/objects"
+MUTATIONS = "/api/v1/mutations"
+
+MOST_TRIED = 20
+"""Mutations, newest first: with older ones whoever made so many needs no help."""
 
 SECONDS = 10
 HZ = 99
@@ -50,15 +56,28 @@ class LocalStage:
         if not any(one.get("name") == furniture.SECRET for one in _items(self._credentials, store)):
             value = {"value": furniture.VALUE}
             self._credentials.put(f"{store}/{furniture.SECRET}", value)
-        self._brain.post("/api/v1/objects", furniture.POLICY)
-        self._brain.post("/api/v1/objects", furniture.MANIFEST)
+        for document in furniture.absent(_items(self._brain, OBJECTS)):
+            self._brain.post(OBJECTS, document)
+        return Furniture(secret=furniture.SECRET, mutation=self._to_take_back())
+
+    def _to_take_back(self) -> str | None:
+        """Id of the newest mutation of which a rollback would take something back."""
         metadata = furniture.MANIFEST["metadata"]
-        where = f"/api/v1/mutations?namespace={metadata['namespace']}&name={metadata['name']}"
-        open_ones = (one for one in _items(self._brain, where) if one.get("state") != "reversed")
-        newest = next(open_ones, None)
-        return Furniture(
-            secret=furniture.SECRET, mutation=None if newest is None else _text(newest, "id")
-        )
+        query = f"namespace={metadata['namespace']}&name={metadata['name']}&limit={MOST_TRIED}"
+        for one in _items(self._brain, f"{MUTATIONS}?{query}"):
+            if one.get("mode") != "apply" or one.get("state") == "reversed":
+                continue
+            id_ = _text(one, "id")
+            try:
+                plan = self._brain.post(f"{MUTATIONS}/{id_}/rollback", query={"plan": "true"})
+            except OperatorError as error:
+                if error.code is ExitCode.FAILED:
+                    # Its object is gone, or is another one by now.
+                    continue
+                raise
+            if any(step.get("verdict") == "reverse" for step in _items_of(plan, "steps")):
+                return id_
+        return None
 
     def _is_go(self, pid: int) -> bool:
         try:
@@ -76,10 +95,13 @@ class LocalStage:
 
 
 def _items(api: LocalApi, path: str) -> list[Mapping[str, object]]:
-    document = api.get(path)
-    items = document.get("items") if isinstance(document, Mapping) else None
+    return _items_of(api.get(path), "items")
+
+
+def _items_of(document: object, field: str) -> list[Mapping[str, object]]:
+    items = document.get(field) if isinstance(document, Mapping) else None
     if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
-        raise not_understood("it has no list of items")
+        raise not_understood(f"it has no list of {field}")
     return items
 
 

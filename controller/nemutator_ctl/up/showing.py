@@ -35,14 +35,14 @@ class Furniture:
 
     secret: str
     mutation: str | None
-    """Id of a decision that can be taken back; None when there was nothing to change."""
+    """Id of a decision that can be taken back; None when there is none (any more)."""
 
 
 class Stage(Protocol):
     """What is asked of the other processes; every call may raise an `OperatorError`."""
 
     async def furnish(self) -> Furniture:
-        """Put up a secret and a manifest that a policy has changed; what is there stays."""
+        """Put up a secret and a manifest that a policy changes; what is there stays as it is."""
         ...
 
     async def is_go(self, pid: int) -> bool:

@@ -3,10 +3,13 @@
 import dataclasses
 import shlex
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Self
 
+from nemutator_common import names
+from nemutator_common.data_directory import DataDirectory
+
 from nemutator_ctl.terminal_text import visible
+from nemutator_ctl.up import furniture
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,6 +18,7 @@ class Tries:
 
     secret: str | None = None
     mutation: str | None = None
+    """Id of one that can be taken back; without one it is told how to make one."""
     pid: int | None = None
     """Of the sample, a Go program."""
     profiled: bool = False
@@ -32,12 +36,12 @@ class Tries:
         return dataclasses.replace(self, problem=problem)
 
 
-def told(tries: Tries, *, program: str, data_dir: Path, named: bool, socket: Path) -> str:
-    """The block of text; *named*: whether --data-dir is needed to mean this directory."""
-    option = f" --data-dir {shlex.quote(str(data_dir))}" if named else ""
+def told(tries: Tries, *, program: str, directory: DataDirectory, named: bool) -> str:
+    """The block of text; *named*: whether --data-dir is needed to mean this *directory*."""
+    option = f" --data-dir {shlex.quote(str(directory.root))}" if named else ""
     lines = ["  Try"]
     if tries.secret is not None:
-        where = shlex.quote(str(socket))
+        where = shlex.quote(str(directory.root / names.POD_SOCKET))
         url = f"http://nemutator/v1/secret/{tries.secret}"
         lines.append(f"    a secret     curl --silent --unix-socket {where} {url}")
     if tries.pid is not None:
@@ -45,6 +49,13 @@ def told(tries: Tries, *, program: str, data_dir: Path, named: bool, socket: Pat
     lines.append(f"    advice       {program} advise{option}")
     if tries.mutation is not None:
         lines.append(f"    a rollback   {program} rollback{option} {shlex.quote(tries.mutation)}")
+    elif tries.secret is not None:
+        # All is put up: what there was has been taken back, or changed by somebody.
+        policy = furniture.POLICY["metadata"]["name"]
+        again = shlex.quote(str(directory.objects / furniture.FILE))
+        lines.append("    a rollback   nothing is left to take back; with the policy")
+        lines.append(f"                 `{policy}` in mode Apply, this makes something:")
+        lines.append(f"                 {program} apply{option} {again}")
     if tries.profiled:
         lines.append("  Seen")
         lines.append("    the flame graph of the sample service `shop` is on the page: Profiles")

@@ -2,13 +2,14 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_common.data_directory import DataDirectory
 from nemutator_ctl.up.trying import Tries, told
 
-SOCKET = Path("/data dir/agent.sock")
+DIRECTORY = DataDirectory(Path("/data dir"))
 
 
 def text(tries: Tries, *, named: bool = False) -> str:
-    return told(tries, program="nemutator", data_dir=Path("/data dir"), named=named, socket=SOCKET)
+    return told(tries, program="nemutator", directory=DIRECTORY, named=named)
 
 
 def test_each_job_has_a_command_that_can_be_copied() -> None:
@@ -29,6 +30,14 @@ def test_what_is_not_there_cannot_be_tried() -> None:
     assert "profile" not in said
     assert "rollback" not in said
     assert "nemutator advise\n" in said
+
+
+def test_where_nothing_can_be_taken_back_it_is_told_how_to_make_something() -> None:
+    said = text(Tries(secret="greeting"), named=True)
+    assert "nemutator rollback" not in said
+    assert "nothing is left to take back" in said
+    file = "'/data dir/objects/Deployment/sample/shop.json'"
+    assert f"nemutator apply --data-dir '/data dir' {file}\n" in said
 
 
 def test_a_flame_graph_is_told_once_it_is_there() -> None:
