@@ -78,7 +78,8 @@ def in_full(stamp: Stamp) -> str | None:
 def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp:
     """The stamp after *edits* on an object that had the stamp *earlier*.
 
-    What a field was before the first of them is what it would be taken back to.
+    What a field was before the first of them is what it would be taken back to; but what somebody
+    else has written in between is what it was.
     """
     if earlier is None:
         return Stamp(decision, tuple(edits))
@@ -87,7 +88,8 @@ def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp
     folded = {edit.path: edit for edit in earlier.edits}
     for edit in edits:
         first = folded.get(edit.path)
-        folded[edit.path] = edit if first is None else replace(edit, before=first.before)
+        stood = first is not None and same(first.after, edit.before)
+        folded[edit.path] = replace(edit, before=first.before) if first and stood else edit
     return Stamp(decision, tuple(folded.values()))
 
 

@@ -51,6 +51,12 @@ def test_what_was_there_first_is_what_is_gone_back_to() -> None:
     assert merged(Stamp("1", None), "2", []) == Stamp("2", None)
 
 
+def test_what_somebody_else_has_written_in_between_is_what_is_gone_back_to() -> None:
+    first = Stamp("1", (edit("metadata.labels[a]", "x", "y"),))
+    then = merged(first, "2", [edit("metadata.labels[a]", "foreign", "z")])
+    assert then == Stamp("2", (edit("metadata.labels[a]", "foreign", "z"),))
+
+
 def test_only_what_is_still_ours_is_taken_off() -> None:
     thing = {"metadata": {"labels": {"a": "ours", "b": "foreign"}}}
     stamp = Stamp(

@@ -230,6 +230,22 @@ def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:
     assert (edit_.before, edit_.after) == (("200m",), ("500m",))
 
 
+@pytest.mark.parametrize("foreign", ["500m", "250m", "2", "50m"])
+def test_after_a_foreign_edit_to_plan_again_is_to_plan_once(foreign: str) -> None:
+    quarter = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.25}}}})
+    done = done_once(pod(), situation(), [quarter])
+    requested = "containers[name=app].resources.requests.cpu"
+    others = apply_edits(done, [edit(requested, "250m", foreign)], "Pod")
+    twice = done_once(others, situation(), [quarter])
+    assert plan(twice, situation(), [quarter]).edits == ()
+    stamp = stamp_of(twice, "Pod")
+    assert stamp is not None
+    assert stamp.edits is not None
+    # What was ours already still goes back to what was there before us.
+    [back] = stamp.edits
+    assert back.before == ("1" if foreign == "250m" else foreign,)
+
+
 def test_what_we_wrote_opens_no_policy_that_was_closed_before() -> None:
     chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"team": "1"}}})
     policies = [labelled("a", "1"), chained]
