@@ -13,6 +13,7 @@ from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
 from nemutator_agent.credentials.ports import GrantSink
+from nemutator_agent.credentials.record_texts import fit
 
 log = logging.getLogger(__name__)
 
@@ -43,7 +44,11 @@ def whom(pod: PublishedPod) -> Whom:
 
 
 class Audit:
-    """Paths are recorded as digests with *key*: equal paths are seen to be equal, and no more."""
+    """Paths are recorded as digests with *key*: equal paths are seen to be equal, and no more.
+
+    Callers choose most texts. All are made fit here, at the one way out: a record that the brain
+    refuses would be lost, and the secret given.
+    """
 
     def __init__(self, sink: GrantSink, *, node: str, key: Secret, clock: Clock) -> None:
         self._sink = sink
@@ -68,37 +73,38 @@ class Audit:
         lasts_s: float | None = None,
     ) -> None:
         now = self._clock.now()
-        self._sink.put(
-            Grant(
-                at=now,
-                node=self._node,
-                namespace=of.namespace,
-                pod=of.pod,
-                pod_uid=of.pod_uid,
-                service_account=of.service_account,
-                caller=of.caller,
-                operation=operation,
-                secret=secret,
-                path_digest=self._digest(path) if path else "",
-                version=version,
-                cached=cached,
-                result=result,
-                reason=reason,
-                role=role,
-                expires_at=None if lasts_s is None else now + lasts_s,
-            )
+        grant = Grant(
+            at=now,
+            node=self._node,
+            namespace=fit(of.namespace),
+            pod=fit(of.pod),
+            pod_uid=fit(of.pod_uid),
+            service_account=fit(of.service_account),
+            caller=fit(of.caller),
+            operation=operation,
+            secret=fit(secret),
+            path_digest=self._digest(path) if path else "",
+            version=version,
+            cached=cached,
+            result=result,
+            reason=fit(reason),
+            role=fit(role),
+            expires_at=None if lasts_s is None else now + lasts_s,
         )
+        self._sink.put(grant)
         line: dict[names.Key, object] = {
             names.OPERATION: operation,
             names.RESULT: result,
-            names.POD: f"{of.namespace}/{of.pod}" if of.pod else of.caller,
-            names.POD_UID: of.pod_uid,
-            names.SECRET_NAME: secret,
+            names.POD: f"{grant.namespace}/{grant.pod}" if grant.pod else grant.caller,
+            names.POD_UID: grant.pod_uid,
+            names.SECRET_NAME: grant.secret,
             names.CACHED: cached,
         }
         if reason:
-            line[names.REASON] = reason
+            line[names.REASON] = grant.reason
         log.log(logging.INFO if result == "granted" else logging.WARNING, "grant", line)
 
     def _digest(self, path: str) -> str:
-        return hmac.new(self._key, path.encode(), hashlib.sha256).hexdigest()[:DIGEST_HEX]
+        # A path that is no UTF-8 has a digest, too.
+        octets = path.encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, octets, hashlib.sha256).hexdigest()[:DIGEST_HEX]

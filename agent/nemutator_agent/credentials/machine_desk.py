@@ -129,7 +129,7 @@ class MachineVisitor:
     async def secret(self, name: str) -> Handed:
         stored = self.desk.cupboard.secrets.get(name)
         if stored is None:
-            self._record("read", "denied", name[:100], reason="declaration")
+            self._record("read", "denied", name, reason="declaration")
             raise self.desk.counted(undeclared(name, self._allowed(), how=HOW))
         try:
             self.desk.witness.admit(self.uid, self.facts, stored.rules)

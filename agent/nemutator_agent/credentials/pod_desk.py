@@ -98,9 +98,7 @@ class PodDesk:
         wanted = self._understood()
         reference = wanted.secrets.get(name)
         if reference is None:
-            self._audit.record(
-                self._whom, "read", "denied", secret=name[:100], reason="declaration"
-            )
+            self._audit.record(self._whom, "read", "denied", secret=name, reason="declaration")
             raise self._counted(undeclared_in_pod(name, wanted.secrets))
         reading = await self._read("read", name, reference)
         self._granted("read", name, reference, reading)

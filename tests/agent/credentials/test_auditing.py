@@ -1,9 +1,13 @@
 import logging
 
+import msgspec
 import pytest
+from hypothesis import example, given
+from hypothesis import strategies as st
 from nemutator_agent.credentials.auditing import Audit, Whom, whom
 from nemutator_common import names
 from nemutator_common.secret import Secret
+from nemutator_controller.leases.records import grants_of
 
 from tests.fakes.callers import POD, KeptGrants
 from tests.fakes.clocks import ManualClock
@@ -55,3 +59,23 @@ def test_each_record_is_one_log_line(
     assert line.args[names.POD] == "uid 7 /bin/x"
     assert line.args[names.REASON] == "rule"
     assert "secret/app" not in str(line.args)
+
+
+texts = st.text(
+    # Controls of both kinds, what turns the direction of writing, and lone surrogates, often.
+    st.characters() | st.sampled_from("\x00\n\x7f\x9b\u200f\u202e\u2066\ud800\udcff\\"),
+    max_size=80,
+) | st.builds(lambda text: text * 100, st.text(min_size=1, max_size=20))
+
+
+@given(st.lists(texts, min_size=8, max_size=8))
+@example(["\U0010ffff" * 600] * 8)
+@example(["uid 0 /tmp/cu\nrl"] * 8)
+def test_no_text_makes_a_record_that_the_brain_refuses(given: list[str]) -> None:
+    made, grants, clock = audit()
+    namespace, pod, pod_uid, account, caller, secret, reason, role = given
+    of = Whom(namespace=namespace, pod=pod, pod_uid=pod_uid, service_account=account, caller=caller)
+    made.record(of, "read", "granted", secret=secret, path=pod, reason=reason, role=role)
+    # As it goes over the wire, and by the brain's own judgement.
+    sent = msgspec.json.decode(msgspec.json.encode(grants.all[0]))
+    assert list(grants_of("n1", [sent], now=clock.now())) == grants.all

@@ -1,0 +1,42 @@
+"""Strangers' texts as a record may carry them: no text may cost us the record of what was done."""
+
+import hashlib
+
+LONGEST = 512
+"""Characters that the brain takes; a record with more in one text is refused as a whole."""
+
+_DIGEST_HEX = 32
+"""Of a SHA-256: enough that nobody finds two texts with the same, even if both are his own."""
+
+_CUT = "\\…"
+"""Escapes never begin like this, so what was cut differs from all that was not."""
+
+_ROOM = LONGEST - len(_CUT) - _DIGEST_HEX
+
+
+def fit(text: str) -> str:
+    """*text* as printable text of at most `LONGEST` characters; different ones stay different.
+
+    What does not print is escaped, as is the backslash, so that nobody can write an escape himself.
+    Of what is too long the beginning stays, with a digest of the whole.
+    """
+    if len(text) <= LONGEST and "\\" not in text and text.isprintable():
+        return text
+    written = [_written(character) for character in text[: LONGEST + 1]]
+    if sum(map(len, written)) <= LONGEST:
+        return "".join(written)
+    shown = ""
+    for one in written:
+        # Whole escapes only: half of one could be another text's.
+        if len(shown) + len(one) > _ROOM:
+            break
+        shown += one
+    # What was no UTF-8 stands in `str` as lone surrogates.
+    octets = text.encode("utf-8", "surrogatepass")
+    return f"{shown}{_CUT}{hashlib.sha256(octets).hexdigest()[:_DIGEST_HEX]}"
+
+
+def _written(character: str) -> str:
+    if character.isprintable() and character != "\\":
+        return character
+    return character.encode("unicode_escape").decode()
