@@ -5,10 +5,12 @@ bytes, so that an editor's change is noticed as well as ours.
 """
 
 import asyncio
-import contextlib
+import errno
 import hashlib
+import logging
 import os
 import re
+import stat
 import threading
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
@@ -16,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import msgspec
+from nemutator_common import names
 from nemutator_common.decisions import Edit, Subject
 
 from nemutator_controller.journal.living import (
@@ -24,14 +27,25 @@ from nemutator_controller.journal.living import (
     RefusedError,
     UnreachableError,
 )
-from nemutator_controller.journal.manifests import LARGEST
+from nemutator_controller.journal.manifests import LARGEST, ManifestError, read_manifest
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.paths import PathError
 
 T = TypeVar("T")
 
+log = logging.getLogger(__name__)
+
 MOST = 2_000
 DEADLINE_S = 5.0
+
+SUFFIX = ".json"
+LONGEST_STEM = 255 - len(SUFFIX)
+"""Bytes of a name that can be a file's: NAME_MAX of the file systems of Linux."""
+
+IN_THE_WAY = frozenset(
+    {errno.EEXIST, errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENXIO}
+)
+"""Of these failures a person must remove the cause: no disk is at fault."""
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _KIND = re.compile(r"[A-Z][A-Za-z]{0,62}")
@@ -79,6 +93,10 @@ class FileObjects:
             raise UnreachableError("the disk of the data directory does not answer") from None
         except OSError as error:
             why = error.strerror or str(error)
+            # A failed renaming names two files: what is in the way is where it was to go.
+            where = error.filename2 or error.filename
+            if error.errno in IN_THE_WAY and where is not None:
+                raise _in_the_way(Path(os.fsdecode(where)), why) from error
             raise UnreachableError(f"the data directory's objects: {why}") from error
 
     def _alone(self, work: Callable[[], T]) -> T:
@@ -89,7 +107,7 @@ class FileObjects:
         return _read(self._path(subject), subject)
 
     def _all(self, kind: str | None) -> Iterator[Live]:
-        for path in sorted(self._root.glob(f"{kind or '*'}/*/*.json")):
+        for path in sorted(self._root.glob(f"{kind or '*'}/*/*{SUFFIX}")):
             kind_there, namespace, name = path.parts[-3], path.parts[-2], path.stem
             subject = Subject(
                 api_version="",
@@ -97,9 +115,14 @@ class FileObjects:
                 namespace="" if namespace == NOWHERE else namespace,
                 name=name,
             )
-            with contextlib.suppress(RefusedError, OSError):
-                if (live := _read(path, subject)) is not None:
-                    yield live
+            try:
+                live = _read(self._path(subject), subject)
+            except (RefusedError, OSError) as error:
+                # Who applies something else is not told, but a policy that nobody follows is.
+                log.warning("manifest_left_out", {names.ERROR: error})
+                continue
+            if live is not None:
+                yield live
 
     def _change(self, live: Live, edits: Sequence[Edit]) -> Live:
         now = self._get(live.subject)
@@ -116,7 +139,7 @@ class FileObjects:
         body = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
         if len(body) > LARGEST:
             raise RefusedError(f"{subject.kind} {subject.name}: larger than {LARGEST} bytes")
-        if not path.exists() and sum(1 for _ in self._root.glob("*/*/*.json")) >= MOST:
+        if not path.exists() and sum(1 for _ in self._root.glob(f"*/*/*{SUFFIX}")) >= MOST:
             raise RefusedError(f"there are {MOST} objects already: remove some files first")
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_suffix(".new")
@@ -139,7 +162,13 @@ class FileObjects:
                 raise RefusedError(
                     f"{what} {name[:80]!r}: expected small letters, digits, dots and dashes"
                 )
-        return self._root / subject.kind / (subject.namespace or NOWHERE) / f"{subject.name}.json"
+            if len(name) > LONGEST_STEM:
+                raise RefusedError(
+                    f"{what} {name[:40]}…: longer than {LONGEST_STEM} characters: what is applied"
+                    f" here is kept as a file of that name and {SUFFIX}"
+                )
+        folder = self._root / subject.kind / (subject.namespace or NOWHERE)
+        return folder / f"{subject.name}{SUFFIX}"
 
 
 def _read(path: Path, subject: Subject) -> Live | None:
@@ -148,18 +177,34 @@ def _read(path: Path, subject: Subject) -> Live | None:
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
-    with os.fdopen(fd, "rb") as file:
-        body = file.read(LARGEST + 1)
-    if len(body) > LARGEST:
-        raise RefusedError(f"{path.name}: larger than {LARGEST} bytes")
     try:
-        document = msgspec.json.decode(body, type=dict[str, Any])
-    except (msgspec.DecodeError, RecursionError) as error:
+        if not stat.S_ISREG(os.fstat(fd).st_mode):
+            raise _in_the_way(path, "it is no file")
+        # Not by `fdopen` at once: of a directory it refuses the descriptor and leaves it open.
+        with os.fdopen(fd, "rb", closefd=False) as file:
+            body = file.read(LARGEST + 1)
+    finally:
+        os.close(fd)
+    try:
+        document = read_manifest(body)
+        if not isinstance(document, dict):
+            raise ManifestError(("the document: expected an object",))
+    except ManifestError as error:
         raise RefusedError(
-            f"{subject.kind} {subject.name}: its file is damaged: {error}"
+            f"{subject.kind} {subject.name}: its file is damaged ({_place(path)}): {error}"
         ) from error
-    named = replace(subject, api_version=str(document.get("apiVersion", "")))
+    version = document.get("apiVersion")
+    named = replace(subject, api_version=version if isinstance(version, str) else "")
     return Live(subject=named, document=document, version=_version(body))
+
+
+def _in_the_way(path: Path, why: str) -> RefusedError:
+    return RefusedError(f"{_place(path)}: {why}: move away what is in its place")
+
+
+def _place(path: Path) -> str:
+    """As it is called within the data directory."""
+    return "/".join(path.parts[-4:]).encode(errors="backslashreplace").decode()
 
 
 def _version(body: bytes) -> str:

@@ -16,6 +16,9 @@ LONGEST_NAME = 253
 LARGEST = 1 << 20
 """Bytes of one manifest, as it comes and as it is kept."""
 
+DEEPEST = 64
+"""Lists and objects within each other: whoever walks through a manifest does so by recursion."""
+
 
 class ManifestError(ValueError):
     """It cannot be applied; `faults` name each field and what was expected."""
@@ -51,9 +54,12 @@ def read_manifest(body: bytes) -> object:
     if len(body) > LARGEST:
         raise ManifestError((f"the document: larger than {LARGEST} bytes",))
     try:
-        return msgspec.json.decode(body)
+        document = msgspec.json.decode(body)
     except (msgspec.DecodeError, RecursionError, UnicodeDecodeError) as error:
         raise ManifestError((f"the document: not JSON: {str(error)[:200]}",)) from error
+    if _is_deep(document, DEEPEST):
+        raise ManifestError((f"the document: nested more than {DEEPEST} levels deep",))
+    return document
 
 
 def manifest_of(document: object) -> Manifest:
@@ -86,6 +92,13 @@ def manifest_of(document: object) -> Manifest:
     if faults:
         raise ManifestError(tuple(faults))
     return Manifest(_subject(document, namespace=str(namespace), name=str(name)), document)
+
+
+def _is_deep(value: object, levels: int) -> bool:
+    if not isinstance(value, dict | list):
+        return False
+    inner = value.values() if isinstance(value, dict) else value
+    return not levels or any(_is_deep(each, levels - 1) for each in inner)
 
 
 def _subject(document: Mapping[str, Any], *, namespace: str, name: str) -> Subject:

@@ -193,6 +193,22 @@ async def test_nonsense_is_refused_with_a_remedy(
     assert answer["remedy"]
 
 
+async def test_a_damaged_file_keeps_nobody_from_applying_something_else(
+    standing: Standing,
+) -> None:
+    await standing.apply(policy())
+    for kept in ("MutationPolicy/_/zz", "Deployment/default/old"):
+        file = standing.root / "objects" / f"{kept}.json"
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_bytes(b'{"spec": {"x": "\xff"}}')
+    assert (await standing.apply(deployment()))["outcome"] == "created"
+    status, listed = await standing.ask("GET", "/api/v1/objects")
+    assert (status, len(listed["items"])) == (200, 2)
+    status, answer = await standing.ask("POST", "/api/v1/objects", deployment("old"))
+    assert status == 409
+    assert "Deployment old: its file is damaged" in answer["error"]
+
+
 async def test_what_was_applied_is_listed_and_shown(standing: Standing) -> None:
     await standing.apply(policy())
     await standing.apply(deployment())

@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.journal.manifests import (
+    DEEPEST,
     LARGEST,
     ManifestError,
     manifest_of,
@@ -70,7 +71,18 @@ def test_nonsense_is_refused_and_nothing_else_is_raised(value: Any, field: str) 
             assert error.faults  # noqa: PT017 - whatever was drawn, it is one or the other
 
 
-@pytest.mark.parametrize("body", [b"", b"{", b"\xff", b"[" * 100_000, b" " * (LARGEST + 1)])
+@pytest.mark.parametrize(
+    "body",
+    [
+        *(b"", b"{", b"\xff", b"[" * 100_000, b" " * (LARGEST + 1)),
+        *(b"1" * 5_000, b'{"a": "\xff"}', b"[" * 65 + b"]" * 65),
+    ],
+)
 def test_what_is_not_json_is_refused(body: bytes) -> None:
     with pytest.raises(ManifestError, match="the document: "):
         read_manifest(body)
+
+
+def test_what_is_json_is_read() -> None:
+    deepest = b"[" * DEEPEST + b"]" * DEEPEST
+    assert read_manifest(b'{"a": ' + deepest[1:-1] + b"}")

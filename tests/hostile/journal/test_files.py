@@ -7,8 +7,8 @@ from pathlib import Path
 import pytest
 from nemutator_common.decisions import Subject
 from nemutator_controller.journal.files import FileObjects
-from nemutator_controller.journal.living import RefusedError, UnreachableError
-from nemutator_controller.journal.manifests import LARGEST
+from nemutator_controller.journal.living import RefusedError
+from nemutator_controller.journal.manifests import DEEPEST, LARGEST
 
 from tests.fakes.decisions import TEAM, edit
 
@@ -66,23 +66,38 @@ async def test_a_name_that_leads_elsewhere_is_refused(
 
 
 @pytest.mark.parametrize(
-    "content", [b"", b"{", b"[]", b"3", b"\xff", b"[" * 100_000, b" " * (LARGEST + 1)]
+    "content",
+    [
+        *(b"", b"{", b"[]", b"3", b"\xff", b"\0" * 9, b"[" * 100_000, b" " * (LARGEST + 1)),
+        b'{"spec": {"x": "\xff"}}',
+        b'{"\xff": 1}',
+        b'{"metadata": {"labels": {"city": "K\xf6ln"}}}',
+        b'{"x": ' + b"1" * 5_000 + b"}",
+        b'{"x": ' + b"[" * DEEPEST + b"]" * DEEPEST + b"}",
+        b'\xef\xbb\xbf{"kind": "Pod"}',
+    ],
 )
 async def test_a_damaged_file_is_named_and_hides_no_other(
     objects: FileObjects, place: Path, content: bytes
 ) -> None:
     fill(place, content)
-    with pytest.raises(RefusedError, match="web"):
+    with pytest.raises(RefusedError, match=r"its file is damaged \(objects/Pod/team/web\.json\)"):
         await objects.get(WEB)
     await objects.put(replace(WEB, name="api"), {"kind": "Pod"})
     assert [live.subject.name for live in await objects.all()] == ["api"]
+
+
+async def test_a_version_that_is_no_text_is_none(objects: FileObjects, place: Path) -> None:
+    fill(place, b'{"apiVersion": [[[]]], "metadata": 3}')
+    (live,) = await objects.all()
+    assert live.subject.api_version == ""
 
 
 async def test_a_link_is_not_followed(objects: FileObjects, place: Path, tmp_path: Path) -> None:
     secret = tmp_path / "secret"
     fill(secret, b'{"password": "x"}')
     os.symlink(secret, place)
-    with pytest.raises(UnreachableError):
+    with pytest.raises(RefusedError, match=r"objects/Pod/team/web\.json: .*links: move away"):
         await objects.get(WEB)
     assert await objects.all() == []
     await objects.put(WEB, {"kind": "Pod"})
@@ -92,8 +107,48 @@ async def test_a_link_is_not_followed(objects: FileObjects, place: Path, tmp_pat
 
 async def test_a_pipe_does_not_make_anybody_wait(objects: FileObjects, place: Path) -> None:
     os.mkfifo(place)
-    with pytest.raises((RefusedError, UnreachableError)):
+    # With nobody at its other end it would be empty; with somebody who is silent, it is not.
+    other_end = os.open(place, os.O_RDWR)
+    with pytest.raises(RefusedError, match="it is no file: move away"):
         await objects.get(WEB)
+    assert await objects.all() == []
+    os.close(other_end)
+
+
+async def test_what_is_no_file_is_named_as_what_must_be_moved_away(
+    objects: FileObjects, place: Path
+) -> None:
+    os.mkdir(place)
+    open_before = len(os.listdir("/proc/self/fd"))
+    for refused in (objects.get(WEB), objects.put(WEB, {"kind": "Pod"})):
+        with pytest.raises(RefusedError, match=r"objects/Pod/team/web\.json: .*: move away"):
+            await refused
+    assert await objects.all() == []
+    assert len(os.listdir("/proc/self/fd")) == open_before
+
+
+async def test_a_file_in_place_of_a_folder_is_named(objects: FileObjects, place: Path) -> None:
+    fill(place.parent.with_name("shop"), b"")
+    there = replace(WEB, namespace="shop")
+    for refused in (objects.get(there), objects.put(there, {"kind": "Pod"})):
+        with pytest.raises(RefusedError, match=r"objects/.*shop.*: move away"):
+            await refused
+
+
+@pytest.mark.parametrize("name", [b"\xff.json", b"Web.json", b".json", b"a\nb.json"])
+async def test_a_file_whose_name_no_object_can_have_is_left_out(
+    objects: FileObjects, place: Path, name: bytes
+) -> None:
+    fill(place, b'{"kind": "Pod"}')
+    fill(Path(os.fsdecode(bytes(place.parent) + b"/" + name)), b'{"kind": "Pod"}')
+    assert [live.subject.name for live in await objects.all()] == ["web"]
+
+
+async def test_a_name_is_as_long_as_a_files_can_be(objects: FileObjects) -> None:
+    await objects.put(replace(WEB, name="x" * 250), {"kind": "Pod"})
+    assert [len(live.subject.name) for live in await objects.all()] == [250]
+    with pytest.raises(RefusedError, match=r"name x+…: longer than 250 characters"):
+        await objects.get(replace(WEB, name="x" * 251))
 
 
 async def test_a_half_written_file_of_before_is_no_obstacle(
