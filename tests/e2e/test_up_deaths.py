@@ -6,6 +6,7 @@ import re
 import select
 import signal
 import time
+import urllib.request
 from pathlib import Path
 
 import pytest
@@ -65,10 +66,13 @@ def wait_until_reported(up: Standing, after: float, what: str) -> None:
 
 
 def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_path: Path) -> None:
-    with standing(tmp_path, person=QUICK) as up:
+    # The last of two options counts: any port, which the next brain must find again.
+    with standing(tmp_path, "--console", "127.0.0.1:0", person=QUICK) as up:
         wait_until_reported(up, 0.0, "a report before")
         observe = up.children()["observe"]
         link = up.another_link()
+        browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
+        assert browser.open(link, timeout=START_S).status == 200
         away_at = time.time()
         for _ in range(3):
             # Again as soon as there is another, so that it is away for more than an interval.
@@ -96,6 +100,10 @@ def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_
         assert "Traceback" not in said
         assert link.partition("key=")[2] not in said
         assert up.another_link() != link
+        page = link.partition("/open")[0]
+        assert up.another_link().startswith(f"{page}/")
+        assert browser.open(f"{page}/api/v1/topology", timeout=START_S).status == 200
+        assert said.count("  Open  ") == 1, "there was nothing new to tell"
 
 
 def test_a_killed_observe_comes_back_and_goes_on_reporting(tmp_path: Path) -> None:

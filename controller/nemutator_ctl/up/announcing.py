@@ -18,11 +18,13 @@ LATER_STEP_S = 1.0
 class Announcer:
     """Tells about *keepers* once *answered* is set: before that, a person is being asked.
 
-    What does not stand in time is told, too, and everything once more when it does.
+    What does not stand in time is told, too, and everything once more when it does; and again when
+    the page has *moved*, for the link that was told is dead then.
     """
 
     keepers: Sequence[Keeper]
     answered: asyncio.Event
+    moved: asyncio.Event
     clock: Clock
     link: Callable[[], Awaitable[str | None]]
     unseen: Callable[[], Awaitable[Sequence[Unseen] | None]]
@@ -31,13 +33,14 @@ class Announcer:
 
     async def run(self) -> None:
         await self.answered.wait()
-        unseen = await self._standing(within_s=PATIENCE_S, step_s=STEP_S)
-        if unseen is None:
-            await self._tell(())
-            unseen = await self._standing(within_s=math.inf, step_s=LATER_STEP_S)
-        await self._tell(unseen or ())
-        # A body that ends would end them all.
-        await asyncio.Event().wait()
+        while True:
+            unseen = await self._standing(within_s=PATIENCE_S, step_s=STEP_S)
+            if unseen is None:
+                await self._tell(())
+                unseen = await self._standing(within_s=math.inf, step_s=LATER_STEP_S)
+            await self._tell(unseen or ())
+            await self.moved.wait()
+            self.moved.clear()
 
     async def _standing(self, *, within_s: float, step_s: float) -> Sequence[Unseen] | None:
         """Wait until all are ready and one report is there, for what that cannot contain."""

@@ -8,6 +8,7 @@ import shlex
 import shutil
 import sys
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 from nemutator_common import __version__, data_directory, names
@@ -28,8 +29,9 @@ from nemutator_ctl.up.local_processes import LocalProcesses
 from nemutator_ctl.up.local_stage import LocalStage
 from nemutator_ctl.up.observing import Observing
 from nemutator_ctl.up.processes import Command
+from nemutator_ctl.up.returning import Returning
 from nemutator_ctl.up.showing import Showing
-from nemutator_ctl.up.trying import Tries, told
+from nemutator_ctl.up.trying import Places, Tries, told
 
 log = logging.getLogger(__name__)
 
@@ -65,7 +67,13 @@ class _Household:
 
     async def run(self, stop: asyncio.Event) -> None:
         brain, credentials, observe = map(self._keeper, (BRAIN, CREDENTIALS, OBSERVE))
-        plain, answered = self._command(OBSERVE), asyncio.Event()
+        plain, answered, moved = self._command(OBSERVE), asyncio.Event(), asyncio.Event()
+        returning = Returning(
+            brain=brain,
+            plain=self._command(BRAIN),
+            at=lambda address: self._command(BRAIN, console=address),
+            moved=moved,
+        )
         observing = Observing(
             keeper=observe,
             brain=brain,
@@ -83,14 +91,15 @@ class _Household:
         announcer = Announcer(
             keepers=(brain, credentials, observe),
             answered=answered,
+            moved=moved,
             clock=self._clock,
-            link=lambda: asyncio.to_thread(self._link),
+            link=lambda: self._link(returning),
             unseen=lambda: asyncio.to_thread(self._unseen),
             say=self._say,
         )
         supervisor = Supervisor()
         # The last is stopped first: observe still delivers what it has while the brain is there.
-        supervisor.add(BRAIN, lambda: brain.keep(self._command(BRAIN)))
+        supervisor.add(BRAIN, returning.run)
         supervisor.add(CREDENTIALS, lambda: credentials.keep(self._command(CREDENTIALS)))
         supervisor.add(OBSERVE, observing.run)
         if self._sample is not None:
@@ -122,21 +131,23 @@ class _Household:
         socket = self._directory.socket(role)
         return lambda: asyncio.to_thread(local_api.not_ready, socket)
 
-    def _command(self, role: str) -> Command:
+    def _command(self, role: str, *, console: str | None = None) -> Command:
         return commands.child(
             sys.executable,
             role,
-            self._settings,
+            self._settings if console is None else replace(self._settings, console=console),
             data_dir=self._directory.root,
             config=self._config,
         )
 
-    def _link(self) -> str | None:
+    async def _link(self, returning: Returning) -> str | None:
         try:
-            return answers.link(self._brain.post(answers.LINKS_PATH))
+            link = answers.link(await asyncio.to_thread(self._brain.post, answers.LINKS_PATH))
         except OperatorError as error:
             log.info("no_link", {names.ERROR: error.what})
             return None
+        returning.found(link)
+        return link
 
     def _unseen(self) -> Sequence[Unseen] | None:
         """What our own `observe` says that it cannot get; None before its first report."""
@@ -168,8 +179,12 @@ class _Household:
         _print(
             told(
                 tries,
+                Places(
+                    data_dir=self._directory.root,
+                    socket=self._directory.root / names.POD_SOCKET,
+                    objects=self._directory.objects,
+                ),
                 program=_typed(),
-                directory=self._directory,
                 named=self._named(),
             )
         )

@@ -45,6 +45,8 @@ class Keeper:
         """Why it is not ready; None once it is."""
         self.note = ""
         """What a person should know about how it runs; set by whoever decided that."""
+        self.command: Command | None = None
+        """What its next life is started by; set by whoever knows better than its first."""
         self._processes = processes
         self._probe = probe
         self._clock = clock
@@ -54,9 +56,10 @@ class Keeper:
 
     async def keep(self, command: Command) -> None:
         """Run *command* again and again; returns by cancellation or an `OperatorError` only."""
+        self.command = command
         deaths = 0
         while True:
-            ended = await self._live(command)
+            ended = await self._live(self.command)
             verdict = restarts.after(
                 self.name,
                 ended,

@@ -3,10 +3,8 @@
 import dataclasses
 import shlex
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Self
-
-from nemutator_common import names
-from nemutator_common.data_directory import DataDirectory
 
 from nemutator_ctl.terminal_text import visible
 from nemutator_ctl.up import furniture
@@ -36,12 +34,21 @@ class Tries:
         return dataclasses.replace(self, problem=problem)
 
 
-def told(tries: Tries, *, program: str, directory: DataDirectory, named: bool) -> str:
-    """The block of text; *named*: whether --data-dir is needed to mean this *directory*."""
-    option = f" --data-dir {shlex.quote(str(directory.root))}" if named else ""
+@dataclass(frozen=True, slots=True)
+class Places:
+    """What the commands name of the data directory."""
+
+    data_dir: Path
+    socket: Path
+    objects: Path
+
+
+def told(tries: Tries, places: Places, *, program: str, named: bool) -> str:
+    """The block of text; *named*: whether --data-dir is needed to mean this directory."""
+    option = f" --data-dir {shlex.quote(str(places.data_dir))}" if named else ""
     lines = ["  Try"]
     if tries.secret is not None:
-        where = shlex.quote(str(directory.root / names.POD_SOCKET))
+        where = shlex.quote(str(places.socket))
         url = f"http://nemutator/v1/secret/{tries.secret}"
         lines.append(f"    a secret     curl --silent --unix-socket {where} {url}")
     if tries.pid is not None:
@@ -52,7 +59,7 @@ def told(tries: Tries, *, program: str, directory: DataDirectory, named: bool) -
     elif tries.secret is not None:
         # All is put up: what there was has been taken back, or changed by somebody.
         policy = furniture.POLICY["metadata"]["name"]
-        again = shlex.quote(str(directory.objects / furniture.FILE))
+        again = shlex.quote(str(places.objects / furniture.FILE))
         lines.append("    a rollback   nothing is left to take back; with the policy")
         lines.append(f"                 `{policy}` in mode Apply, this makes something:")
         lines.append(f"                 {program} apply{option} {again}")

@@ -18,6 +18,7 @@ Told = tuple[list[str], list[str], str | None]
 class Scene:
     clock: ManualClock = field(default_factory=ManualClock)
     answered: asyncio.Event = field(default_factory=asyncio.Event)
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
     report: Sequence[Unseen] | None = None
     told: list[Told] = field(default_factory=list)
 
@@ -55,6 +56,7 @@ class Scene:
         announcer = Announcer(
             keepers=self.keepers,
             answered=self.answered,
+            moved=self.moved,
             clock=self.clock,
             link=self._link,
             unseen=self._unseen,
@@ -105,3 +107,21 @@ async def test_what_does_not_stand_in_time_is_told_and_everything_again_when_it_
         scene.ready()
         await scene.clock.advance(2 * LATER_STEP_S)
         assert scene.told[1:] == [STANDS]
+
+
+async def test_everything_is_told_again_when_the_page_has_moved_and_stands() -> None:
+    scene = Scene(report=(NO_BPF,))
+    scene.answered.set()
+    scene.ready()
+    async with scene.running():
+        await scene.clock.advance(STEP_S)
+        assert scene.told == [STANDS]
+        scene.keepers[0].problem = "starting"
+        scene.moved.set()
+        await scene.clock.advance(STEP_S)
+        assert scene.told == [STANDS]
+        scene.ready()
+        await scene.clock.advance(STEP_S)
+        assert scene.told == [STANDS, STANDS]
+        await scene.clock.advance(100.0)
+        assert len(scene.told) == 2

@@ -2,14 +2,14 @@ from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.data_directory import DataDirectory
-from nemutator_ctl.up.trying import Tries, told
+from nemutator_ctl.up.trying import Places, Tries, told
 
-DIRECTORY = DataDirectory(Path("/data dir"))
+DATA = Path("/data dir")
+PLACES = Places(data_dir=DATA, socket=DATA / "agent.sock", objects=DATA / "objects")
 
 
 def text(tries: Tries, *, named: bool = False) -> str:
-    return told(tries, program="nemutator", directory=DIRECTORY, named=named)
+    return told(tries, PLACES, program="nemutator", named=named)
 
 
 def test_each_job_has_a_command_that_can_be_copied() -> None:
