@@ -20,6 +20,7 @@ Verdict = Literal["reverse", "already", "conflict"]
 
 UNKNOWN_VALUE = "its value comes from a secret, of which the journal has only a digest"
 NEWER_STANDS = "a newer change of the same field stays, so this older one does"
+NEWER_SET_IT = "a newer mutation has set it since, take that one back first"
 DIFFERENT = "somebody else has changed it since"
 REMOVED = "somebody else has removed it since"
 
@@ -37,15 +38,25 @@ class Step:
 
 
 def steps_back(
-    decisions: Sequence[Decision], document: Mapping[str, Any], kind: str, *, running: bool
+    decisions: Sequence[Decision],
+    document: Mapping[str, Any],
+    kind: str,
+    *,
+    running: bool,
+    newer: Sequence[Decision] = (),
 ) -> tuple[Step, ...]:
-    """How to take back *decisions*, newest first, from the object as it is in *document*."""
+    """How to take back *decisions*, newest first, from the object as it is in *document*.
+
+    *newer*: what we have done to it since, which stays.
+    """
     now: Any = document
     left: list[Path] = []
     steps: list[Step] = []
     for decision in decisions:
         for edit in reversed(decision.edits):
             step, path = _step(edit, now, kind, left, running=running)
+            if step.why in (DIFFERENT, REMOVED) and (other := _writer_of(step, newer)):
+                step = replace(step, why=f"{NEWER_SET_IT}: {other.id}")
             if step.verdict == "reverse":
                 try:
                     now = apply_edits(now, [backwards(step)], kind)
@@ -103,6 +114,21 @@ def _verdict(
     if alike(live, edit.before, amounts=amounts):
         return "already", ""
     return "conflict", DIFFERENT if live else REMOVED
+
+
+def _writer_of(step: Step, newer: Sequence[Decision]) -> Decision | None:
+    """Who of us has given the field the value that it has."""
+    path = step.edit.path
+    amounts = Field("resources") in parse_path(path).steps
+    return next(
+        (
+            decision
+            for decision in newer
+            for edit in decision.edits
+            if edit.path == path and alike(step.live, edit.after, amounts=amounts)
+        ),
+        None,
+    )
 
 
 def _within_the_class(

@@ -12,14 +12,14 @@ from nemutator_controller.journal.living import (
     RefusedError,
     UnreachableError,
 )
-from nemutator_controller.journal.marks import about, concerns, decision_from, mark_of
+from nemutator_controller.journal.marks import about, concerns, decision_from, is_about, mark_of
 from nemutator_controller.journal.plans import (
     MADE_ANEW,
     NEEDS_NEW_POD,
     NO_OWNER,
     Plan,
+    remarked,
     state_after,
-    unmarked,
 )
 from nemutator_controller.journal.ports import JournalStore, Objects
 from nemutator_controller.journal.records import (
@@ -34,6 +34,9 @@ from nemutator_controller.journal.ways import POD
 
 TRIES = 5
 """Somebody else may write the object between our look at it and our write."""
+
+MOST_OTHERS = 100
+"""Mutations of one object that are looked at, the newest ones."""
 
 NO_ROOM = "there is no room for a further tombstone: roll policies back instead of single pods"
 NOT_HEARD = (
@@ -83,8 +86,15 @@ class RollingBack:
             live = await self._objects.find(subject, decision.id)
         if live is None or self._is_another(live, decision):
             raise _gone(subject)
-        steps = steps_back([decision], live.document, subject.kind, running=self._objects.running)
-        return Plan(decision=decision, live=live, steps=steps)
+        others = await self._others(decision, live)
+        steps = steps_back(
+            [decision],
+            live.document,
+            subject.kind,
+            running=self._objects.running,
+            newer=[other for other in others if other.at > decision.at],
+        )
+        return Plan(decision=decision, live=live, steps=steps, others=others)
 
     async def marked(self, subject: Subject) -> Decision:
         """The decision whose mark the object carries, from the journal or else from the mark."""
@@ -133,6 +143,22 @@ class RollingBack:
         await self._store.close(reversal)
         return reversal
 
+    async def _others(self, decision: Decision, live: Live) -> tuple[Decision, ...]:
+        """What else was done to the object, newest first; a running pod is of one decision."""
+        if self._objects.running:
+            return ()
+        subject = live.subject
+        entries = await self._store.entries(
+            namespace=subject.namespace, name=subject.name, limit=MOST_OTHERS
+        )
+        return tuple(
+            entry.decision
+            for entry in entries
+            if entry.decision.id != decision.id
+            and entry.decision.mode == "apply"
+            and is_about(entry.decision, subject)
+        )
+
     def _is_another(self, live: Live, decision: Decision) -> bool:
         """Whether a pod with another mark has taken the name: a StatefulSet's do."""
         if not self._objects.running or live.subject.kind != POD:
@@ -148,7 +174,7 @@ class RollingBack:
                 continue
             edits = [backwards(step) for step in steps]
             if way == "patch" and not self._objects.running:
-                edits += unmarked(plan.live, plan.decision, plan.steps)
+                edits += remarked(plan)
             try:
                 live = await self._objects.write(live, edits, resize=way == "resize")
             except (RefusedError, UnreachableError) as error:

@@ -7,6 +7,7 @@ from nemutator_controller.journal.applying import WRITER, Applying
 from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.living import RefusedError
 from nemutator_controller.journal.manifests import Applied, ManifestError, manifest_of
+from nemutator_controller.journal.reversing import NEWER_SET_IT
 from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.mutations.stamps import stamp_of
 
@@ -40,14 +41,16 @@ class Place:
     async def take_back(self, decision: str) -> str:
         entry = await self.journal.entry(decision)
         assert entry is not None
-        rolling_back = RollingBack(
+        return (await self.rolling_back(decision).roll_back(entry.decision, evict=False)).state
+
+    def rolling_back(self, name: str) -> RollingBack:
+        return RollingBack(
             self.journal,
             self.objects,
             audience=Audience(expected=False, clock=self.clock),
-            fresh=lambda: f"v-{decision}",
+            fresh=lambda: f"v-{name}",
             clock=self.clock,
         )
-        return (await rolling_back.roll_back(entry.decision, evict=False)).state
 
 
 async def test_a_manifest_is_planned_journaled_and_kept() -> None:
@@ -138,6 +141,47 @@ async def test_taking_back_restores_the_manifest_and_removes_our_mark() -> None:
     assert await place.take_back("d1") == "reversed"
     assert place.kept(deployment()) == deployment()
     assert await place.take_back("d1") == "reversed"
+
+
+async def test_taking_back_the_newer_of_two_leaves_the_older_one_on_record() -> None:
+    place = Place()
+    await place.apply(policy())
+    await place.apply(deployment())
+    other = policy("tiers")
+    other["spec"]["mutations"] = [{"labels": {"add": {"tier": "web"}}}]
+    await place.apply(other)
+    await place.clock.advance(1)
+    once = place.kept(deployment())
+    second = await place.apply(once)
+    assert [edit.path for edit in second.edits] == ["metadata.labels[tier]"]
+    assert await place.take_back(second.decision) == "reversed"
+    assert place.kept(deployment()) == once
+    await place.apply({**other, "spec": {**other["spec"], "mode": "Preview"}})
+    assert (await place.apply(once)).outcome == "unchanged"
+    assert await place.take_back("d1") == "reversed"
+    assert place.kept(deployment()) == deployment()
+
+
+async def test_what_a_newer_mutation_has_set_is_not_blamed_on_somebody_else() -> None:
+    place = Place()
+    first = policy()
+    await place.apply(first)
+    await place.apply(deployment())
+    first["spec"]["mutations"][0] = {"labels": {"set": {"team": "green"}}}
+    await place.apply(first)
+    await place.clock.advance(1)
+    second = await place.apply(place.kept(deployment()))
+    entry = await place.journal.entry("d1")
+    assert entry is not None
+    planned = await place.rolling_back("x").plan(entry.decision)
+    assert {step.edit.path: step.why for step in planned.steps} == {
+        TEAM: f"{NEWER_SET_IT}: {second.decision}",
+        CPU: "",
+    }
+    # One after the other they can be taken back.
+    assert await place.take_back(second.decision) == "reversed"
+    assert await place.take_back("d1") == "reversed"
+    assert place.kept(deployment()) == deployment()
 
 
 async def test_a_foreign_edit_in_the_manifest_stays() -> None:

@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from nemutator_common.decisions import Decision, Edit
 from nemutator_controller.journal.reversing import (
     DIFFERENT,
+    NEWER_SET_IT,
     NEWER_STANDS,
     REMOVED,
     UNKNOWN_VALUE,
@@ -146,6 +147,26 @@ def test_a_conflict_ends_the_way_of_its_field_and_of_no_other() -> None:
     assert whys == [DIFFERENT, NEWER_STANDS]
     assert back["metadata"]["labels"] == {"team": "theirs"}
     assert back["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "1"
+
+
+@pytest.mark.parametrize(
+    ("live", "whys"),
+    [
+        ({"team": "green"}, [f"{NEWER_SET_IT}: d2", ""]),
+        ({"team": "red"}, [f"{NEWER_SET_IT}: d3", ""]),
+        ({"team": "pink"}, [DIFFERENT, ""]),
+    ],
+)
+def test_what_we_have_set_since_is_not_blamed_on_somebody_else(
+    live: dict[str, str], whys: list[str]
+) -> None:
+    newer = [
+        decision(3, edits=(edit(TEAM, "green", "red"),)),
+        decision(2, edits=(edit("metadata.labels[a]", after="green"), edit(TEAM, "blue", "green"))),
+    ]
+    older = decision(edits=(EDITS[1], EDITS[0]))
+    steps = steps_back([older], changed_pod(**live), "Pod", running=False, newer=newer)
+    assert [step.why for step in steps] == whys
 
 
 def test_a_conflict_inside_of_a_field_holds_the_older_change_around_it() -> None:
