@@ -8,6 +8,7 @@ import argparse
 import enum
 import json
 import math
+import re
 from typing import Any, Literal
 
 
@@ -45,8 +46,23 @@ MOST = 500
 DEEPEST = 64
 
 
+BASE_60 = re.compile(r"[-+]?[0-9][0-9_]*(:[0-5]?[0-9])+(\.[0-9_]*)?$")
+"""A time of day, that YAML 1.1 takes for a number, and neither YAML 1.2 nor kubectl does.
+
+What else 1.1 has (yes, no, on, off, 017, 1_000) kubectl's library reads as PyYAML does:
+https://github.com/kubernetes-sigs/yaml/blob/master/goyaml.v2/resolve.go
+"""
+
+
 class DocumentError(ValueError):
     """A file that cannot be read as documents; says what and where."""
+
+
+def called(document: object) -> str:
+    """How people call *document* in a message; empty when it says neither kind nor name."""
+    if isinstance(document, dict) and isinstance(document.get("metadata"), dict):
+        return f"{document.get('kind')} {document['metadata'].get('name')}"
+    return ""
 
 
 def parsed(content: bytes) -> tuple[Any, ...]:
@@ -55,12 +71,16 @@ def parsed(content: bytes) -> tuple[Any, ...]:
         raise DocumentError(f"larger than {LARGEST} bytes")
     try:
         # YAML reads nearly all JSON, but of a character beyond 16 bits it makes two.
-        whole = json.loads(content)
+        whole = json.loads(content, object_pairs_hook=_object)
         _check(whole, DEEPEST)
     except RecursionError as error:
         raise DocumentError("nested too deeply") from error
     except (json.JSONDecodeError, UnicodeDecodeError):
         return _parsed_yaml(content)
+    except DocumentError:
+        raise
+    except ValueError as error:
+        raise DocumentError("a number has thousands of digits") from error
     return () if whole is None else (whole,)
 
 
@@ -76,7 +96,19 @@ def _parsed_yaml(content: bytes) -> tuple[Any, ...]:
                 raise DocumentError("aliases are not taken: write it out")
             return super().compose_node(parent, index)
 
+        def construct_object(self, node: Any, deep: bool = False) -> Any:
+            try:
+                return super().construct_object(node, deep=deep)
+            except (ValueError, LookupError, AttributeError) as error:
+                # PyYAML trusts that a tag fits its value, and that a number has few digits.
+                what = f"{str(node.value)[:40]!r} cannot be read as {node.tag.rpartition(':')[2]}"
+                raise yaml.constructor.ConstructorError(
+                    None, None, what, node.start_mark
+                ) from error
+
         def construct_mapping(self, node: Any, deep: bool = False) -> Any:
+            if not isinstance(node, yaml.MappingNode):
+                return super().construct_mapping(node, deep=deep)
             keys = [self.construct_object(key, deep=True) for key, _ in node.value]
             for key, (place, _) in zip(keys, node.value, strict=True):
                 if not isinstance(key, str):
@@ -93,6 +125,10 @@ def _parsed_yaml(content: bytes) -> tuple[Any, ...]:
         first: [(tag, pattern) for tag, pattern in resolvers if not tag.endswith(NOT_JSON)]
         for first, resolvers in yaml.SafeLoader.yaml_implicit_resolvers.items()
     }
+    for first in "+-0123456789":
+        # The first that fits counts.
+        text = ("tag:yaml.org,2002:str", BASE_60)
+        Loader.yaml_implicit_resolvers[first].insert(0, text)
     try:
         found = []
         for document in yaml.load_all(content, Loader):
@@ -103,15 +139,22 @@ def _parsed_yaml(content: bytes) -> tuple[Any, ...]:
                 raise DocumentError(f"more than {MOST} documents")
     except RecursionError as error:
         raise DocumentError("nested too deeply") from error
-    except (yaml.YAMLError, ValueError) as error:
-        if isinstance(error, DocumentError):
-            raise
+    except yaml.YAMLError as error:
         raise DocumentError(" ".join(str(error).split())[:300]) from error
     return tuple(found)
 
 
 NOT_JSON = (":timestamp", ":merge", ":value")
 """Tags that YAML gives to plain words by their look: to Kubernetes they are text."""
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for key, value in pairs:
+        if key in found:
+            raise DocumentError(f"the key {key[:80]!r} is there twice")
+        found[key] = value
+    return found
 
 
 def _check(value: Any, levels: int) -> None:

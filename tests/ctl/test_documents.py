@@ -5,7 +5,7 @@ import pytest
 import yaml
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.documents import LARGEST, MOST, DocumentError, Output, parsed, rendered
+from nemutator_ctl.documents import LARGEST, MOST, DocumentError, Output, called, parsed, rendered
 
 JSON = st.recursive(
     st.none() | st.booleans() | st.integers(-(2**53), 2**53) | st.text(),
@@ -48,11 +48,36 @@ def test_what_looks_like_a_date_is_text() -> None:
     assert parsed(b"when: 2026-01-01\n") == ({"when": "2026-01-01"},)
 
 
+def test_what_looks_like_a_time_of_day_is_text() -> None:
+    for text in ("22:30", "1:30:00", "-9:05", "190:20:30.15", "7:3"):
+        assert parsed(f"at: {text}\n".encode()) == ({"at": text},)
+
+
+def test_the_other_words_of_old_yaml_are_what_they_are_to_kubectl() -> None:
+    assert parsed(b"[yes, NO, on, Off, 017, 1_000, 0b11, +1, 08:75]\n") == (
+        [True, False, True, False, 15, 1000, 3, 1, "08:75"],
+    )
+
+
+def test_a_document_is_called_by_its_kind_and_name() -> None:
+    assert called({"kind": "Pod", "metadata": {"name": "web"}}) == "Pod web"
+    for nameless in (None, 3, {"kind": "Pod"}, {"kind": "Pod", "metadata": 3}):
+        assert called(nameless) == ""
+
+
 @pytest.mark.parametrize(
     ("content", "why"),
     [
         (b"a: &x [1]\nb: *x\n", "aliases are not taken"),
         (b"a: 1\na: 2\n", "the key 'a' is there twice"),
+        (b'{"a": 1, "b": {"c": 1, "c": 2}}', "the key 'c' is there twice"),
+        (b'{"a": ' + b"1" * 5_000 + b"}", "a number has thousands of digits"),
+        (b"a: " + b"1" * 5_000, "'1+' cannot be read as int .*line 1"),
+        (b"a: !!bool x\n", "'x' cannot be read as bool .*line 1"),
+        (b"a: !!timestamp x\n", "'x' cannot be read as timestamp"),
+        (b"a: !!int ''\n", "'' cannot be read as int"),
+        (b"a: !!map x\n", "expected a mapping node"),
+        (b'{"a": 1e999}', "inf is no number in JSON"),
         (b"1: x\n", "the key 1 is not text: quote it"),
         (b"? [a]\n: x\n", "is not text"),
         (b"a: !!python/object/apply:os.system [x]\n", "could not determine a constructor"),

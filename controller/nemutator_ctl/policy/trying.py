@@ -10,7 +10,7 @@ from nemutator_controller.policies.planning import Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 from nemutator_ctl.changes import Change, diff
-from nemutator_ctl.documents import DocumentError, parsed
+from nemutator_ctl.documents import DocumentError, called, parsed
 from nemutator_ctl.terminal_text import visible
 
 WIDTH = 300
@@ -61,7 +61,7 @@ def _manifests(source: Source, faults: list[str]) -> Iterator[Manifest]:
         try:
             yield manifest_of(document)
         except ManifestError as error:
-            named = visible(_name_in(document), limit=120)
+            named = visible(f"{called(document)}: ", limit=120) if called(document) else ""
             faults += [
                 f"{where}: {named}{visible(fault, limit=WIDTH)}\n  remedy: {REMEDY}"
                 for fault in error.faults
@@ -87,9 +87,3 @@ def _planned(manifest: Manifest, policies: Policies, faults: list[str]) -> str:
     if not planned.edits and not planned.previewed:
         text += "  no change\n"
     return text
-
-
-def _name_in(document: object) -> str:
-    if isinstance(document, dict) and isinstance(document.get("metadata"), dict):
-        return f"{document.get('kind')} {document['metadata'].get('name')}: "
-    return ""
