@@ -1,5 +1,6 @@
 """`nemutator apply`, from its command line to its output."""
 
+import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -7,7 +8,8 @@ from pathlib import Path
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
-from nemutator_ctl.apply.view import in_order, view
+from nemutator_ctl.api import Api
+from nemutator_ctl.apply.view import Piece, in_order, refused, view
 from nemutator_ctl.documents import DocumentError, Output, parsed, rendered
 from nemutator_ctl.local_api import LocalApi
 
@@ -20,19 +22,59 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("files", nargs="+", metavar="FILE", help="policies and manifests (YAML)")
     given = parser.parse_args(argv)
-    documents: list[object] = []
-    for name in given.files:
-        try:
-            documents += parsed(arguments.content(Path(name)))
-        except DocumentError as error:
-            raise OperatorError(
-                f"{name}: {error}", remedy="correct it and apply again", code=ExitCode.USAGE
-            ) from error
-    brain = LocalApi(arguments.directory(given))
-    answers = [brain.post(OBJECTS_PATH, document) for document in in_order(documents)]
+    pieces = [piece for name in given.files for piece in _pieces(name)]
+    if not pieces:
+        raise OperatorError(
+            "nothing was applied: there is no document in any of these files",
+            remedy="name a file with a policy or a manifest in it",
+            code=ExitCode.USAGE,
+        )
     output = Output(given.output)
-    if output is Output.TABLE:
-        sys.stdout.write("".join(map(view, answers)))
-    else:
-        sys.stdout.write(rendered({"items": answers}, output))
-    return ExitCode.OK
+    answers: list[object] = []
+    try:
+        return _apply(LocalApi(arguments.directory(given)), in_order(pieces), output, answers)
+    finally:
+        # Whatever has ended it: these were applied.
+        if output is not Output.TABLE:
+            _show(rendered({"items": answers}, output))
+
+
+def _pieces(name: str) -> list[Piece]:
+    try:
+        documents = parsed(arguments.content(Path(name)))
+    except DocumentError as error:
+        raise OperatorError(
+            f"{name}: {error}", remedy="correct it and apply again", code=ExitCode.USAGE
+        ) from error
+    if not documents:
+        sys.stderr.write(f"nemutator: {name}: there is nothing in it\n")
+    return [Piece(name, document) for document in documents]
+
+
+def _apply(brain: Api, pieces: Sequence[Piece], output: Output, answers: list[object]) -> int:
+    """Apply *pieces*, each for itself; the exit code of the first that was refused."""
+    code = ExitCode.OK
+    for number, piece in enumerate(pieces, start=1):
+        try:
+            answer = brain.post(OBJECTS_PATH, piece.document)
+            text = view(answer)
+        except OperatorError as error:
+            if error.code is ExitCode.UNREACHABLE:
+                # Of the rest the same would have to be said, each after its own wait.
+                raise refused(piece, error, left=len(pieces) - number) from error
+            sys.stderr.write(f"nemutator: {refused(piece, error)}\n")
+            code = code or error.code
+            continue
+        answers.append(answer)
+        if output is Output.TABLE:
+            _show(text)
+    return code
+
+
+def _show(text: str) -> None:
+    try:
+        sys.stdout.write(text)
+        sys.stdout.flush()
+    except BrokenPipeError:
+        # Whoever reads has seen enough; what was asked for is done all the same.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

@@ -1,18 +1,37 @@
 """What applying has done, for people; and in which order to apply."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
+
+from nemutator_common.errors import OperatorError
 
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.changes import change_of, diff
+from nemutator_ctl.documents import called
 from nemutator_ctl.terminal_text import visible
 
 POLICY = "MutationPolicy"
 WIDTH = 200
 
 
-def in_order(documents: Iterable[object]) -> list[object]:
+@dataclass(frozen=True, slots=True)
+class Piece:
+    """One document of a file."""
+
+    file: str
+    document: object
+
+
+def in_order(pieces: Iterable[Piece]) -> list[Piece]:
     """Policies first: those in the same files count for what is applied with them."""
-    return sorted(documents, key=lambda each: not _is_policy(each))
+    return sorted(pieces, key=lambda each: not _is_policy(each.document))
+
+
+def refused(piece: Piece, error: OperatorError, *, left: int = 0) -> OperatorError:
+    """*error*, with what it is about, and how many pieces are *left* untried because of it."""
+    about = (visible(each, limit=WIDTH) for each in (piece.file, called(piece.document)) if each)
+    what = ": ".join((*about, error.what)) + (f" ({left} more not tried)" if left else "")
+    return OperatorError(what, remedy=error.remedy, code=error.code)
 
 
 def view(document: object) -> str:

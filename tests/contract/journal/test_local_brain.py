@@ -168,6 +168,41 @@ async def test_what_cannot_be_done_says_why_and_what_to_do(
     assert "none.yaml: No such file or directory" in missing.err
 
 
+@pytest.mark.slow
+async def test_what_is_refused_is_named_and_the_rest_is_applied(
+    standing: Standing, tmp_path: Path
+) -> None:
+    files = tmp_path / "mixed.yaml"
+    gadget = {"apiVersion": "v1", "kind": "Gadget", "metadata": {"name": "g"}, "spec": {}}
+    pieces = (deployment("first"), gadget, deployment("third"), policy())
+    files.write_text("\n---\n".join(map(json.dumps, pieces)))
+    applied = await standing.nemutator("apply", files)
+    assert applied.code == ExitCode.USAGE
+    assert applied.err.startswith(f"nemutator: {files}: Gadget g: kind: expected MutationPolicy")
+    heads = [line for line in applied.out.splitlines() if not line.startswith(" ")]
+    assert [head.partition("  (")[0] for head in heads] == [
+        *("MutationPolicy defaults created", "Deployment default/first created"),
+        "Deployment default/third created",
+    ]
+    again = await standing.nemutator("apply", "-o", "json", files)
+    assert again.code == ExitCode.USAGE
+    assert [item["outcome"] for item in json.loads(again.out)["items"]] == ["unchanged"] * 3
+
+
+@pytest.mark.slow
+async def test_a_file_without_documents_is_named(standing: Standing, tmp_path: Path) -> None:
+    empty, full = tmp_path / "empty.yaml", tmp_path / "full.yaml"
+    empty.write_text("---\n# nothing\n")
+    full.write_text(json.dumps(policy()))
+    alone = await standing.nemutator("apply", empty)
+    assert alone.code == ExitCode.USAGE
+    assert alone.err.startswith(f"nemutator: {empty}: there is nothing in it\n")
+    assert "nothing was applied" in alone.err
+    both = await standing.nemutator("apply", empty, full)
+    assert (both.code, both.out) == (ExitCode.OK, "MutationPolicy defaults created\n")
+    assert both.err == f"nemutator: {empty}: there is nothing in it\n"
+
+
 @pytest.mark.parametrize(
     ("method", "path", "body", "status", "said"),
     [

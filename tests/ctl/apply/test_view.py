@@ -1,8 +1,8 @@
 from typing import Any
 
 import pytest
-from nemutator_common.errors import OperatorError
-from nemutator_ctl.apply.view import in_order, view
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_ctl.apply.view import Piece, in_order, refused, view
 
 from tests.fakes.manifests import deployment, policy
 
@@ -18,8 +18,17 @@ ANSWER: dict[str, Any] = {
 
 
 def test_policies_go_first_and_the_rest_keeps_its_order() -> None:
-    given = [deployment("b"), policy(), deployment("a"), None]
-    assert in_order(given) == [policy(), deployment("b"), deployment("a"), None]
+    given = [Piece("x", each) for each in (deployment("b"), policy(), deployment("a"), None)]
+    assert in_order(given) == [given[1], given[0], given[2], given[3]]
+
+
+def test_a_refusal_names_file_and_object() -> None:
+    error = OperatorError("spec: expected an object", remedy="correct it", code=ExitCode.USAGE)
+    whole = refused(Piece("a\x1b.yaml", deployment()), error)
+    assert whole.what == "a\\x1b.yaml: Deployment web: spec: expected an object"
+    assert (whole.remedy, whole.code) == (error.remedy, error.code)
+    nameless = refused(Piece("a.yaml", []), error, left=2)
+    assert nameless.what == "a.yaml: spec: expected an object (2 more not tried)"
 
 
 def test_what_was_changed_is_shown() -> None:
