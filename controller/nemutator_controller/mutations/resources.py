@@ -62,8 +62,6 @@ class Circumstances:
 
     workload: Workload
     advisor: Advisor
-    original: bool = True
-    """Whether the object has what its author asked for, and not what we made of it."""
     measured: bool = True
     """Whether the pod lets values come from measurements."""
 
@@ -189,8 +187,6 @@ def _amount(
             return advice.reason
         wanted, reason = advice.amount, advice.reason
     elif amount.ratio is not None:
-        if not circumstances.original:
-            return "left alone: what the pod first asked for does not stand in its stamp"
         if current is None:
             return None
         wanted, reason = _share(current, amount.ratio), f"{amount.ratio:g} of {current}"

@@ -4,7 +4,8 @@ Policies come first, by name; then what injects, which looks at what they have m
 or the pod wants previewed only is computed on top of what is applied.
 
 Nothing is done twice: what our stamp says that we did is taken off first, so that the plan for an
-object that we have changed is the plan for what it was, less what it has already.
+object that we have changed is the plan for what it was, less what it has already. Of a stamp that
+had no room for what we did nothing can be taken off: then no policy is followed a second time.
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
@@ -29,6 +30,11 @@ from nemutator_controller.policies.model import Mutation, Policy
 Inject = Literal["enabled", "disabled", "required"]
 
 NOBODY_KNOWS = NobodyKnows()
+
+FORGOTTEN = (
+    f"left alone by policies: {names.MUTATION} says that they have changed it, and not what"
+    " (apply it as it was before them, without that annotation, to have them followed again)"
+)
 
 _METADATA = Path((Field("metadata"),))
 
@@ -80,12 +86,18 @@ def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan
     circumstances = Circumstances(
         Workload(subject.namespace, subject.owner_kind or kind, subject.owner_name or subject.name),
         situation.advisor,
-        original=stamp is None or stamp.edits is not None,
         measured=resources.ADVICE_VERB not in skips.verbs,
     )
     kept = labels.selected_by(draft.thing, kind, managed=bool(subject.owner_name))
     follow = partial(_follow, skips=skips, circumstances=circumstances, kept=kept)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
+    if stamp is not None and stamp.edits is None:
+        # What we wrote opens policies, and is what a share would be taken of.
+        again = draft.further()
+        for policy in applied:
+            follow(policy, again)
+        warnings += [FORGOTTEN] if again.edits() else []
+        chosen = applied = []
     for policy in applied:
         warnings += follow(policy, draft)
     inject, refused = wants_injection(draft, situation), ""

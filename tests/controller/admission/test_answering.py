@@ -15,6 +15,7 @@ from nemutator_controller.admission.frames import NotKeptError
 from nemutator_controller.admission.reviews import Answer, decode
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.patches import apply_patch
+from nemutator_controller.policies.planning import FORGOTTEN
 
 from tests.controller.mutations.pods import edit
 from tests.fakes.admission import MemoryRecords, MemoryWorld
@@ -247,7 +248,7 @@ async def test_a_share_is_not_taken_twice_when_somebody_has_spoilt_the_stamp() -
     spoilt = {"metadata": {"annotations": {STAMP: "spoilt"}}, "spec": {"containers": [container]}}
     answer = await admission.ask(spoilt)
     assert answer.operations == ()
-    assert "does not stand in its stamp" in answer.warnings[0]
+    assert answer.warnings == (FORGOTTEN,)
 
 
 async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:

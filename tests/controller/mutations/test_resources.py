@@ -70,14 +70,6 @@ def test_a_share_is_of_what_is_there() -> None:
     assert made == {"requests": {"cpu": "200m"}}
 
 
-def test_without_knowing_what_was_there_before_no_share_is_taken() -> None:
-    forgotten = Circumstances(WEB, NobodyKnows(), original=False)
-    wanted = Resources(requests={"cpu": Amount(ratio=0.2)})
-    made, [warning] = applied({"requests": {"cpu": "200m"}}, wanted, forgotten)
-    assert made == {"requests": {"cpu": "200m"}}
-    assert "does not stand in its stamp" in warning
-
-
 @pytest.mark.parametrize(
     ("amount", "expected"),
     [

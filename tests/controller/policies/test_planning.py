@@ -10,9 +10,9 @@ from nemutator_controller.mutations.advising import NoAdvice, Workload
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.mutations.stamps import PATH, merged, stamp_of, written
+from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, written
 from nemutator_controller.policies.model import Policy, policy_of
-from nemutator_controller.policies.planning import Plan, Situation, plan
+from nemutator_controller.policies.planning import FORGOTTEN, Plan, Situation, plan
 
 from tests.controller.mutations.pods import Json, edit, things
 
@@ -250,6 +250,27 @@ def test_what_we_wrote_opens_no_policy_that_was_closed_before() -> None:
     chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"team": "1"}}})
     policies = [labelled("a", "1"), chained]
     assert plan(done_once(pod(), situation(), policies), situation(), policies).edits == ()
+
+
+def test_what_the_stamp_has_no_room_for_is_not_planned_again() -> None:
+    long = {"annotations": {"set": {"a/b": "x" * 4000}}}
+    tier = policy("a", {"labels": {"set": {"tier": "web"}}}, long)
+    chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"tier": "web"}}})
+    share = policy("c", {"resources": {"requests": {"cpu": {"ratio": 0.2}}}})
+    preview = labelled("d", "3", mode="Preview")
+    for policies in ([tier, chained], [tier, share, preview]):
+        done = done_once(pod(ENABLED), situation(), policies)
+        assert stamp_of(done, "Pod") == Stamp("id", None)
+        assert plan(done, situation(), policies) == Plan(warnings=(FORGOTTEN,))
+        assert plan(done, situation(), []) == Plan()
+
+
+def test_whose_stamp_says_nothing_still_gets_what_it_requires() -> None:
+    thing = pod({"nemutator.io/inject": "required"}, {"nemutator.io/mutation": "nonsense"})
+    planned = plan(thing, situation(), [labelled("a", "1")])
+    assert INIT in paths(planned)
+    assert "metadata.labels[team]" not in paths(planned)
+    assert planned.warnings == (FORGOTTEN,)
 
 
 def test_a_stamp_of_somebody_else_is_no_reason_to_fail() -> None:
