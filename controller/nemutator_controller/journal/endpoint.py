@@ -74,6 +74,8 @@ class MutationsApi:
         only_plan, evict = (_flag(request.query.get(word)) for word in ("plan", "evict"))
         if only_plan is None or evict is None:
             return refusal(400, "plan, evict: expected true or false", "leave them out for false")
+        if request.match_info["id"] == MARKED and _pod(request) is None:
+            return refusal(400, "pod: expected NAMESPACE/NAME", "write it as team/web-1")
         decision = await self._decision(request)
         if decision is None:
             return _unknown()
@@ -95,9 +97,8 @@ class MutationsApi:
     async def _decision(self, request: web.Request) -> Decision | None:
         """The one that is named, or the one whose mark `?pod=namespace/name` carries."""
         if request.match_info["id"] == MARKED:
-            namespace, _, name = request.query.get("pod", "").partition("/")
-            pod = Subject(api_version="v1", kind="Pod", namespace=namespace, name=name)
-            return await self._rolling_back.marked(pod) if _is_name(namespace, name) else None
+            pod = _pod(request)
+            return None if pod is None else await self._rolling_back.marked(pod)
         entry = await self._entry(request)
         return None if entry is None else entry.decision
 
@@ -143,8 +144,14 @@ def explained(handler: Handler) -> Handler:
     return explaining
 
 
-def _is_name(*words: str) -> bool:
-    return all(0 < len(word) <= LONGEST_WORD and word.isprintable() for word in words)
+def _pod(request: web.Request) -> Subject | None:
+    words = request.query.get("pod", "").split("/")
+    if len(words) != 2 or not all(
+        0 < len(word) <= LONGEST_WORD and word.isprintable() for word in words
+    ):
+        return None
+    namespace, name = words
+    return Subject(api_version="v1", kind="Pod", namespace=namespace, name=name)
 
 
 def _unknown() -> web.Response:

@@ -22,7 +22,8 @@ def main(argv: Sequence[str]) -> int:
     query = {} if given.namespace is None else {"namespace": given.namespace}
     document = arguments.brain(given).get(ADVICE_PATH, query)
     output = Output(given.output)
-    sys.stdout.write(
-        view(decode(document)) if output is Output.TABLE else rendered(document, output)
-    )
+    if output is Output.TABLE:
+        sys.stdout.write(view(decode(document), namespace=given.namespace))
+    else:
+        sys.stdout.write(rendered(document, output))
     return ExitCode.OK

@@ -5,6 +5,7 @@ from dataclasses import dataclass
 
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.tables import Column, table
+from nemutator_ctl.terminal_text import visible
 
 ADVICE_PATH = "/api/v1/advice"
 
@@ -48,7 +49,11 @@ def decode(document: object) -> tuple[Row, ...]:
         raise not_understood(f"no advice ({type(error).__name__})") from error
 
 
-def view(rows: Sequence[Row]) -> str:
+def view(rows: Sequence[Row], *, namespace: str | None = None) -> str:
+    """*namespace*: the one that they were asked of, None for all."""
+    if not rows and namespace:
+        where = visible(f"No agent has reported what a container of {namespace} used.", limit=200)
+        return f"{where}\n`nemutator advise` shows those that there are.\n"
     return table(LAYOUT, [_cells(row) for row in rows]) if rows else NOTHING
 
 

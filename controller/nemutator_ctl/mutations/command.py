@@ -30,7 +30,7 @@ def main(argv: Sequence[str]) -> int:
     if output is not Output.TABLE:
         sys.stdout.write(rendered(document, output))
     elif given.id is None:
-        sys.stdout.write(overview(decode(document)))
+        sys.stdout.write(overview(decode(document), namespace=given.namespace))
     else:
         sys.stdout.write(details(document))
     return ExitCode.OK

@@ -39,7 +39,10 @@ def decode(document: object) -> tuple[Mutation, ...]:
         raise not_understood(f"not a list of mutations ({type(error).__name__})") from error
 
 
-def overview(mutations: Sequence[Mutation]) -> str:
+def overview(mutations: Sequence[Mutation], *, namespace: str | None = None) -> str:
+    """*namespace*: the one that they were asked of, None for all."""
+    if not mutations and namespace:
+        return visible(f"No mutation in namespace {namespace} is kept.", limit=200) + "\n"
     if not mutations:
         return "Nothing was changed yet.\n"
     return table(LAYOUT, [_cells(each) for each in mutations])

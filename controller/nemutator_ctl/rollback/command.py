@@ -8,7 +8,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.documents import Output, rendered
-from nemutator_ctl.rollback.view import anything_to_do, is_whole, outcome, plan
+from nemutator_ctl.rollback.view import anything_to_do, is_pod, is_whole, keeps, outcome, plan
 
 ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
 MARKED = "marked"
@@ -38,6 +38,8 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     if (given.id is None) == (given.pod is None):
         parser.error("name one mutation: by its ID, or by its pod with --pod")
+    if given.pod is not None and not is_pod(given.pod):
+        parser.error(f"--pod {given.pod!r}: write it as NAMESPACE/NAME")
     brain = arguments.brain(given, timeout_s=PATIENCE_S)
     path = ROLLBACK_PATH.format(MARKED if given.id is None else quote(given.id, safe=""))
     query = {"evict": str(given.evict).lower()} | ({"pod": given.pod} if given.pod else {})
@@ -47,7 +49,8 @@ def main(argv: Sequence[str]) -> int:
         text = plan(planned)
         if given.plan or not anything_to_do(planned):
             sys.stdout.write(text if output is Output.TABLE else rendered(planned, output))
-            return ExitCode.OK
+            # Of a plan alone nobody expects that it changes anything.
+            return ExitCode.FAILED if keeps(planned) and not given.plan else ExitCode.OK
         _ask(text)
     done = brain.post(path, query=query)
     sys.stdout.write(outcome(done) if output is Output.TABLE else rendered(done, output))

@@ -26,9 +26,21 @@ def outcome(document: object) -> str:
         raise not_understood(f"not the end of a rollback ({type(error).__name__})") from error
 
 
+def is_pod(word: str) -> bool:
+    """Whether *word* names a pod as NAMESPACE/NAME does."""
+    namespace, _, name = word.partition("/")
+    return bool(namespace and name) and "/" not in name
+
+
 def anything_to_do(document: object) -> bool:
     steps = _mapping(document).get("steps", [])
     return any(_mapping(step).get("verdict") == "reverse" for step in steps)
+
+
+def keeps(document: object) -> bool:
+    """Whether a plan leaves something of the mutation as it is."""
+    steps = _mapping(document).get("steps", [])
+    return any(_mapping(step).get("verdict") == "conflict" for step in steps)
 
 
 def is_whole(document: object) -> bool:

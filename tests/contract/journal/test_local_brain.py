@@ -163,6 +163,9 @@ async def test_what_cannot_be_done_says_why_and_what_to_do(
     tried = await standing.nemutator("policy", "test", bad)
     assert tried.code == ExitCode.FAILED
     assert "MutationPolicy defaults: spec.mutations: expected 1 to" in tried.err
+    unnamed = await standing.nemutator("rollback", "--pod", "x", "--yes")
+    assert unnamed.code == ExitCode.USAGE
+    assert "--pod 'x': write it as NAMESPACE/NAME" in unnamed.err
     missing = await standing.nemutator("apply", tmp_path / "none.yaml")
     assert missing.code == ExitCode.USAGE
     assert "none.yaml: No such file or directory" in missing.err
@@ -190,6 +193,24 @@ async def test_what_is_refused_is_named_and_the_rest_is_applied(
 
 
 @pytest.mark.slow
+async def test_a_rollback_that_leaves_everything_as_it_is_ends_with_a_no(
+    standing: Standing,
+) -> None:
+    await standing.apply(policy())
+    id_ = (await standing.apply(deployment()))["id"]
+    document = json.loads(standing.file.read_bytes())
+    template(document)["metadata"]["labels"]["team"] = "green"
+    app = template(document)["spec"]["containers"][0]
+    app["resources"]["requests"]["cpu"] = "2"
+    standing.file.write_text(json.dumps(document))
+    plan = await standing.nemutator("rollback", id_, "--plan")
+    for words in ((), ("--yes",)):
+        ran = await standing.nemutator("rollback", id_, *words)
+        assert ran.code == ExitCode.FAILED, ran.err
+    assert (plan.code, plan.out.count("stays as it is")) == (ExitCode.OK, 2)
+
+
+@pytest.mark.slow
 async def test_a_file_without_documents_is_named(standing: Standing, tmp_path: Path) -> None:
     empty, full = tmp_path / "empty.yaml", tmp_path / "full.yaml"
     empty.write_text("---\n# nothing\n")
@@ -212,9 +233,11 @@ async def test_a_file_without_documents_is_named(standing: Standing, tmp_path: P
         ("GET", "/api/v1/mutations/none", None, 404, "no such mutation"),
         ("POST", "/api/v1/mutations/none/rollback", None, 404, "no such mutation"),
         ("POST", "/api/v1/mutations/none/rollback?plan=perhaps", None, 400, "true or false"),
-        ("POST", "/api/v1/mutations/marked/rollback", None, 404, "no such mutation"),
+        ("POST", "/api/v1/mutations/marked/rollback", None, 400, "NAMESPACE/NAME"),
+        ("POST", "/api/v1/mutations/marked/rollback?pod=x", None, 400, "NAMESPACE/NAME"),
+        ("POST", "/api/v1/mutations/marked/rollback?pod=a/..%2fb", None, 400, "NAMESPACE/NAME"),
         ("POST", "/api/v1/mutations/marked/rollback?pod=a/b", None, 409, "not there any more"),
-        ("POST", "/api/v1/mutations/marked/rollback?pod=a/..%2fb", None, 409, "small letters"),
+        ("POST", "/api/v1/mutations/marked/rollback?pod=a/..", None, 409, "small letters"),
         ("POST", "/api/v1/objects", [], 400, "expected an object"),
         ("POST", "/api/v1/objects", deployment("../x"), 409, "small letters"),
         ("POST", "/api/v1/objects", {**deployment(), "kind": "Gadget"}, 400, "kind: "),

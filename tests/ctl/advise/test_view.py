@@ -45,6 +45,9 @@ def test_without_a_value_the_reason_is_shown() -> None:
 
 def test_with_nothing_seen_it_says_what_to_expect() -> None:
     assert "quarter of a minute" in shown()
+    assert view((), namespace="shop").startswith(
+        "No agent has reported what a container of shop used."
+    )
 
 
 def test_names_that_would_move_the_cursor_are_escaped() -> None:

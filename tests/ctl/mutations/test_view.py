@@ -38,6 +38,7 @@ def test_mutations_are_listed() -> None:
     assert " preview " in second
     assert "Pod team/web-…" in second
     assert overview(()) == "Nothing was changed yet.\n"
+    assert overview((), namespace="a\x1b") == "No mutation in namespace a\\x1b is kept.\n"
 
 
 def test_one_is_shown_with_its_fields_and_its_tries() -> None:

@@ -7,7 +7,7 @@ from nemutator_controller.journal import documents
 from nemutator_controller.journal.plans import Plan
 from nemutator_controller.journal.records import Outcome, Reversal
 from nemutator_controller.journal.reversing import steps_back
-from nemutator_ctl.rollback.view import anything_to_do, is_whole, outcome, plan
+from nemutator_ctl.rollback.view import anything_to_do, is_pod, is_whole, keeps, outcome, plan
 
 from tests.fakes.decisions import NOW, POD, TEAM, changed_pod, decision
 from tests.fakes.journals import MemoryObjects
@@ -44,6 +44,17 @@ def test_a_plan_without_anything_to_reverse_says_so() -> None:
     document = planned()
     document["steps"] = [{**step, "verdict": "already"} for step in document["steps"]]
     assert not anything_to_do(document)
+    assert not keeps(document)
+
+
+def test_a_plan_that_leaves_something_as_it_is_keeps_it() -> None:
+    assert not keeps(planned())
+    assert keeps(planned(team="green"))
+
+
+def test_a_pod_is_named_with_its_namespace() -> None:
+    assert is_pod("team/web-1")
+    assert not any(map(is_pod, ("", "web-1", "/web-1", "team/", "a/b/c")))
 
 
 def test_the_end_shows_each_outcome_and_the_state() -> None:
