@@ -2,7 +2,8 @@
 
 Open profiles are in memory, bounded per node and in all; each change is stored before anybody is
 told. A request that an agent took and did not begin is offered again, because its answer may have
-been lost on the way: an agent knows an id that it has by now.
+been lost on the way: an agent knows an id that it has by now. One that was begun and is late is
+offered once more, too: an agent that was started anew meanwhile does not know it, and makes it.
 """
 
 import asyncio
@@ -16,7 +17,16 @@ from nemutator_common.wire import ProfileOutcome, ProfileRequest
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.ports import ProfileStore
-from nemutator_controller.profiles.records import Profile, Why, after, ended, overdue, taken
+from nemutator_controller.profiles.records import (
+    NOT_TAKEN_S,
+    Profile,
+    Why,
+    after,
+    deserted,
+    ended,
+    overdue,
+    taken,
+)
 
 log = logging.getLogger(__name__)
 
@@ -26,6 +36,9 @@ LONGEST_WAIT_S = 25.0
 """Less than a listener gives a whole request."""
 
 OFFER_AGAIN_S = 30.0
+LATE_S = 15.0
+"""Beyond the time of sampling. Once only: it may be what ended the agent."""
+
 EVERY_S = 5.0
 
 Heard = Callable[[Profile], None]
@@ -57,6 +70,9 @@ class Desk:
         self._clock = clock
         self._open: dict[str, Profile] = {}
         self._offered: dict[str, float] = {}
+        self._offered_late: set[str] = set()
+        self._asked: dict[str, float] = {}
+        """When the agent of an open profile has last asked for work."""
         self._listeners: list[Heard] = []
         self._changed = asyncio.Event()
         self._turn = asyncio.Lock()
@@ -68,6 +84,9 @@ class Desk:
     async def restore(self) -> None:
         """Go on with what was not finished when the brain stopped."""
         self._open = {profile.id: profile for profile in await self._store.unfinished()}
+        now = self._clock.monotonic()
+        self._offered = {one.id: now for one in self._open.values() if one.state == "running"}
+        self._asked = dict.fromkeys(self._open, now)
 
     async def ask(self, profile: Profile) -> None:
         """Let the agent of its node take *profile*; raises TooManyProfilesError."""
@@ -98,16 +117,22 @@ class Desk:
 
     async def take(self, node: str, wait_s: float) -> tuple[ProfileRequest, ...]:
         """What *node* shall do, as soon as there is something; nothing after *wait_s*."""
+        self._note_asking(node)
         try:
             async with asyncio.timeout(min(wait_s, LONGEST_WAIT_S)):
                 while not (waiting := self._waiting(node)) and not self._closed:
                     await self._changed.wait()
         except TimeoutError:
+            # It was there all the time: one that went away has cancelled this.
+            self._note_asking(node)
             return ()
+        self._note_asking(node)
         now = self._clock.now()
         for profile in waiting:
             self._open[profile.id] = taken(profile, now=now)
             self._offered[profile.id] = self._clock.monotonic()
+            if profile.state == "running":
+                self._offered_late.add(profile.id)
         return tuple(profile.request for profile in waiting)
 
     async def report(self, outcome: ProfileOutcome) -> Profile:
@@ -145,7 +170,8 @@ class Desk:
         try:
             async with self._turn:
                 for profile in list(self._open.values()):
-                    if (why := overdue(profile, now=now)) is not None:
+                    why = overdue(profile, now=now) or self._deserted(profile)
+                    if why is not None:
                         await self._change(ended(profile, "lost", why, now=now), None)
             by_count, by_bytes = await self._store.prune(
                 most=self._most, most_bytes=self._most_bytes
@@ -155,27 +181,45 @@ class Desk:
             return
         self._meter.count(names.PROFILES_DROPPED, by_count, reason="count")
         self._meter.count(names.PROFILES_DROPPED, by_bytes, reason="bytes")
-        if any(self._due(identity) for identity in self._offered):
+        if any(self._due(profile) for profile in self._open.values()):
             self._wake()
+
+    def _note_asking(self, node: str) -> None:
+        now = self._clock.monotonic()
+        self._asked |= {one.id: now for one in self._open.values() if one.node == node}
+
+    def _deserted(self, profile: Profile) -> Why | None:
+        asked = self._asked.get(profile.id)
+        silent = asked is not None and self._clock.monotonic() > asked + NOT_TAKEN_S
+        return deserted(profile) if silent and profile.state == "running" else None
 
     def _waiting(self, node: str) -> list[Profile]:
         return [
             profile
             for profile in self._open.values()
-            if profile.node == node and profile.state == "asked" and self._due(profile.id)
+            if profile.node == node and self._due(profile)
         ]
 
-    def _due(self, identity: str) -> bool:
-        offered = self._offered.get(identity)
-        return offered is None or self._clock.monotonic() >= offered + OFFER_AGAIN_S
+    def _due(self, profile: Profile) -> bool:
+        offered, now = self._offered.get(profile.id), self._clock.monotonic()
+        if offered is None:
+            return True
+        if profile.state == "asked":
+            return now >= offered + OFFER_AGAIN_S
+        late = now >= offered + profile.seconds + LATE_S
+        return late and profile.id not in self._offered_late
 
     async def _change(self, profile: Profile, pprof: bytes | None) -> None:
         await self._store.save(profile, pprof)
         if profile.is_open:
             self._open[profile.id] = profile
+            # It has begun just now: before, it may have stood behind others for long.
+            self._offered[profile.id] = self._clock.monotonic()
         else:
             self._open.pop(profile.id, None)
             self._offered.pop(profile.id, None)
+            self._offered_late.discard(profile.id)
+            self._asked.pop(profile.id, None)
             self._meter.count(names.PROFILES_ENDED, state=profile.state)
             told = {names.PROFILE_ID: profile.id, names.NODE: profile.node}
             log.info("profile_ended", told | {names.REASON: profile.reason or profile.state})

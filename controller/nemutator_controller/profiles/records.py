@@ -102,6 +102,9 @@ class Profile:
 
 
 def taken(profile: Profile, *, now: float) -> Profile:
+    """*profile* once an agent has it; one that was late begins anew, if anywhere, now."""
+    if profile.state == "running":
+        return replace(profile, started_at=now)
     return profile if profile.taken_at is not None else replace(profile, taken_at=now)
 
 
@@ -142,6 +145,14 @@ def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile |
 
 def ended(profile: Profile, state: Literal["refused", "lost"], why: Why, *, now: float) -> Profile:
     return replace(profile, state=state, reason=why.reason, remedy=why.remedy, ended_at=now)
+
+
+def deserted(profile: Profile) -> Why:
+    """Why *profile* is given up when its agent has begun it and asks for nothing any more."""
+    return Why(
+        f"the agent on {profile.node} began it, and has not asked for work for {NOT_TAKEN_S:.0f} s",
+        "look whether `nemutator-agent observe` runs there, then ask once more",
+    )
 
 
 def overdue(profile: Profile, *, now: float) -> Why | None:

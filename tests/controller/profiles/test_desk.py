@@ -10,6 +10,7 @@ from nemutator_common.wire import ProfileOutcome
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.desk import (
     EVERY_S,
+    LATE_S,
     MOST_OPEN,
     MOST_PER_NODE,
     OFFER_AGAIN_S,
@@ -18,7 +19,7 @@ from nemutator_controller.profiles.desk import (
     TooManyProfilesError,
     UnknownProfileError,
 )
-from nemutator_controller.profiles.records import NOT_TAKEN_S, Profile, Why
+from nemutator_controller.profiles.records import NOT_ENDED_S, NOT_TAKEN_S, Profile, Why
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -99,6 +100,73 @@ async def test_what_was_taken_and_not_begun_is_offered_again_after_a_while() -> 
         await bench.desk.report(outcome(profile(1), "running"))
         await bench.clock.advance(OFFER_AGAIN_S)
         assert await bench.desk.take("n1", 0.0) == ()
+
+
+async def begun(bench: Bench) -> Profile:
+    one = profile(1)
+    await bench.desk.ask(one)
+    await bench.desk.take("n1", 0.0)
+    await bench.desk.report(outcome(one, "running"))
+    return one
+
+
+async def test_what_was_begun_and_is_late_is_offered_once_to_an_agent_that_started_anew() -> None:
+    bench = Bench()
+    async with bench.running():
+        one = await begun(bench)
+        await bench.clock.advance(one.seconds + LATE_S - 1.0)
+        assert await bench.desk.take("n1", 0.0) == ()
+        await bench.clock.advance(1.0)
+        assert await bench.desk.take("n1", 0.0) == (one.request,)
+        await bench.desk.report(outcome(one, "running"))
+        await bench.clock.advance(2 * (one.seconds + LATE_S))
+        assert await bench.desk.take("n1", 0.0) == ()
+        assert (await bench.desk.report(outcome(one, "done"))).state == "done"
+
+
+async def test_an_agent_that_waits_for_work_hears_of_what_is_late() -> None:
+    bench = Bench()
+    async with asyncio.timeout(5), bench.running(), asyncio.TaskGroup() as group:
+        one = await begun(bench)
+        waiting = group.create_task(bench.desk.take("n1", 20.0))
+        await asyncio.sleep(0)
+        await bench.clock.advance(one.seconds + LATE_S + EVERY_S)
+        assert await waiting == (one.request,)
+
+
+async def test_what_an_agent_began_and_nobody_makes_is_lost() -> None:
+    bench = Bench()
+    async with bench.running():
+        one = await begun(bench)
+        given_up_at = bench.clock.monotonic() + 2 * (one.seconds + LATE_S) + NOT_ENDED_S
+        while bench.clock.monotonic() < given_up_at:
+            await bench.clock.advance(20.0)
+            await bench.desk.take("n1", 0.0)
+        found = await bench.desk.find(one.id)
+        assert found is not None
+        assert (found.state, found.remedy) == ("lost", "ask once more")
+
+
+async def test_what_an_agent_began_that_is_gone_is_lost_within_a_minute_or_so() -> None:
+    bench = Bench()
+    async with asyncio.timeout(5), bench.running():
+        one = await begun(bench)
+        await bench.clock.advance(NOT_TAKEN_S)
+        assert bench.heard[-1] == ("1", "running")
+        await bench.clock.advance(EVERY_S)
+        found = await bench.desk.find(one.id)
+        assert found is not None
+        assert (found.state, "asked for work" in found.reason) == ("lost", True)
+
+
+async def test_what_was_begun_before_the_brain_restarted_is_late_only_after_its_time() -> None:
+    before = Bench()
+    one = await begun(before)
+    bench = Bench(before.store)
+    await bench.desk.restore()
+    assert await bench.desk.take("n1", 0.0) == ()
+    await bench.clock.advance(one.seconds + LATE_S)
+    assert await bench.desk.take("n1", 0.0) == (one.request,)
 
 
 async def test_what_no_agent_takes_is_lost_and_may_still_come() -> None:

@@ -112,3 +112,9 @@ def test_it_is_titled_by_what_people_call_it() -> None:
 
 def test_the_moment_of_being_taken_is_the_first() -> None:
     assert taken(taken(profile(), now=NOW), now=NOW + 9).taken_at == NOW
+
+
+def test_one_that_is_late_begins_anew_when_an_agent_takes_it_again() -> None:
+    late = given_all(outcome("running"))
+    again = taken(late, now=NOW + 100)
+    assert (again.state, again.taken_at, again.started_at) == ("running", late.taken_at, NOW + 100)
