@@ -40,12 +40,13 @@ class Skips:
     preview: bool = False
     """Compute and log, apply nothing."""
     verbs: frozenset[str] = frozenset()
-    unknown: tuple[str, ...] = ()
-    """Words that are no verbs."""
+    unknown: tuple[tuple[str, str], ...] = ()
+    """Words that are no verbs, each after the annotation in which it stands."""
 
 
 def skips_of(annotations: Mapping[str, object]) -> Skips:
     words: set[str] = set()
+    unknown: list[tuple[str, str]] = []
     everything = False
     for key in (names.SKIP, names.SKIP_MUTATION):
         text = str(annotations.get(key, ""))[:1024].strip().lower()
@@ -56,11 +57,12 @@ def skips_of(annotations: Mapping[str, object]) -> Skips:
             # Whoever says `skip` in words that we do not know wants to be left alone all the same.
             everything = everything or (key == names.SKIP and bool(listed - _KNOWN))
             words |= listed
+            unknown += ((key, word) for word in sorted(listed - _KNOWN))
     return Skips(
         everything=everything,
         preview=PREVIEW in words,
         verbs=frozenset(words & VERBS),
-        unknown=tuple(sorted(words - _KNOWN)),
+        unknown=tuple(unknown),
     )
 
 

@@ -77,7 +77,7 @@ def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Plan
     stamp = stamp_of(thing, kind)
     draft = Draft(_before_us(thing, kind, stamp), kind, leave=situation.reversed)
     skips = skips_of(_map(draft, "annotations"))
-    warnings = [f"{names.SKIP_MUTATION}: {word[:40]!r} is no verb" for word in skips.unknown]
+    warnings = [f"{key}: {word[:40]!r} is no verb" for key, word in skips.unknown]
     if skips.everything:
         return Plan(warnings=tuple(warnings))
     pod = _as_policies_see_it(draft, situation)
@@ -219,5 +219,10 @@ def _map(draft: Draft, field: str) -> Mapping[str, str]:
             continue
         if not isinstance(found, dict):
             raise PathError(f"metadata.{field}: expected an object")
-        return {key: value for key, value in found.items() if isinstance(value, str)}
+        for key, value in found.items():
+            # An API server refuses it. A file may mean a wish by it, such as `skip: true`.
+            if not isinstance(value, str | None):
+                where = f"metadata.{field}[{str(key)[:80]}]"
+                raise PathError(f"{where}: expected text, so write it in quotes")
+        return {key: value for key, value in found.items() if value is not None}
     return {}

@@ -16,8 +16,10 @@ SKIP, SKIP_MUTATION = "nemutator.io/skip", "nemutator.io/skip-mutation"
         ({SKIP: "yes"}, Skips(everything=True)),
         ({SKIP: "1"}, Skips(everything=True)),
         ({SKIP: "No"}, Skips()),
+        ({SKIP: "off"}, Skips()),
+        ({SKIP: "0"}, Skips()),
         ({SKIP: ""}, Skips()),
-        ({SKIP: "always"}, Skips(everything=True, unknown=("always",))),
+        ({SKIP: "always"}, Skips(everything=True, unknown=((SKIP, "always"),))),
         ({SKIP_MUTATION: "Labels,ENV"}, Skips(verbs=frozenset({"env", "labels"}))),
         ({SKIP_MUTATION: "prom-metrics"}, Skips(verbs=frozenset({"prom_metrics"}))),
         ({SKIP_MUTATION: "true"}, Skips(everything=True)),
@@ -28,7 +30,10 @@ SKIP, SKIP_MUTATION = "nemutator.io/skip", "nemutator.io/skip-mutation"
         ({SKIP_MUTATION: "selector"}, Skips(verbs=frozenset({"selectors"}))),
         ({SKIP_MUTATION: "prom_resources"}, Skips(verbs=frozenset({"prom_metrics"}))),
         ({SKIP_MUTATION: "patch"}, Skips(preview=True)),
-        ({SKIP_MUTATION: "patch nothing"}, Skips(preview=True, unknown=("nothing",))),
+        (
+            {SKIP_MUTATION: "patch nothing"},
+            Skips(preview=True, unknown=((SKIP_MUTATION, "nothing"),)),
+        ),
         ({"other/skip": "true"}, Skips()),
     ],
 )

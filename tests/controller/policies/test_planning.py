@@ -80,6 +80,20 @@ def test_verbs_that_a_pod_does_not_want_are_left_out() -> None:
 def test_a_pod_that_wants_nothing_gets_nothing() -> None:
     thing = pod(ENABLED, {"nemutator.io/skip": "true"})
     assert plan(thing, situation(), [labelled("a", "1")]) == Plan()
+    thing = pod(ENABLED, {"nemutator.io/skip": "never"})
+    warned = Plan(warnings=("nemutator.io/skip: 'never' is no verb",))
+    assert plan(thing, situation(), [labelled("a", "1")]) == warned
+
+
+def test_what_is_no_text_is_named() -> None:
+    for field in ("labels", "annotations"):
+        thing = pod(**{field: {"nemutator.io/skip": True}})
+        with pytest.raises(
+            PathError, match=rf"metadata.{field}\[nemutator.io/skip\]: expected text"
+        ):
+            plan(thing, situation(), [])
+    # An API server reads none as empty text.
+    assert plan(pod({"a": None}, {"nemutator.io/skip": None}), situation(), []) == Plan()
 
 
 @pytest.mark.parametrize(
@@ -201,6 +215,9 @@ def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
         {"metadata": 3},
         {"metadata": {"labels": "x"}},
         {"metadata": {"annotations": []}},
+        {"metadata": {"annotations": {"nemutator.io/skip": True}}},
+        {"metadata": {"annotations": {"nemutator.io/skip-mutation": ["labels"]}}},
+        {"metadata": {"labels": {"build": 17}}},
         {"spec": {"containers": [{"name": "a", "resources": True}]}},
         {"spec": {"containers": [{"name": "a", "resources": {"limits": ["cpu"]}}]}},
     ],
