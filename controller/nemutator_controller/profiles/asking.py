@@ -119,6 +119,8 @@ def _pod(asked: AskedTarget, nodes: Iterable[Node], pods: KnownPods) -> Located:
     if uid is None or not holders:
         what = f"no pod {asked.value!r} is known"
         remedy = "name it as NAMESPACE/NAME or by its uid, once it runs"
+        if _PID.fullmatch(asked.value):
+            remedy = f"write pid:{asked.value} for a process; if it is a pod, {remedy}"
         raise AskedWronglyError(what, remedy, status=404)
     return Located(holders[0], ProfileTarget("pod", uid), PodRef("", "", uid))
 

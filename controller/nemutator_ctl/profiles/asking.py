@@ -1,5 +1,6 @@
 """What is typed after `nemutator profile`, and what the brain answers, as values."""
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
@@ -7,6 +8,7 @@ from pathlib import PurePath
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl.answers import not_understood
+from nemutator_ctl.terminal_text import visible
 
 PATH = "/api/v1/profiles"
 
@@ -46,6 +48,21 @@ def target(text: str, node: str | None) -> dict[str, str]:
             code=ExitCode.USAGE,
         )
     return {"kind": kind, "value": value} | ({} if node is None else {"node": node})
+
+
+def seconds(text: str) -> float:
+    """A time that can be sent; whether it is one to be profiled for, the brain knows."""
+    try:
+        value = float(text)
+    except ValueError:
+        value = math.nan
+    if not math.isfinite(value):
+        raise OperatorError(
+            f"--seconds {visible(text, limit=40)!r}: expected a number of seconds",
+            remedy="write one like 10, or leave it out for 30",
+            code=ExitCode.USAGE,
+        )
+    return value
 
 
 def rendering(file: PurePath) -> str:

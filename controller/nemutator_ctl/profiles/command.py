@@ -1,6 +1,7 @@
 """`nemutator profile`, from its command line to its output."""
 
 import argparse
+import os
 import sys
 import time
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from nemutator_common.profiles.model import Share, functions
 from nemutator_ctl import arguments
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
-from nemutator_ctl.profiles.asking import PATH, Profile, decode, rendering, target
+from nemutator_ctl.profiles.asking import PATH, Profile, decode, rendering, seconds, target
 from nemutator_ctl.profiles.view import progress, unmade, view
 
 LOOK_AGAIN_S = 0.5
@@ -28,7 +29,7 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("target", help="pid:123, cgroup:/path, or NAMESPACE/POD")
     parser.add_argument("--node", help="which machine, when several report")
-    parser.add_argument("--seconds", type=float, default=30.0, help="how long (30)")
+    parser.add_argument("--seconds", default="30", help="how long (30)")
     parser.add_argument("--hz", type=int, default=99, help="samples a second of CPU time (99)")
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="save it: x.pb.gz, x.folded or x.html"
@@ -36,6 +37,8 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     # Before anything is profiled: a file that cannot be written should not cost half a minute.
     what = None if given.output is None else rendering(given.output)
+    if what is not None:
+        _check(given.output)
     api = arguments.brain(given)
     profile = _made(api, given)
     if profile.state != "done":
@@ -49,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
 def _made(api: Api, given: argparse.Namespace) -> Profile:
     """Ask, and wait until it is finished, one way or the other."""
     wanted = target(given.target, given.node)
-    question = {"target": wanted, "seconds": given.seconds, "hz": given.hz}
+    question = {"target": wanted, "seconds": seconds(given.seconds), "hz": given.hz}
     profile = decode(api.post(PATH, question))
     begun, last = time.monotonic(), ""
     while profile.is_open:
@@ -79,13 +82,27 @@ def _functions(api: Api, profile: Profile) -> Sequence[Share]:
         raise not_understood(f"no profile in it: {error}") from error
 
 
+def _check(file: Path) -> None:
+    """Raise why *file* cannot be written, as far as that can be known without doing it."""
+    folder = file.parent
+    if file.is_dir():
+        why = "is a directory"
+    elif not folder.is_dir():
+        why = f"there is no directory {folder}"
+    elif not os.access(file if file.exists() else folder, os.W_OK):
+        why = "this user may not write it"
+    else:
+        return
+    raise OperatorError(f"{file}: {why}", remedy="name another file with -o", code=ExitCode.USAGE)
+
+
 def _save(file: Path, content: bytes) -> None:
     try:
         file.write_bytes(content)
     except OSError as error:
         raise OperatorError(
             f"{file}: {error.strerror}",
-            remedy="name another file with -o; the profile itself is kept",
+            remedy="the profile is kept: on the page, Profiles has its files",
             code=ExitCode.FAILED,
         ) from error
     sys.stderr.write(f"saved: {file}\n")

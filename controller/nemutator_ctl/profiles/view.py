@@ -11,6 +11,9 @@ from nemutator_ctl.terminal_text import visible
 
 MOST_FUNCTIONS = 15
 
+LONG_S = 10.0
+"""Beyond the time of sampling: most profiles are here by then."""
+
 LAYOUT = (
     Column("FLAT", right=True),
     Column("FLAT%", right=True),
@@ -25,6 +28,11 @@ def progress(profile: Profile, *, waited_s: float) -> str:
     title = visible(profile.title, limit=60)
     if profile.state == "asked":
         return f"{title}: waiting for its agent, {waited_s:.0f} s"
+    if waited_s > profile.seconds + LONG_S:
+        return (
+            f"{title}: late; its agent looks up names, or was started anew and makes it once more,"
+            f" {waited_s:.0f} s"
+        )
     return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
 
 

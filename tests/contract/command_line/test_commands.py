@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -10,6 +11,7 @@ import pytest
 import yaml
 from nemutator_common import __version__
 from nemutator_common.errors import ExitCode
+from nemutator_ctl.__main__ import COMMANDS
 
 
 def nemutator(*words: str | Path, **environment: str) -> subprocess.CompletedProcess[str]:
@@ -40,9 +42,12 @@ def test_the_help_lists_every_exit_code() -> None:
     assert nemutator().stdout == ran.stdout
 
 
-@pytest.mark.parametrize(
-    "command", ["up", "topology", "profile", "advise", "doctor", "link", "version"]
-)
+def test_the_help_lists_every_command_with_what_it_does() -> None:
+    listed = dict(re.findall(r"^  ([a-z]+) +([a-z].*)$", nemutator().stdout, re.MULTILINE))
+    assert listed == {name: summary for name, (_, summary) in COMMANDS.items()}
+
+
+@pytest.mark.parametrize("command", sorted(COMMANDS))
 def test_each_command_explains_its_options(command: str) -> None:
     ran = nemutator(command, "--help")
     assert ran.returncode == ExitCode.OK
@@ -60,6 +65,8 @@ def test_each_command_explains_its_options(command: str) -> None:
         (("profile",), "the following arguments are required: target"),
         (("profile", "pid:"), "names nothing to profile"),
         (("profile", "pid:1", "-o", "x.svg"), "end it in .pb.gz, .folded, .html"),
+        (("profile", "pid:1", "-o", "/proc/none/x.html"), "there is no directory /proc/none"),
+        (("profile", "pid:1", "--seconds", "nan"), "expected a number of seconds"),
         (("up", "--fly"), "unrecognized arguments: --fly"),
     ],
 )
@@ -69,6 +76,13 @@ def test_a_wrong_word_is_named(words: tuple[str, ...], said: str) -> None:
     # Python 3.14 leaves the quotes out of its list of choices.
     assert said.replace("'", "") in ran.stderr.replace("'", "")
     assert ran.stdout == ""
+
+
+def test_a_file_that_cannot_be_written_is_named_before_anything_is_profiled(tmp_path: Path) -> None:
+    folder = tmp_path / "x.html"
+    folder.mkdir()
+    ran = nemutator("profile", "pid:1", "-o", folder)
+    assert (ran.returncode, "is a directory" in ran.stderr) == (ExitCode.USAGE, True)
 
 
 @pytest.mark.parametrize("command", ["topology", "link", "mutations"])

@@ -71,6 +71,13 @@ async def test_what_cannot_be_asked_is_explained(tmp_path: Path) -> None:
         assert "no pod 'shop/cart-1' is known" in ran.stderr
 
 
+async def test_a_bare_number_may_be_meant_as_a_process(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        ran = await nemutator(brain, "profile", "1234")
+        assert ran.code == ExitCode.FAILED
+        assert "write pid:1234 for a process" in ran.stderr
+
+
 async def test_without_any_use_advice_says_what_to_expect(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         ran = await nemutator(brain, "advise")

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.profiles.asking import decode, rendering, target
+from nemutator_ctl.profiles.asking import decode, rendering, seconds, target
 
 
 def document(**changed: Any) -> dict[str, Any]:
@@ -43,6 +43,19 @@ def test_nothing_is_no_target(text: str) -> None:
     with pytest.raises(OperatorError) as wrong:
         target(text, None)
     assert wrong.value.code == ExitCode.USAGE
+
+
+@pytest.mark.parametrize("text", ["nan", "inf", "-inf", "1e999", "", "ten", "\x1b[2J"])
+def test_what_is_no_time_is_told_before_anybody_is_asked(text: str) -> None:
+    with pytest.raises(OperatorError) as wrong:
+        seconds(text)
+    assert wrong.value.code == ExitCode.USAGE
+    assert "expected a number of seconds" in wrong.value.what
+    assert wrong.value.what.isprintable()
+
+
+def test_a_time_is_a_number() -> None:
+    assert (seconds("10"), seconds("0.5")) == (10.0, 0.5)
 
 
 @pytest.mark.parametrize(

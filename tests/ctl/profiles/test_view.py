@@ -4,7 +4,7 @@ from dataclasses import replace
 from nemutator_common.profiles.model import Share
 from nemutator_ctl.profiles import view as views
 from nemutator_ctl.profiles.asking import Profile, decode
-from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress, unmade
+from nemutator_ctl.profiles.view import LONG_S, MOST_FUNCTIONS, progress, unmade
 
 from tests.ctl.profiles.test_asking import document
 
@@ -63,6 +63,8 @@ def test_progress_says_what_is_waited_for() -> None:
     assert progress(asked, waited_s=3.2) == "pid 7 on n1: waiting for its agent, 3 s"
     running = progress(replace(PROFILE, state="running"), waited_s=12.0)
     assert running == "pid 7 on n1: sampling 30 s at 99 Hz, 12 s"
+    late = progress(replace(PROFILE, state="running"), waited_s=30.0 + LONG_S + 1)
+    assert late.startswith("pid 7 on n1: late; its agent ")
 
 
 def test_what_was_refused_has_its_reason_and_its_remedy() -> None:
