@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable
+from types import MappingProxyType
 from typing import Any
 
 import uvloop
@@ -12,6 +13,7 @@ from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.serving.addresses import Address, TcpAddress
+from nemutator_common.serving.answers import Remarks
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer, TlsFiles
@@ -56,6 +58,7 @@ class Listener:
         tls: TlsFiles | None = None,
         clock: Clock | None = None,
         middlewares: Iterable[Any] = (),
+        remarks: Remarks = MappingProxyType({}),
     ) -> None:
         self._counted = asyncio.Event()
         self.meter = MemoryMeter(changed=self._counted.set)
@@ -84,6 +87,7 @@ class Listener:
             limits=limits,
             tls=tls,
             clock=clock or SystemClock(),
+            remarks=remarks,
         )
 
     def dropped(self, reason: str) -> float:

@@ -6,7 +6,7 @@ import os
 import random
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterable
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aiohttp import web
@@ -36,6 +36,7 @@ from nemutator_agent.credentials.pod_desk import PodDesk
 from nemutator_agent.credentials.pod_remains import PodRemains
 from nemutator_agent.credentials.pod_sockets import LIMITS, PodSockets
 from nemutator_agent.credentials.publishing import Publisher
+from nemutator_agent.credentials.refusals import UNASKED
 from nemutator_agent.credentials.registration import Registration
 from nemutator_agent.credentials.revoking import Revocations
 from nemutator_agent.credentials.sessions import Session
@@ -46,9 +47,13 @@ from nemutator_agent.credentials.vault_calls import VaultCalls
 from nemutator_agent.identity.attesting import LearningWitness, RuleWitness
 from nemutator_agent.settings import CredentialsSettings
 
-PRIVATE_LIMITS = Limits(body_bytes=256 << 10, connections=64)
-"""A publication is some 10 KiB with its tokens, a stored secret at most 64 KiB as it is written
-down in JSON at worst three times as long."""
+PRIVATE_LIMITS = Limits(body_bytes=512 << 10, connections=64)
+"""A publication is some 10 KiB with its tokens, a stored secret at most 64 KiB: of control characters,
+which JSON writes down six times as long. The rest is for its rules."""
+
+SHARED_LIMITS = replace(LIMITS, connections=256, connections_each=LIMITS.connections)
+"""Of the one socket that all users of a machine share: to each what a pod has, and room for eight
+users who take all of it before anybody's idle connections give way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -203,11 +208,12 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
         name="agent",
         address=UnixAddress(Path(where)),
         # Values are small here, and callers of one uid must not wait for another's.
-        routes=Surface(desk, large_at_once=LIMITS.connections).routes(),
+        routes=Surface(desk, large_at_once=SHARED_LIMITS.connections).routes(),
         middlewares=[refusals_as_json],
         meter=meter,
         readiness=process.readiness,
-        limits=LIMITS,
+        limits=SHARED_LIMITS,
+        remarks=UNASKED,
         clock=clock,
         # Who may have what is a matter of rules, and the directory's of who may call at all.
         socket_mode=0o666,

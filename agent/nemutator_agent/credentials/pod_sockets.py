@@ -16,6 +16,7 @@ from nemutator_common.serving.traffic import Traffic
 
 from nemutator_agent.credentials.callers import greet
 from nemutator_agent.credentials.ports import Desk, Listener
+from nemutator_agent.credentials.refusals import UNASKED
 from nemutator_agent.credentials.surface import Surface, refusals_as_json
 
 NAME = "pods"
@@ -80,6 +81,7 @@ class _PodSocket:
             listening=self._listening,
             traffic=traffic,
             greet=greet,
+            remarks=UNASKED,
         )
 
     async def run(self) -> None:

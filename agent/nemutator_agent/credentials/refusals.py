@@ -33,6 +33,26 @@ _WITHOUT_DATA = (
     "really called so, give the role a policy that may read it"
 )
 
+_ASK = "ask GET /v1/whoami, /v1/declared, /v1/secret/<name> or /v1/env"
+_EXAMPLE = "ask as `curl --unix-socket agent.sock http://nemutator/v1/secret/<name>` does"
+
+UNASKED: Mapping[int, Mapping[str, str]] = {
+    400: {"step": "request", "remedy": _EXAMPLE},
+    404: {"step": "path", "error": "there is nothing at this path", "remedy": _ASK},
+    405: {"step": "method", "error": "only GET is answered here", "remedy": _ASK},
+    408: {"step": "request", "remedy": "send the whole request at once"},
+    413: {"step": "request", "error": "a body is not taken here", "remedy": _ASK},
+    429: {
+        "step": "connections",
+        "error": "this caller has too many connections, or everybody together",
+        "remedy": "close some, ask again on one that is open, or later",
+    },
+    431: {"step": "request", "remedy": _EXAMPLE},
+    500: {"step": "agent", "remedy": "look for this request in the log of the agent"},
+    503: {"step": "time", "remedy": "read the answer as it comes, or ask again later"},
+}
+"""By status: what a caller is told who has not come as far as a desk."""
+
 
 class Refusal(Exception):  # noqa: N818 - an answer, not a failure
     """An answer that is a no."""

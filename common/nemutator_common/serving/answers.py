@@ -2,15 +2,20 @@
 
 import json
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Literal, Protocol
 
 from aiohttp import web
 
+from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.meters import Meter
 from nemutator_common.serving.readiness import Readiness
 
 Operation = Literal["healthz", "readyz", "metrics"]
+
+Remarks = Mapping[int, Mapping[str, str]]
+"""By status, what a listener has to say where it refuses by itself: a remedy, other words."""
 
 _UNCACHED = {"Cache-Control": "no-store"}
 
@@ -31,8 +36,24 @@ class RoutineAnswer(web.Response):
     """Its request is worth a line only to who debugs: a probe, or the handler has told more."""
 
 
-def error_answer(status: int, error: str, **more: str) -> web.Response:
-    return web.json_response({"error": error, **more}, status=status)
+def error_answer(
+    status: int, error: str, *, remarks: Remarks | None = None, **more: str
+) -> web.Response:
+    said = (remarks or {}).get(status, {})
+    return web.json_response({"error": error, **more, **said}, status=status)
+
+
+def early_answer(status: HTTPStatus, error: str, *, remarks: Remarks) -> bytes:
+    """An answer, and the end, to whoever has not got as far as a request."""
+    body = json.dumps({"error": error, **remarks.get(status, {})}).encode()
+    head = (
+        f"HTTP/1.1 {status.value} {status.phrase}",
+        "Content-Type: application/json; charset=utf-8",
+        f"Content-Length: {len(body)}",
+        "Connection: close",
+        f"Server: {names.PREFIX}",
+    )
+    return "".join(f"{line}\r\n" for line in (*head, "")).encode() + body
 
 
 def operator_error_answer(error: OperatorError) -> web.Response:
@@ -40,7 +61,9 @@ def operator_error_answer(error: OperatorError) -> web.Response:
     return error_answer(status, error.what, remedy=error.remedy)
 
 
-def http_exception_answer(exception: web.HTTPException) -> web.Response:
+def http_exception_answer(
+    exception: web.HTTPException, *, remarks: Remarks | None = None
+) -> web.Response:
     """The same answer as a plain one; an error that is not JSON yet becomes JSON."""
     headers = exception.headers.copy()
     text = exception.text
@@ -48,7 +71,8 @@ def http_exception_answer(exception: web.HTTPException) -> web.Response:
         headers.popall("Content-Type", None)
         # aiohttp's default text repeats the number: `404: Not Found`.
         plain = text is None or text == f"{exception.status}: {exception.reason}"
-        text = json.dumps({"error": exception.reason.lower() if plain else text})
+        error = exception.reason.lower() if plain else text
+        text = json.dumps({"error": error, **(remarks or {}).get(exception.status, {})})
         headers["Content-Type"] = "application/json; charset=utf-8"
     headers.popall("Content-Length", None)
     body = text.encode() if text else None

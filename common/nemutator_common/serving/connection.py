@@ -2,19 +2,18 @@
 
 import asyncio
 from collections.abc import Callable
+from http import HTTPStatus
 from typing import cast
 
 from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
 from nemutator_common import names
-from nemutator_common.serving.answers import error_answer
-from nemutator_common.serving.conversation import Conversation, Drop
+from nemutator_common.serving.answers import Remarks, early_answer, error_answer
+from nemutator_common.serving.conversation import Conversation, Drop, Phase
 from nemutator_common.serving.guests import Guest
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.traffic import Exchange, Traffic
-
-_HEAD_TOO_LARGE = b"HTTP/1.1 431 Request Header Fields Too Large\r\nContent-Length: 0\r\nConnection: close\r\n\r\n"
 
 # Ours are shorter; aiohttp's own timer cannot be switched off.
 _NEVER_S = 1e7
@@ -41,6 +40,7 @@ class Connection(web.RequestHandler):
         "_gone",
         "_limits",
         "_lost",
+        "_remarks",
         "_timer",
         "_traffic",
         "_wire",
@@ -48,6 +48,7 @@ class Connection(web.RequestHandler):
         "dropped",
         "guest",
         "peer",
+        "uid",
     )
 
     def __init__(
@@ -57,8 +58,10 @@ class Connection(web.RequestHandler):
         peer: str,
         limits: Limits,
         traffic: Traffic,
+        remarks: Remarks,
         gone: Callable[["Connection"], None],
         guest: Guest | None = None,
+        uid: int | None = None,
     ) -> None:
         super().__init__(
             server,
@@ -76,6 +79,9 @@ class Connection(web.RequestHandler):
         self.peer = peer
         self.guest = guest
         """What was learnt of the caller when the connection was accepted; closed with it."""
+        self.uid = uid
+        """Whose share of the connections it is in."""
+        self._remarks = remarks
         self._limits = limits
         self._traffic = traffic
         self._gone = gone
@@ -114,6 +120,12 @@ class Connection(web.RequestHandler):
     def made(self) -> bool:
         """Whether it ever got as far as HTTP."""
         return self._wire is not None or self._lost
+
+    @property
+    def idle_until(self) -> float | None:
+        """When it would end between two requests; None when one is under way, or it ends anyway."""
+        idle = self._conversation.phase is Phase.IDLE and self._wire is not None
+        return self._conversation.due if idle and self.dropped is None else None
 
     def drain(self) -> None:
         """End after the request under way, or at once when there is none."""
@@ -167,7 +179,8 @@ class Connection(web.RequestHandler):
         self._count(Drop.HEAD_TOO_LARGE if status == 431 else Drop.BAD_REQUEST)
         self._refused(status, type(exc).__name__)
         self.close()
-        answer = error_answer(status, "this is not a request that can be answered")
+        error = "this is not a request that can be answered"
+        answer = error_answer(status, error, remarks=self._remarks)
         answer.headers["Server"] = names.PREFIX
         answer.force_close()
         return answer
@@ -176,7 +189,9 @@ class Connection(web.RequestHandler):
         self._count(Drop.HEAD_TOO_LARGE)
         self._refused(431, None)
         if self._wire is not None:
-            self._wire.write(_HEAD_TOO_LARGE)
+            status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
+            error = f"the head of the request has more than {self._limits.head_bytes} bytes"
+            self._wire.write(early_answer(status, error, remarks=self._remarks))
         self.force_close()
 
     def _refused(self, status: int, error: str | None) -> None:

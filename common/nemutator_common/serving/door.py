@@ -12,6 +12,7 @@ from aiohttp import web
 from nemutator_common import logs, names
 from nemutator_common.errors import OperatorError
 from nemutator_common.serving.answers import (
+    Remarks,
     RoutineAnswer,
     error_answer,
     http_exception_answer,
@@ -51,6 +52,7 @@ class Door:
     limits: Limits
     operations: Operations
     traffic: Traffic
+    remarks: Remarks
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
@@ -92,15 +94,14 @@ class Door:
                     raise
                 except Exception as error:  # noqa: BLE001 - such as a header that is none
                     return await _send(
-                        request, _defect(error, outcome, identity), outcome, close=True
+                        request, self._defect(error, outcome, identity), outcome, close=True
                     )
         except TimeoutError:
             # Only the deadline: every other one has been turned into an answer.
             late = not request.content.is_eof()
             outcome.error = "the request came too slowly" if late else "the answer took too long"
-            return await _send(
-                request, error_answer(408 if late else 503, outcome.error), outcome, close=True
-            )
+            answer = error_answer(408 if late else 503, outcome.error, remarks=self.remarks)
+            return await _send(request, answer, outcome, close=True)
 
     async def _answer(
         self, request: web.BaseRequest, outcome: _Outcome, identity: str
@@ -117,24 +118,23 @@ class Door:
             if not isinstance(answer, web.StreamResponse):
                 raise TypeError(f"a handler returned {type(answer).__name__}")
         except web.HTTPException as exception:
-            return http_exception_answer(exception)
+            return http_exception_answer(exception, remarks=self.remarks)
         except OperatorError as error:
             outcome.error = error.what
             return operator_error_answer(error)
         except web.RequestPayloadError:
             outcome.error = "the body is not what its headers say"
-            return error_answer(400, outcome.error)
+            return error_answer(400, outcome.error, remarks=self.remarks)
         except Exception as error:
             if isinstance(error, ConnectionError) and request.transport is None:
                 raise
-            return _defect(error, outcome, identity)
+            return self._defect(error, outcome, identity)
         return answer
 
-
-def _defect(error: Exception, outcome: _Outcome, identity: str) -> web.Response:
-    outcome.error = type(error).__name__
-    log.error("request_failed", {names.ERROR: outcome.error}, exc_info=error)
-    return error_answer(500, "internal error", request=identity)
+    def _defect(self, error: Exception, outcome: _Outcome, identity: str) -> web.Response:
+        outcome.error = type(error).__name__
+        log.error("request_failed", {names.ERROR: outcome.error}, exc_info=error)
+        return error_answer(500, "internal error", remarks=self.remarks, request=identity)
 
 
 async def _send(

@@ -32,6 +32,10 @@ class Limits:
     connections: int = 1024
     """At once, those in their TLS handshake included. One idle costs about 6 KiB."""
 
+    connections_each: int | None = None
+    """Of these, what one user may hold on a unix socket that several share. Over it, and when there
+    is no room for anybody, idle ones of whoever has most give way (`sharing.py`)."""
+
     handshake_s: float = 5.0
     """For TLS. Nothing else of the connection is bounded until it is done."""
 

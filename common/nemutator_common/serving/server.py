@@ -5,6 +5,8 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Iterable
+from http import HTTPStatus
+from types import MappingProxyType
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
@@ -12,14 +14,21 @@ from aiohttp.typedefs import Middleware
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.serving.addresses import Address
-from nemutator_common.serving.answers import Operation, ScrapedMeter, operations
+from nemutator_common.serving.answers import (
+    Operation,
+    Remarks,
+    ScrapedMeter,
+    early_answer,
+    operations,
+)
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.conversation import Drop
 from nemutator_common.serving.door import Door
 from nemutator_common.serving.guests import Guest
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.readiness import Readiness
-from nemutator_common.serving.sockets import ListeningSocket, peer_of
+from nemutator_common.serving.sharing import crowd
+from nemutator_common.serving.sockets import ListeningSocket, peer_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason
 from nemutator_common.serving.traffic import Traffic
 
@@ -36,6 +45,11 @@ PAUSE_S = 0.1
 Greet = Callable[[socket.socket], Guest]
 """Looks at an accepted socket. It may not wait, and may not raise: a caller who cannot be known is
 a guest of another kind, so that a handler can say why."""
+
+MOST_TOLD = 16
+"""Callers at a time who are told that they are too many; more are closed without a word."""
+
+_TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
 
 ABORT_S = 0.2
 """For aborted connections and cancelled handlers to be gone. Longer would delay the whole stop."""
@@ -70,9 +84,11 @@ class HttpServer:
         listening: ListeningSocket | None = None,
         traffic: Traffic | None = None,
         greet: Greet | None = None,
+        remarks: Remarks = MappingProxyType({}),
     ) -> None:
         """*listening* is a socket that is bound already, *traffic* counts for several listeners of
-        one name, *greet* looks at each accepted socket before the event loop takes it."""
+        one name, *greet* looks at each accepted socket before the event loop takes it, *remarks* go
+        into what is refused without asking a handler."""
         self._name = name
         self._wanted = address
         self._routes = tuple(routes)
@@ -86,8 +102,10 @@ class HttpServer:
         self._socket_mode = socket_mode
         self._traffic = traffic or Traffic(name, meter)
         self._greet = greet
+        self._remarks = remarks
         self._connections: set[Connection] = set()
         self._counted = 0
+        self._told = 0
         self._empty = asyncio.Event()
         self._listening = listening
         self._tls: TlsContext | None = None
@@ -153,6 +171,7 @@ class HttpServer:
             limits=self._limits,
             operations=operations(self._operations, readiness=self._readiness, meter=self._meter),
             traffic=self._traffic,
+            remarks=self._remarks,
         )
         return runner
 
@@ -170,23 +189,55 @@ class HttpServer:
                 )
                 await self._clock.sleep(PAUSE_S)
                 continue
-            if len(self._connections) >= self._limits.connections:
+            uid = uid_of(accepted) if self._limits.connections_each is not None else None
+            if not self._has_room(uid):
                 self._traffic.dropped(Drop.TOO_MANY)
-                accepted.close()
+                # Before a TLS handshake nothing can be said.
+                if _TOO_MANY in self._remarks and self._tls is None and self._told < MOST_TOLD:
+                    self._told += 1
+                    tasks.create_task(self._turn_away(accepted), name=f"{self._name} refusal")
+                else:
+                    accepted.close()
             else:
                 connection = Connection(
                     server,
                     peer=peer_of(accepted),
                     limits=self._limits,
                     traffic=self._traffic,
+                    remarks=self._remarks,
                     gone=self._remove,
                     guest=self._greet(accepted) if self._greet is not None else None,
+                    uid=uid,
                 )
                 self._connections.add(connection)
                 self._count_connections()
                 tasks.create_task(self._admit(accepted, connection), name=f"{self._name} admission")
             # sock_accept() does not yield while more callers wait, and they could wait for ever.
             await asyncio.sleep(0)
+
+    def _has_room(self, uid: int | None) -> bool:
+        """Whether another connection of *uid* may be had, when need be in place of an idle one."""
+        crowded = crowd(uid, self._connections, self._limits)
+        if crowded is None:
+            return True
+        idle = {one: until for one in crowded if (until := one.idle_until) is not None}
+        if not idle:
+            return False
+        min(idle, key=idle.__getitem__).drop(Drop.TOO_MANY)
+        return True
+
+    async def _turn_away(self, accepted: socket.socket) -> None:
+        """Say so, and close it once the caller has asked: before, it would see no answer at all."""
+        loop = asyncio.get_running_loop()
+        try:
+            accepted.send(early_answer(_TOO_MANY, "too many connections", remarks=self._remarks))
+            async with asyncio.timeout(self._limits.ending_s):
+                await loop.sock_recv(accepted, self._limits.head_bytes)
+        except (OSError, TimeoutError):
+            pass
+        finally:
+            self._told -= 1
+            accepted.close()
 
     async def _admit(self, accepted: socket.socket, connection: Connection) -> None:
         """Hand *accepted* to the event loop, after its TLS handshake when there is one."""

@@ -24,7 +24,7 @@ ATTEMPTS = 100
 PAUSE_S = 0.01
 """To wait for another of us that binds in the same directory, which takes it less than one pause."""
 
-_UCRED = struct.Struct("3i")
+_UCRED = struct.Struct("iII")
 
 
 class ListeningSocket:
@@ -63,11 +63,24 @@ def peer_of(connection: socket.socket) -> str:
     try:
         if connection.family != socket.AF_UNIX:
             return str(TcpAddress(*connection.getpeername()[:2]))
-        credentials = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
-        pid, uid, _ = _UCRED.unpack(credentials)
+        pid, uid = _credentials(connection)
     except OSError:
         return "gone"
     return f"pid {pid} uid {uid}"
+
+
+def uid_of(connection: socket.socket) -> int | None:
+    """The user at the other end of a unix socket; None of other sockets, and when it is gone."""
+    try:
+        return _credentials(connection)[1] if connection.family == socket.AF_UNIX else None
+    except OSError:
+        return None
+
+
+def _credentials(connection: socket.socket) -> tuple[int, int]:
+    given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _UCRED.size)
+    pid, uid, _ = _UCRED.unpack(given)
+    return pid, uid
 
 
 def _listen_tcp(address: TcpAddress, receive_bytes: int | None) -> socket.socket:

@@ -1,13 +1,18 @@
 """From a publication to a secret, over the sockets that mount and pods use."""
 
+import asyncio
+import contextlib
+import json
 import stat
 from pathlib import Path
 
 import pytest
+from nemutator_agent.credentials.pod_sockets import LIMITS
 from nemutator_common import names
 from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH
 
 from tests.fakes.broking import FRESH_S
+from tests.fakes.listeners import closing, everything, one_answer
 from tests.fakes.pod_sockets import Node, call
 
 DECLARED = {
@@ -66,8 +71,59 @@ async def test_every_no_has_its_status_its_step_and_a_remedy(node: Node) -> None
             assert (answered, document["step"]) == (status, step)
             assert document["error"]
             assert document["remedy"]
-        assert (await call(socket, "/v1/secret/db", method="POST"))[0] == 405
-        assert (await call(socket, "/v1/secrets"))[0] == 404
+
+
+@pytest.mark.parametrize(
+    ("sent", "status", "step", "remedy"),
+    [
+        (b"GET /v1/secrets/db HTTP/1.1\r\nHost: x\r\n\r\n", 404, "path", "/v1/secret/<name>"),
+        (b"GET /v1/secret/ HTTP/1.1\r\nHost: x\r\n\r\n", 404, "path", "/v1/env"),
+        (b"GET //v1/secret/x HTTP/1.1\r\nHost: x\r\n\r\n", 404, "path", "/v1/whoami"),
+        (b"POST /v1/secret/db HTTP/1.1\r\nHost: x\r\n\r\n", 405, "method", "GET"),
+        (
+            b"GET /v1/env HTTP/1.1\r\nHost: x\r\nContent-Length: 2000\r\n\r\n",
+            413,
+            "request",
+            "GET",
+        ),
+        (
+            b"GET /v1/env HTTP/1.1\r\nHost: x\r\nX: " + b"y" * 9000 + b"\r\n\r\n",
+            431,
+            "request",
+            "curl",
+        ),
+        (b"GET /v1/env\x00 nonsense\r\n\r\n", 400, "request", "curl"),
+    ],
+)
+async def test_what_no_desk_is_asked_for_has_a_step_and_a_remedy_too(
+    node: Node, sent: bytes, status: int, step: str, remedy: str
+) -> None:
+    async with node.running():
+        reader, writer = await asyncio.open_unix_connection(await node.publish("v1", declared={}))
+        async with closing(writer):
+            writer.write(sent)
+            answered, body = await one_answer(reader)
+    document = json.loads(body)
+    assert (answered, document["step"]) == (status, step)
+    assert document["error"]
+    assert remedy in document["remedy"]
+
+
+async def test_whoever_has_all_connections_of_a_pod_is_told_so(
+    node: Node,
+) -> None:
+    async with node.running():
+        socket = await node.publish("v1", declared=DECLARED)
+        async with contextlib.AsyncExitStack() as opened:
+            for _ in range(LIMITS.connections):
+                _, writer = await asyncio.open_unix_connection(socket)
+                await opened.enter_async_context(closing(writer))
+            reader, writer = await asyncio.open_unix_connection(socket)
+            async with closing(writer):
+                writer.write(b"GET /v1/whoami HTTP/1.1\r\nHost: x\r\n\r\n")
+                status, body = await one_answer(reader)
+                assert (status, json.loads(body)["step"]) == (429, "connections")
+                assert await everything(reader) == b""
 
 
 async def test_a_sealed_vault_is_503_and_what_was_read_before_is_marked(node: Node) -> None:

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.app.credentials import run
+from nemutator_agent.credentials.stored import LARGEST_BYTES
 from nemutator_agent.settings import CredentialsSettings
 from nemutator_common import data_directory
 
@@ -76,6 +77,15 @@ async def test_a_secret_for_others_is_refused_with_its_step(machine: Machine) ->
         await machine.set("db", "hunter2", f"uid={os.getuid() + 1}")
         status, document = await call(machine.agent, "/v1/secret/db")
         assert (status, document["step"]) == (403, "rule")
+
+
+async def test_whatever_is_within_the_bound_can_be_kept(machine: Machine) -> None:
+    # JSON writes each of these six times as long.
+    value = "\x01" * LARGEST_BYTES
+    async with machine.running():
+        assert (await machine.set("db", value, "uid=33,exe=/usr/sbin/nginx"))[0] == 200
+        _, document = await call(machine.private, f"{STORE}/db", **machine.token)
+        assert document["value"] == value
 
 
 async def test_lists_have_no_values_and_get_has_one(machine: Machine) -> None:
