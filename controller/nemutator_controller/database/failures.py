@@ -5,7 +5,7 @@ from typing import Literal
 Reason = Literal["full", "busy", "read_only", "io", "damaged", "queue_full", "deadline", "other"]
 
 EXPLANATIONS: dict[Reason, str] = {
-    "full": "no space left: reports are not stored until there is",
+    "full": "no space left: nothing is stored until there is",
     "busy": "another program holds a lock on it",
     "read_only": "it cannot be written any more",
     "io": "reading or writing it failed",
@@ -14,6 +14,17 @@ EXPLANATIONS: dict[Reason, str] = {
     "deadline": "it did not answer in time",
     "other": "it refused an operation; the log says which",
 }
+
+AGAIN = "ask again later: asking twice does no harm"
+
+REMEDIES: dict[Reason, str] = {
+    "full": "make room on the disk of the data directory, then ask again",
+    "busy": "end that program (an open sqlite3 shell?), then ask again",
+    "read_only": "let the controller write its data directory again, then ask again",
+    "io": "look at the disk of the data directory, then ask again",
+    "damaged": "stop nemutator, move the database away, start again",
+}
+"""For those that a person must mend; the rest passes by itself."""
 
 # By SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
 _REASONS: dict[str, Reason] = {
@@ -35,6 +46,7 @@ class StoreUnavailableError(Exception):
     def __init__(self, reason: Reason) -> None:
         super().__init__(EXPLANATIONS[reason])
         self.reason = reason
+        self.remedy = REMEDIES.get(reason, AGAIN)
 
 
 def reason_of(error: BaseException | None) -> Reason:

@@ -47,9 +47,9 @@ class MutationsApi:
     def routes(self) -> list[web.RouteDef]:
         one = f"{MUTATIONS_PATH}/{{id}}"
         return [
-            web.get(MUTATIONS_PATH, explained(self._list)),
-            web.get(one, explained(self._show)),
-            web.post(f"{one}/rollback", explained(self._roll_back)),
+            web.get(MUTATIONS_PATH, explained(self._list, "reading mutations")),
+            web.get(one, explained(self._show, "reading this mutation")),
+            web.post(f"{one}/rollback", explained(self._roll_back, "rollback")),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
@@ -115,7 +115,13 @@ class TombstonesApi:
         self._audience = audience
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get(TOMBSTONES_PATH, explained(self._tell), allow_head=False)]
+        return [
+            web.get(
+                TOMBSTONES_PATH,
+                explained(self._tell, "reading what was taken back"),
+                allow_head=False,
+            )
+        ]
 
     async def _tell(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
@@ -126,8 +132,8 @@ class TombstonesApi:
         return unless_known(request, document, tag=tag)
 
 
-def explained(handler: Handler) -> Handler:
-    """What keeps an answer from being given, as one with a remedy."""
+def explained(handler: Handler, asked: str) -> Handler:
+    """What keeps what was *asked* from being answered, as an answer with a remedy."""
 
     async def explaining(request: web.Request) -> web.Response:
         try:
@@ -137,7 +143,8 @@ def explained(handler: Handler) -> Handler:
         except RefusedError as error:
             return refusal(409, str(error), "change what it names, then ask again")
         except (UnreachableError, StoreUnavailableError) as error:
-            response = refusal(503, str(error), "ask again later: asking twice does no harm")
+            who = "the database: " if isinstance(error, StoreUnavailableError) else ""
+            response = refusal(503, f"{asked} was not finished: {who}{error}", error.remedy)
             response.headers["Retry-After"] = "5"
             return response
 

@@ -21,6 +21,7 @@ import msgspec
 from nemutator_common import names
 from nemutator_common.decisions import Edit, Subject
 
+from nemutator_controller.database.failures import REMEDIES
 from nemutator_controller.journal.living import (
     ChangedError,
     Live,
@@ -46,6 +47,8 @@ IN_THE_WAY = frozenset(
     {errno.EEXIST, errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENXIO}
 )
 """Of these failures a person must remove the cause: no disk is at fault."""
+
+FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _KIND = re.compile(r"[A-Z][A-Za-z]{0,62}")
@@ -97,7 +100,8 @@ class FileObjects:
             where = error.filename2 or error.filename
             if error.errno in IN_THE_WAY and where is not None:
                 raise _in_the_way(Path(os.fsdecode(where)), why) from error
-            raise UnreachableError(f"the data directory's objects: {why}") from error
+            remedy = REMEDIES["full" if error.errno in FULL else "io"]
+            raise UnreachableError(f"the data directory's objects: {why}", remedy=remedy) from error
 
     def _alone(self, work: Callable[[], T]) -> T:
         with self._turn:

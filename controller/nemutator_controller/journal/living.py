@@ -6,6 +6,8 @@ from typing import Any
 
 from nemutator_common.decisions import Subject
 
+from nemutator_controller.database.failures import AGAIN
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Live:
@@ -25,4 +27,8 @@ class RefusedError(Exception):
 
 
 class UnreachableError(Exception):
-    """Whoever keeps the object does not answer now."""
+    """Whoever keeps the object does not answer now; *remedy*, when a person must mend that."""
+
+    def __init__(self, what: str, *, remedy: str = AGAIN) -> None:
+        super().__init__(what)
+        self.remedy = remedy

@@ -19,8 +19,8 @@ class ManifestsApi:
 
     def routes(self) -> list[web.RouteDef]:
         return [
-            web.get(OBJECTS_PATH, explained(self._list)),
-            web.post(OBJECTS_PATH, explained(self._apply)),
+            web.get(OBJECTS_PATH, explained(self._list, "reading manifests")),
+            web.post(OBJECTS_PATH, explained(self._apply, "apply")),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:

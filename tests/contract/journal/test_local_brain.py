@@ -7,11 +7,14 @@ import sys
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, cast
 
 import msgspec
 import pytest
+from aiohttp import web
 from nemutator_common.errors import ExitCode
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.journal.endpoint import explained
 
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.decisions import decision
@@ -265,6 +268,17 @@ async def test_a_damaged_file_keeps_nobody_from_applying_something_else(
     status, answer = await standing.ask("POST", "/api/v1/objects", deployment("old"))
     assert status == 409
     assert "Deployment old: its file is damaged" in answer["error"]
+
+
+async def test_without_space_it_is_said_what_was_not_finished_and_to_make_room() -> None:
+    async def full(request: web.Request) -> web.Response:
+        raise StoreUnavailableError("full")
+
+    response = await explained(full, "rollback")(cast("web.Request", None))
+    assert response.status == 503
+    said = json.loads(str(response.text))
+    assert said["error"].startswith("rollback was not finished: the database: no space left")
+    assert said["remedy"].startswith("make room")
 
 
 async def test_what_was_applied_is_listed_and_shown(standing: Standing) -> None:

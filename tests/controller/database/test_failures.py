@@ -2,7 +2,9 @@ import sqlite3
 
 import pytest
 from nemutator_controller.database.failures import (
+    AGAIN,
     EXPLANATIONS,
+    REMEDIES,
     Reason,
     StoreUnavailableError,
     reason_of,
@@ -35,4 +37,11 @@ def test_an_error_of_another_kind_is_other() -> None:
 
 def test_every_reason_can_be_explained() -> None:
     for reason, explanation in EXPLANATIONS.items():
-        assert str(StoreUnavailableError(reason)) == explanation
+        error = StoreUnavailableError(reason)
+        assert str(error) == explanation
+        assert error.remedy == REMEDIES.get(reason, AGAIN)
+
+
+def test_who_finds_no_space_is_told_to_make_room() -> None:
+    assert "make room" in StoreUnavailableError("full").remedy
+    assert "ask again later" in StoreUnavailableError("deadline").remedy
