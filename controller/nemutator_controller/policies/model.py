@@ -4,6 +4,7 @@ The typed model is the one source: the CustomResourceDefinition is made from it 
 the API server's schema lets through, such as a policy from before the schema, is judged here again.
 """
 
+import re
 from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
@@ -21,6 +22,7 @@ from nemutator_controller.mutations import resources as resources_verb
 from nemutator_controller.mutations import texts as texts_of
 from nemutator_controller.mutations.resources import Resources
 from nemutator_controller.mutations.texts import Texts
+from nemutator_controller.policies.explaining import explained
 
 GROUP = names.DOMAIN
 VERSION = "v1alpha1"
@@ -31,6 +33,10 @@ API_VERSION = f"{GROUP}/{VERSION}"
 MOST_MUTATIONS = 32
 MOST_GLOBS = 64
 LONGEST_GLOB = 253
+
+LONGEST_NAME = 253
+_NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
+"""As an API server wants names (RFC 1123)."""
 
 _OPERATORS = {
     "In": Operator.IN,
@@ -110,7 +116,8 @@ def policy_of(name: str, spec: Any) -> Policy:
     try:
         typed = msgspec.convert(spec, Spec)
     except msgspec.ValidationError as error:
-        raise PolicyError((_explained(str(error)),)) from error
+        fault = explained(str(error), spec, Spec, root="spec")
+        raise PolicyError((f"{fault}; see kubectl explain {PLURAL}.spec"[:512],)) from error
     except RecursionError as error:
         raise PolicyError(("spec: nested too deeply",)) from error
     faults = tuple(_faults(typed))
@@ -133,8 +140,8 @@ def policy_from_document(document: Any) -> Policy:
         raise PolicyError((f"apiVersion and kind: expected {API_VERSION} and {KIND}",))
     metadata = document.get("metadata")
     name = metadata.get("name") if isinstance(metadata, dict) else None
-    if not isinstance(name, str) or not name or len(name) > LONGEST_GLOB:
-        raise PolicyError(("metadata.name: expected a name",))
+    if not isinstance(name, str) or len(name) > LONGEST_NAME or not _NAME.fullmatch(name):
+        raise PolicyError(("metadata.name: expected small letters, digits, dots and dashes",))
     return policy_of(name, document.get("spec"))
 
 
@@ -205,11 +212,3 @@ def _parses(text: str, key: str, values: tuple[str, ...]) -> bool:
     except SelectorError:
         return False
     return [(each.key, each.values) for each in requirements] == [(key, values)]
-
-
-def _explained(said: str) -> str:
-    """`Expected `str`, got `int` - at `$.match.names[...]`` as the field and then the fault."""
-    what, _, where = said.partition(" - at ")
-    # For a key of a map it says `key` in `$.spec…`.
-    field = where.removeprefix("`key` in ").strip("`").removeprefix("$")
-    return f"spec{field}: {what[:1].lower()}{what[1:]}; see kubectl explain {PLURAL}.spec"[:512]

@@ -101,6 +101,10 @@ def test_a_whole_document() -> None:
         document | {"kind": "Pod"},
         document | {"metadata": None},
         document | {"metadata": {"name": 3}},
+        document | {"metadata": {"name": ""}},
+        document | {"metadata": {"name": "Team Shop"}},
+        document | {"metadata": {"name": "a..b"}},
+        document | {"metadata": {"name": "a" * 254}},
     )
     for changed in documents:
         with pytest.raises(PolicyError):
