@@ -101,8 +101,9 @@ class PodDesk:
             self._audit.record(self._whom, "read", "denied", secret=name, reason="declaration")
             raise self._counted(undeclared_in_pod(name, wanted.secrets))
         reading = await self._read("read", name, reference)
+        picked = self._picked("read", name, reference, reading)
         self._granted("read", name, reference, reading)
-        return self._picked(name, reference, reading)
+        return picked
 
     async def environment(self) -> Mapping[str, Secret]:
         wanted = self._understood().environment
@@ -112,7 +113,7 @@ class PodDesk:
         room = LARGEST_ENVIRONMENT
         for variable, reference in sorted(wanted.items()):
             reading = await self._read("env", variable, reference)
-            value = self._picked(variable, reference, reading).value
+            value = self._picked("env", variable, reference, reading).value
             room -= len(value.reveal().encode())
             if room < 0:
                 raise self._counted(too_large(variable, LARGEST_ENVIRONMENT))
@@ -164,10 +165,21 @@ class PodDesk:
             reason="stale" if reading.stale else "",
         )
 
-    def _picked(self, name: str, reference: Reference, reading: Reading) -> Delivery:
+    def _picked(
+        self, operation: Operation, name: str, reference: Reference, reading: Reading
+    ) -> Delivery:
         try:
             return picked(name, reference, reading.document, stale=reading.stale)
         except Refusal as refusal:
+            self._audit.record(
+                self._whom,
+                operation,
+                "denied",
+                secret=name,
+                path=reference.path,
+                role=self._session.account.role,
+                reason=refusal.step,
+            )
             raise self._counted(refusal) from None
 
     def _counted(self, refusal: Refusal) -> Refusal:

@@ -20,6 +20,7 @@ from nemutator_agent.identity.refusals import RefusedError
 
 RETRY_AFTER_S = 5
 MOST_NAMES = 64
+LONGEST_NAME = 100
 
 _OUTAGES: Mapping[str, str] = {
     "sealed": "unseal it (`vault operator unseal`); nothing has to be done here",
@@ -114,7 +115,7 @@ def faulty(error: DeclarationError) -> Refusal:
 
 
 def undeclared(name: str, declared: Collection[str], *, how: str) -> Refusal:
-    known = ", ".join(sorted(declared)[:MOST_NAMES]) or "nothing"
+    known = _listed(declared)
     return Refusal(
         404,
         f"there is no secret {name[:100]!r} for this caller",
@@ -129,7 +130,7 @@ def undeclared_in_pod(name: str, declared: Collection[str]) -> Refusal:
 
 
 def without_key(reference: Reference, keys: Collection[str]) -> Refusal:
-    known = ", ".join(sorted(keys)[:MOST_NAMES]) or "nothing"
+    known = _listed(keys)
     return Refusal(
         404,
         f"{reference.path} has no key {reference.key!r}",
@@ -196,6 +197,16 @@ def of_vault(error: StoreError, *, account: Account, path: str, auth_mount: str)
             )
         case _:
             raise error
+
+
+def _listed(those: Collection[str]) -> str:
+    """Some of *those*, which whoever writes in Vault may have chosen, as one line."""
+    first = sorted(those)[:MOST_NAMES]
+    plain = [
+        one if one.isprintable() and len(one) <= LONGEST_NAME else repr(one[:LONGEST_NAME])
+        for one in first
+    ]
+    return ", ".join(plain) or "nothing"
 
 
 def _has_data(path: str) -> bool:

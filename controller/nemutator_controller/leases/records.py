@@ -1,6 +1,7 @@
 """From a node's records to `Grant`s that may be kept and shown."""
 
 from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import msgspec
 from nemutator_common.wire import Grant
@@ -31,9 +32,19 @@ def grants_of(
             # Written so that NaN fails too.
             if number is not None and not 0 <= number <= LARGEST_NUMBER:
                 raise ValueError("a number is out of range")
-        if grant.at > now + FUTURE_S:
-            raise ValueError("at: ahead of the brain's clock")
-        yield grant
+        yield _in_our_time(grant, now=now)
+
+
+def _in_our_time(grant: Grant, *, now: float) -> Grant:
+    """As it is, or with our time where its node's clock is far ahead.
+
+    Refused it would be lost, and with a clock that is wrong all that the node gives away.
+    """
+    ahead = grant.at - now
+    if ahead <= FUTURE_S:
+        return grant
+    ends = None if grant.expires_at is None else max(grant.expires_at - ahead, 0.0)
+    return replace(grant, at=now, expires_at=ends)
 
 
 def _texts(grant: Grant) -> Iterator[str]:

@@ -94,6 +94,18 @@ async def test_the_environment_comes_whole_or_not_at_all(standing: Standing) -> 
     assert "denied" in standing.grants.of("env")
 
 
+async def test_a_key_that_is_not_there_is_recorded_as_refused(standing: Standing) -> None:
+    nothing = Reference(DB, "nothing")
+    declared = Declarations(secrets={"a": nothing}, environment={"A": nothing})
+    async with standing.running():
+        with pytest.raises(Refusal, match="has no key"):
+            await desk(standing, declared).admit(CALLER).secret("a")
+        with pytest.raises(Refusal, match="has no key"):
+            await desk(standing, declared).admit(CALLER).environment()
+    assert standing.grants.of("read") == standing.grants.of("env") == ["denied"]
+    assert standing.grants.all[-1].reason == "key"
+
+
 async def test_each_variable_counts_as_a_request(standing: Standing) -> None:
     many = {f"V{number}": Reference(DB, "user") for number in range(64)}
     async with standing.running():

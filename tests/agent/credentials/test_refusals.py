@@ -16,9 +16,10 @@ from nemutator_agent.credentials.refusals import (
     stranger,
     too_many,
     undeclared_in_pod,
+    without_key,
 )
 from nemutator_agent.identity.refusals import RefusedError
-from nemutator_common.declarations import DeclarationError
+from nemutator_common.declarations import DeclarationError, Reference
 
 from tests.fakes.callers import POD
 
@@ -79,6 +80,16 @@ def test_an_unknown_name_is_answered_with_those_that_are_declared() -> None:
     assert refusal.status == 404
     assert "declared are: api, db" in refusal.remedy
     assert len(refusal.error) < 200
+
+
+def test_keys_are_listed_on_one_line_however_they_are_called() -> None:
+    keys = {"user", "two\nlines", *(f"{number}{'x' * 5000}" for number in range(100))}
+    refusal = without_key(Reference("secret/app/db", "a\x1b[2J"), keys)
+    assert refusal.error == r"secret/app/db has no key 'a\x1b[2J'"
+    assert refusal.remedy.isprintable()
+    assert len(refusal.remedy) < 8_000
+    few = without_key(Reference("secret/app/db", "a"), {"user", "two\nlines"})
+    assert few.remedy == r"its keys are: 'two\nlines', user"
 
 
 def test_what_cannot_be_understood_is_shown() -> None:

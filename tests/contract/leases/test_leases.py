@@ -5,7 +5,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nemutator_common.wire import Grant, StreamBatch
+from nemutator_common.wire import Ack, Grant, StreamBatch
 
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.grants import grant
@@ -20,6 +20,10 @@ async def post(brain: StandingBrain, first: int, *grants: Grant, writer: str = "
         return answer.status, await answer.json()
 
 
+def acknowledged(seq: int) -> Any:
+    return msgspec.to_builtins(Ack("e", seq))
+
+
 async def get(brain: StandingBrain, path: str) -> Any:
     async with brain.local.get(path) as answer:
         assert answer.status == 200, await answer.text()
@@ -32,11 +36,11 @@ async def test_grants_become_leases_and_neither_is_doubled_by_a_restart(tmp_path
     read = grant(at=now + 1, operation="read", secret="db", version=2, cached=True)
     denied = grant(at=now + 2, operation="read", secret="x", result="denied", namespace="bank")
     async with standing_brain(tmp_path / "data") as brain:
-        assert await post(brain, 1, login, read) == (200, {"epoch": "e", "seq": 2})
+        assert await post(brain, 1, login, read) == (200, acknowledged(2))
     async with standing_brain(tmp_path / "data") as brain:
         position = f"{PATH}?writer=n1&epoch=e"
-        assert await get(brain, position) == {"epoch": "e", "seq": 2}
-        assert await post(brain, 1, login, read, denied) == (200, {"epoch": "e", "seq": 3})
+        assert await get(brain, position) == acknowledged(2)
+        assert await post(brain, 1, login, read, denied) == (200, acknowledged(3))
         shown = await get(brain, "/api/v1/grants")
         assert [msgspec.convert(item, Grant) for item in shown["items"]] == [denied, read, login]
         [first] = (await get(brain, "/api/v1/grants?namespace=bank&limit=1"))["items"]

@@ -36,7 +36,6 @@ def test_a_grant_is_read_as_it_was_sent() -> None:
         {"pod": "a\nb"},
         {"reason": "x" * 513},
         {"at": -1},
-        {"at": NOW + 1000},
         {"at": "now"},
         {"version": 2**80},
         {"expires_at": 1e300},
@@ -47,6 +46,17 @@ def test_what_is_wrong_is_said(wrong: dict[str, object]) -> None:
     with pytest.raises(ValueError) as refusal:  # noqa: PT011 - each says something else
         read(record(**wrong))
     assert str(refusal.value)
+
+
+def test_a_node_whose_clock_is_ahead_is_heard_in_our_time() -> None:
+    (soon,) = read(record(at=NOW + 299, expires_at=NOW + 1000))
+    assert (soon.at, soon.expires_at) == (NOW + 299, NOW + 1000)
+    ahead, reading = read(
+        record(at=NOW + 5000, expires_at=NOW + 8600),
+        record(at=NOW + 5000, expires_at=None, operation="read"),
+    )
+    assert (ahead.at, ahead.expires_at) == (NOW, NOW + 3600)
+    assert (reading.at, reading.expires_at) == (NOW, None)
 
 
 json = st.recursive(
