@@ -126,6 +126,8 @@ class MemoryObjects:
         self.evicted: list[str] = []
         self.failing: list[Exception] = []
         """Raised by the next writes and evictions, one each."""
+        self.refusing = ""
+        """Why nothing may be put, if it may not."""
         self._writes = 0
 
     def place(self, subject: Subject, document: Mapping[str, Any]) -> Live:
@@ -137,7 +139,12 @@ class MemoryObjects:
     async def get(self, subject: Subject) -> Live | None:
         return self.things.get((subject.kind, subject.namespace, subject.name))
 
+    async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
+        if self.refusing:
+            raise RefusedError(self.refusing)
+
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+        await self.check(subject, document)
         self._fail()
         return self.place(subject, document)
 

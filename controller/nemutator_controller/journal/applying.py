@@ -66,6 +66,8 @@ class Applying:
         if before is not None and same(_unmarked(before), _unmarked_in(result, manifest.subject)):
             return Applied(subject=manifest.subject, outcome="unchanged", warnings=warnings)
         decisions = self._decisions(manifest.subject, planned, id_, warnings)
+        # The journal shall not show what is refused afterwards.
+        await self._manifests.check(manifest.subject, result)
         await self._store.add(decisions, writer=WRITER, state="answered")
         await self._manifests.put(manifest.subject, result)
         for decision in decisions:

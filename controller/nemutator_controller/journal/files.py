@@ -17,7 +17,6 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any, TypeVar
 
-import msgspec
 from nemutator_common import names
 from nemutator_common.decisions import Edit, Subject
 
@@ -28,7 +27,12 @@ from nemutator_controller.journal.living import (
     RefusedError,
     UnreachableError,
 )
-from nemutator_controller.journal.manifests import LARGEST, ManifestError, read_manifest
+from nemutator_controller.journal.manifests import (
+    LARGEST,
+    ManifestError,
+    body_of,
+    read_manifest,
+)
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.paths import PathError
 
@@ -78,6 +82,10 @@ class FileObjects:
 
     async def evict(self, live: Live) -> None:
         raise RefusedError(f"{live.subject.kind}: a manifest does not run")
+
+    async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
+        """Raise what `put` would."""
+        await self._outside(lambda: self._kept(subject, document))
 
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
         """Keep *document*, whatever was there before."""
@@ -139,12 +147,7 @@ class FileObjects:
         return self._put(live.subject, changed)
 
     def _put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
-        path = self._path(subject)
-        body = msgspec.json.format(msgspec.json.encode(document), indent=2) + b"\n"
-        if len(body) > LARGEST:
-            raise RefusedError(f"{subject.kind} {subject.name}: larger than {LARGEST} bytes")
-        if not path.exists() and sum(1 for _ in self._root.glob(f"*/*/*{SUFFIX}")) >= MOST:
-            raise RefusedError(f"there are {MOST} objects already: remove some files first")
+        path, body = self._kept(subject, document)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_suffix(".new")
         fresh.unlink(missing_ok=True)
@@ -155,6 +158,17 @@ class FileObjects:
             os.fsync(file.fileno())
         fresh.replace(path)
         return Live(subject=subject, document=document, version=_version(body))
+
+    def _kept(self, subject: Subject, document: Mapping[str, Any]) -> tuple[Path, bytes]:
+        """Where *document* is kept, and as what; raises `RefusedError` when it cannot be."""
+        path = self._path(subject)
+        try:
+            body = body_of(document)
+        except ManifestError as error:
+            raise RefusedError(f"{subject.kind} {subject.name}: {error}") from error
+        if not path.exists() and sum(1 for _ in self._root.glob(f"*/*/*{SUFFIX}")) >= MOST:
+            raise RefusedError(f"there are {MOST} objects already: remove some files first")
+        return path, body
 
     def _path(self, subject: Subject) -> Path:
         """Its file. These names come from a manifest: none of them may lead elsewhere."""

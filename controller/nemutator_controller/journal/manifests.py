@@ -62,6 +62,18 @@ def read_manifest(body: bytes) -> object:
     return document
 
 
+def body_of(document: Mapping[str, Any]) -> bytes:
+    """*document* as it is kept: for people to read, as long as that is not too large.
+
+    Raises `ManifestError` when it is, even without what makes it readable.
+    """
+    close = msgspec.json.encode(document)
+    if len(close) >= LARGEST:
+        raise ManifestError((f"with the changes of policies it is larger than {LARGEST} bytes",))
+    readable = msgspec.json.format(close, indent=2)
+    return (readable if len(readable) < LARGEST else close) + b"\n"
+
+
 def manifest_of(document: object) -> Manifest:
     """*document* as a manifest, or a `ManifestError` that names every fault."""
     if not isinstance(document, dict):

@@ -101,6 +101,10 @@ class Objects(Protocol):
 class Manifests(Objects, Protocol):
     """Objects that are kept here because there is no cluster that would keep them."""
 
+    async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
+        """Raise what `put` would, as far as that can be known before."""
+        ...
+
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
         """Keep *document*, whatever was there before."""
         ...

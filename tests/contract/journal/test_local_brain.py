@@ -15,6 +15,7 @@ from aiohttp import web
 from nemutator_common.errors import ExitCode
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.journal.endpoint import explained
+from nemutator_controller.journal.manifests import LARGEST
 
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.decisions import decision
@@ -268,6 +269,22 @@ async def test_a_damaged_file_keeps_nobody_from_applying_something_else(
     status, answer = await standing.ask("POST", "/api/v1/objects", deployment("old"))
     assert status == 409
     assert "Deployment old: its file is damaged" in answer["error"]
+
+
+async def test_what_is_too_large_with_its_changes_is_refused_and_not_journaled(
+    standing: Standing,
+) -> None:
+    await standing.apply(policy())
+    large = deployment("large")
+    large["spec"]["x"] = [1] * 200_000
+    assert (await standing.apply(large))["outcome"] == "created"
+    larger = deployment("larger")
+    larger["spec"]["x"] = ""
+    larger["spec"]["x"] = "x" * (LARGEST - len(json.dumps(larger)))
+    status, answer = await standing.ask("POST", "/api/v1/objects", larger)
+    assert (status, "with the changes of policies" in answer["error"]) == (409, True)
+    _, listed = await standing.ask("GET", "/api/v1/mutations")
+    assert [item["subject"]["name"] for item in listed["items"]] == ["large"]
 
 
 async def test_without_space_it_is_said_what_was_not_finished_and_to_make_room() -> None:

@@ -208,6 +208,16 @@ async def test_nothing_is_kept_that_was_not_journaled_first() -> None:
     assert await place.journaled() == {"d1": "answered"}
 
 
+async def test_what_is_refused_was_never_journaled() -> None:
+    place = Place()
+    await place.apply(policy())
+    place.objects.refusing = "larger than may be"
+    with pytest.raises(RefusedError):
+        await place.apply(deployment())
+    assert await place.journaled() == {}
+    assert len(place.objects.things) == 1
+
+
 @pytest.mark.parametrize(
     "document",
     [

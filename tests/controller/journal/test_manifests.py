@@ -7,6 +7,7 @@ from nemutator_controller.journal.manifests import (
     DEEPEST,
     LARGEST,
     ManifestError,
+    body_of,
     manifest_of,
     read_manifest,
 )
@@ -81,6 +82,15 @@ def test_nonsense_is_refused_and_nothing_else_is_raised(value: Any, field: str) 
 def test_what_is_not_json_is_refused(body: bytes) -> None:
     with pytest.raises(ManifestError, match="the document: "):
         read_manifest(body)
+
+
+def test_a_manifest_is_kept_readable_while_that_is_small_enough() -> None:
+    assert body_of({"a": [1]}) == b'{\n  "a": [\n    1\n  ]\n}\n'
+    long = {"x": [1] * 200_000}
+    assert body_of(long).count(b"\n") == 1
+    assert read_manifest(body_of(long)) == long
+    with pytest.raises(ManifestError, match="larger than"):
+        body_of({"x": "y" * LARGEST})
 
 
 def test_what_is_json_is_read() -> None:

@@ -163,6 +163,7 @@ async def test_a_half_written_file_of_before_is_no_obstacle(
 
 
 async def test_a_manifest_that_is_too_large_is_not_kept(objects: FileObjects, place: Path) -> None:
-    with pytest.raises(RefusedError, match="larger than"):
-        await objects.put(WEB, {"kind": "Pod", "x": "y" * LARGEST})
+    for refuse in (objects.check, objects.put):
+        with pytest.raises(RefusedError, match=r"Pod web: .* larger than"):
+            await refuse(WEB, {"kind": "Pod", "x": "y" * LARGEST})
     assert everything(place.parent) == {}
