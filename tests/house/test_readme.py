@@ -1,0 +1,179 @@
+"""What the README promises of a first start, with programs in the place of the machine's own."""
+
+import itertools
+import os
+import subprocess
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.usage.summing import Summing
+from nemutator_controller.sizing.advising import Advised, advise
+from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.usages import Usages
+
+from tests.fakes.machines import group, look, process
+from tests.house.tree import REPOSITORY
+
+MAKES_GO = """
+while [ "$1" != --target ]; do shift; done
+mkdir -p "$2/go/bin" && cp "${0%/*}/../../locked-go" "$2/go/bin/go"
+"""
+"""What pip does with the locked Go, for `.venv/bin/python -m pip install`."""
+
+
+def program(path: Path, body: str) -> Path:
+    path.parent.mkdir(parents=True, exist_ok=True)
+    path.write_text(f"#!/bin/sh\n{body}\n")
+    path.chmod(0o755)
+    return path
+
+
+@dataclass(frozen=True, slots=True)
+class Machine:
+    """A machine that has the programs in *folder* before all others."""
+
+    folder: Path
+
+    def has(self, name: str, body: str) -> Path:
+        return program(self.folder / name, body)
+
+    def run(
+        self, *command: str | Path, stdin: int = subprocess.DEVNULL, stderr: int = subprocess.PIPE
+    ) -> "subprocess.CompletedProcess[str]":
+        environment = {"PATH": f"{self.folder}:/usr/bin:/bin", "HOME": str(self.folder)}
+        return subprocess.run(
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=30,
+            check=False, env=environment,
+        )  # fmt: skip
+
+    @property
+    def installed(self) -> bool:
+        return (self.folder / "called").exists()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    machine = Machine(tmp_path / "bin")
+    for installer in ("apt-get", "sudo"):
+        machine.has(installer, 'echo "$0 $*" >>"${0%/*}/called"')
+    machine.has("curl", "")
+    return machine
+
+
+# --- "`make run` says what is missing and asks before it installs anything" ----------------------
+PREREQUISITES = REPOSITORY / "scripts/prerequisites"
+
+
+def test_nothing_is_said_where_nothing_is_missing(machine: Machine) -> None:
+    ran = machine.run(PREREQUISITES, "run", machine.has("python", ""))
+    assert (ran.returncode, ran.stdout, ran.stderr) == (0, "", "")
+
+
+def test_what_is_missing_is_said_and_not_installed_where_nobody_can_be_asked(
+    machine: Machine,
+) -> None:
+    ran = machine.run(PREREQUISITES, "run", machine.has("python", "exit 1"))
+    assert ran.returncode == 1
+    assert "missing: python3-venv: makes .venv" in ran.stderr
+    assert "missing: libbpf1: profiles by eBPF are not possible without it" in ran.stderr
+    assert "remedy: ASSUME_YES=1 " in ran.stderr
+    assert not machine.installed
+
+
+def test_what_can_be_done_without_does_not_stop_the_start(machine: Machine) -> None:
+    ran = machine.run(PREREQUISITES, "run", machine.has("python", '[ "$2" = "${2#*libbpf}" ]'))
+    assert ran.returncode == 0
+    assert "missing: libbpf1" in ran.stderr
+    assert "python3-venv" not in ran.stderr
+    assert not machine.installed
+
+
+def test_a_person_is_asked_before_anything_is_installed(machine: Machine) -> None:
+    person, terminal = os.openpty()
+    try:
+        os.write(person, b"\n")
+        python = machine.has("python", "exit 1")
+        ran = machine.run(PREREQUISITES, "run", python, stdin=terminal, stderr=terminal)
+        said = os.read(person, 65536).decode()
+    finally:
+        os.close(terminal)
+        os.close(person)
+    assert "Install python3-venv libbpf1" in said
+    assert " now? [y/N]" in said
+    assert ran.returncode == 1
+    assert not machine.installed
+
+
+# --- "Go: the machine's own, 1.21 or newer, or a locked one" -------------------------------------
+def go(version: str, name: str) -> str:
+    """A Go that says *version*, and builds a program that says who has built it."""
+    return f"""
+        [ "$1" != env ] || {{ echo {version} && exit; }}
+        while [ "$1" != -o ]; do shift; done
+        printf '#!/bin/sh\\necho built by {name}\\n' >"$2" && chmod 755 "$2"
+    """
+
+
+@dataclass(frozen=True, slots=True)
+class Clone:
+    machine: Machine
+    root: Path
+
+    def sample(self) -> "subprocess.CompletedProcess[str]":
+        return self.machine.run(self.root / "scripts/sample")
+
+
+@pytest.fixture
+def clone(machine: Machine, tmp_path: Path) -> Clone:
+    root = tmp_path / "clone"
+    (root / "deploy/sample").mkdir(parents=True)
+    script = program(root / "scripts/sample", "")
+    # A Go that this machine has beside its PATH is hidden.
+    text = (REPOSITORY / "scripts/sample").read_text()
+    script.write_text(text.replace(" /usr/l", f" {root}/usr/l"))
+    program(root / "locked-go", go("go1.26.8", "the locked one"))
+    program(root / ".venv/bin/python", MAKES_GO)
+    return Clone(machine, root)
+
+
+@pytest.mark.parametrize("version", ["go1.21", "go1.21.13", "go1.26rc1"])
+def test_the_machines_own_go_builds_the_sample(clone: Clone, version: str) -> None:
+    clone.machine.has("go", go(version, "its own"))
+    assert clone.sample().stdout == "built by its own\n"
+    assert not (clone.root / ".build/go").exists(), "nothing is fetched"
+
+
+@pytest.mark.parametrize("version", ["go1.20.14", "go1.9", "devel"])
+def test_with_an_older_one_a_locked_go_is_fetched_into_build(clone: Clone, version: str) -> None:
+    clone.machine.has("go", go(version, "its own"))
+    ran = clone.sample()
+    assert ran.stdout == "built by the locked one\n"
+    assert "no Go 1.21 or newer: installing one into .build/go" in ran.stderr
+    assert clone.sample().stderr == "", "once"
+
+
+def test_without_any_go_the_sample_says_so_and_is_not_tried_again(clone: Clone) -> None:
+    clone.machine.has("go", "exit 1")
+    program(clone.root / ".venv/bin/python", "exit 1")
+    ran = clone.sample()
+    assert ran.returncode == 3
+    assert "remedy: install Go" in ran.stderr
+
+
+# --- "Advice takes two minutes to its first value" -----------------------------------------------
+def test_advice_has_its_first_value_after_two_minutes_with_default_settings() -> None:
+    settings = ObserveSettings()
+    summing, usages = Summing(every_s=settings.summary_s), Usages(most=1)
+    shop, key = ProcessId(7, 0), Key("vm", "Program", "shop", "shop")
+    values: list[float] = []
+    for at in itertools.takewhile(lambda at: at < 200.0, itertools.count(0.0, settings.interval_s)):
+        processes = {shop: process("/vm", cpu_ticks=int(at * 50), command=b"shop")}
+        seen = look(at, groups={"/vm": group(None)}, processes=processes)
+        summaries = summing.add(seen, ticks_per_s=100)
+        usages.learn([(key, one) for one in summaries], now=seen.at)
+        known = usages.seen([key], now=seen.at)
+        values += [at for one in known if isinstance(advise(one), Advised)]
+    assert 100 <= values[0] <= 140
