@@ -60,8 +60,8 @@ def told(tries: Tries, places: Places, *, program: str, named: bool) -> str:
         # All is put up: what there was has been taken back, or changed by somebody.
         policy = furniture.POLICY["metadata"]["name"]
         again = shlex.quote(str(places.objects / furniture.FILE))
-        lines.append("    a rollback   nothing is left to take back; with the policy")
-        lines.append(f"                 `{policy}` in mode Apply, this makes something:")
+        lines.append("    a rollback   nothing is left to take back; something is again after this")
+        lines.append(f"                 one, while the policy `{policy}` is in mode Apply:")
         lines.append(f"                 {program} apply{option} {again}")
     if tries.profiled:
         lines.append("  Seen")
