@@ -128,6 +128,7 @@ class MemoryObjects:
         """Raised by the next writes and evictions, one each."""
         self.refusing = ""
         """Why nothing may be put, if it may not."""
+        self.unreadable: list[str] = []
         self._writes = 0
 
     def place(self, subject: Subject, document: Mapping[str, Any]) -> Live:
@@ -150,6 +151,9 @@ class MemoryObjects:
 
     async def all(self, kind: str | None = None) -> Sequence[Live]:
         return [live for live in self.things.values() if kind in (None, live.subject.kind)]
+
+    async def damaged(self, kind: str) -> Sequence[str]:
+        return [why for why in self.unreadable if why.startswith(kind)]
 
     async def find(self, subject: Subject, decision: str) -> Live | None:
         begin = subject.generate_name

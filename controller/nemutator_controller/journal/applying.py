@@ -60,7 +60,8 @@ class Applying:
             return await self._keep(manifest, before)
         policies = await self._policies()
         planned = self._plan(manifest, policies)
-        warnings = (*planned.warnings, *(f"{name}: {why}" for name, why in policies.faulty.items()))
+        faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
+        warnings = (*planned.warnings, *faulty, *await self._manifests.damaged(KIND))
         id_ = self._fresh()
         result = _changed(manifest, planned, id_)
         if before is not None and same(_unmarked(before), _unmarked_in(result, manifest.subject)):

@@ -95,6 +95,10 @@ class FileObjects:
         """Every object, of one kind if it is named; what cannot be read is left out."""
         return await self._outside(lambda: list(self._all(kind)))
 
+    async def damaged(self, kind: str) -> Sequence[str]:
+        found = await self._outside(lambda: list(self._each(kind)))
+        return [str(each) for each in found if not isinstance(each, Live)]
+
     async def _outside(self, work: Callable[[], T]) -> T:
         """Do *work* in a thread: a disk can take its time."""
         try:
@@ -119,6 +123,14 @@ class FileObjects:
         return _read(self._path(subject), subject)
 
     def _all(self, kind: str | None) -> Iterator[Live]:
+        for each in self._each(kind):
+            if isinstance(each, Live):
+                yield each
+            else:
+                log.warning("manifest_left_out", {names.ERROR: each})
+
+    def _each(self, kind: str | None) -> Iterator[Live | Exception]:
+        """Every object, or why it cannot be read."""
         for path in sorted(self._root.glob(f"{kind or '*'}/*/*{SUFFIX}")):
             kind_there, namespace, name = path.parts[-3], path.parts[-2], path.stem
             subject = Subject(
@@ -130,8 +142,7 @@ class FileObjects:
             try:
                 live = _read(self._path(subject), subject)
             except (RefusedError, OSError) as error:
-                # Who applies something else is not told, but a policy that nobody follows is.
-                log.warning("manifest_left_out", {names.ERROR: error})
+                yield error
                 continue
             if live is not None:
                 yield live

@@ -112,3 +112,7 @@ class Manifests(Objects, Protocol):
     async def all(self, kind: str | None = None) -> Sequence[Live]:
         """Every object, of one kind if it is named; what cannot be read is left out."""
         ...
+
+    async def damaged(self, kind: str) -> Sequence[str]:
+        """What `all` leaves out of that kind, each with its reason."""
+        ...

@@ -263,7 +263,10 @@ async def test_a_damaged_file_keeps_nobody_from_applying_something_else(
         file = standing.root / "objects" / f"{kept}.json"
         file.parent.mkdir(parents=True, exist_ok=True)
         file.write_bytes(b'{"spec": {"x": "\xff"}}')
-    assert (await standing.apply(deployment()))["outcome"] == "created"
+    applied = await standing.apply(deployment())
+    assert (applied["outcome"], len(applied["edits"])) == ("created", 2)
+    (warning,) = applied["warnings"]
+    assert warning.startswith("MutationPolicy zz: its file is damaged")
     status, listed = await standing.ask("GET", "/api/v1/objects")
     assert (status, len(listed["items"])) == (200, 2)
     status, answer = await standing.ask("POST", "/api/v1/objects", deployment("old"))

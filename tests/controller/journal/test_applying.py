@@ -208,6 +208,12 @@ async def test_nothing_is_kept_that_was_not_journaled_first() -> None:
     assert await place.journaled() == {"d1": "answered"}
 
 
+async def test_a_policy_that_cannot_be_read_is_a_warning() -> None:
+    place = Place()
+    place.objects.unreadable = ["MutationPolicy zz: its file is damaged", "Pod x: too"]
+    assert (await place.apply(deployment())).warnings == ("MutationPolicy zz: its file is damaged",)
+
+
 async def test_what_is_refused_was_never_journaled() -> None:
     place = Place()
     await place.apply(policy())

@@ -83,6 +83,9 @@ async def test_a_damaged_file_is_named_and_hides_no_other(
     fill(place, content)
     with pytest.raises(RefusedError, match=r"its file is damaged \(objects/Pod/team/web\.json\)"):
         await objects.get(WEB)
+    (why,) = await objects.damaged("Pod")
+    assert why.startswith("Pod web: its file is damaged")
+    assert await objects.damaged("MutationPolicy") == []
     await objects.put(replace(WEB, name="api"), {"kind": "Pod"})
     assert [live.subject.name for live in await objects.all()] == ["api"]
 
