@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, UnixConnector
 from nemutator_common import data_directory, names
@@ -38,17 +39,17 @@ class StandingBrain:
 
 
 @contextlib.asynccontextmanager
-async def standing_brain(root: Path) -> AsyncIterator[StandingBrain]:
+async def standing_brain(root: Path, **settings: Any) -> AsyncIterator[StandingBrain]:
     """Run it on a free port; it is stopped, and everything released, at the end."""
     directory = data_directory.prepare(root)
     if not directory.link_token.exists():
         directory.renew_link_token()
     stop = asyncio.Event()
-    settings = BrainSettings(data_dir=root, console="127.0.0.1:0")
+    wished = BrainSettings(data_dir=root, console="127.0.0.1:0", **settings)
     token = directory.read_link_token().reveal()
     path = str(directory.socket(names.BRAIN))
     async with asyncio.TaskGroup() as group, contextlib.AsyncExitStack() as clients:
-        group.create_task(brain.run(settings, stop))
+        group.create_task(brain.run(wished, stop))
         try:
             local, stranger = [
                 await clients.enter_async_context(

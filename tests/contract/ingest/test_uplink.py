@@ -17,6 +17,10 @@ from tests.fakes.brains import StandingBrain, standing_brain
 GZIP = {"Content-Encoding": "gzip"}
 
 
+def ack(epoch: str, seq: int, report_every_s: float = 0.0) -> dict[str, object]:
+    return {"epoch": epoch, "seq": seq, "report_every_s": report_every_s}
+
+
 async def post(brain: StandingBrain, given: Batch) -> Any:
     async with brain.local.post(REPORTS_PATH, data=msgspec.json.encode(given)) as answer:
         assert answer.status == 200, await answer.text()
@@ -32,12 +36,19 @@ async def get(brain: StandingBrain, path: str) -> Any:
 async def test_reports_are_acknowledged_shown_and_kept(tmp_path: Path) -> None:
     now = time.time()
     async with standing_brain(tmp_path / "data") as brain:
-        assert await post(brain, batch((1, 2), at=now - 10)) == {"epoch": "e1", "seq": 2}
-        assert await get(brain, f"{REPORTS_PATH}?node=n1&epoch=e1") == {"epoch": "e1", "seq": 2}
+        assert await post(brain, batch((1, 2), at=now - 10)) == ack("e1", 2)
+        assert await get(brain, f"{REPORTS_PATH}?node=n1&epoch=e1") == ack("e1", 2)
         topology = await get(brain, "/api/v1/topology")
         assert [node["stale"] for node in topology["nodes"]] == [False]
         history = await get(brain, "/api/v1/history?node=n1&since_s=60")
         assert [round(point["at"] - now) for point in history["points"]] == [-10, -9]
+
+
+async def test_what_the_brain_can_take_is_asked_for(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data", reports_per_s=1.0) as brain:
+        assert await post(brain, batch((1,))) == ack("e1", 1, 1.0)
+        assert await get(brain, f"{REPORTS_PATH}?node=n1&epoch=e1") == ack("e1", 1, 1.0)
+        assert await brain.metric("nemutator_report_every_seconds") == 1.0
 
 
 async def test_one_node_of_many_is_shown_when_it_is_named(tmp_path: Path) -> None:
@@ -53,7 +64,7 @@ async def test_a_compressed_batch_is_taken(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         body = gzip.compress(msgspec.json.encode(batch((1,))))
         async with brain.local.post(REPORTS_PATH, data=body, headers=GZIP) as answer:
-            assert await answer.json() == {"epoch": "e1", "seq": 1}
+            assert await answer.json() == ack("e1", 1)
 
 
 async def test_a_connection_that_waits_holds_no_body(tmp_path: Path) -> None:
@@ -95,7 +106,7 @@ async def test_nothing_acknowledged_is_lost_or_doubled_by_a_restart(tmp_path: Pa
     async with standing_brain(tmp_path / "data") as brain:
         restored = await get(brain, "/api/v1/topology")
         assert [node["stale"] for node in restored["nodes"]] == [True]
-        assert await post(brain, batch((1, 2, 3), at=now - 10)) == {"epoch": "e1", "seq": 3}
+        assert await post(brain, batch((1, 2, 3), at=now - 10)) == ack("e1", 3)
         fresh = await get(brain, "/api/v1/topology")
         assert [node["stale"] for node in fresh["nodes"]] == [False]
         history = await get(brain, "/api/v1/history?node=n1")
