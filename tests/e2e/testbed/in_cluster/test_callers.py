@@ -30,7 +30,7 @@ def test_an_agent_speaks_for_its_node_and_for_no_pod_of_another(installation: In
         for one in (uid, other_uid)
     ]
     accepted = installation.ask(uplink, REPORTS, token=agent, body=reports(here, *pods))
-    assert (accepted.status, accepted.json) == (200, {"epoch": "e1", "seq": 1})
+    assert (accepted.status, accepted.json["seq"]) == (200, 1)
     refused = installation.ask(uplink, REPORTS, token=agent, body=reports(there))
     assert refused.status == 403, refused.body
     strangers = {
