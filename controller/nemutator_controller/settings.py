@@ -68,8 +68,8 @@ class BrainSettings(Shared):
     reports_per_s: float = setting(
         25.0,
         "Reports per second that all nodes together should send, 10 to 20 ms of CPU each. With more"
-        " nodes each is asked for fewer, at most one in 60 s; then a node is shown as stale only"
-        " after three of its reports are missing.",
+        " nodes each is asked for fewer, but for one in 60 s at least; then a node is shown as stale"
+        " only when three of its reports are missing.",
         check=between(1, 1_000),
     )
     history_s: float = setting(
