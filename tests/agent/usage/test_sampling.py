@@ -2,13 +2,11 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator
 
-import pytest
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.usage import sampling
 from nemutator_agent.usage.looks import Look, MachineFacts
 from nemutator_agent.usage.malformed import MalformedError
-from nemutator_agent.usage.sampling import PART, Sampler
+from nemutator_agent.usage.sampling import MOST_SUMMARIES, PART, Sampler
 from nemutator_common import names
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.wire import Report
@@ -25,6 +23,7 @@ class ScriptedEyes:
     def __init__(self) -> None:
         self.blind = False
         self.looks = 0
+        self.services = [SERVICE]
 
     def facts(self) -> MachineFacts:
         return FACTS
@@ -36,7 +35,7 @@ class ScriptedEyes:
         return look(
             monotonic,
             busy_ticks=self.looks * 300,
-            groups={SERVICE: group(self.looks * 1_500_000)},
+            groups=dict.fromkeys(self.services, group(self.looks * 1_500_000)),
             processes={ProcessId(7, 0): process("/a")},
         )
 
@@ -103,15 +102,14 @@ async def test_a_brain_that_asks_for_less_gets_fewer_reports_and_all_summaries()
     assert [one.from_at for one in summaries[1:]] == ends[:-1]
 
 
-async def test_summaries_that_wait_are_reported_before_they_are_too_many(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    monkeypatch.setattr(sampling, "MOST_SUMMARIES", 2)
+async def test_summaries_that_wait_are_reported_before_they_are_too_many() -> None:
     bench = Bench()
+    half = MOST_SUMMARIES // 2
+    bench.eyes.services = [f"/system.slice/{number}.service" for number in range(half)]
     async with bench.running():
         bench.report_every_s = 60.0
         await bench.clock.advance(45.0)
-    assert [len(report.summaries) for report in bench.reports] == [0, 2]
+    assert [len(report.summaries) for report in bench.reports] == [0, MOST_SUMMARIES]
 
 
 async def test_a_jump_of_the_wall_clock_changes_no_rate_and_no_identity() -> None:
