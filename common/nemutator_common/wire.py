@@ -236,6 +236,10 @@ class ProfileOutcome:
 
 
 # --- numbered streams ---------------------------------------------------------------------------
+LONGEST_GRANT_TEXT = 512
+"""Characters of each text of a `Grant`, none of them a control: another record is refused."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
     """One thing that the credentials process did, or refused to do, for a pod. Never a value."""

@@ -8,7 +8,7 @@ from nemutator_common.declarations import DeclarationError, Declarations, Refere
 from nemutator_common.meters import Meter
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.auditing import Audit, Operation, Whom, whom
+from nemutator_agent.credentials.auditing import Audit, Operation, Result, Whom, whom
 from nemutator_agent.credentials.broker import Broker, Reading
 from nemutator_agent.credentials.buckets import Bucket
 from nemutator_agent.credentials.delivery import Delivery, picked
@@ -132,15 +132,8 @@ class PodDesk:
             return await self._broker.read(self._session, reference.path)
         except StoreError as error:
             outage = error.reason if isinstance(error, UnavailableError) else None
-            self._audit.record(
-                self._whom,
-                operation,
-                "failed" if outage else "denied",
-                secret=name,
-                path=reference.path,
-                role=self._session.account.role,
-                reason=outage or error.kind,
-            )
+            result: Result = "failed" if outage else "denied"
+            self._record(operation, result, name, reference, reason=outage or error.kind)
             raise self._counted(
                 of_vault(
                     error,
@@ -153,13 +146,11 @@ class PodDesk:
     def _granted(
         self, operation: Operation, name: str, reference: Reference, reading: Reading
     ) -> None:
-        self._audit.record(
-            self._whom,
+        self._record(
             operation,
             "granted",
-            secret=name,
-            path=reference.path,
-            role=self._session.account.role,
+            name,
+            reference,
             version=reading.document.version,
             cached=reading.cached,
             reason="stale" if reading.stale else "",
@@ -171,16 +162,31 @@ class PodDesk:
         try:
             return picked(name, reference, reading.document, stale=reading.stale)
         except Refusal as refusal:
-            self._audit.record(
-                self._whom,
-                operation,
-                "denied",
-                secret=name,
-                path=reference.path,
-                role=self._session.account.role,
-                reason=refusal.step,
-            )
+            self._record(operation, "denied", name, reference, reason=refusal.step)
             raise self._counted(refusal) from None
+
+    def _record(
+        self,
+        operation: Operation,
+        result: Result,
+        name: str,
+        reference: Reference,
+        *,
+        reason: str,
+        version: int | None = None,
+        cached: bool = False,
+    ) -> None:
+        self._audit.record(
+            self._whom,
+            operation,
+            result,
+            secret=name,
+            path=reference.path,
+            role=self._session.account.role,
+            version=version,
+            cached=cached,
+            reason=reason,
+        )
 
     def _counted(self, refusal: Refusal) -> Refusal:
         self._meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)

@@ -2,8 +2,7 @@
 
 import hashlib
 
-LONGEST = 512
-"""Characters that the brain takes; a record with more in one text is refused as a whole."""
+from nemutator_common.wire import LONGEST_GRANT_TEXT
 
 _DIGEST_HEX = 32
 """Of a SHA-256: enough that nobody finds two texts with the same, even if both are his own."""
@@ -11,19 +10,19 @@ _DIGEST_HEX = 32
 _CUT = "\\…"
 """Escapes never begin like this, so what was cut differs from all that was not."""
 
-_ROOM = LONGEST - len(_CUT) - _DIGEST_HEX
+_ROOM = LONGEST_GRANT_TEXT - len(_CUT) - _DIGEST_HEX
 
 
 def fit(text: str) -> str:
-    """*text* as printable text of at most `LONGEST` characters; different ones stay different.
+    """*text* as printable text of at most `LONGEST_GRANT_TEXT` characters; different ones stay different.
 
     What does not print is escaped, as is the backslash, so that nobody can write an escape himself.
     Of what is too long the beginning stays, with a digest of the whole.
     """
-    if len(text) <= LONGEST and "\\" not in text and text.isprintable():
+    if len(text) <= LONGEST_GRANT_TEXT and "\\" not in text and text.isprintable():
         return text
-    written = [_written(character) for character in text[: LONGEST + 1]]
-    if sum(map(len, written)) <= LONGEST:
+    written = [_written(character) for character in text[: LONGEST_GRANT_TEXT + 1]]
+    if sum(map(len, written)) <= LONGEST_GRANT_TEXT:
         return "".join(written)
     shown = ""
     for one in written:

@@ -4,11 +4,9 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 
 import msgspec
-from nemutator_common.wire import Grant
+from nemutator_common.wire import LONGEST_GRANT_TEXT, Grant
 
 from nemutator_controller.ingest.batches import FUTURE_S, LARGEST_NUMBER, is_clean
-
-LONGEST = 512
 
 
 def grants_of(
@@ -26,8 +24,10 @@ def grants_of(
         if grant.node != writer:
             raise ValueError("node: expected the writer's own name")
         for text in _texts(grant):
-            if len(text) > LONGEST or not is_clean(text):
-                raise ValueError(f"a text is longer than {LONGEST} or has control characters")
+            if len(text) > LONGEST_GRANT_TEXT or not is_clean(text):
+                raise ValueError(
+                    f"a text is longer than {LONGEST_GRANT_TEXT} or has control characters"
+                )
         for number in (grant.at, grant.expires_at, grant.version):
             # Written so that NaN fails too.
             if number is not None and not 0 <= number <= LARGEST_NUMBER:

@@ -3,9 +3,10 @@ import hashlib
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from nemutator_agent.credentials.record_texts import LONGEST, fit
+from nemutator_agent.credentials.record_texts import fit
+from nemutator_common.wire import LONGEST_GRANT_TEXT
 
-hard = st.text(st.sampled_from("a\\x0\n…é\udc80"), max_size=2 * LONGEST)
+hard = st.text(st.sampled_from("a\\x0\n…é\udc80"), max_size=2 * LONGEST_GRANT_TEXT)
 
 
 @pytest.mark.parametrize("plain", ["", "db", "uid 33 /usr/sbin/nginx", "/opt/Büro/日本", "x" * 512])
@@ -45,6 +46,6 @@ def test_different_texts_stay_different(one: str, other: str) -> None:
 def test_what_was_made_fit_is_no_other_text_as_it_is(text: str) -> None:
     """Nobody can call himself what a record would call another."""
     written = fit(text)
-    assert len(written) <= LONGEST
+    assert len(written) <= LONGEST_GRANT_TEXT
     assert written.isprintable()
     assert written == text or fit(written) != written
