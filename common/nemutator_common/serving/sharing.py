@@ -1,7 +1,7 @@
 """Who gives way when connections run out: one user's many may not keep another from calling."""
 
 from collections import defaultdict
-from collections.abc import Iterable, Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol, TypeVar
 
 from nemutator_common.serving.limits import Limits
@@ -19,22 +19,23 @@ class Held(Protocol):
 H = TypeVar("H", bound=Held)
 
 
-def crowd(uid: int | None, held: Iterable[H], limits: Limits) -> Sequence[H] | None:
+def crowd(uid: int | None, held: Collection[H], limits: Limits) -> Sequence[H] | None:
     """Those of *held* of which one must end before *uid* may have another, or None: there is room.
 
     Whoever has his share makes room among his own. When there is no room for anybody, whoever has
     most makes some, for those who have less.
     """
+    if limits.connections_each is None:
+        # Not counted by user: such a listener may hold tens of thousands.
+        return None if len(held) < limits.connections else []
     users: dict[int | None, list[H]] = defaultdict(list)
-    total = 0
     for one in held:
         users[one.uid].append(one)
-        total += 1
     own = users[uid]
-    if limits.connections_each is not None and len(own) >= limits.connections_each:
+    if len(own) >= limits.connections_each:
         return own
-    if total < limits.connections:
+    if len(held) < limits.connections:
         return None
     most = max(users.values(), key=len)
     # With one more of his own, *uid* may not become the one who has most.
-    return most if limits.connections_each is not None and len(most) > len(own) + 1 else []
+    return most if len(most) > len(own) + 1 else []
