@@ -26,10 +26,10 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
 from tests.fakes.meters import MemoryMeter

@@ -19,14 +19,14 @@ from pathlib import Path
 from typing import Any
 
 import uvloop
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.objects import Pod
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import NODES, PODS, REPLICA_SETS
-from nemutator_common.kube.store import by_namespace, by_node, by_owner
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.objects import Pod
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import NODES, PODS, REPLICA_SETS
+from nemutator_controller.kube.store import by_namespace, by_node, by_owner
+from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
 from tests.fakes.meters import MemoryMeter

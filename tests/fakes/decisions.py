@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nemutator_common.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 
 NOW = 1_760_000_000.0
 

@@ -4,7 +4,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nemutator_common.decisions import Decision, Edit, Subject
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError
 from nemutator_controller.journal.marks import made_of
 from nemutator_controller.journal.records import (
@@ -16,6 +15,7 @@ from nemutator_controller.journal.records import (
     Tombstone,
 )
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
 
 from tests.fakes.brain_stores import Failing

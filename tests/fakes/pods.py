@@ -2,7 +2,8 @@
 
 from typing import Any
 
-from nemutator_common.kube.objects import (
+from nemutator_controller.cluster.pods import Picture, by_uid
+from nemutator_controller.kube.objects import (
     Container,
     ContainerStatus,
     Metadata,
@@ -12,8 +13,7 @@ from nemutator_common.kube.objects import (
     PodSpec,
     PodStatus,
 )
-from nemutator_common.kube.store import Store
-from nemutator_controller.cluster.pods import Picture, by_uid
+from nemutator_controller.kube.store import Store
 
 
 def owned(kind: str, name: str, uid: str) -> tuple[Owner, ...]:

@@ -1,9 +1,9 @@
 """An API server that is asked about nothing but tokens and permissions."""
 
 import msgspec
-from nemutator_common.kube.failures import KubeError
-from nemutator_common.kube.reviewing import AccessVerdict, TokenVerdict, User, Wish
 from nemutator_common.secret import Secret
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.reviewing import AccessVerdict, TokenVerdict, User, Wish
 
 
 class MemoryReviews:

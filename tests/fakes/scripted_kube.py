@@ -4,8 +4,8 @@ import asyncio
 import contextlib
 from collections.abc import AsyncIterator, Iterable
 
-from nemutator_common.kube.calls import Call
-from nemutator_common.kube.failures import KubeError
+from nemutator_controller.kube.calls import Call
+from nemutator_controller.kube.failures import KubeError
 
 Said = bytes | KubeError
 """Bytes of a body, or what happens instead of (more of) it."""

@@ -31,15 +31,15 @@ from pathlib import Path
 
 import uvloop
 from nemutator_common.errors import OperatorError
-from nemutator_common.kube.failures import KubeError
-from nemutator_common.kube.kubeconfig import Kubeconfig
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.meters import MemoryMeter
 from tests.hollow.clearing import NotClearedError
 from tests.hollow.fleet import Fleet
 from tests.hollow.plan import Plan
+from tests.kubeconfig import Kubeconfig
 
 
 def main(arguments: Sequence[str] | None = None) -> int:

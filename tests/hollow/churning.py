@@ -6,9 +6,9 @@ import random
 from collections import deque
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.budget import TokenBucket
-from nemutator_common.kube.failures import KubeError, NotFoundError
-from nemutator_common.kube.resources import PODS
+from nemutator_controller.kube.budget import TokenBucket
+from nemutator_controller.kube.failures import KubeError, NotFoundError
+from nemutator_controller.kube.resources import PODS
 
 from tests.hollow import writes
 from tests.hollow.plan import Life, Plan

@@ -8,12 +8,12 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.calls import Call, Selection
-from nemutator_common.kube.failures import NotFoundError
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.ports import Transport
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import (
+from nemutator_controller.kube.calls import Call, Selection
+from nemutator_controller.kube.failures import NotFoundError
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import (
     DEPLOYMENTS,
     NAMESPACES,
     NODES,

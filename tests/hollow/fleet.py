@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.ports import Transport
+from nemutator_controller.kube.ports import Transport
 
 from tests.hollow.churning import Churning
 from tests.hollow.clearing import Clearing

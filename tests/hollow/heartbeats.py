@@ -7,8 +7,8 @@ their pods five minutes later.
 from collections.abc import Collection
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.budget import TokenBucket
-from nemutator_common.kube.resources import NODES
+from nemutator_controller.kube.budget import TokenBucket
+from nemutator_controller.kube.resources import NODES
 
 from tests.hollow import nodes, writes
 from tests.hollow.nodes import LEASE_NAMESPACE, LEASES

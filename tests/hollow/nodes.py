@@ -3,8 +3,8 @@
 import random
 from typing import Any, Final
 
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import Resource
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import Resource
 
 from tests.hollow.moments import microsecond, second
 from tests.hollow.plan import LABEL, Plan, node_address

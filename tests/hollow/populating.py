@@ -7,11 +7,11 @@ from collections.abc import Iterable
 from typing import Any
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube import calls
-from nemutator_common.kube.calls import Call
-from nemutator_common.kube.failures import AlreadyExistsError
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import (
+from nemutator_controller.kube import calls
+from nemutator_controller.kube.calls import Call
+from nemutator_controller.kube.failures import AlreadyExistsError
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import (
     DEPLOYMENTS,
     NAMESPACES,
     NODES,

@@ -9,9 +9,9 @@ from typing import TypeVar
 
 from nemutator_common.backoff import Backoff
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.calls import Call
-from nemutator_common.kube.failures import KubeError, TooManyRequestsError
-from nemutator_common.kube.ports import Transport
+from nemutator_controller.kube.calls import Call
+from nemutator_controller.kube.failures import KubeError, TooManyRequestsError
+from nemutator_controller.kube.ports import Transport
 
 T = TypeVar("T")
 

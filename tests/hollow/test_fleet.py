@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.kube import kinds
 from tests.fakes.kube.kinds import Kind

@@ -6,8 +6,8 @@ import re
 import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.kube.objects import Node, Pod
-from nemutator_common.kube.objects import Workload as ReadWorkload
+from nemutator_controller.kube.objects import Node, Pod
+from nemutator_controller.kube.objects import Workload as ReadWorkload
 
 from tests.hollow import nodes, pods, workloads
 from tests.hollow.plan import LABEL, Life, Plan

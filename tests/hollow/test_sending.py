@@ -3,8 +3,8 @@ import contextlib
 from collections.abc import AsyncIterator
 
 import pytest
-from nemutator_common.kube.calls import Call
-from nemutator_common.kube.failures import (
+from nemutator_controller.kube.calls import Call
+from nemutator_controller.kube.failures import (
     AlreadyExistsError,
     ForbiddenError,
     KubeError,

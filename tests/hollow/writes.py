@@ -3,10 +3,10 @@
 from typing import Any
 
 import msgspec
-from nemutator_common.kube import calls
-from nemutator_common.kube.calls import Call
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import Resource
+from nemutator_controller.kube import calls
+from nemutator_controller.kube.calls import Call
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import Resource
 
 Json = dict[str, Any]
 

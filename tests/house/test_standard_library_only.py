@@ -1,6 +1,6 @@
 """The vocabulary is read by every process, the smallest too: it needs nothing installed.
 
-Everything in common/ is vocabulary but what speaks HTTP or Kubernetes, and what starts a process.
+Everything in common/ is vocabulary but what speaks HTTP and what starts a process.
 """
 
 import ast
@@ -11,7 +11,7 @@ from pathlib import Path
 from tests.house.tree import Problem, Tree, broken, planted
 
 PACKAGE = "nemutator_common"
-NOT_VOCABULARY = ("kube", "launching", "profiles", "serving", "shipping", "supervising")
+NOT_VOCABULARY = ("launching", "profiles", "serving", "shipping", "supervising")
 
 
 def problems(tree: Tree) -> Iterator[Problem]:

@@ -93,7 +93,7 @@ def test_mypy_refuses_what_has_no_type(tree: Path) -> None:
         (
             "agent/nemutator_agent/app/observe.py",
             "import kubernetes\n",
-            "the kubernetes package only",
+            "the kubernetes package only in tests",
         ),
     ],
 )

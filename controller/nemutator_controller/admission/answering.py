@@ -14,7 +14,6 @@ from typing import Any, Literal
 import msgspec
 from nemutator_common import names
 from nemutator_common.clocks import Clock
-from nemutator_common.decisions import Decision, Edit, Subject
 from nemutator_common.meters import Meter
 
 from nemutator_controller.admission.concerning import concerns
@@ -29,6 +28,7 @@ from nemutator_controller.admission.reviews import (
     object_of,
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply

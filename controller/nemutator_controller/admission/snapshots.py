@@ -4,8 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
-from nemutator_common.quantities import QuantityError, parse_quantity
 
+from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.advising import Advised, Name, NoAdvice, Side, Workload
 
 FIRM = "firm"

@@ -2,10 +2,9 @@
 
 from typing import Any
 
-from nemutator_common.decisions import Subject
-
 from nemutator_controller.admission.reviews import Request
 from nemutator_controller.cluster.owners import owner_of
+from nemutator_controller.mutations.decisions import Subject
 
 LONGEST = 253
 """Characters of a name in Kubernetes. What is longer is cut: patterns are looked for in it."""

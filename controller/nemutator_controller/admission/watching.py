@@ -10,14 +10,14 @@ from typing import Any, Protocol
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.failures import KubeError, NotFoundError, UnknownResourceError
-from nemutator_common.kube.informing import Informer, NotSyncedError
-from nemutator_common.kube.objects import Namespace
-from nemutator_common.kube.store import Change
-from nemutator_common.kube.subscribing import Resync
 from nemutator_common.meters import Meter
 
 from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
+from nemutator_controller.kube.failures import KubeError, NotFoundError, UnknownResourceError
+from nemutator_controller.kube.informing import Informer, NotSyncedError
+from nemutator_controller.kube.objects import Namespace
+from nemutator_controller.kube.store import Change
+from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.advising import Advisor, NobodyKnows
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import Policies, snapshot_of

@@ -6,10 +6,6 @@ import secrets
 import socket
 
 from nemutator_common import data_directory, names
-from nemutator_common.kube.incluster import InCluster
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.resources import NAMESPACES
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
@@ -32,6 +28,10 @@ from nemutator_controller.admission.hearing import ADVICE_S, TOMBSTONES_S, Heari
 from nemutator_controller.admission.reviews import LARGEST
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import Watched
+from nemutator_controller.kube.incluster import InCluster
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.resources import NAMESPACES
+from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings import AdmissionSettings

@@ -7,8 +7,6 @@ from collections.abc import AsyncIterator
 
 from nemutator_common import data_directory, names
 from nemutator_common.data_directory import DataDirectory
-from nemutator_common.kube.incluster import InCluster
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
@@ -47,6 +45,8 @@ from nemutator_controller.ingest.pacing import Pace
 from nemutator_controller.ingest.receiving import Receiver, StreamReceiver
 from nemutator_controller.ingest.sql import SqlReports, SqlStreams, StreamHandler
 from nemutator_controller.journal.kube_objects import KubeObjects
+from nemutator_controller.kube.incluster import InCluster
+from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.leases.endpoint import LeasesApi
 from nemutator_controller.leases.sql import SqlGrants
 from nemutator_controller.registration.leaf_files import LeafFiles

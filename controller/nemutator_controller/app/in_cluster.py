@@ -10,20 +10,8 @@ from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.announcing import Announcer, News
-from nemutator_common.kube.budget import OverBudgetError, WriteBudget
-from nemutator_common.kube.failures import KubeError
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.objects import Container, Pod
-from nemutator_common.kube.ports import Transport
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import PODS
-from nemutator_common.kube.reviewing import Reviewer
-from nemutator_common.kube.subscribing import Resync
-from nemutator_common.kube.writing import OnlyIf, Writer
 from nemutator_common.meters import Meter
 from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
-from nemutator_common.quantities import parse_quantity
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import parse_address
 from nemutator_common.serving.readiness import Readiness
@@ -38,6 +26,18 @@ from nemutator_controller.console.people import People
 from nemutator_controller.ingest.bearers import Accounts, account
 from nemutator_controller.ingest.recognising import ReviewedCallers
 from nemutator_controller.journal.records import MarkedPod
+from nemutator_controller.kube.announcing import Announcer, News
+from nemutator_controller.kube.budget import OverBudgetError, WriteBudget
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.objects import Container, Pod
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.quantities import parse_quantity
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import PODS
+from nemutator_controller.kube.reviewing import Reviewer
+from nemutator_controller.kube.subscribing import Resync
+from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.telling import Telling
 from nemutator_controller.profiles.records import (

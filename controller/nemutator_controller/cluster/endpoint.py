@@ -6,12 +6,12 @@ from collections.abc import AsyncIterator, Callable, Sequence
 import msgspec
 from aiohttp import web
 from nemutator_common.clocks import Clock
-from nemutator_common.label_selectors import SelectorError, parse_selector
 
 from nemutator_controller.answers import refusal
 from nemutator_controller.cluster.nodes import Node, Nodes
 from nemutator_controller.cluster.pods import Whose
 from nemutator_controller.cluster.topology import NOBODY, Filter, Topology, node_view
+from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
 
 
 class TopologyApi:

@@ -4,10 +4,9 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
-from nemutator_common.kube.objects import Object, Pod
-from nemutator_common.kube.store import Snapshot
-
 from nemutator_controller.cluster.owners import workload
+from nemutator_controller.kube.objects import Object, Pod
+from nemutator_controller.kube.store import Snapshot
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,15 +4,15 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.informing import Informer, NotSyncedError
-from nemutator_common.kube.objects import Object, Pod
-from nemutator_common.kube.ports import Transport
-from nemutator_common.kube.resources import JOBS, PODS, REPLICA_SETS
 from nemutator_common.meters import Meter
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.supervising import Supervisor
 
 from nemutator_controller.cluster.pods import Picture, Placed, by_uid
+from nemutator_controller.kube.informing import Informer, NotSyncedError
+from nemutator_controller.kube.objects import Object, Pod
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.resources import JOBS, PODS, REPLICA_SETS
 
 PICTURE_S = 1.0
 """How old a picture may be: many ask at once, and each new one costs the informers a copy."""

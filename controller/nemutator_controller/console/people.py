@@ -12,15 +12,15 @@ from typing import Any, Protocol
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.failures import KubeError
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import Resource
-from nemutator_common.kube.reviewing import AccessVerdict, TokenVerdict, User, Wish
 from nemutator_common.names import DOMAIN
 from nemutator_common.secret import Secret
 
 from nemutator_controller.console.permissions import Permission
 from nemutator_controller.ingest.verdicts import Verdicts, digest
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import Resource
+from nemutator_controller.kube.reviewing import AccessVerdict, TokenVerdict, User, Wish
 
 log = logging.getLogger(__name__)
 

@@ -10,8 +10,6 @@ from typing import Protocol
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.failures import KubeError
-from nemutator_common.kube.reviewing import TokenVerdict
 from nemutator_common.meters import Meter
 from nemutator_common.names import BRAIN_AUDIENCE
 from nemutator_common.secret import Secret
@@ -25,6 +23,8 @@ from nemutator_controller.ingest.bearers import (
 )
 from nemutator_controller.ingest.callers import Caller, CallersUnknownError
 from nemutator_controller.ingest.verdicts import Verdicts, digest
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.reviewing import TokenVerdict
 
 log = logging.getLogger(__name__)
 

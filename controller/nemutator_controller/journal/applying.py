@@ -8,7 +8,6 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 from nemutator_common.clocks import Clock
-from nemutator_common.decisions import Decision, Edit, Subject
 
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.manifests import (
@@ -20,6 +19,7 @@ from nemutator_controller.journal.manifests import (
 )
 from nemutator_controller.journal.ports import JournalStore, Manifests
 from nemutator_controller.mutations.advising import Advisor
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, merged, stamp_of, written

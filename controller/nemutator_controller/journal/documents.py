@@ -4,7 +4,6 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
-from nemutator_common.decisions import Subject
 
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.manifests import Applied
@@ -16,6 +15,7 @@ from nemutator_controller.journal.plans import (
 )
 from nemutator_controller.journal.records import Entry, Reversal, Tombstone
 from nemutator_controller.journal.reversing import Step
+from nemutator_controller.mutations.decisions import Subject
 
 Json = dict[str, Any]
 

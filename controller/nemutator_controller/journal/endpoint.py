@@ -7,7 +7,6 @@ from collections.abc import Awaitable, Callable
 import msgspec
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.decisions import Decision, Subject
 from nemutator_common.meters import Meter
 from nemutator_common.wire import TOMBSTONES_PATH
 
@@ -20,6 +19,7 @@ from nemutator_controller.journal.living import RefusedError, UnreachableError
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import LONGEST_ID, Entry, names_of
 from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
+from nemutator_controller.mutations.decisions import Decision, Subject
 
 log = logging.getLogger(__name__)
 

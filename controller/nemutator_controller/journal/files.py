@@ -18,7 +18,6 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nemutator_common import names
-from nemutator_common.decisions import Edit, Subject
 
 from nemutator_controller.database.failures import REMEDIES
 from nemutator_controller.journal.living import (
@@ -33,6 +32,7 @@ from nemutator_controller.journal.manifests import (
     body_of,
     read_manifest,
 )
+from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.paths import PathError
 

@@ -6,20 +6,6 @@ from typing import Any, Final
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.decisions import Edit, Subject
-from nemutator_common.kube.calls import Selection
-from nemutator_common.kube.failures import (
-    ConflictError,
-    InvalidError,
-    KubeError,
-    NotFoundError,
-    UnauthorizedError,
-    UntrustedError,
-)
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import DAEMON_SETS, DEPLOYMENTS, PODS, STATEFUL_SETS, Resource
-from nemutator_common.kube.writing import OnlyIf, Writer
 
 from nemutator_controller.journal.living import (
     ChangedError,
@@ -27,6 +13,26 @@ from nemutator_controller.journal.living import (
     RefusedError,
     UnreachableError,
 )
+from nemutator_controller.kube.calls import Selection
+from nemutator_controller.kube.failures import (
+    ConflictError,
+    InvalidError,
+    KubeError,
+    NotFoundError,
+    UnauthorizedError,
+    UntrustedError,
+)
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import (
+    DAEMON_SETS,
+    DEPLOYMENTS,
+    PODS,
+    STATEFUL_SETS,
+    Resource,
+)
+from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.patches import guards, render
 from nemutator_controller.mutations.stamps import parse_stamp
 

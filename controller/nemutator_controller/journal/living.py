@@ -4,9 +4,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
-from nemutator_common.decisions import Subject
-
 from nemutator_controller.database.failures import AGAIN
+from nemutator_controller.mutations.decisions import Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -5,8 +5,8 @@ from dataclasses import dataclass
 from typing import Any, Literal
 
 import msgspec
-from nemutator_common.decisions import Edit, Subject
 
+from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import KIND, PolicyError, policy_from_document
 

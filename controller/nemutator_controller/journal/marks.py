@@ -2,8 +2,6 @@
 
 from dataclasses import replace
 
-from nemutator_common.decisions import Decision, Subject
-
 from nemutator_controller.cluster.owners import owner_of
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.records import (
@@ -13,6 +11,7 @@ from nemutator_controller.journal.records import (
     Known,
     Sighting,
 )
+from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
 
 

@@ -3,13 +3,12 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
-from nemutator_common.decisions import Decision, Edit
-
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.marks import mark_of
 from nemutator_controller.journal.records import Outcome, State
 from nemutator_controller.journal.reversing import Step, backwards
 from nemutator_controller.journal.ways import Way
+from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import parse_path, value_at
 from nemutator_controller.mutations.stamps import PATH, Stamp, merged, written

@@ -3,8 +3,6 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from nemutator_common.decisions import Decision, Edit, Subject
-
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.records import (
     Entry,
@@ -15,6 +13,7 @@ from nemutator_controller.journal.records import (
     State,
     Tombstone,
 )
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 
 
 class JournalStore(Protocol):

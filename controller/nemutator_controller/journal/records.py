@@ -5,7 +5,8 @@ from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
-from nemutator_common.decisions import Decision, Maybe, Subject
+
+from nemutator_controller.mutations.decisions import Decision, Maybe, Subject
 
 LARGEST_DECISION = 256 << 10
 """Bytes of one decision as JSON. The largest object that an API server takes is 1.5 MiB, and what

@@ -3,7 +3,6 @@
 from collections.abc import Callable, Sequence
 
 from nemutator_common.clocks import Clock
-from nemutator_common.decisions import Decision, Subject
 
 from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.living import (
@@ -31,6 +30,7 @@ from nemutator_controller.journal.records import (
 )
 from nemutator_controller.journal.reversing import Step, backwards, steps_back
 from nemutator_controller.journal.ways import POD
+from nemutator_controller.mutations.decisions import Decision, Subject
 
 TRIES = 5
 """Somebody else may write the object between our look at it and our write."""

@@ -7,7 +7,6 @@ from functools import partial
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.decisions import Decision
 from nemutator_common.meters import Meter
 from sqlalchemy import Connection, delete, func, insert, select, update
 
@@ -24,6 +23,7 @@ from nemutator_controller.journal.records import (
     Tombstone,
     decode,
 )
+from nemutator_controller.mutations.decisions import Decision
 
 log = logging.getLogger(__name__)
 

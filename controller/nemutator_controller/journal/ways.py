@@ -2,8 +2,7 @@
 
 from typing import Literal
 
-from nemutator_common.decisions import Maybe
-
+from nemutator_controller.mutations.decisions import Maybe
 from nemutator_controller.mutations.paths import Field, Item, Key, Path
 
 Way = Literal["patch", "resize", "new pod"]

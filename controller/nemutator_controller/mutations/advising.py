@@ -3,7 +3,7 @@
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from nemutator_common.quantities import Quantity
+from nemutator_controller.kube.quantities import Quantity
 
 Name = Literal["cpu", "memory", "ephemeral-storage"]
 Side = Literal["requests", "limits"]

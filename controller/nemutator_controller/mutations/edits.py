@@ -7,8 +7,7 @@ copied. What we do not know in an object is the very same afterwards.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, replace
 
-from nemutator_common.decisions import Edit, Maybe
-
+from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.paths import (
     Field,
     Item,

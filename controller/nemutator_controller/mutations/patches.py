@@ -7,8 +7,7 @@ what we send was applied here first, by stricter rules than the server's.
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from nemutator_common.decisions import Edit
-
+from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Writing, emptied, place_of_new, same
 from nemutator_controller.mutations.paths import (
     Item,

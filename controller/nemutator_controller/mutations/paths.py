@@ -16,7 +16,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, final
 
 import msgspec
-from nemutator_common.decisions import Maybe
+
+from nemutator_controller.mutations.decisions import Maybe
 
 Json = Any
 """A value of a decoded document. Objects of the API are never decoded into types of ours here:

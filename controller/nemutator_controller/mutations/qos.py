@@ -4,8 +4,7 @@ import functools
 from collections.abc import Iterator
 from typing import Literal
 
-from nemutator_common.quantities import LONGEST, Quantity, QuantityError, parse_quantity
-
+from nemutator_controller.kube.quantities import LONGEST, Quantity, QuantityError, parse_quantity
 from nemutator_controller.mutations.paths import Field, Json, Path, value_at
 
 Class = Literal["Guaranteed", "Burstable", "BestEffort"]

@@ -14,8 +14,8 @@ from fractions import Fraction
 from typing import Annotated, Literal
 
 import msgspec
-from nemutator_common.quantities import Format, Quantity, QuantityError, parse_quantity
 
+from nemutator_controller.kube.quantities import Format, Quantity, QuantityError, parse_quantity
 from nemutator_controller.mutations.advising import Advised, Advisor, Name, Side, Workload
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Field, Path, named, parse_path

@@ -10,8 +10,8 @@ from dataclasses import dataclass, replace
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.decisions import Edit
 
+from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
 from nemutator_controller.mutations.paths import Json, PathError, annotation, parse_path, value_at
 

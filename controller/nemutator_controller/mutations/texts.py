@@ -4,8 +4,8 @@ from collections.abc import Callable, Iterator, Mapping
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.label_selectors import SelectorError, parse_selector
 
+from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Path
 

@@ -8,8 +8,8 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from nemutator_common import quantities
 
+from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, MOST
 from nemutator_controller.policies.model import (

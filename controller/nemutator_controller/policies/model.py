@@ -10,14 +10,14 @@ from typing import Annotated, Any, Literal
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.label_selectors import (
+
+from nemutator_controller.kube.label_selectors import (
     Operator,
     Requirement,
     Selector,
     SelectorError,
     parse_selector,
 )
-
 from nemutator_controller.mutations import resources as resources_verb
 from nemutator_controller.mutations import texts as texts_of
 from nemutator_controller.mutations.resources import Resources

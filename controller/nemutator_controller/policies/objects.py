@@ -2,9 +2,8 @@
 
 from typing import Any
 
-from nemutator_common.kube.objects import Object, Shape
-from nemutator_common.kube.resources import Resource
-
+from nemutator_controller.kube.objects import Object, Shape
+from nemutator_controller.kube.resources import Resource
 from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION
 
 READY = "Ready"

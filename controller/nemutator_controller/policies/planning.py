@@ -14,10 +14,10 @@ from functools import partial
 from typing import Literal
 
 from nemutator_common import names
-from nemutator_common.decisions import Edit, Subject
 
 from nemutator_controller.mutations import annotations, injection, labels, resources
 from nemutator_controller.mutations.advising import Advisor, NobodyKnows, Workload
+from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.edits import Draft, same
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.paths import Field, Json, Path, PathError, parse_path, value_at

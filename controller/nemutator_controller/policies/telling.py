@@ -10,13 +10,13 @@ import msgspec
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.clocks import Clock
-from nemutator_common.kube.budget import OverBudgetError
-from nemutator_common.kube.failures import ConflictError, KubeError, NotFoundError
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.subscribing import Resync
-from nemutator_common.kube.writing import OnlyIf, Writer
 from nemutator_common.meters import Meter
 
+from nemutator_controller.kube.budget import OverBudgetError
+from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.subscribing import Resync
+from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.policies.conditions import due
 from nemutator_controller.policies.objects import MUTATION_POLICIES, Condition, PolicyObject
 

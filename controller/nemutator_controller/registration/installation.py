@@ -5,13 +5,13 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Final
 
 import msgspec
-from nemutator_common.kube.failures import NotFoundError
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import Resource
-from nemutator_common.kube.writing import Writer
 from nemutator_common.secret import Secret
 
+from nemutator_controller.kube.failures import NotFoundError
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import Resource
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.registration.certificates import Pair
 
 PUBLISHED = "nemutator-ca"

@@ -9,10 +9,10 @@ from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import OperatorError
-from nemutator_common.kube.budget import OverBudgetError
-from nemutator_common.kube.failures import AlreadyExistsError, KubeError
 from nemutator_common.serving.readiness import Readiness
 
+from nemutator_controller.kube.budget import OverBudgetError
+from nemutator_controller.kube.failures import AlreadyExistsError, KubeError
 from nemutator_controller.registration.bundles import bundle_patch
 from nemutator_controller.registration.certificates import (
     Pair,

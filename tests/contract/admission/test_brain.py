@@ -10,8 +10,6 @@ from typing import Any
 
 import msgspec
 from nemutator_common import data_directory, names
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.resources import NAMESPACES
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
@@ -31,6 +29,8 @@ from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import Watched
 from nemutator_controller.journal.records import Tombstone
 from nemutator_controller.journal.sql import SqlJournal
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.resources import NAMESPACES
 from nemutator_controller.mutations.advising import Advised, NoAdvice, Workload
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 

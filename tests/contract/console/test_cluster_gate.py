@@ -7,10 +7,10 @@ from collections.abc import AsyncIterator
 import pytest
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 from nemutator_common import names
-from nemutator_common.kube.failures import UnavailableError
 from nemutator_common.secret import Secret
 from nemutator_controller.console.cluster_gate import COOKIE, ClusterGate
 from nemutator_controller.console.people import FRESH_S, People
+from nemutator_controller.kube.failures import UnavailableError
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter

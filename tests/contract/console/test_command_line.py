@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_common.errors import ExitCode
-from nemutator_common.kube.failures import UnavailableError
+from nemutator_controller.kube.failures import UnavailableError
 from nemutator_ctl.__main__ import main
 
 from tests.certificates import Authority

@@ -8,8 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.supervising import Supervisor
@@ -17,6 +15,8 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
 from nemutator_controller.app.in_cluster import InTheCluster
 from nemutator_controller.journal.records import MarkedPod
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings

@@ -9,15 +9,15 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_common.decisions import Subject
-from nemutator_common.kube.configuration import Fixed
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import DEPLOYMENTS, PODS, Resource
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
 from nemutator_controller.journal.ports import Objects
+from nemutator_controller.kube.configuration import Fixed
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import DEPLOYMENTS, PODS, Resource
+from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.stamps import Stamp, written
 
 from tests.contract.kube.conftest import Client

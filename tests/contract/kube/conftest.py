@@ -11,16 +11,16 @@ from typing import TypeVar
 
 import pytest
 from nemutator_common.backoff import Backoff
-from nemutator_common.kube.budget import WriteBudget
-from nemutator_common.kube.configuration import Fixed
-from nemutator_common.kube.informing import Informer, Pace
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.ports import Transport
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.resources import Resource
-from nemutator_common.kube.transport import HttpTransport
-from nemutator_common.kube.writing import Writer
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.configuration import Fixed
+from nemutator_controller.kube.informing import Informer, Pace
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import Resource
+from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.kube.writing import Writer
 
 from tests.contract.kube import variants
 from tests.contract.kube.fake_place import FakePlace

@@ -2,8 +2,8 @@
 
 from typing import Any, Final
 
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import Resource
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import Resource
 
 from tests.contract.kube.waiting import until
 from tests.fakes.kube.conversation import Conversation

@@ -3,8 +3,8 @@
 from pathlib import Path
 from typing import Protocol
 
-from nemutator_common.kube.configuration import Access
 from nemutator_common.secret import Secret
+from nemutator_controller.kube.configuration import Access
 
 
 class Place(Protocol):

@@ -4,9 +4,9 @@ import asyncio
 from collections.abc import AsyncIterator
 
 import pytest
-from nemutator_common.kube.announcing import Announcer, news_about
-from nemutator_common.kube.resources import NAMESPACES, PODS
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.announcing import Announcer, news_about
+from nemutator_controller.kube.resources import NAMESPACES, PODS
 
 from tests.contract.kube.conftest import Client
 from tests.contract.kube.places import Place

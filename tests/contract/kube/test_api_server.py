@@ -5,9 +5,10 @@ from typing import Any
 
 import pytest
 from nemutator_common import names
-from nemutator_common.kube.calls import Selection
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.failures import (
+from nemutator_common.secret import Secret
+from nemutator_controller.kube.calls import Selection
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.failures import (
     AlreadyExistsError,
     ConflictError,
     DisruptionBudgetError,
@@ -21,12 +22,11 @@ from nemutator_common.kube.failures import (
     UnknownResourceError,
     UntrustedError,
 )
-from nemutator_common.kube.objects import Object
-from nemutator_common.kube.resources import EVENTS, PODS, REPLICA_SETS, Resource
-from nemutator_common.kube.reviewing import Reviewer, User, Wish
-from nemutator_common.kube.transport import HttpTransport
-from nemutator_common.kube.writing import OnlyIf
-from nemutator_common.secret import Secret
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import EVENTS, PODS, REPLICA_SETS, Resource
+from nemutator_controller.kube.reviewing import Reviewer, User, Wish
+from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.kube.writing import OnlyIf
 
 from tests.contract.kube import gadgets
 from tests.contract.kube.conftest import Client

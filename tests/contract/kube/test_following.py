@@ -8,15 +8,15 @@ from typing import TypeVar
 
 import pytest
 from nemutator_common import names
-from nemutator_common.kube import calls
-from nemutator_common.kube.calls import Call, Selection
-from nemutator_common.kube.decoding import Bookmark, Decoder, Failed
-from nemutator_common.kube.failures import UnavailableError
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.lines import LineSplitter
-from nemutator_common.kube.objects import Object, Pod
-from nemutator_common.kube.ports import Transport
-from nemutator_common.kube.resources import PODS, Resource
+from nemutator_controller.kube import calls
+from nemutator_controller.kube.calls import Call, Selection
+from nemutator_controller.kube.decoding import Bookmark, Decoder, Failed
+from nemutator_controller.kube.failures import UnavailableError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.lines import LineSplitter
+from nemutator_controller.kube.objects import Object, Pod
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.resources import PODS, Resource
 
 from tests.contract.kube import gadgets
 from tests.contract.kube.conftest import Client

@@ -4,7 +4,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_common.errors import OperatorError
-from nemutator_common.kube.incluster import InCluster
+from nemutator_controller.kube.incluster import InCluster
 
 from tests.fakes.clocks import ManualClock
 

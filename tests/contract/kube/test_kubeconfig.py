@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 from nemutator_common.errors import OperatorError
-from nemutator_common.kube.configuration import Access
-from nemutator_common.kube.kubeconfig import Kubeconfig
+from nemutator_controller.kube.configuration import Access
 
 from tests.fakes.clocks import ManualClock
+from tests.kubeconfig import Kubeconfig
 
 pytestmark = pytest.mark.slow
 

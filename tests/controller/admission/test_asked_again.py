@@ -4,8 +4,8 @@ import copy
 from typing import Any
 
 import msgspec
-from nemutator_common.decisions import Decision
 from nemutator_controller.journal.reversing import backwards, steps_back
+from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.patches import apply_patch
 

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.decisions import Subject
 from nemutator_controller.admission.concerning import concerns
+from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.planning import Plan, Situation, plan

@@ -5,12 +5,12 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.quantities import parse_quantity
 from nemutator_controller.admission.snapshots import (
     SnapshotError,
     advisor_from,
     tombstones_from,
 )
+from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advising import Advised, NoAdvice, Workload
 
 WEB = Workload("shop", "Deployment", "web")

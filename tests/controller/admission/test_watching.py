@@ -8,12 +8,12 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_common.kube.failures import ForbiddenError, InvalidError, UnknownResourceError
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.resources import NAMESPACES
 from nemutator_common.serving.readiness import Readiness
 from nemutator_controller.admission.snapshots import SnapshotAdvisor, SnapshotError
 from nemutator_controller.admission.watching import Watched
+from nemutator_controller.kube.failures import ForbiddenError, InvalidError, UnknownResourceError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.resources import NAMESPACES
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.fakes.clocks import ManualClock

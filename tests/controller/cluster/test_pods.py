@@ -1,7 +1,7 @@
 import msgspec
 import pytest
-from nemutator_common.kube.objects import ContainerStatus, Object, Pod
 from nemutator_controller.cluster.pods import Nobody, Owner, Placed
+from nemutator_controller.kube.objects import ContainerStatus, Object, Pod
 
 from tests.fakes.pods import owned, picture, pod, thing
 

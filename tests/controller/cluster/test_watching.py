@@ -1,13 +1,13 @@
 import asyncio
 
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
 from nemutator_common.serving.readiness import Readiness
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.cluster.pods import Owner
 from nemutator_controller.cluster.watching import PART, ClusterWatch
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.kube import kinds
 from tests.fakes.kube.server import FakeKube

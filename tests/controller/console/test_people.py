@@ -1,7 +1,6 @@
 import itertools
 
 import pytest
-from nemutator_common.kube.failures import UnavailableError
 from nemutator_common.secret import Secret
 from nemutator_controller.console.people import (
     FRESH_S,
@@ -10,6 +9,7 @@ from nemutator_controller.console.people import (
     PeopleUnknownError,
 )
 from nemutator_controller.console.permissions import Permission
+from nemutator_controller.kube.failures import UnavailableError
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.reviews import MemoryReviews

@@ -1,9 +1,9 @@
 import pytest
 from nemutator_common import names
-from nemutator_common.kube.failures import UnavailableError
 from nemutator_controller.ingest.bearers import Accounts
 from nemutator_controller.ingest.callers import Caller, CallersUnknownError
 from nemutator_controller.ingest.recognising import FRESH_S, KEPT_S, ReviewedCallers
+from nemutator_controller.kube.failures import UnavailableError
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter

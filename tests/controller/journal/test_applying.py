@@ -2,13 +2,13 @@ import copy
 
 import pytest
 from nemutator_common import names
-from nemutator_common.decisions import Subject
 from nemutator_controller.journal.applying import WRITER, Applying
 from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.living import RefusedError
 from nemutator_controller.journal.manifests import Applied, ManifestError, manifest_of
 from nemutator_controller.journal.reversing import NEWER_SET_IT
 from nemutator_controller.journal.rolling_back import RollingBack
+from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.stamps import stamp_of
 
 from tests.fakes.clocks import ManualClock

@@ -4,8 +4,10 @@ from typing import Any
 
 import msgspec
 import pytest
-from nemutator_common.kube.budget import WriteBudget
-from nemutator_common.kube.failures import (
+from nemutator_controller.journal.kube_objects import KubeObjects
+from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.failures import (
     ConflictError,
     ForbiddenError,
     InvalidError,
@@ -13,10 +15,8 @@ from nemutator_common.kube.failures import (
     UnauthorizedError,
     UnavailableError,
 )
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.writing import Writer
-from nemutator_controller.journal.kube_objects import KubeObjects
-from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.writing import Writer
 
 from tests.fakes.decisions import CPU, POD, TEAM, changed_pod, edit
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport

@@ -2,11 +2,11 @@ from dataclasses import replace
 
 import pytest
 from nemutator_common import names
-from nemutator_common.decisions import Edit
 from nemutator_controller.journal.living import Live
 from nemutator_controller.journal.plans import Plan, remarked, state_after
 from nemutator_controller.journal.records import Outcome
 from nemutator_controller.journal.reversing import steps_back
+from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.paths import value_at
 from nemutator_controller.mutations.stamps import PATH, Stamp, parse_stamp, written
 

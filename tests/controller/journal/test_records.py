@@ -5,7 +5,6 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.decisions import Subject
 from nemutator_controller.journal.records import (
     LARGEST_DECISION,
     MOST_EDITS,
@@ -13,6 +12,7 @@ from nemutator_controller.journal.records import (
     decode,
     names_of,
 )
+from nemutator_controller.mutations.decisions import Subject
 
 from tests.fakes.decisions import POD, decision, edit
 

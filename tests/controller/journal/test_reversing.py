@@ -5,7 +5,6 @@ from typing import Any
 import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
-from nemutator_common.decisions import Decision, Edit
 from nemutator_controller.journal.reversing import (
     DIFFERENT,
     NEWER_SET_IT,
@@ -18,6 +17,7 @@ from nemutator_controller.journal.reversing import (
     covers,
     steps_back,
 )
+from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.edits import Author, Draft, apply_edits, same
 from nemutator_controller.mutations.paths import parse_path, value_at
 

@@ -3,7 +3,6 @@ from dataclasses import replace
 
 import pytest
 from nemutator_common import names
-from nemutator_common.decisions import Decision
 from nemutator_controller.journal.audience import PATIENCE_S, Audience
 from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
 from nemutator_controller.journal.plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
@@ -17,6 +16,7 @@ from nemutator_controller.journal.rolling_back import (
     RollingBack,
 )
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
+from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.stamps import Stamp, written
 
 from tests.fakes.clocks import ManualClock

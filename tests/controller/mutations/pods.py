@@ -3,7 +3,7 @@
 from typing import Any
 
 from hypothesis import strategies as st
-from nemutator_common.decisions import Edit
+from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import (
     Field,

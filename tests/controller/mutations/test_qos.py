@@ -1,7 +1,7 @@
 """The class that kubelet will give a pod."""
 
 import pytest
-from nemutator_common.quantities import parse_quantity
+from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.qos import class_of, quantity
 
 from tests.controller.mutations.pods import Json

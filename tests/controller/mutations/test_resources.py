@@ -7,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.quantities import parse_quantity
+from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advising import (
     Advised,
     Name,

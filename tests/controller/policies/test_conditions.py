@@ -3,7 +3,7 @@
 from typing import Any
 
 import msgspec
-from nemutator_common.kube.objects import Metadata
+from nemutator_controller.kube.objects import Metadata
 from nemutator_controller.policies.conditions import due
 from nemutator_controller.policies.objects import Condition, PolicyObject, PolicyStatus
 

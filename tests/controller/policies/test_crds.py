@@ -6,7 +6,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.quantities import LONGEST, parse_quantity
+from nemutator_controller.kube.quantities import LONGEST, parse_quantity
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.policies.crds import definition, schema_of
 

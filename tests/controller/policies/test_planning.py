@@ -5,8 +5,8 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from nemutator_common.decisions import Subject
 from nemutator_controller.mutations.advising import NoAdvice, Workload
+from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.paths import PathError

@@ -7,10 +7,10 @@ from typing import Any
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.kube.budget import WriteBudget
-from nemutator_common.kube.failures import ForbiddenError, InvalidError, NotFoundError
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.writing import Writer
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.failures import ForbiddenError, InvalidError, NotFoundError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.telling import Telling
 

@@ -2,14 +2,14 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
-from nemutator_common.kube.budget import WriteBudget
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.failures import KubeError
-from nemutator_common.kube.reading import Reader
-from nemutator_common.kube.transport import HttpTransport
-from nemutator_common.kube.writing import Writer
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.registration.bundles import bundle_patch
 from nemutator_controller.registration.certificates import Pair, new_authority
 from nemutator_controller.registration.installation import KubeInstallation

@@ -8,15 +8,15 @@ from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import pytest
-from nemutator_common.kube.calls import Selection
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.objects import Pod
-from nemutator_common.kube.resources import PODS
-from nemutator_common.kube.store import by_owner
-from nemutator_common.kube.transport import HttpTransport
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.calls import Selection
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.objects import Pod
+from nemutator_controller.kube.resources import PODS
+from nemutator_controller.kube.store import by_owner
+from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.meters import MemoryMeter
 from tests.hollow.fleet import Fleet

@@ -9,13 +9,13 @@ from typing import Any
 
 import pytest
 from nemutator_common import names
-from nemutator_common.kube.budget import WriteBudget
-from nemutator_common.kube.configuration import Access, Fixed
-from nemutator_common.kube.informing import Informer
-from nemutator_common.kube.transport import HttpTransport
-from nemutator_common.kube.writing import Writer
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.model import PolicyError, policy_of
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.telling import Telling

@@ -13,7 +13,7 @@ from collections.abc import Iterator
 from typing import Any
 
 import aiohttp
-from nemutator_common.label_selectors import Operator, Requirement, Selector
+from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
 
 from tests.fakes.kube import kinds
 from tests.fakes.kube.patching import PatchError, json_patch

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from nemutator_common.label_selectors import Selector, SelectorError, parse_selector
+from nemutator_controller.kube.label_selectors import Selector, SelectorError, parse_selector
 
 from tests.fakes.kube.kinds import EVENTS, PODS, Kind
 from tests.fakes.kube.statuses import bad_request, not_acceptable, only_acceptable

@@ -5,10 +5,10 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from nemutator_common.decisions import Subject
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.living import RefusedError
 from nemutator_controller.journal.manifests import DEEPEST, LARGEST
+from nemutator_controller.mutations.decisions import Subject
 
 from tests.fakes.decisions import TEAM, edit
 

@@ -4,8 +4,8 @@ import contextlib
 import json
 from collections.abc import AsyncGenerator, AsyncIterator, Iterator
 
-from nemutator_common.kube.calls import Call
-from nemutator_common.kube.failures import KubeError, UnavailableError, from_answer
+from nemutator_controller.kube.calls import Call
+from nemutator_controller.kube.failures import KubeError, UnavailableError, from_answer
 
 from tests.fakes.kube.kinds import PODS
 from tests.fakes.kube.listing import list_objects

@@ -12,13 +12,13 @@ from dataclasses import dataclass, field
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nemutator_common.kube.informing import Informer, NotSyncedError, Pace
-from nemutator_common.kube.objects import Pod
-from nemutator_common.kube.resources import PODS
-from nemutator_common.kube.store import by_node
-from nemutator_common.kube.subscribing import Resync, Subscription
+from nemutator_controller.kube.informing import Informer, NotSyncedError, Pace
+from nemutator_controller.kube.objects import Pod
+from nemutator_controller.kube.resources import PODS
+from nemutator_controller.kube.store import by_node
+from nemutator_controller.kube.subscribing import Resync, Subscription
 
-from tests.common.kube.pods import pod
+from tests.controller.kube.pods import pod
 from tests.fakes.kube.kinds import PODS as POD_KIND
 from tests.fakes.kube.store import Store
 from tests.fakes.meters import MemoryMeter

@@ -4,9 +4,9 @@ import json
 
 import msgspec
 import pytest
-from nemutator_common.decisions import Subject
 from nemutator_common.names import MUTATION
 from nemutator_common.wire import StreamBatch
+from nemutator_controller.mutations.decisions import Subject
 
 from tests.e2e.testbed.in_cluster.installation import Installation, refusals
 from tests.e2e.testbed.workloads import sleeping

@@ -1,0 +1,152 @@
+"""Kubernetes Events of ours: what we did to an object, where its owner looks first.
+
+Telling must never hold up doing: `announce` returns at once. The same news about the same object is
+one Event that counts, and what does not fit or cannot be written is dropped and counted.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from hashlib import blake2b
+from typing import Any, Literal
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_controller.kube.budget import OverBudgetError
+from nemutator_controller.kube.failures import AlreadyExistsError, KubeError, NotFoundError
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import EVENTS, Resource
+from nemutator_controller.kube.writing import Json, Writer
+
+log = logging.getLogger(__name__)
+
+REMEMBERED = 4096
+"""Kinds of news whose count goes on; the server itself forgets Events after an hour."""
+
+LONGEST_NOTE = 1024
+"""The server refuses longer messages."""
+
+
+@dataclass(frozen=True, slots=True)
+class News:
+    """Something that happened to one object. Equal news are told once, with a count."""
+
+    api_version: str
+    kind: str
+    namespace: str
+    name: str
+    uid: str
+    reason: str
+    """One word in CamelCase, for machines."""
+    note: str
+    """One sentence, for people."""
+    type: Literal["Normal", "Warning"] = "Normal"
+
+
+@dataclass(slots=True)
+class _Told:
+    first_at: float
+    count: int
+
+
+def news_about(
+    resource: Resource[Any], thing: Object, reason: str, note: str, *, warning: bool = False
+) -> News:
+    metadata = thing.metadata
+    return News(
+        resource.api_version, resource.kind, metadata.namespace, metadata.name, metadata.uid,
+        reason, note[:LONGEST_NOTE], "Warning" if warning else "Normal",
+    )  # fmt: skip
+
+
+class Announcer:
+    """`announce` from anywhere in the loop; `run` does the writing."""
+
+    def __init__(
+        self, writer: Writer, clock: Clock, meter: Meter, *, component: str, capacity: int = 256
+    ) -> None:
+        self._writer = writer
+        self._clock = clock
+        self._meter = meter
+        self._component = component
+        self._capacity = capacity
+        self._pending: OrderedDict[News, int] = OrderedDict()
+        self._told: OrderedDict[News, _Told] = OrderedDict()
+        self._ready = asyncio.Event()
+
+    def announce(self, news: News) -> None:
+        if news not in self._pending and len(self._pending) >= self._capacity:
+            self._meter.count(names.KUBE_EVENTS_DROPPED, reason="full")
+            return
+        self._pending[news] = self._pending.get(news, 0) + 1
+        self._ready.set()
+
+    async def run(self) -> None:
+        while True:
+            await self._ready.wait()
+            news, count = self._pending.popitem(last=False)
+            if not self._pending:
+                self._ready.clear()
+            try:
+                await self._tell(news, count)
+            except (KubeError, OverBudgetError) as error:
+                self._meter.count(names.KUBE_EVENTS_DROPPED, reason="refused")
+                log.warning(
+                    "kube_event_dropped",
+                    {names.OBJECT: f"{news.namespace}/{news.name}", names.ERROR: error},
+                )
+
+    async def _tell(self, news: News, count: int) -> None:
+        now = self._clock.now()
+        told = self._told.setdefault(news, _Told(now, 0))
+        self._told.move_to_end(news)
+        if len(self._told) > REMEMBERED:
+            self._told.popitem(last=False)
+        told.count += count
+        namespace = news.namespace or "default"
+        name = event_name(news, told.first_at)
+        again = {"count": told.count, "lastTimestamp": _timestamp(now)}
+        if told.count > count:
+            try:
+                await self._writer.merge_patch(EVENTS, namespace, name, again)
+            except NotFoundError:
+                # The server forgot it: it is made anew, with its count.
+                pass
+            else:
+                return
+        try:
+            await self._writer.create(EVENTS, namespace, self._event(news, name, told, again))
+        except AlreadyExistsError:
+            await self._writer.merge_patch(EVENTS, namespace, name, again)
+
+    def _event(self, news: News, name: str, told: _Told, again: Json) -> Json:
+        return {
+            "metadata": {"name": name, "namespace": news.namespace or "default"},
+            "involvedObject": {
+                "apiVersion": news.api_version,
+                "kind": news.kind,
+                "namespace": news.namespace,
+                "name": news.name,
+                "uid": news.uid,
+            },
+            "type": news.type,
+            "reason": news.reason,
+            "message": news.note,
+            "source": {"component": self._component},
+            "firstTimestamp": _timestamp(told.first_at),
+            **again,
+        }
+
+
+def event_name(news: News, first_at: float) -> str:
+    """The same for the same news of one life of ours, so that a lost answer makes no second one."""
+    said = "\0".join((news.uid, news.reason, news.note, news.type, repr(first_at)))
+    return f"{news.name[:200]}.{blake2b(said.encode(), digest_size=8).hexdigest()}"
+
+
+def _timestamp(seconds: float) -> str:
+    return datetime.fromtimestamp(seconds, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")

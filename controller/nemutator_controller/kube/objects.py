@@ -1,0 +1,191 @@
+"""What we read of Kubernetes objects: these fields and no others.
+
+The API server's JSON is decoded straight into these shapes; a field that is not here is skipped
+without being built, which is why 150 000 pods fit into memory. Shapes are frozen, hold no cycles
+(so the garbage collector need not visit them: `gc=False`), and share equal strings.
+"""
+
+import functools
+from collections.abc import Hashable, Mapping
+
+import msgspec
+from nemutator_common import names
+
+
+# Not `sys.intern`: on Python 3.12 that keeps each string for ever.
+@functools.lru_cache(maxsize=1 << 16)
+def _one(thing: Hashable) -> Hashable:
+    """The one copy of *thing*: a string, or a tuple of shapes that many objects have alike."""
+    return thing
+
+
+@functools.lru_cache(maxsize=1 << 16)
+def _texts(*flat: str) -> Mapping[str, str]:
+    """The one mapping with these keys, which come first, and these values, in the same order."""
+    half = len(flat) // 2
+    return dict(zip(flat[:half], flat[half:], strict=True))
+
+
+_set = msgspec.structs.force_setattr
+# Only used while an object is made, before anybody else has seen it.
+
+
+OURS = f"{names.DOMAIN}/"
+
+
+class Shape(msgspec.Struct, frozen=True, gc=False, rename="camel"):
+    """Part of a Kubernetes object; unknown fields are ignored."""
+
+
+class Owner(Shape, frozen=True, gc=False):
+    kind: str
+    name: str
+    uid: str
+    controller: bool = False
+
+
+class Metadata(Shape, frozen=True, gc=False):
+    name: str
+    namespace: str = ""
+    uid: str = ""
+    resource_version: str = ""
+    generation: int = 0
+    creation_timestamp: str = ""
+    deletion_timestamp: str | None = None
+    labels: Mapping[str, str] = {}
+    annotations: Mapping[str, str] = {}
+    """Ours only (`nemutator.io/…`): others' are as large as people make them."""
+    owner_references: tuple[Owner, ...] = ()
+
+    def __post_init__(self) -> None:
+        _set(self, "namespace", _one(self.namespace))
+        if self.labels:
+            _set(self, "labels", _texts(*self.labels, *self.labels.values()))
+        if self.annotations:
+            _set(self, "annotations", _ours(self.annotations))
+        if self.owner_references:
+            _set(self, "owner_references", _one(self.owner_references))
+
+    @property
+    def key(self) -> str:
+        """What tells it from others of its resource at one moment; its uid tells it for ever."""
+        return f"{self.namespace}/{self.name}"
+
+    @property
+    def controller(self) -> Owner | None:
+        """The owner that manages it."""
+        return next((owner for owner in self.owner_references if owner.controller), None)
+
+
+class Object(Shape, frozen=True, gc=False):
+    """Any object, seen as its metadata."""
+
+    metadata: Metadata
+
+
+class Condition(Shape, frozen=True, gc=False):
+    type: str
+    status: str
+    reason: str = ""
+
+
+class Resources(Shape, frozen=True, gc=False):
+    requests: Mapping[str, str] = {}
+    limits: Mapping[str, str] = {}
+
+    def __hash__(self) -> int:
+        return hash((*self.requests.values(), *self.limits.values()))
+
+
+class Container(Shape, frozen=True, gc=False):
+    name: str
+    image: str = ""
+    resources: Resources = Resources()
+    restart_policy: str = ""
+    """`Always` on an init container makes it a sidecar."""
+
+
+class PodSpec(Shape, frozen=True, gc=False):
+    containers: tuple[Container, ...]
+    init_containers: tuple[Container, ...] = ()
+    node_name: str = ""
+    service_account_name: str = ""
+
+    def __post_init__(self) -> None:
+        # All pods of a workload have the very same containers, as far as we read them.
+        _set(self, "containers", _one(self.containers))
+        if self.init_containers:
+            _set(self, "init_containers", _one(self.init_containers))
+        _set(self, "node_name", _one(self.node_name))
+        _set(self, "service_account_name", _one(self.service_account_name))
+
+
+class ContainerStatus(Shape, frozen=True, gc=False):
+    name: str
+    container_id: str = msgspec.field(default="", name="containerID")
+    ready: bool = False
+    restart_count: int = 0
+
+
+class PodStatus(Shape, frozen=True, gc=False):
+    phase: str = ""
+    qos_class: str = ""
+    start_time: str = ""
+    conditions: tuple[Condition, ...] = ()
+    container_statuses: tuple[ContainerStatus, ...] = ()
+    init_container_statuses: tuple[ContainerStatus, ...] = ()
+    """Of sidecars too, which run as long as the pod."""
+
+    def __post_init__(self) -> None:
+        _set(self, "phase", _one(self.phase))
+        _set(self, "qos_class", _one(self.qos_class))
+        # Thousands of pods are in the very same condition.
+        _set(self, "conditions", _one(self.conditions))
+
+
+class Pod(Object, frozen=True, gc=False):
+    spec: PodSpec
+    status: PodStatus = PodStatus()
+
+
+class NodeSpec(Shape, frozen=True, gc=False):
+    unschedulable: bool = False
+
+
+class NodeStatus(Shape, frozen=True, gc=False):
+    capacity: Mapping[str, str] = {}
+    allocatable: Mapping[str, str] = {}
+    conditions: tuple[Condition, ...] = ()
+
+
+class Node(Object, frozen=True, gc=False):
+    spec: NodeSpec = NodeSpec()
+    status: NodeStatus = NodeStatus()
+
+
+class NamespaceStatus(Shape, frozen=True, gc=False):
+    phase: str = ""
+
+
+class Namespace(Object, frozen=True, gc=False):
+    status: NamespaceStatus = NamespaceStatus()
+
+
+class PodTemplate(Shape, frozen=True, gc=False):
+    spec: PodSpec
+
+
+class WorkloadSpec(Shape, frozen=True, gc=False):
+    template: PodTemplate
+    replicas: int | None = None
+    """None: a kind that has none (a DaemonSet)."""
+
+
+class Workload(Object, frozen=True, gc=False):
+    """A Deployment, StatefulSet or DaemonSet: who makes pods, and what they ask for."""
+
+    spec: WorkloadSpec
+
+
+def _ours(annotations: Mapping[str, str]) -> dict[str, str]:
+    return {key: value for key, value in annotations.items() if key.startswith(OURS)}

@@ -1,0 +1,90 @@
+"""Asking the API server who somebody is, and what they may do."""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, TypeVar
+
+import msgspec
+from nemutator_common.secret import Secret
+
+from nemutator_controller.kube import calls
+from nemutator_controller.kube.failures import UnavailableError
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS, Resource
+
+S = TypeVar("S")
+
+
+class User(msgspec.Struct, frozen=True):
+    """Who a token belongs to."""
+
+    username: str = ""
+    uid: str = ""
+    groups: tuple[str, ...] = ()
+    extra: dict[str, tuple[str, ...]] = {}
+    """For a pod's token: its pod's and its node's name, among others."""
+
+
+class TokenVerdict(msgspec.Struct, frozen=True):
+    authenticated: bool = False
+    user: User = User()
+    audiences: tuple[str, ...] = ()
+    error: str = ""
+
+
+class AccessVerdict(msgspec.Struct, frozen=True):
+    allowed: bool
+    denied: bool = False
+    reason: str = ""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wish:
+    """What somebody wants to do."""
+
+    verb: str
+    resource: Resource[Any]
+    namespace: str = ""
+    name: str = ""
+    subresource: str = ""
+
+
+class Reviewer:
+    """Reviews change nothing, so they have no budget; nobody is believed without an answer."""
+
+    def __init__(self, transport: Transport) -> None:
+        self._transport = transport
+
+    async def token(self, token: Secret, audiences: Sequence[str] = ()) -> TokenVerdict:
+        """Who *token* belongs to, if it is good and meant for one of *audiences*."""
+        spec = {"token": token.reveal(), "audiences": list(audiences)}
+        return await self._review(TOKEN_REVIEWS, spec, TokenVerdict)
+
+    async def access(self, user: User, wish: Wish) -> AccessVerdict:
+        """Whether *user* may do what they *wish*, by all authorizers of the server."""
+        attributes = {
+            "verb": wish.verb,
+            "group": wish.resource.group,
+            "version": wish.resource.version,
+            "resource": wish.resource.plural,
+            "subresource": wish.subresource,
+            "namespace": wish.namespace,
+            "name": wish.name,
+        }
+        spec = {
+            "user": user.username,
+            "uid": user.uid,
+            "groups": user.groups,
+            "extra": user.extra,
+            "resourceAttributes": {name: value for name, value in attributes.items() if value},
+        }
+        return await self._review(SUBJECT_ACCESS_REVIEWS, spec, AccessVerdict)
+
+    async def _review(self, resource: Resource[Any], spec: object, shape: type[S]) -> S:
+        body = {"apiVersion": resource.api_version, "kind": resource.kind, "spec": spec}
+        call = calls.creating(resource, "", msgspec.json.encode(body))
+        answer = await self._transport.send(call)
+        try:
+            return msgspec.convert(msgspec.json.decode(answer)["status"], shape)
+        except (msgspec.DecodeError, KeyError, TypeError) as error:
+            raise UnavailableError(call.asked, f"the answer has no verdict: {error}") from error

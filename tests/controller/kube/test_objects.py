@@ -1,0 +1,47 @@
+"""Shapes keep what we use, share equal strings, and give the collector nothing to visit."""
+
+import gc
+import json
+
+from nemutator_controller.kube.decoding import Decoder
+from nemutator_controller.kube.objects import Pod
+
+from tests.controller.kube.pods import pod
+
+DECODER = Decoder(Pod)
+
+
+def decoded(name: str, **metadata: object) -> Pod:
+    thing = pod(name, nodeName="node-1")
+    thing["metadata"].update(metadata)
+    return DECODER.object(json.dumps(thing).encode())
+
+
+def test_equal_strings_are_one_string() -> None:
+    one, two = (decoded(name, labels={"app": "a-long-label-value"}) for name in "ab")
+    assert one.metadata.labels["app"] is two.metadata.labels["app"]
+    assert one.spec.node_name is two.spec.node_name
+    assert one.metadata.namespace is two.metadata.namespace
+
+
+def test_annotations_of_others_are_dropped() -> None:
+    annotations = {"nemutator.io/skip": "true", "kubectl/last-applied": "x" * 10_000}
+    assert decoded("a", annotations=annotations).metadata.annotations == {
+        "nemutator.io/skip": "true"
+    }
+
+
+def test_the_controller_is_the_owner_that_says_so() -> None:
+    owners = [
+        {"kind": "Node", "name": "n", "uid": "1"},
+        {"kind": "ReplicaSet", "name": "r", "uid": "2", "controller": True},
+    ]
+    controller = decoded("a", ownerReferences=owners).metadata.controller
+    assert controller is not None
+    assert controller.name == "r"
+    assert decoded("a").metadata.controller is None
+
+
+def test_the_collector_visits_no_object() -> None:
+    assert not gc.is_tracked(decoded("a"))
+    assert not gc.is_tracked(decoded("a").metadata)

@@ -1,0 +1,40 @@
+import json
+
+import pytest
+from nemutator_controller.kube.failures import UnavailableError
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import PODS
+
+from tests.controller.kube.pods import pod, pods
+from tests.fakes.scripted_kube import ScriptedTransport
+
+
+async def test_an_object_and_its_bytes() -> None:
+    body = json.dumps(pod("web", 3)).encode()
+    reader = Reader(ScriptedTransport(body, body))
+    assert (await reader.get(PODS, "team", "web")).metadata.key == "team/web"
+    assert await reader.raw(PODS, "team", "web") == body
+
+
+async def test_pages_follow_their_tokens() -> None:
+    transport = ScriptedTransport(pods(pod("a"), version=3, after="x"), pods(pod("b"), version=3))
+    found = [
+        thing.metadata.name async for page in Reader(transport).pages(PODS) for thing in page.items
+    ]
+    assert found == ["a", "b"]
+    assert transport.calls[1].query["continue"] == "x"
+
+
+async def test_the_version_of_the_server() -> None:
+    assert await Reader(ScriptedTransport(b'{"gitVersion":"v1.36.3"}')).version() == "v1.36.3"
+
+
+@pytest.mark.parametrize("body", [b"<html>", b"{}", b'{"kind":"Status"}'])
+async def test_what_cannot_be_read_is_an_error_and_never_empty(body: bytes) -> None:
+    with pytest.raises(UnavailableError):
+        await Reader(ScriptedTransport(body)).get(PODS, "team", "web")
+    with pytest.raises(UnavailableError):
+        async for _ in Reader(ScriptedTransport(body)).pages(PODS):
+            pass
+    with pytest.raises(UnavailableError):
+        await Reader(ScriptedTransport(body)).version()
