@@ -12,7 +12,7 @@ import pytest
 from nemutator_common import names
 
 from scripts import reference
-from tests.house.tree import Problem, Tree, broken, planted
+from tests.house.tree import Problem, Tree, broken, hold, planted
 
 PAGES = ("README.md", "CONTRIBUTING.md", "docs/")
 ELSEWHERE = {"cd", "curl", "docker", "git", "kubectl", "sudo", "vault"}
@@ -68,7 +68,7 @@ def _not_understood(words: list[str]) -> str | None:
 
 
 def test_the_commands_of_the_documents_exist() -> None:
-    assert broken(problems) == []
+    hold(problems, "Either correct the command in the document, or build what it promises.")
 
 
 def test_the_reference_is_complete_and_up_to_date() -> None:

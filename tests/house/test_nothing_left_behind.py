@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import Problem, Tree, broken, planted
+from tests.house.tree import Problem, Tree, broken, hold, planted
 
 # Spelled with a class of one letter where the rule would otherwise find itself.
 FORBIDDEN = {
@@ -65,11 +65,14 @@ def silent_skips(tree: Tree) -> Iterator[Problem]:
 
 
 def test_nothing_is_left_behind() -> None:
-    assert broken(problems) == []
+    hold(
+        problems,
+        "Either say it without that, or, for a file that is taken over as it is, add it to EXEMPT.",
+    )
 
 
 def test_no_test_is_skipped_without_a_reason() -> None:
-    assert broken(silent_skips) == []
+    hold(silent_skips, "Either give the reason, or delete the test.")
 
 
 @pytest.mark.parametrize(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Problem, Tree, broken, planted
+from tests.house.tree import Problem, Tree, broken, hold, planted
 
 LONGEST = 600
 WRITTEN_BY_PEOPLE = {".py", ".js", ".css", ".html", ".c", ".h", ".sh"}
@@ -22,7 +22,7 @@ def problems(tree: Tree) -> Iterator[Problem]:
 
 
 def test_no_file_is_too_long() -> None:
-    assert broken(problems) == []
+    hold(problems, "Either find the seam and make two files, or delete what is not needed.")
 
 
 def test_a_long_file_is_named(tmp_path: Path) -> None:

@@ -8,7 +8,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from tests.house.tree import Problem, Tree, broken, planted
+from tests.house.tree import Problem, Tree, broken, hold, planted
 
 PACKAGE = "nemutator_common"
 NOT_VOCABULARY = ("launching", "profiles", "serving", "shipping", "supervising")
@@ -34,7 +34,9 @@ def problems(tree: Tree) -> Iterator[Problem]:
 
 
 def test_the_vocabulary_needs_nothing_installed() -> None:
-    assert broken(problems) == []
+    hold(
+        problems, "Either do without it, or move the module out of the vocabulary (NOT_VOCABULARY)."
+    )
 
 
 def test_what_the_vocabulary_may_not_import_is_named(tmp_path: Path) -> None:

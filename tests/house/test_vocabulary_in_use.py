@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.tree import Problem, Tree, broken, planted
+from tests.house.tree import Problem, Tree, broken, hold, planted
 
 LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 
@@ -45,7 +45,7 @@ def _foreign_keys(argument: ast.expr) -> Iterator[ast.expr]:
 
 
 def test_log_lines_use_the_vocabulary() -> None:
-    assert broken(problems) == []
+    hold(problems, "Either use a key of names.py, or declare the new one there with its meaning.")
 
 
 @pytest.mark.parametrize(

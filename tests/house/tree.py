@@ -9,6 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import pytest
+
 REPOSITORY = Path(__file__).parents[2]
 COMPONENTS = ("agent", "bpf", "common", "controller", "initcontainer")
 
@@ -90,14 +92,26 @@ class Tree:
 Rule = Callable[[Tree], Iterable[Problem]]
 
 
-def broken(rule: Rule, tree: Tree | None = None) -> list[str]:
-    """What breaks *rule* in *tree* (ours), as a failing test shows it."""
-    return [str(problem) for problem in sorted(rule(tree or Tree()))]
+@functools.cache
+def ours() -> Tree:
+    """The tree that this file is in, read and parsed once for all rules."""
+    return Tree()
+
+
+def broken(rule: Rule, tree: Tree) -> list[str]:
+    """What breaks *rule* in *tree*, a line each."""
+    return [str(problem) for problem in sorted(rule(tree))]
+
+
+def hold(rule: Rule, mend: str) -> None:
+    """Fail with the sentences of *rule* on our own tree, and with what mends them."""
+    if found := broken(rule, ours()):
+        pytest.fail("\n".join([*found, "", mend.strip()]), pytrace=False)
 
 
 def planted(root: Path, files: Mapping[str, str]) -> Tree:
     """A tree under *root* with these *files*: what a test shows to a rule."""
-    files = {"pyproject.toml": "[tool.nemutator]\nengines = []\nedges = []\n", **files}
+    files = {"pyproject.toml": "[tool.nemutator]\n", **files}
     for name, text in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
