@@ -1,17 +1,25 @@
-"""`/api/v1/topology`: node by node, because all of them at once are hundreds of megabytes."""
+"""`/api/v1/nodes` lists the nodes with their sums; `/api/v1/topology` says what runs on them.
+
+Both are sent piece by piece: the topology of 300 nodes is 50 MB, and nobody else waits for it. Who
+shows nodes to people asks for the list, and then for the topology of one.
+"""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Sequence
+from collections.abc import AsyncIterator, Callable, Iterable
 
 import msgspec
 from aiohttp import web
 from nemutator_common.clocks import Clock
 
 from nemutator_controller.answers import refusal
-from nemutator_controller.cluster.nodes import Node, Nodes
+from nemutator_controller.cluster.node_list import NodeList, listed
+from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.pods import Whose
 from nemutator_controller.cluster.topology import NOBODY, Filter, Topology, node_view
 from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
+
+STEP = 100
+"""Nodes of the list that are made at once: a millisecond."""
 
 
 class TopologyApi:
@@ -29,7 +37,20 @@ class TopologyApi:
         self._clock = clock
 
     def routes(self) -> list[web.RouteDef]:
-        return [web.get("/api/v1/topology", self._topology)]
+        return [
+            web.get("/api/v1/nodes", self._list),
+            web.get("/api/v1/topology", self._topology),
+        ]
+
+    async def _list(self, _: web.Request) -> web.Response:
+        now, after_s = self._clock.now(), self._stale_after_s()
+        nodes = self._nodes.all()
+        steps = (nodes[begin : begin + STEP] for begin in range(0, len(nodes), STEP))
+        items = (
+            b",".join(msgspec.json.encode(listed(node, now=now, after_s=after_s)) for node in step)
+            for step in steps
+        )
+        return _sent(NodeList(now=now, items=[]), items)
 
     async def _topology(self, request: web.Request) -> web.Response:
         try:
@@ -37,24 +58,31 @@ class TopologyApi:
         except SelectorError as error:
             return refusal(400, f"labelSelector: {error}", "write it as kubectl does: kind=unit")
         only = request.query.get("node")
-        nodes = [node for node in self._nodes.all() if only in (None, node.name)]
-        return web.Response(
-            body=self._pieces(nodes, wanted),
-            content_type="application/json",
-            headers={"Cache-Control": "no-store"},
-        )
-
-    async def _pieces(self, nodes: Sequence[Node], wanted: Filter) -> AsyncIterator[bytes]:
         now, after_s = self._clock.now(), self._stale_after_s()
-        # What stands around the nodes, which come last.
-        head, _, tail = msgspec.json.encode(Topology(now=now, nodes=[])).rpartition(b"]")
+        items = (
+            msgspec.json.encode(
+                node_view(node, wanted, now=now, after_s=after_s, whose=self._whose)
+            )
+            for node in (self._nodes.all() if only is None else self._nodes.named(only))
+        )
+        return _sent(Topology(now=now, nodes=[]), items)
+
+
+def _sent(document: NodeList | Topology, items: Iterable[bytes]) -> web.Response:
+    """*document* with *items* in its list, which is empty and comes last."""
+
+    async def pieces() -> AsyncIterator[bytes]:
+        head, _, tail = msgspec.json.encode(document).rpartition(b"]")
         yield head
-        for number, node in enumerate(nodes):
-            view = node_view(node, wanted, now=now, after_s=after_s, whose=self._whose)
-            yield (b"," if number else b"") + msgspec.json.encode(view)
+        for number, item in enumerate(items):
+            yield (b"," if number else b"") + item
             # Who reads fast enough makes nobody wait, and others need their turn.
             await asyncio.sleep(0)
         yield b"]" + tail
+
+    return web.Response(
+        body=pieces(), content_type="application/json", headers={"Cache-Control": "no-store"}
+    )
 
 
 def _filter(request: web.Request) -> Filter:

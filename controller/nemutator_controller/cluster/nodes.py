@@ -3,13 +3,39 @@
 import zlib
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
+from typing import Self
 
 import msgspec
-from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Report
+from nemutator_common.wire import LARGEST_BATCH_BYTES, Envelope, Pressure, Report
 
 
 class UnreadableReportError(ValueError):
     """The bytes are not a report as this version knows it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Waiting:
+    """Percent of the last 10 s that some task waited for each resource; None: not known."""
+
+    cpu: float | None
+    memory: float | None
+    io: float | None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class NodeSums:
+    """What a list of nodes says of one."""
+
+    kernel: str
+    cpus: int
+    cpu_cores: float | None
+    memory_bytes: int
+    memory_used_bytes: int
+    waiting: Waiting
+    workloads: int
+    processes: int
+    missing: int
+    """Facts that its agent could not get."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,6 +49,8 @@ class Node:
     """When its report arrived, by the brain's clock: an agent's own may be wrong."""
     packed: bytes
     """The report, compressed: as objects those of 5 000 nodes are 5 GB, as this 0.1."""
+    sums: NodeSums
+    """Taken out of the report, because a list of 5 000 nodes cannot unpack each."""
     restored: bool = False
     """Read back from the disk; nothing has been heard since the brain started."""
 
@@ -31,8 +59,36 @@ class Node:
         """Unpacked anew each time, which takes a millisecond or two for a full node."""
         return unpack(self.packed)
 
+    @classmethod
+    def of(cls, name: str, epoch: str, seq: int, seen_at: float, report: Report) -> Self:
+        return cls(name, epoch, seq, seen_at, pack(report), sums_of(report))
+
+    def age_s(self, now: float) -> float:
+        """A clock that was set back must not make a report come from the future."""
+        return max(0.0, now - self.seen_at)
+
     def stale(self, now: float, *, after_s: float) -> bool:
         return self.restored or now - self.seen_at > after_s
+
+
+def sums_of(report: Report) -> NodeSums:
+    machine = report.machine
+    pressures = machine.pressures
+    return NodeSums(
+        kernel=machine.kernel,
+        cpus=machine.cpus,
+        cpu_cores=machine.cpu_cores,
+        memory_bytes=machine.memory_bytes,
+        memory_used_bytes=machine.memory_used_bytes,
+        waiting=Waiting(*map(_some_10s, (pressures.cpu, pressures.memory, pressures.io))),
+        workloads=len(report.workloads),
+        processes=len(report.processes),
+        missing=len(report.missing),
+    )
+
+
+def _some_10s(pressure: Pressure | None) -> float | None:
+    return None if pressure is None else pressure.some_10s
 
 
 _encoder = msgspec.json.Encoder()
@@ -66,7 +122,7 @@ class Nodes:
         if shown is None and len(self._nodes) >= self._most:
             return False
         if shown is None or shown.epoch != epoch or shown.seq < latest.seq:
-            self._nodes[node] = Node(node, epoch, latest.seq, now, pack(latest.report))
+            self._nodes[node] = Node.of(node, epoch, latest.seq, now, latest.report)
         return True
 
     def heard_since(self, moment: float) -> int:
@@ -84,6 +140,10 @@ class Nodes:
         for name in gone:
             del self._nodes[name]
         return gone
+
+    def named(self, name: str) -> tuple[Node, ...]:
+        """The node of this name; none when it has not reported."""
+        return (self._nodes[name],) if name in self._nodes else ()
 
     def all(self) -> tuple[Node, ...]:
         return tuple(self._nodes[name] for name in sorted(self._nodes))

@@ -7,7 +7,7 @@ from functools import partial
 from nemutator_common import names
 from sqlalchemy import Connection, delete, insert, select
 
-from nemutator_controller.cluster.nodes import Node, UnreadableReportError, unpack
+from nemutator_controller.cluster.nodes import Node, UnreadableReportError, sums_of, unpack
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import latest
 
@@ -52,12 +52,12 @@ def _load(connection: Connection, *, after: str) -> tuple[list[Node], str | None
     nodes = []
     for name, epoch, seq, seen_at, packed in rows:
         try:
-            unpack(packed)
+            sums = sums_of(unpack(packed))
         except UnreadableReportError as error:
             # An older version may have kept another shape. The next report replaces it.
             log.warning("picture_unreadable", {names.NODE: name, names.ERROR: error})
             continue
-        nodes.append(Node(name, epoch, seq, seen_at, packed, restored=True))
+        nodes.append(Node(name, epoch, seq, seen_at, packed, sums, restored=True))
     return nodes, rows[-1][0] if len(rows) == STEP else None
 
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
-from nemutator_common.wire import Machine, Missing, Process
+from nemutator_common.wire import Machine, Missing, Process, Report, Workload
 
-from nemutator_controller.cluster.labels import labels_of, name_of, runtimes_by_workload
+from nemutator_controller.cluster.labels import labels_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import Node
 from nemutator_controller.cluster.pods import Nobody, Whose
 
@@ -20,7 +20,7 @@ class Selector(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Filter:
-    """Which workloads to show; those that are left out take their processes with them."""
+    """Which workloads and processes to show."""
 
     namespace: str | None = None
     selector: Selector | None = None
@@ -42,6 +42,8 @@ class NodeView:
     age_s: float
     stale: bool
     machine: Machine
+    namespaces: list[str]
+    """Of all its workloads, also of those that the filter leaves out: what one could ask for."""
     workloads: list[dict[str, object]]
     processes: list[Process]
     missing: tuple[Missing, ...]
@@ -58,30 +60,55 @@ class Topology:
 def node_view(
     node: Node, wanted: Filter, *, now: float, after_s: float, whose: Whose = NOBODY
 ) -> NodeView:
-    """*node* with those of its workloads that are *wanted*."""
+    """*node* with what the filter admits of it."""
     report = node.report
-    runtimes = runtimes_by_workload(report.processes)
-    workloads = []
-    for workload in report.workloads:
-        placed = whose.of(node.name, workload.pod_uid, workload.container_id)
-        runtime = runtimes.get(workload.path)
-        labels = labels_of(workload, node=node.name, runtime=runtime, placed=placed)
-        if wanted.admits(labels):
-            added = {
-                "name": name_of(workload, placed),
-                "namespace": labels["namespace"],
-                "labels": labels,
-            }
-            workloads.append(msgspec.to_builtins(workload) | added)
-    paths = {workload["path"] for workload in workloads}
+    labels = _labels(node.name, report, whose)
+    processes = [process for process in report.processes if _admits(wanted, process, labels)]
+    with_processes = {process.workload for process in processes}
     return NodeView(
         name=node.name,
         seen_at=node.seen_at,
-        # A clock that was set back must not make a report come from the future.
-        age_s=max(0.0, now - node.seen_at),
+        age_s=node.age_s(now),
         stale=node.stale(now, after_s=after_s),
         machine=report.machine,
-        workloads=workloads,
-        processes=[p for p in report.processes if wanted.admits_all or p.workload in paths],
+        namespaces=sorted({found["namespace"] for found in labels.values()}),
+        workloads=[
+            _workload(workload, labels[workload.path])
+            for workload in report.workloads
+            # The way down to what is asked for is shown, too: to the one Go program of a session.
+            if wanted.admits(labels[workload.path]) or workload.path in with_processes
+        ],
+        processes=processes,
         missing=report.missing,
+    )
+
+
+def _workload(workload: Workload, labels: Mapping[str, str]) -> dict[str, object]:
+    builtins: dict[str, object] = msgspec.to_builtins(workload)
+    added = {"name": labels["name"], "namespace": labels["namespace"], "labels": labels}
+    return builtins | added
+
+
+def _labels(node: str, report: Report, whose: Whose) -> dict[str, Mapping[str, str]]:
+    """Of each workload, by its path."""
+    runtimes = runtimes_by_workload(report.processes)
+    return {
+        workload.path: labels_of(
+            workload,
+            node=node,
+            runtime=runtimes.get(workload.path),
+            placed=whose.of(node, workload.pod_uid, workload.container_id),
+        )
+        for workload in report.workloads
+    }
+
+
+def _admits(wanted: Filter, process: Process, labels: Mapping[str, Mapping[str, str]]) -> bool:
+    """A process has the labels of its workload, and the runtime that is its own."""
+    if wanted.admits_all:
+        return True
+    if (found := labels.get(process.workload)) is None:
+        return False
+    return wanted.admits(
+        found if process.runtime is None else {**found, "runtime": process.runtime}
     )

@@ -28,6 +28,7 @@ class Permission:
 
 PERMISSIONS: Mapping[tuple[str, str], Permission] = MappingProxyType(
     {
+        ("GET", "nodes"): Permission("get", "topology"),
         ("GET", "topology"): Permission("get", "topology"),
         ("GET", "history"): Permission("get", "topology"),
         ("GET", "leases"): Permission("get", "leases", narrows=True),

@@ -3,6 +3,7 @@
 import asyncio
 import gzip
 import io
+import json
 import time
 import tracemalloc
 from pathlib import Path
@@ -49,6 +50,21 @@ async def test_what_the_brain_can_take_is_asked_for(tmp_path: Path) -> None:
         assert await post(brain, batch((1,))) == ack("e1", 1, 1.0)
         assert await get(brain, f"{REPORTS_PATH}?node=n1&epoch=e1") == ack("e1", 1, 1.0)
         assert await brain.metric("nemutator_report_every_seconds") == 1.0
+
+
+async def test_three_hundred_nodes_are_a_list_that_is_small_and_bounded(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data", most_nodes=300) as brain:
+        names = [f"node-{number:03}" for number in range(300)]
+        for name in names:
+            await post(brain, batch((1,), node=name, at=time.time()))
+        async with brain.local.get("/api/v1/nodes") as answer:
+            assert answer.status == 200
+            body = await answer.read()
+        assert len(body) < 300 * 500
+        document = json.loads(body)
+        assert (document["apiVersion"], document["kind"]) == ("nemutator.io/v1", "NodeList")
+        assert [item["name"] for item in document["items"]] == names
+        assert {item["sums"]["processes"] for item in document["items"]} == {5}
 
 
 async def test_one_node_of_many_is_shown_when_it_is_named(tmp_path: Path) -> None:

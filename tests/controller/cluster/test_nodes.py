@@ -5,7 +5,16 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.cluster.nodes import Node, Nodes, UnreadableReportError, pack, unpack
+from nemutator_common.wire import Pressure, Pressures
+from nemutator_controller.cluster.nodes import (
+    Node,
+    Nodes,
+    UnreadableReportError,
+    Waiting,
+    pack,
+    sums_of,
+    unpack,
+)
 
 from tests.fakes.batches import NOW, batch, busy_report
 
@@ -15,7 +24,7 @@ def see(nodes: Nodes, seq: int, *, node: str = "n1", epoch: str = "e1", now: flo
 
 
 def kept(name: str, *, seen_at: float) -> Node:
-    return Node(name, "old", 9, seen_at, pack(busy_report()), restored=True)
+    return replace(Node.of(name, "old", 9, seen_at, busy_report()), restored=True)
 
 
 @given(st.permutations(range(1, 7)))
@@ -48,6 +57,22 @@ def test_there_are_never_more_nodes_than_allowed(names: list[str], most: int) ->
         assert accepted == (name in {node.name for node in nodes.all()})
     assert len(nodes.all()) == min(most, len(set(names)))
     assert [node.name for node in nodes.all()] == sorted(node.name for node in nodes.all())
+
+
+def test_a_node_is_found_by_its_name() -> None:
+    nodes = Nodes(most=2)
+    see(nodes, 1, node="n1")
+    assert [node.name for node in nodes.named("n1")] == ["n1"]
+    assert nodes.named("n2") == ()
+
+
+def test_the_sums_of_a_node_are_those_of_its_report() -> None:
+    report = busy_report(workloads=3, processes=5)
+    waits = Pressures(cpu=Pressure(1.5, 9.0, None, None), io=Pressure(0.0, 9.0, 9.0, 9.0))
+    sums = sums_of(replace(report, machine=replace(report.machine, pressures=waits, cpu_cores=1.2)))
+    assert (sums.workloads, sums.processes, sums.missing) == (3, 5, 1)
+    assert (sums.cpus, sums.cpu_cores, sums.memory_bytes) == (2, 1.2, 1000)
+    assert sums.waiting == Waiting(cpu=1.5, memory=None, io=0.0)
 
 
 def test_a_restored_node_is_stale_until_it_is_heard_of() -> None:

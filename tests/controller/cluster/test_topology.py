@@ -5,7 +5,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import Report
-from nemutator_controller.cluster.nodes import Node, pack
+from nemutator_controller.cluster.nodes import Node
 from nemutator_controller.cluster.topology import Filter, NodeView, Topology, node_view
 
 from tests.fakes.batches import NOW, busy_report, process, workload
@@ -20,7 +20,7 @@ REPORT = replace(
 
 
 def node(report: Report = REPORT, *, seen_at: float = NOW - 3) -> Node:
-    return Node("n1", "e1", 1, seen_at, pack(report))
+    return Node.of("n1", "e1", 1, seen_at, report)
 
 
 class Named:
@@ -45,7 +45,8 @@ def test_the_document_has_the_agreed_shape() -> None:
     assert (document["apiVersion"], document["kind"]) == ("nemutator.io/v1", "Topology")
     view = document["nodes"][0]
     assert list(view) == [
-        *("name", "seen_at", "age_s", "stale", "machine", "workloads", "processes", "missing")
+        *("name", "seen_at", "age_s", "stale", "machine", "namespaces"),
+        *("workloads", "processes", "missing"),
     ]
     assert (view["age_s"], view["stale"]) == (3.0, False)
     assert view["workloads"][2]["namespace"] == "system.slice"
@@ -65,6 +66,42 @@ def test_a_selector_keeps_exactly_what_it_matches(names: set[str]) -> None:
     document = shown(Filter(selector=Named(*names)))
     assert {workload["name"] for workload in document.workloads} == names
     assert {p.workload for p in document.processes} == set(paths(document))
+
+
+MIXED = replace(
+    REPORT,
+    processes=(
+        process(1, of="/system.slice/a.service", runtime="go"),
+        process(2, of="/system.slice/a.service", runtime="python"),
+        process(3, of="/system.slice/a.service", runtime=None),
+        process(4, of="/user.slice/b", runtime="go"),
+        process(5, of="/user.slice/b", runtime=None),
+    ),
+)
+
+
+class Runs:
+    def __init__(self, runtime: str, *, equal: bool = True) -> None:
+        self._runtime, self._equal = runtime, equal
+
+    def matches(self, labels: Mapping[str, str]) -> bool:
+        return (labels.get("runtime") == self._runtime) == self._equal
+
+
+def test_the_one_go_program_among_others_is_found_by_its_runtime() -> None:
+    view = shown(Filter(selector=Runs("go")), node(MIXED))
+    assert [p.pid for p in view.processes] == [1, 4, 5]
+    assert paths(view) == ["/system.slice/a.service", "/user.slice/b"]
+
+
+def test_what_has_another_runtime_than_its_group_is_left_out_by_it() -> None:
+    view = shown(Filter(selector=Runs("go", equal=False)), node(MIXED))
+    assert [p.pid for p in view.processes] == [2, 3]
+    assert paths(view) == ["/", "/system.slice", "/system.slice/a.service"]
+
+
+def test_all_namespaces_are_named_whatever_is_asked_for() -> None:
+    assert shown(Filter(namespace="nope")).namespaces == ["/", "system.slice", "user.slice"]
 
 
 def test_a_process_of_an_unlisted_cgroup_is_shown_unless_something_is_asked_for() -> None:

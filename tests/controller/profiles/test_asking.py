@@ -22,7 +22,7 @@ from tests.fakes.profiles import NOW, POD, FixedPods
 
 def node(name: str, *pods: str) -> Node:
     workloads = tuple(replace(workload(f"/pods/{uid}"), pod_uid=uid) for uid in pods)
-    return Node(name, "e1", 1, NOW, pack(replace(busy_report(), workloads=workloads)))
+    return Node.of(name, "e1", 1, NOW, replace(busy_report(), workloads=workloads))
 
 
 def located(
