@@ -7,7 +7,7 @@
  * constants, so that what is not asked for is no code.
  *
  * Nothing is lost uncounted: each tick is of somebody else, or recorded, or lost for a reason.
- * Layouts are read by nemutator_agent/profiler/draining.py.
+ * Layouts are read by nemutator_agent/profiler/bpf_maps.py.
  */
 #include "kernel.h"
 

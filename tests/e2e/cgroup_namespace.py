@@ -7,9 +7,9 @@ import json
 import sys
 from pathlib import Path
 
-from nemutator_agent.identity.attesting import LearningWitness
-from nemutator_agent.identity.facts import Facts
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.attestors import LearningPodAttestor
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError
 
 
 def as_with_version_2(pid: object) -> str:
@@ -21,16 +21,16 @@ def as_with_version_2(pid: object) -> str:
 def main() -> int:
     print(as_with_version_2("self"), end="", flush=True)
     question = json.loads(sys.stdin.readline())
-    witness = LearningWitness(as_with_version_2("self"), question["setting"])
+    witness = LearningPodAttestor(as_with_version_2("self"), question["setting"])
     witness.learn(question["told"])
     print(json.dumps([_answer(witness, pid, uid) for pid, uid in question["asked"]]))
     return 0
 
 
-def _answer(witness: LearningWitness, pid: int, uid: str) -> str:
+def _answer(witness: LearningPodAttestor, pid: int, uid: str) -> str:
     try:
-        witness.admit(Facts(as_with_version_2(pid), 1, None), uid)
-    except RefusedError as refused:
+        witness.admit(ProcessFacts(as_with_version_2(pid), 1, None), uid)
+    except AttestationError as refused:
         return refused.step
     return "yes"
 

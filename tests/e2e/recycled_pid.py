@@ -8,8 +8,8 @@ import socket
 import sys
 from pathlib import Path
 
+from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Hold, by_connection, by_number, open_peer
-from nemutator_agent.identity.refusals import RefusedError
 
 LAST_PID = Path("/proc/sys/kernel/ns_last_pid")
 
@@ -49,7 +49,7 @@ def refused_at(hold: Hold) -> str:
             assert impostor == caller, f"the number was not given again: {impostor}, not {caller}"
             peer.facts()
             return "nowhere"
-        except RefusedError as refused:
+        except AttestationError as refused:
             return refused.step
         finally:
             os.write(go, b"x")

@@ -16,7 +16,7 @@ from functools import partial
 from pathlib import Path
 
 import pytest
-from nemutator_agent.mount.places import pods_root_for
+from nemutator_agent.mount.pods_root import pods_root_for
 
 from tests.e2e.cgroup_namespace import as_with_version_2
 from tests.house.tree import REPOSITORY

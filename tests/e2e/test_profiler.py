@@ -15,13 +15,13 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.profiler import perf_events
-from nemutator_agent.profiler.accounts import spent
-from nemutator_agent.profiler.draining import Samples
+from nemutator_agent.profiler.bpf_maps import Samples
+from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.targets import CONTROLLERS, Resolved
+from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget
 from nemutator_common.wire import ProfileTarget
 
 from tests.contract.profiler.busy import SPIN, busy, cpu_seconds, until_used
@@ -73,7 +73,7 @@ def targets() -> MachineTargets:
 
 
 async def sampled(
-    resolved: Resolved, *, pid: int, seconds: float, sampler: KernelSampler | None = None
+    resolved: ResolvedTarget, *, pid: int, seconds: float, sampler: KernelSampler | None = None
 ) -> Found:
     """Until *pid* has used so many *seconds* of CPU time."""
     sampler = sampler or KernelSampler()
@@ -326,7 +326,7 @@ async def test_what_comes_into_the_group_later_is_sampled_too(targets: MachineTa
 async def test_a_target_that_is_not_there_is_named(
     targets: MachineTargets, target: ProfileTarget, said: str
 ) -> None:
-    with pytest.raises(RefusedError, match=re.escape(said)):
+    with pytest.raises(ProfileRefused, match=re.escape(said)):
         await targets.resolve(target)
 
 
@@ -336,18 +336,18 @@ async def test_a_process_that_has_ended_has_no_account(targets: MachineTargets) 
         assert resolved.account.cpu_seconds() is not None
     until(lambda: not Path(f"/proc/{pid}").exists(), "the end", within_s=5)
     assert resolved.account.cpu_seconds() is None
-    with pytest.raises(RefusedError, match="is not running"):
+    with pytest.raises(ProfileRefused, match="is not running"):
         await targets.resolve(ProfileTarget("pid", str(pid)))
 
 
 REFUSED = """
 import asyncio
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
-from nemutator_agent.profiler.refusals import RefusedError
-from nemutator_agent.profiler.targets import Selection
+from nemutator_agent.profiler.refusals import ProfileRefused
+from nemutator_agent.profiler.targets import TargetSelection
 try:
-    asyncio.run(KernelSampler().start(Selection("process", 1), hz=99, texts={}))
-except RefusedError as refusal:
+    asyncio.run(KernelSampler().start(TargetSelection("process", 1), hz=99, texts={}))
+except ProfileRefused as refusal:
     print(refusal.reason, refusal, sep=": ")
 """
 
@@ -364,5 +364,5 @@ def test_an_ordinary_user_is_told_which_rights_are_missing(ordinary: Person) -> 
 
 def test_a_rate_that_the_kernel_does_not_take_is_told_with_the_one_that_it_does() -> None:
     most = int(Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
-    with pytest.raises(RefusedError, match=f"at most {most} samples"):
+    with pytest.raises(ProfileRefused, match=f"at most {most} samples"):
         perf_events.open_clock(0, hz=most + 1)

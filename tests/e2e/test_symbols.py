@@ -16,10 +16,10 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.profiler.raw import RawProfile, RawRow
-from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES, Question
-from nemutator_agent.profiler.symbols.maps import Mapping
+from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES, SymbolQuestion
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.symbols.symbolising import Symbolising
+from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.profiler.symbols.worker_process import SymbolWorkerProcess
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Frame
@@ -130,7 +130,7 @@ async def frames_of(
             for start in range(0, len(inside), MOST_ADDRESSES):
                 some = inside[start : start + MOST_ADDRESSES]
                 places = tuple(pc - mapping.start + mapping.offset for pc in some)
-                answer = await worker.ask(Question(False, places), file.file)
+                answer = await worker.ask(SymbolQuestion(False, places), file.file)
                 assert answer.notes == ()
                 for pc, stack in zip(some, answer.places, strict=True):
                     assert stack is not None
@@ -203,7 +203,7 @@ async def test_a_whole_profile_is_what_the_runtime_would_say(
         rows.append(RawRow(program.pid, user, (), (0, 0), count))
     recorded = sum(row.count for row in rows)
     raw = RawProfile(99, time.time(), 1.0, tuple(rows), recorded, {"no_stack": 2}, 1.5)
-    symbolising = Symbolising(ProcMaps(), worker, meter=MemoryMeter())
+    symbolising = WorkerSymboliser(ProcMaps(), worker, meter=MemoryMeter())
     content, notes = await symbolising.symbolise(raw)
     assert notes == ()
     profile = pprof.decode(content)

@@ -6,15 +6,15 @@ from collections.abc import AsyncIterator, Callable, Collection, Coroutine, Mapp
 from dataclasses import dataclass, field
 from typing import Any
 
-from nemutator_agent.credentials.accounts import account
-from nemutator_agent.credentials.adopting import Orphans
-from nemutator_agent.credentials.auditing import Audit
-from nemutator_agent.credentials.broker import Broker
-from nemutator_agent.credentials.ledger_records import Intent, Token
+from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.ports import Ledger
-from nemutator_agent.credentials.revoking import Revocations
-from nemutator_agent.credentials.sessions import Session
-from nemutator_agent.credentials.vault_calls import VaultCalls
+from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.broker import Broker
+from nemutator_agent.credentials.vault.calls import VaultCalls
+from nemutator_agent.credentials.vault.ledger_records import LedgerToken, LoginIntent
+from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
+from nemutator_agent.credentials.vault.revocations import Revocations
+from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_common.publications import PublishedPod
 from nemutator_common.secret import Secret
 
@@ -52,10 +52,10 @@ class Standing:
     meter: MemoryMeter = field(default_factory=MemoryMeter)
     grants: KeptGrants = field(default_factory=KeptGrants)
     ledger: Ledger = field(default_factory=MemoryLedger)
-    left: Sequence[Token] = ()
+    left: Sequence[LedgerToken] = ()
     """By an earlier life."""
     remains: SeenRemains = field(default_factory=SeenRemains)
-    unfinished: Sequence[Intent] = ()
+    unfinished: Sequence[LoginIntent] = ()
 
     def __post_init__(self) -> None:
         self.audit = Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock)
@@ -63,7 +63,7 @@ class Standing:
         self.revocations = Revocations(
             calls, self.audit, self.ledger, clock=self.clock, meter=self.meter, roll=lambda: 0.5
         )
-        self.orphans = Orphans(
+        self.orphans = OrphanedTokens(
             self.left,
             self.unfinished,
             self.revocations,
@@ -95,7 +95,7 @@ class Standing:
         role = account(pod, None).role
         self.vault.state.role(role, f"{JWT}-{pod.uid}", paths, ttl_s=ttl_s)
 
-    def session(self, pod: PublishedPod = POD, role: str | None = None) -> Session:
+    def session(self, pod: PublishedPod = POD, role: str | None = None) -> VaultSession:
         session = self.broker.open(account(pod, role, home=home_of(pod)))
         self.broker.refresh(session, Secret(f"{JWT}-{pod.uid}"))
         return session

@@ -1,7 +1,7 @@
 """Who calls a socket of the credentials process, and who listens to its audit."""
 
-from nemutator_agent.identity.facts import Facts
-from nemutator_agent.identity.refusals import RefusedError, Step
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError, Step
 from nemutator_common.publications import PublishedPod
 from nemutator_common.wire import Grant
 
@@ -9,8 +9,8 @@ POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="a
 OTHER_POD = PublishedPod(namespace="bank", name="web-1", uid="u-2", service_account="web")
 
 
-def facts(cgroup: str = "", *, executable: str | None = "/usr/bin/app") -> Facts:
-    return Facts(cgroup=cgroup, started_ticks=1, executable=executable)
+def facts(cgroup: str = "", *, executable: str | None = "/usr/bin/app") -> ProcessFacts:
+    return ProcessFacts(cgroup=cgroup, started_ticks=1, executable=executable)
 
 
 class Caller:
@@ -22,18 +22,18 @@ class Caller:
         self.refused: Step | None = None
         self.executable: str | None = "/usr/bin/app"
 
-    def facts(self) -> Facts:
+    def facts(self) -> ProcessFacts:
         if self.refused is not None:
-            raise RefusedError(self.refused, "as the test wants it")
+            raise AttestationError(self.refused, "as the test wants it")
         return facts(self.pod_uid, executable=self.executable)
 
 
 class SimpleWitness:
     """Believes `Caller`s."""
 
-    def admit(self, facts: Facts, pod_uid: str) -> None:
+    def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         if facts.cgroup != pod_uid:
-            raise RefusedError("other pod", f"the caller is in {facts.cgroup}")
+            raise AttestationError("other pod", f"the caller is in {facts.cgroup}")
 
 
 class KeptGrants:

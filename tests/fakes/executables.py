@@ -1,6 +1,7 @@
 """Programs of processes, and a worker, without processes."""
 
-from nemutator_agent.inspection.executables import Gone, Program
+from nemutator_agent.inspection.executables import Program
+from nemutator_agent.inspection.failures import ProcessGoneError
 from nemutator_agent.inspection.identities import FileId, ProcessId
 from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
 
@@ -15,7 +16,7 @@ class ScriptedPrograms:
 
     async def open(self, process: ProcessId) -> Program:
         self.opened.append(process)
-        program = self.of.get(process, Gone())
+        program = self.of.get(process, ProcessGoneError())
         if isinstance(program, Exception):
             raise program
         self.open_files += 1

@@ -2,11 +2,16 @@
 
 import asyncio
 
-from nemutator_agent.credentials.accounts import Account
-from nemutator_agent.credentials.leases import Held
-from nemutator_agent.credentials.ledger import LedgerFile
-from nemutator_agent.credentials.ledger_records import Entries, Gone, Intent, token_of
 from nemutator_agent.credentials.ports import Ledger
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.leases import HeldLease
+from nemutator_agent.credentials.vault.ledger import LedgerFile
+from nemutator_agent.credentials.vault.ledger_records import (
+    LedgerEntries,
+    LoginIntent,
+    TokenRevoked,
+    token_of,
+)
 
 from tests.fakes.vaults import MemoryVault, VaultState
 
@@ -15,22 +20,22 @@ class MemoryLedger:
     """Its times are those of the monotonic clock."""
 
     def __init__(self) -> None:
-        self.entries = Entries()
+        self.entries = LedgerEntries()
         self.renewed: list[int] = []
 
     def intend(self, account: Account) -> int:
         entry = self.entries.last + 1
-        self.entries.apply(Intent(entry, account, 0.0))
+        self.entries.apply(LoginIntent(entry, account, 0.0))
         return entry
 
-    def keep(self, account: Account, held: Held) -> None:
+    def keep(self, account: Account, held: HeldLease) -> None:
         self.entries.apply(token_of(account, held, now=0.0, monotonic=0.0))
 
-    def renew(self, held: Held) -> None:
+    def renew(self, held: HeldLease) -> None:
         self.renewed.append(held.entry)
 
     def end(self, entry: int) -> None:
-        self.entries.apply(Gone(entry))
+        self.entries.apply(TokenRevoked(entry))
 
 
 class Fate:
@@ -76,11 +81,11 @@ class MortalLedger:
     def intend(self, account: Account) -> int:
         return self._file.intend(account) if self._fate.lives() else 0
 
-    def keep(self, account: Account, held: Held) -> None:
+    def keep(self, account: Account, held: HeldLease) -> None:
         if self._fate.lives():
             self._file.keep(account, held)
 
-    def renew(self, held: Held) -> None:
+    def renew(self, held: HeldLease) -> None:
         if self._fate.lives():
             self._file.renew(held)
 

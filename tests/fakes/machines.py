@@ -4,8 +4,8 @@ from collections.abc import Mapping
 
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.gaps import Gaps
-from nemutator_agent.usage.looks import GroupCounters, Look, MachineFacts, ProcessCounters
 from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
+from nemutator_agent.usage.snapshot import GroupCounters, MachineFacts, ProcessCounters, Snapshot
 from nemutator_common.wire import Pressures
 
 FACTS = MachineFacts(
@@ -28,8 +28,8 @@ def look(
     groups: Mapping[str, GroupCounters] | None = None,
     processes: Mapping[ProcessId, ProcessCounters] | None = None,
     gaps: Gaps | None = None,
-) -> Look:
-    return Look(
+) -> Snapshot:
+    return Snapshot(
         at=1_700_000_100.0 + monotonic,
         monotonic=monotonic,
         cpu=CpuTimes(busy_ticks, 2, 1_700_000_000),

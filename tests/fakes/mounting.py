@@ -5,7 +5,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass, field, replace
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
-from nemutator_agent.mount.records import Record
+from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import Volume
 from nemutator_common.publications import Publication, PublishedPod
 from nemutator_common.secret import Secret
@@ -65,12 +65,12 @@ class FakeMounts:
 
 @dataclass
 class FakeRecords:
-    kept: dict[str, Record] = field(default_factory=dict)
+    kept: dict[str, VolumeRecord] = field(default_factory=dict)
 
-    def all(self) -> Iterable[Record]:
+    def all(self) -> Iterable[VolumeRecord]:
         return list(self.kept.values())
 
-    def write(self, record: Record) -> None:
+    def write(self, record: VolumeRecord) -> None:
         self.kept[record.volume.id] = replace(record, volume=replace(record.volume, tokens={}))
 
     def remove(self, volume_id: str) -> None:

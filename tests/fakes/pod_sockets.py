@@ -8,15 +8,15 @@ from types import MappingProxyType
 from typing import Any
 
 import aiohttp
-from nemutator_agent.credentials.callers import greet
-from nemutator_agent.credentials.pod_desk import PodDesk
-from nemutator_agent.credentials.pod_sockets import PodSockets
-from nemutator_agent.credentials.ports import PodWitness
-from nemutator_agent.credentials.publishing import Publisher
-from nemutator_agent.credentials.registration import Registration
-from nemutator_agent.credentials.sessions import Session
-from nemutator_agent.identity.facts import Facts
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.credentials.connection_peer import greet
+from nemutator_agent.credentials.pods.handler import PodHandler
+from nemutator_agent.credentials.pods.publications_api import PublicationsApi
+from nemutator_agent.credentials.pods.publishing import PodPublisher
+from nemutator_agent.credentials.pods.sockets import PodSockets
+from nemutator_agent.credentials.ports import AttestsPods
+from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.publications import PUBLICATIONS_PATH, PublishedPod
 from nemutator_common.serving.addresses import UnixAddress
@@ -33,30 +33,30 @@ PATIENCE_S = 30.0
 class Everybody:
     """A witness for whom each process is in the pod that *is_in* names."""
 
-    def __init__(self, is_in: Callable[[Facts], str]) -> None:
+    def __init__(self, is_in: Callable[[ProcessFacts], str]) -> None:
         self._is_in = is_in
 
-    def admit(self, facts: Facts, pod_uid: str) -> None:
+    def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         if (found := self._is_in(facts)) != pod_uid:
-            raise RefusedError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+            raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
 
 
 class Node:
     """The credentials process of a node, less its brain."""
 
-    def __init__(self, folder: Path, *, witness: PodWitness | None = None) -> None:
+    def __init__(self, folder: Path, *, witness: AttestsPods | None = None) -> None:
         self.standing = Standing()
         self.folder = folder
         self.private = folder / "credentials.sock"
         self._witness = witness or Everybody(lambda _: POD.uid)
         meter, clock = self.standing.meter, self.standing.clock
-        self.publisher = Publisher(
+        self.publisher = PodPublisher(
             self.standing.broker, PodSockets(clock=clock, meter=meter), self._desk, meter=meter
         )
         self.server = HttpServer(
             name="credentials",
             address=UnixAddress(self.private),
-            routes=Registration(self.publisher, self, instance="life-1").routes(),
+            routes=PublicationsApi(self.publisher, self, instance="life-1").routes(),
             meter=meter,
             readiness=Readiness(),
             clock=clock,
@@ -114,8 +114,8 @@ class Node:
         assert status == 204
         return self.volume(volume) / "agent.sock"
 
-    def _desk(self, session: Session, declared: Declarations | DeclarationError) -> PodDesk:
-        return PodDesk(
+    def _desk(self, session: VaultSession, declared: Declarations | DeclarationError) -> PodHandler:
+        return PodHandler(
             session,
             declared,
             broker=self.standing.broker,

@@ -4,10 +4,10 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nemutator_agent.profiler.draining import Samples
+from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.raw import RawProfile, RawRow
-from nemutator_agent.profiler.refusals import RefusedError, gone
-from nemutator_agent.profiler.targets import Resolved, Selection
+from nemutator_agent.profiler.refusals import ProfileRefused, gone
+from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common.shipping.links import LinkError
 from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
@@ -34,12 +34,12 @@ class MemorySampler:
         self._rows = dict(rows or {})
         self.lost: dict[str, int] = {}
         self.truncated = 0
-        self.refusal: RefusedError | Exception | None = None
-        self.started: list[tuple[Selection, int, Mapping[int, tuple[int, int]]]] = []
+        self.refusal: ProfileRefused | Exception | None = None
+        self.started: list[tuple[TargetSelection, int, Mapping[int, tuple[int, int]]]] = []
         self.samplings: list[MemorySampling] = []
 
     async def start(
-        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+        self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> MemorySampling:
         if self.refusal is not None:
             raise self.refusal
@@ -64,9 +64,9 @@ class MemoryAccount:
 
 @dataclass
 class MemoryTargets:
-    known: dict[ProfileTarget, Resolved] = field(default_factory=dict)
+    known: dict[ProfileTarget, ResolvedTarget] = field(default_factory=dict)
 
-    async def resolve(self, target: ProfileTarget) -> Resolved:
+    async def resolve(self, target: ProfileTarget) -> ResolvedTarget:
         if target not in self.known:
             raise gone(f"{target.kind} {target.value}")
         return self.known[target]

@@ -2,18 +2,19 @@
 
 import asyncio
 
+from nemutator_agent.inspection.failures import ProcessGoneError, WorkerFailedError
 from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.profiler.symbols import examining
-from nemutator_agent.profiler.symbols.answers import (
-    Answer,
-    Question,
+from nemutator_agent.profiler.symbols import lookup
+from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
+from nemutator_agent.profiler.symbols.messages import (
+    SymbolAnswer,
+    SymbolQuestion,
     decode_answer,
     decode_question,
     encode_answer,
     encode_question,
 )
-from nemutator_agent.profiler.symbols.maps import Mapping, Mappings
-from nemutator_agent.profiler.symbols.symbolising import GoneError, OpenFile, WorkerFailedError
+from nemutator_agent.profiler.symbols.symbolising import OpenFile
 
 
 class FakeFiles:
@@ -28,7 +29,7 @@ class FakeFiles:
         self.kernel: bytes | Exception = b""
 
     async def mappings(self, pid: int) -> Mappings:
-        found = self.processes.get(pid, GoneError())
+        found = self.processes.get(pid, ProcessGoneError())
         if isinstance(found, Exception):
             raise found
         return Mappings(found, image=self.images.get(pid, 0))
@@ -37,7 +38,7 @@ class FakeFiles:
         if mapping.inode in self.refused:
             raise self.refused[mapping.inode]
         if mapping.inode not in self.contents:
-            raise GoneError
+            raise ProcessGoneError
         self.open_files += 1
         return OpenFile(mapping.inode, FileId(1, mapping.inode, 1, 1))
 
@@ -57,12 +58,12 @@ class LocalWorker:
     def __init__(self, files: FakeFiles) -> None:
         self._files = files
         self.failing: dict[int, WorkerFailedError] = {}
-        self.asked: list[tuple[int, Question]] = []
+        self.asked: list[tuple[int, SymbolQuestion]] = []
         self.stops = 0
         self.hanging: asyncio.Event | None = None
         """While this is not set, questions wait."""
 
-    async def ask(self, question: Question, file: int) -> Answer:
+    async def ask(self, question: SymbolQuestion, file: int) -> SymbolAnswer:
         self.asked.append((file, question))
         if self.hanging is not None:
             await self.hanging.wait()
@@ -76,9 +77,9 @@ class LocalWorker:
             return content[offset : offset + size]
 
         if question.kernel:
-            answer = examining.kernel(read_at, found)
+            answer = lookup.kernel(read_at, found)
         else:
-            answer = examining.Executable(read_at).answer(found)
+            answer = lookup.Executable(read_at).answer(found)
         return decode_answer(encode_answer(answer), question)
 
     def stop(self) -> None:

@@ -14,17 +14,17 @@ from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Self
 
-from nemutator_agent.credentials.documents import Document, Mount
-from nemutator_agent.credentials.failures import (
-    DeniedError,
+from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
-    MissingError,
     Outage,
+    SecretMissingError,
     TokenGoneError,
-    UnavailableError,
-    UnsupportedError,
+    UnsupportedSecretError,
+    VaultDeniedError,
+    VaultUnavailableError,
 )
-from nemutator_agent.credentials.leases import Lease
+from nemutator_agent.credentials.vault.leases import Lease
 from nemutator_common.secret import Secret
 
 LOOPBACK = "127.0.0.1"
@@ -231,16 +231,16 @@ class MemoryVault:
         self._check("revoke")
         _checked(*await self._ask("POST", "auth/token/revoke-self", token))
 
-    async def mount_of(self, token: Secret, path: str) -> Mount:
+    async def mount_of(self, token: Secret, path: str) -> EngineMount:
         status, document = await self._ask("GET", f"sys/internal/ui/mounts/{path}", token)
         if status == 403 and "invalid token" not in document["errors"][0]:
-            raise DeniedError("no policy of the role reaches into this mount")
+            raise VaultDeniedError("no policy of the role reaches into this mount")
         data = _checked(status, document)["data"]
         if data["type"] != "kv":
-            raise UnsupportedError(f"{data['path']} is an engine of kind {data['type']}")
-        return Mount(data["path"], 2 if data["options"]["version"] == "2" else 1)
+            raise UnsupportedSecretError(f"{data['path']} is an engine of kind {data['type']}")
+        return EngineMount(data["path"], 2 if data["options"]["version"] == "2" else 1)
 
-    async def read(self, token: Secret, mount: Mount, path: str) -> Document:
+    async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
         below = path.removeprefix(mount.path)
         where = f"{mount.path}data/{below}" if mount.version == 2 else path
         data = _checked(*await self._ask("GET", where, token))["data"]
@@ -250,14 +250,14 @@ class MemoryVault:
 
     def _check(self, operation: str) -> None:
         if operation in self.refuses:
-            raise DeniedError("permission denied")
+            raise VaultDeniedError("permission denied")
 
     async def _ask(
         self, method: str, path: str, token: Secret | None, body: Mapping[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
         await self.open.wait()
         if self.outage is not None:
-            raise UnavailableError(self.outage, "as the test wants it")
+            raise VaultUnavailableError(self.outage, "as the test wants it")
         await self.before()
         answer = self.state.answer(method, path, token.reveal() if token else "", body or {})
         await self.after()
@@ -274,13 +274,13 @@ def _checked(status: int, document: dict[str, Any]) -> dict[str, Any]:
     said = "".join(document.get("errors", []))
     match status:
         case 400:
-            raise DeniedError(said)
+            raise VaultDeniedError(said)
         case 403:
-            raise TokenGoneError(said) if "invalid token" in said else DeniedError(said)
+            raise TokenGoneError(said) if "invalid token" in said else VaultDeniedError(said)
         case 404:
-            raise MissingError("no version of a secret is there")
+            raise SecretMissingError("no version of a secret is there")
         case 503:
-            raise UnavailableError("sealed", said)
+            raise VaultUnavailableError("sealed", said)
     return document
 
 

@@ -9,7 +9,7 @@ from pathlib import Path
 import pytest
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.settings import ObserveSettings
-from nemutator_agent.usage.summing import Summing
+from nemutator_agent.usage.summaries import Summaries
 from nemutator_controller.sizing.advising import Advised, advise
 from nemutator_controller.sizing.keys import Key
 from nemutator_controller.sizing.usages import Usages
@@ -166,7 +166,7 @@ def test_without_any_go_the_sample_says_so_and_is_not_tried_again(clone: Clone) 
 # --- "Advice takes two minutes to its first value" -----------------------------------------------
 def test_advice_has_its_first_value_after_two_minutes_with_default_settings() -> None:
     settings = ObserveSettings()
-    summing, usages = Summing(every_s=settings.summary_s), Usages(most=1)
+    summing, usages = Summaries(every_s=settings.summary_s), Usages(most=1)
     shop, key = ProcessId(7, 0), Key("vm", "Program", "shop", "shop")
     values: list[float] = []
     for at in itertools.takewhile(lambda at: at < 200.0, itertools.count(0.0, settings.interval_s)):

@@ -25,26 +25,26 @@ from nemutator_common.shipping.streams import GrantStream
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
-from nemutator_agent.credentials.adopting import Orphans
-from nemutator_agent.credentials.auditing import Audit
-from nemutator_agent.credentials.broker import Broker
-from nemutator_agent.credentials.callers import greet
-from nemutator_agent.credentials.files import SecretFiles, digest_key
-from nemutator_agent.credentials.ledger import LedgerFile
-from nemutator_agent.credentials.machine_desk import Cupboard, MachineDesk
-from nemutator_agent.credentials.pod_desk import PodDesk
-from nemutator_agent.credentials.pod_remains import PodRemains
-from nemutator_agent.credentials.pod_sockets import LIMITS, PodSockets
-from nemutator_agent.credentials.publishing import Publisher
-from nemutator_agent.credentials.refusals import UNASKED
-from nemutator_agent.credentials.registration import Registration
-from nemutator_agent.credentials.revoking import Revocations
-from nemutator_agent.credentials.sessions import Session
-from nemutator_agent.credentials.store_api import StoreApi, with_link_token
-from nemutator_agent.credentials.surface import Surface, refusals_as_json
-from nemutator_agent.credentials.vault import HvacVault
-from nemutator_agent.credentials.vault_calls import VaultCalls
-from nemutator_agent.identity.attesting import LearningWitness, RuleWitness
+from nemutator_agent.credentials.audit import Audit
+from nemutator_agent.credentials.connection_peer import greet
+from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
+from nemutator_agent.credentials.http_refusals import UNASKED
+from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
+from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
+from nemutator_agent.credentials.machine.store_api import StoreApi, with_link_token
+from nemutator_agent.credentials.pods.ended_pods import ProcEndedPods
+from nemutator_agent.credentials.pods.handler import PodHandler
+from nemutator_agent.credentials.pods.publications_api import PublicationsApi
+from nemutator_agent.credentials.pods.publishing import PodPublisher
+from nemutator_agent.credentials.pods.sockets import LIMITS, PodSockets
+from nemutator_agent.credentials.vault.broker import Broker
+from nemutator_agent.credentials.vault.calls import VaultCalls
+from nemutator_agent.credentials.vault.hvac_client import HvacVault
+from nemutator_agent.credentials.vault.ledger import LedgerFile
+from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
+from nemutator_agent.credentials.vault.revocations import Revocations
+from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.identity.attestors import LearningPodAttestor, RuleAttestor
 from nemutator_agent.settings import CredentialsSettings
 
 PRIVATE_LIMITS = Limits(body_bytes=512 << 10, connections=64)
@@ -131,11 +131,11 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
     revocations = Revocations(
         calls, process.audit, ledger, clock=clock, meter=meter, roll=process.roll
     )
-    orphans = Orphans(
+    orphans = OrphanedTokens(
         ledger.left,
         ledger.unfinished,
         revocations,
-        PodRemains(),
+        ProcEndedPods(),
         wait_s=settings.orphans_s,
         clock=clock,
         meter=meter,
@@ -154,8 +154,8 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         roll=process.roll,
     )
 
-    def desk(session: Session, declarations: Declarations | DeclarationError) -> PodDesk:
-        return PodDesk(
+    def desk(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
+        return PodHandler(
             session,
             declarations,
             broker=broker,
@@ -168,10 +168,10 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
             meter=meter,
         )
 
-    publisher = Publisher(broker, PodSockets(clock=clock, meter=meter), desk, meter=meter)
+    publisher = PodPublisher(broker, PodSockets(clock=clock, meter=meter), desk, meter=meter)
     server = _private(
         process,
-        Registration(publisher, witness, instance=secrets.token_hex(16)).routes(),
+        PublicationsApi(publisher, witness, instance=secrets.token_hex(16)).routes(),
         middlewares=(),
     )
     await server.bind()
@@ -193,10 +193,10 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
     """Without a cluster: one socket for all callers, and a file of secrets behind it."""
     settings, clock, meter = process.settings, process.clock, process.meter
     files = SecretFiles(process.directory.root)
-    cupboard = Cupboard(files.load(), files, clock=clock)
-    desk = MachineDesk(
+    cupboard = SecretStore(files.load(), files, clock=clock)
+    desk = MachineHandler(
         cupboard,
-        witness=RuleWitness(),
+        witness=RuleAttestor(),
         audit=process.audit,
         node=process.node,
         rate=settings.requests_per_s,
@@ -208,7 +208,7 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
         name="agent",
         address=UnixAddress(Path(where)),
         # Values are small here, and callers of one uid must not wait for another's.
-        routes=Surface(desk, large_at_once=SHARED_LIMITS.connections).routes(),
+        routes=HttpApi(desk, large_at_once=SHARED_LIMITS.connections).routes(),
         middlewares=[refusals_as_json],
         meter=meter,
         readiness=process.readiness,
@@ -255,9 +255,9 @@ def _private(
     )
 
 
-def _witness(setting: str) -> LearningWitness:
+def _witness(setting: str) -> LearningPodAttestor:
     try:
-        return LearningWitness(Path("/proc/self/cgroup").read_text(), setting)
+        return LearningPodAttestor(Path("/proc/self/cgroup").read_text(), setting)
     except (OSError, ValueError) as error:
         raise OperatorError(
             f"kubelet's control group: {error}",

@@ -9,10 +9,10 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
 from nemutator_agent.mount.credentials_socket import CredentialsSocket
-from nemutator_agent.mount.kept_records import KeptRecords
+from nemutator_agent.mount.files import RecordFiles
 from nemutator_agent.mount.kubelet_grpc import KubeletCalls
 from nemutator_agent.mount.linux_mounts import LinuxMounts
-from nemutator_agent.mount.publishing import Publisher
+from nemutator_agent.mount.publishing import VolumePublisher
 from nemutator_agent.settings import MountSettings
 
 
@@ -20,8 +20,8 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent mount`: publish what kubelet asks for, until *stop*."""
     kubelet_root = os.fspath(settings.kubelet_root)
     volumes = settings.plugin_directory / "volumes"
-    records = KeptRecords(volumes, kubelet_root=kubelet_root)
-    publisher = Publisher(
+    records = RecordFiles(volumes, kubelet_root=kubelet_root)
+    publisher = VolumePublisher(
         LinuxMounts(volumes, kubelet_root=settings.kubelet_root),
         CredentialsSocket(settings.credentials),
         records,
@@ -44,7 +44,7 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     await supervisor.run(stop)
 
 
-def _prepare(settings: MountSettings, records: KeptRecords) -> None:
+def _prepare(settings: MountSettings, records: RecordFiles) -> None:
     """Make our directories in kubelet's, which must be there: else we would make another one."""
     try:
         if not settings.registry_directory.is_dir():

@@ -24,9 +24,9 @@ from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
 from nemutator_agent.inspection.worker_process import WorkerProcess
 from nemutator_agent.settings import ObserveSettings
-from nemutator_agent.usage.kept_files import KeptFiles
-from nemutator_agent.usage.procfs import MachineEyes
-from nemutator_agent.usage.sampling import Sampler
+from nemutator_agent.usage.open_files import OpenFiles
+from nemutator_agent.usage.polling import UsagePoller
+from nemutator_agent.usage.procfs import ProcfsReader
 
 _OTHER_FILES = 256
 """Left to sockets, executables on their way to the worker, and libraries."""
@@ -45,8 +45,8 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     meter = Metrics()
     readiness = Readiness()
     roll: Callable[[], float] = random.SystemRandom().random
-    files = KeptFiles(most=min(settings.descriptors, _files_left()))
-    eyes = MachineEyes(files, most_processes=settings.processes, most_groups=settings.groups)
+    files = OpenFiles(most=min(settings.descriptors, _files_left()))
+    eyes = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
     worker = WorkerProcess()
     executables = Executables(
         ProcExecutables(eyes.started_ticks), worker, clock=clock, meter=meter, roll=roll
@@ -81,7 +81,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             roll=roll,
             health=readiness,
         )
-        sampler = Sampler(
+        sampler = UsagePoller(
             eyes,
             executables,
             uplink,

@@ -13,7 +13,7 @@ from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.sessions import Bounds, ProfileSessions
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.symbols.symbolising import Symbolising
+from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.profiler.symbols.worker_process import SymbolWorkerProcess
 from nemutator_agent.settings import ObserveSettings
 
@@ -31,7 +31,7 @@ def profiling(
 ) -> Iterator[None]:
     """Add the profiler's tasks to *supervisor*; nothing is loaded before the first request."""
     worker = SymbolWorkerProcess()
-    symbols = Symbolising(ProcMaps(), worker, meter=meter)
+    symbols = WorkerSymboliser(ProcMaps(), worker, meter=meter)
     sessions = ProfileSessions(
         ProfilesOverHttp(brain, node=node),
         MachineTargets(KnownGroups()),

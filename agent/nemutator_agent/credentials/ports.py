@@ -6,10 +6,10 @@ from typing import Protocol
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
-from nemutator_agent.credentials.accounts import Account
-from nemutator_agent.credentials.documents import Document, Mount
-from nemutator_agent.credentials.leases import Held, Lease
-from nemutator_agent.identity.facts import Facts
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.leases import HeldLease, Lease
+from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.rules import Rule
 
 
@@ -24,9 +24,9 @@ class Vault(Protocol):
         """Also when it is gone already."""
         ...
 
-    async def mount_of(self, token: Secret, path: str) -> Mount: ...
+    async def mount_of(self, token: Secret, path: str) -> EngineMount: ...
 
-    async def read(self, token: Secret, mount: Mount, path: str) -> Document: ...
+    async def read(self, token: Secret, mount: EngineMount, path: str) -> Document: ...
 
 
 class Ledger(Protocol):
@@ -36,16 +36,16 @@ class Ledger(Protocol):
         """Vault is about to be asked for a token: the number of all that comes of it."""
         ...
 
-    def keep(self, account: Account, held: Held) -> None: ...
+    def keep(self, account: Account, held: HeldLease) -> None: ...
 
-    def renew(self, held: Held) -> None: ...
+    def renew(self, held: HeldLease) -> None: ...
 
     def end(self, entry: int) -> None:
         """There is no token, or none any more."""
         ...
 
 
-class Remains(Protocol):
+class EndedPods(Protocol):
     """What this machine itself shows of pods, whatever mount and kubelet say."""
 
     async def gone(self, homes: Mapping[str, str]) -> Collection[str]:
@@ -60,30 +60,30 @@ class GrantSink(Protocol):
     def put(self, grant: Grant) -> None: ...
 
 
-class Peer(Protocol):
+class ConnectedPeer(Protocol):
     """The process at the other end of a connection."""
 
     @property
     def uid(self) -> int: ...
 
-    def facts(self) -> Facts:
+    def facts(self) -> ProcessFacts:
         """As they are now; raises `RefusedError`, also when the process is not there any more."""
         ...
 
 
-class PodWitness(Protocol):
-    def admit(self, facts: Facts, pod_uid: str) -> None:
+class AttestsPods(Protocol):
+    def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         """Raises `RefusedError`."""
         ...
 
 
-class RuleWitness(Protocol):
-    def admit(self, peer_uid: int, facts: Facts, rules: Sequence[Rule]) -> None:
+class AttestsByRules(Protocol):
+    def admit(self, peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) -> None:
         """Raises `RefusedError`."""
         ...
 
 
-class Answer(Protocol):
+class SecretResponse(Protocol):
     """A secret on its way out."""
 
     @property
@@ -104,22 +104,22 @@ class Answer(Protocol):
     def stale(self) -> bool: ...
 
 
-class Visitor(Protocol):
+class AdmittedCaller(Protocol):
     """A caller who has been let in, for one request. Each method may raise a `Refusal`."""
 
     def whoami(self) -> Mapping[str, object]: ...
 
     def declared(self) -> Mapping[str, Sequence[str]]: ...
 
-    async def secret(self, name: str) -> Answer: ...
+    async def secret(self, name: str) -> SecretResponse: ...
 
     async def environment(self) -> Mapping[str, Secret]: ...
 
 
-class Desk(Protocol):
+class CallerHandler(Protocol):
     """Who serves the callers of one socket."""
 
-    def admit(self, peer: Peer) -> Visitor:
+    def admit(self, peer: ConnectedPeer) -> AdmittedCaller:
         """Raises a `Refusal`."""
         ...
 
@@ -137,6 +137,6 @@ class Listener(Protocol):
 
 
 class Listeners(Protocol):
-    def open(self, directory: str, desk: Desk) -> Listener:
+    def open(self, directory: str, desk: CallerHandler) -> Listener:
         """Listen in *directory*; raises `OperatorError`."""
         ...

@@ -6,7 +6,7 @@ a pod's. Nothing is concluded from them here.
 
 from dataclasses import dataclass
 
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.failures import AttestationError
 
 LONGEST_TEXT = 64 << 10
 """A path has at most 4096 bytes, and no kernel has more than some twenty hierarchies."""
@@ -18,7 +18,7 @@ _GONE = " (deleted)"
 
 
 @dataclass(frozen=True, slots=True)
-class Line:
+class CgroupLine:
     controllers: frozenset[str]
     """Of version 1, or `name=…`. Empty for version 2."""
     path: str
@@ -27,30 +27,30 @@ class Line:
         return hierarchy in self.controllers if hierarchy else not self.controllers
 
 
-def parse_lines(text: str) -> tuple[Line, ...]:
-    """The lines in their order, or a RefusedError: a text that is odd proves nothing."""
+def parse_lines(text: str) -> tuple[CgroupLine, ...]:
+    """The lines in their order, or a AttestationError: a text that is odd proves nothing."""
     if len(text) > LONGEST_TEXT:
-        raise RefusedError("cgroup", f"its control groups take more than {LONGEST_TEXT} bytes")
+        raise AttestationError("cgroup", f"its control groups take more than {LONGEST_TEXT} bytes")
     # Not splitlines(): names may hold whatever else Unicode calls the end of a line.
     lines = tuple(_line(line) for line in text.removesuffix("\n").split("\n"))
     named = [name for line in lines for name in line.controllers or (UNIFIED,)]
     if len(named) != len(set(named)):
-        raise RefusedError("cgroup", "a hierarchy is there twice")
+        raise AttestationError("cgroup", "a hierarchy is there twice")
     return lines
 
 
-def line_of(lines: tuple[Line, ...], hierarchy: str) -> Line | None:
+def line_of(lines: tuple[CgroupLine, ...], hierarchy: str) -> CgroupLine | None:
     return next((line for line in lines if line.is_of(hierarchy)), None)
 
 
-def _line(text: str) -> Line:
+def _line(text: str) -> CgroupLine:
     number, controllers, path = (*text.split(":", 2), "", "")[:3]
     if not (number.isascii() and number.isdigit()) or not path.startswith("/") or "\0" in path:
-        raise RefusedError("cgroup", f"not a line of /proc/PID/cgroup: {text[:100]!r}")
+        raise AttestationError("cgroup", f"not a line of /proc/PID/cgroup: {text[:100]!r}")
     if path.endswith(_GONE):
-        raise RefusedError("cgroup", "its control group was removed")
+        raise AttestationError("cgroup", "its control group was removed")
     names = frozenset(controllers.split(",")) if controllers else frozenset[str]()
     # Version 2 alone has the number 0, and nothing else has no name.
     if (int(number) == 0) != (not names) or "" in names:
-        raise RefusedError("cgroup", f"not a line of /proc/PID/cgroup: {text[:100]!r}")
-    return Line(names, path)
+        raise AttestationError("cgroup", f"not a line of /proc/PID/cgroup: {text[:100]!r}")
+    return CgroupLine(names, path)

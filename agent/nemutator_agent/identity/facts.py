@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.failures import AttestationError
 
 LONGEST_STAT = 4096
 _STARTED = 22 - 3
@@ -10,7 +10,7 @@ _STARTED = 22 - 3
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class ProcessFacts:
     cgroup: str
     """All of /proc/PID/cgroup."""
     started_ticks: int
@@ -28,7 +28,7 @@ def started_ticks(stat: bytes) -> int:
     name_end = stat.rfind(b")")
     fields = stat[name_end + 1 :].split()
     if name_end < 0 or len(stat) > LONGEST_STAT or len(fields) <= _STARTED:
-        raise RefusedError("alive", "the process's start time cannot be read")
+        raise AttestationError("alive", "the process's start time cannot be read")
     if not fields[_STARTED].isdigit():
-        raise RefusedError("alive", "the process's start time is no number")
+        raise AttestationError("alive", "the process's start time is no number")
     return int(fields[_STARTED])

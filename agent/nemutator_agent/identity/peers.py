@@ -17,8 +17,8 @@ import struct
 from collections.abc import Callable
 
 from nemutator_agent.identity.cgroup_lines import LONGEST_TEXT
-from nemutator_agent.identity.facts import LONGEST_STAT, Facts, started_ticks
-from nemutator_agent.identity.refusals import RefusedError, Step
+from nemutator_agent.identity.facts import LONGEST_STAT, ProcessFacts, started_ticks
+from nemutator_agent.identity.failures import AttestationError, Step
 
 SO_PEERPIDFD = 77
 """Not in Python 3.11's socket module; the same number on all architectures but sparc and parisc."""
@@ -58,17 +58,17 @@ class Peer:
         self._hold: int | None = hold
         self._started: int | None = None
 
-    def facts(self) -> Facts:
-        """What the kernel says of the process now; RefusedError when it is not there any more."""
+    def facts(self) -> ProcessFacts:
+        """What the kernel says of the process now; AttestationError when it is not there any more."""
         started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
         cgroup = self._read("cgroup", LONGEST_TEXT, step="cgroup").decode(
             "utf-8", "surrogateescape"
         )
         executable = self._executable()
         if self._started not in (None, started) or not self._is_alive():
-            raise RefusedError("alive", "the process that connected has ended")
+            raise AttestationError("alive", "the process that connected has ended")
         self._started = started
-        return Facts(cgroup, started, executable)
+        return ProcessFacts(cgroup, started, executable)
 
     def close(self) -> None:
         if self._hold is not None:
@@ -90,11 +90,11 @@ class Peer:
                 while len(content) <= most and (more := file.read(most + 1 - len(content))):
                     content += more
         except (FileNotFoundError, ProcessLookupError):
-            raise RefusedError("alive", "the process that connected has ended") from None
+            raise AttestationError("alive", "the process that connected has ended") from None
         except OSError as error:
-            raise RefusedError(step, f"/proc/PID/{name}: {error.strerror}") from None
+            raise AttestationError(step, f"/proc/PID/{name}: {error.strerror}") from None
         if len(content) > most:
-            raise RefusedError(step, f"/proc/PID/{name} is longer than {most} bytes")
+            raise AttestationError(step, f"/proc/PID/{name} is longer than {most} bytes")
         return content
 
     def _executable(self) -> str | None:
@@ -109,14 +109,14 @@ class Peer:
 
 
 def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
-    """Take hold of whoever connected; RefusedError when the kernel does not let us."""
+    """Take hold of whoever connected; AttestationError when the kernel does not let us."""
     try:
         given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     except OSError as error:
-        raise RefusedError("credentials", f"no credentials: {error.strerror}") from None
+        raise AttestationError("credentials", f"no credentials: {error.strerror}") from None
     pid, uid, gid = _CREDENTIALS.unpack(given)
     if pid <= 0:
-        raise RefusedError(
+        raise AttestationError(
             "credentials",
             "the caller is in no pid namespace of ours; remedy: the agent's pod needs hostPID",
         )
@@ -126,4 +126,4 @@ def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
         # Gone before we could look; or, on some kernels, already when it connected.
         gone = error.errno in (errno.ESRCH, errno.ENODATA, errno.EINVAL)
         why = "the process that connected has ended" if gone else f"{error.strerror}"
-        raise RefusedError("pidfd", why) from None
+        raise AttestationError("pidfd", why) from None

@@ -12,8 +12,8 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-from nemutator_agent.identity.cgroup_lines import UNIFIED, Line, line_of, parse_lines
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, parse_lines
+from nemutator_agent.identity.failures import AttestationError
 
 KUBELETS = ("memory", "pids", "cpu")
 """Controllers of version 1 that kubelet gives each pod a group of; the first that is there speaks.
@@ -65,7 +65,7 @@ def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
     """
     try:
         lines = parse_lines(own_cgroup)
-    except RefusedError as odd:
+    except AttestationError as odd:
         raise ValueError(f"this process's own control groups: {odd.why}") from odd
     speaks = next((name for name in KUBELETS if line_of(lines, name)), UNIFIED)
     if setting:
@@ -85,14 +85,14 @@ def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
 
 
 def pod_of(cgroup: str, root: PodsRoot) -> str:
-    """The uid of the pod that a process with this /proc/PID/cgroup is in; else RefusedError."""
+    """The uid of the pod that a process with this /proc/PID/cgroup is in; else AttestationError."""
     lines = parse_lines(cgroup)
     line = line_of(lines, root.hierarchy)
     if line is None:
-        raise RefusedError("cgroup", f"it has no group in {root.hierarchy or 'version 2'}")
+        raise AttestationError("cgroup", f"it has no group in {root.hierarchy or 'version 2'}")
     uid = _position(root, _absolute(line.path, root.namespace))
     if uid is None:
-        raise RefusedError("position", f"not a pod's control group: {line.path[:200]!r}")
+        raise AttestationError("position", f"not a pod's control group: {line.path[:200]!r}")
     for other in lines:
         if other is not line:
             _agrees(other, uid, root)
@@ -107,7 +107,7 @@ def pods_named_in(cgroup: str) -> frozenset[str]:
     return frozenset(_named(found) for found in _LOOKS_LIKE_POD.finditer(cgroup))
 
 
-def _from_setting(setting: str, lines: tuple[Line, ...], speaks: str) -> PodsRoot:
+def _from_setting(setting: str, lines: tuple[CgroupLine, ...], speaks: str) -> PodsRoot:
     match = _SETTING.fullmatch(setting)
     if match is None:
         raise ValueError(EXPECTED)
@@ -160,24 +160,24 @@ def _absolute(path: str, namespace: str | None) -> str:
     names = path[1:].split("/")
     up = next((at for at, name in enumerate(names) if name != ".."), len(names))
     if ".." in names[up:]:
-        raise RefusedError("cgroup", "a path that no kernel writes")
+        raise AttestationError("cgroup", "a path that no kernel writes")
     if namespace == "/" and not up:
         return path
     if namespace is None:
         if not up:
             return path
-        raise RefusedError(
+        raise AttestationError(
             "position",
             "the agent has a cgroup namespace of its own and does not know its place; remedy: name "
             "its own group in the setting pods_root, behind an @",
         )
     own = [name for name in namespace.split("/") if name]
     if up > len(own):
-        raise RefusedError("cgroup", "a path that leads above the root")
+        raise AttestationError("cgroup", "a path that leads above the root")
     return "/" + "/".join([*own[: len(own) - up], *(name for name in names[up:] if name)])
 
 
-def _agrees(other: Line, uid: str, root: PodsRoot) -> None:
+def _agrees(other: CgroupLine, uid: str, root: PodsRoot) -> None:
     # A cluster in a pod of another one has that one's pod in front of each path.
     path = (
         other.path.removeprefix(root.path) if other.path.startswith(f"{root.path}/") else other.path
@@ -185,7 +185,7 @@ def _agrees(other: Line, uid: str, root: PodsRoot) -> None:
     for found in _LOOKS_LIKE_POD.finditer(path):
         named = _named(found)
         if named != uid:
-            raise RefusedError(
+            raise AttestationError(
                 "hierarchies",
                 f"one names pod {uid}, another ({','.join(sorted(other.controllers)) or 'version 2'})"
                 f" pod {named}",

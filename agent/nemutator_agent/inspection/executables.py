@@ -9,13 +9,19 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Protocol
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 
+from nemutator_agent.inspection.failures import (
+    FileSystemStuckError,
+    HiddenFileError,
+    ProcessGoneError,
+    WorkerFailedError,
+)
 from nemutator_agent.inspection.identities import FileId, ProcessId
 from nemutator_agent.inspection.runtimes import by_name, together
 from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
@@ -44,35 +50,15 @@ class Program:
     id: FileId | None
 
 
-class Gone(Exception):  # noqa: N818 - no error: processes end
-    """The process has ended, or is not the one that was meant."""
-
-
-class DeniedError(Exception):
-    """The kernel does not let us see another user's executable."""
-
-
-class StuckError(Exception):
-    """A file system does not answer."""
-
-
-class WorkerFailedError(Exception):
-    """The worker did not answer a question; the next one finds a new worker."""
-
-    def __init__(self, reason: Literal["died", "hung", "nonsense"]) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class Programs(Protocol):
+class ExecutableFiles(Protocol):
     async def open(self, process: ProcessId) -> Program:
-        """The program of *process*; the caller closes its file. Gone, DeniedError, StuckError."""
+        """The program of *process*; the caller closes its file. ProcessGoneError, HiddenFileError, FileSystemStuckError."""
         ...
 
     def close(self, program: Program) -> None: ...
 
 
-class Worker(Protocol):
+class ExecutableWorker(Protocol):
     async def examine(self, file: int) -> Verdict:
         """What the bytes of an open *file* say; WorkerFailedError when it could not be asked."""
         ...
@@ -91,8 +77,8 @@ class Executables:
 
     def __init__(
         self,
-        programs: Programs,
-        worker: Worker,
+        programs: ExecutableFiles,
+        worker: ExecutableWorker,
         *,
         clock: Clock,
         meter: Meter,
@@ -152,14 +138,14 @@ class Executables:
     async def _identify(self, process: ProcessId, followed: _Followed) -> None:
         try:
             program = await self._programs.open(process)
-        except Gone:
+        except ProcessGoneError:
             return
-        except DeniedError:
+        except HiddenFileError:
             # The command is what the process calls itself: no proof, and better than nothing.
             followed.denied = True
             followed.verdict = by_name(followed.command.decode("utf-8", "replace"))
             return
-        except StuckError:
+        except FileSystemStuckError:
             self._meter.count(names.INSPECTIONS, result="stuck")
             return
         try:

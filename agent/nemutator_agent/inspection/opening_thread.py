@@ -8,13 +8,11 @@ import threading
 from collections.abc import Callable
 from typing import Generic, TypeVar
 
+from nemutator_agent.inspection.failures import FileSystemStuckError
+
 Opened = TypeVar("Opened")
 
 _Job = tuple[Callable[[], Opened], "concurrent.futures.Future[Opened]"]
-
-
-class StuckThreadError(Exception):
-    """A file system does not answer."""
 
 
 class OpeningThread(Generic[Opened]):
@@ -33,9 +31,9 @@ class OpeningThread(Generic[Opened]):
         threading.Thread(target=self._serve, name="open files", daemon=True).start()
 
     async def do(self, work: Callable[[], Opened]) -> Opened:
-        """What *work* returns or raises. Raises StuckThreadError."""
+        """What *work* returns or raises. Raises FileSystemStuckError."""
         if self._stuck is not None and not self._stuck.done():
-            raise StuckThreadError
+            raise FileSystemStuckError
         self._stuck = None
         job: concurrent.futures.Future[Opened] = concurrent.futures.Future()
         self._jobs.put((work, job))
@@ -44,7 +42,7 @@ class OpeningThread(Generic[Opened]):
                 return await asyncio.shield(asyncio.wrap_future(job))
         except TimeoutError:
             self._stuck = job
-            raise StuckThreadError from None
+            raise FileSystemStuckError from None
         finally:
             if not job.done():
                 job.add_done_callback(self._closed)

@@ -6,9 +6,13 @@ import stat
 from collections.abc import Callable
 from pathlib import Path
 
-from nemutator_agent.inspection.executables import DeniedError, Gone, Program, StuckError
+from nemutator_agent.inspection.executables import Program
+from nemutator_agent.inspection.failures import (
+    HiddenFileError,
+    ProcessGoneError,
+)
 from nemutator_agent.inspection.identities import FileId, ProcessId
-from nemutator_agent.inspection.opening_thread import OpeningThread, StuckThreadError
+from nemutator_agent.inspection.opening_thread import OpeningThread
 
 
 class ProcExecutables:
@@ -26,10 +30,7 @@ class ProcExecutables:
         self._thread = OpeningThread(deadline_s=open_s, close=self.close)
 
     async def open(self, process: ProcessId) -> Program:
-        try:
-            return await self._thread.do(functools.partial(self._open, process))
-        except StuckThreadError:
-            raise StuckError from None
+        return await self._thread.do(functools.partial(self._open, process))
 
     def close(self, program: Program) -> None:
         if program.file is not None:
@@ -45,11 +46,11 @@ class ProcExecutables:
             status = os.fstat(file)
             # The same process before (it asked) and after: then it was that one in between, too.
             if self._started_ticks(process.pid) != process.started_ticks:
-                raise Gone
+                raise ProcessGoneError
         except PermissionError:
-            raise DeniedError from None
+            raise HiddenFileError from None
         except OSError:
-            raise Gone from None
+            raise ProcessGoneError from None
         else:
             if not stat.S_ISREG(status.st_mode):
                 return Program(name, None, None)

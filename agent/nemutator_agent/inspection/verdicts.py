@@ -7,15 +7,13 @@ from dataclasses import dataclass
 
 from nemutator_common.wire import Runtime
 
+from nemutator_agent.inspection.failures import InvalidAnswerError
+
 LONGEST_ANSWER = 1024
 
 _RUNTIMES = frozenset(typing.get_args(Runtime))
 # As Go writes it (`go1.26.8`, `devel go1.27-1a2b3c Tue Mar 3 …`), or a number with dots.
 _VERSION = re.compile(r"[A-Za-z0-9](?:[ -~]{0,126}[!-~])?")
-
-
-class NonsenseError(ValueError):
-    """The worker did not answer what it was asked: whatever it parsed may have taken it over."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,16 +38,16 @@ def encode(verdict: Verdict) -> bytes:
 def decode(answer: bytes) -> Verdict:
     """Believe nothing that `encode` could not have written."""
     if len(answer) > LONGEST_ANSWER:
-        raise NonsenseError("the answer is too long")
+        raise InvalidAnswerError("the answer is too long")
     try:
         value = json.loads(answer)
     except (ValueError, RecursionError):
-        raise NonsenseError("the answer is not JSON") from None
+        raise InvalidAnswerError("the answer is not JSON") from None
     if not isinstance(value, list) or len(value) != 2:
-        raise NonsenseError("expected two values")
+        raise InvalidAnswerError("expected two values")
     runtime, version = value
     if runtime is not None and not (isinstance(runtime, str) and runtime in _RUNTIMES):
-        raise NonsenseError("expected a runtime that we know")
+        raise InvalidAnswerError("expected a runtime that we know")
     if version is not None and not (isinstance(version, str) and is_version(version)):
-        raise NonsenseError("expected a version")
+        raise InvalidAnswerError("expected a version")
     return Verdict(typing.cast("Runtime | None", runtime), version)

@@ -3,8 +3,8 @@
 import sys
 
 from nemutator_agent.inspection.confined_process import ConfinedFailureError, ConfinedProcess
-from nemutator_agent.inspection.executables import WorkerFailedError
-from nemutator_agent.inspection.verdicts import LONGEST_ANSWER, NonsenseError, Verdict, decode
+from nemutator_agent.inspection.failures import InvalidAnswerError, WorkerFailedError
+from nemutator_agent.inspection.verdicts import LONGEST_ANSWER, Verdict, decode
 
 WORKER = (sys.executable, "-I", "-m", "nemutator_agent.inspection.worker")
 """`-I`: neither the current directory nor the environment chooses what runs as root at first."""
@@ -20,7 +20,7 @@ class WorkerProcess:
         """What the worker says of an open *file*; it is killed when it hangs or talks nonsense."""
         try:
             return decode(await self._process.ask(b"?", file, longest=LONGEST_ANSWER))
-        except NonsenseError:
+        except InvalidAnswerError:
             self._process.stop()
             raise WorkerFailedError("nonsense") from None
         except ConfinedFailureError as failure:

@@ -13,12 +13,12 @@ from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH, Publ
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.http_messages import (
     LARGEST_ANSWER,
-    Answer,
+    CredentialsResponse,
     NoAnswerError,
     parse_answer,
     request,
 )
-from nemutator_agent.mount.places import pods_root_for
+from nemutator_agent.mount.pods_root import pods_root_for
 
 _CREDENTIALS = struct.Struct("iII")
 
@@ -59,7 +59,7 @@ class CredentialsSocket:
             why = f"HTTP status {answer.status}{_why(answer.body)}"
             raise CredentialsRefusedError(str(self._failure(why)))
 
-    async def _ask(self, method: str, path: str, body: bytes = b"") -> Answer:
+    async def _ask(self, method: str, path: str, body: bytes = b"") -> CredentialsResponse:
         try:
             async with asyncio.timeout(self._call_s):
                 reader, writer = await asyncio.open_unix_connection(

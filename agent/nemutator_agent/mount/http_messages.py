@@ -13,7 +13,7 @@ class NoAnswerError(ValueError):
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class CredentialsResponse:
     status: int
     body: bytes
 
@@ -33,7 +33,7 @@ def request(method: str, path: str, body: bytes = b"") -> bytes:
     return "\r\n".join([*lines, "", ""]).encode() + body
 
 
-def parse_answer(received: bytes) -> Answer:
+def parse_answer(received: bytes) -> CredentialsResponse:
     """Everything that came on the connection until its end."""
     if len(received) > LARGEST_ANSWER:
         raise NoAnswerError(f"an answer of more than {LARGEST_ANSWER} bytes")
@@ -41,4 +41,4 @@ def parse_answer(received: bytes) -> Answer:
     _, end, body = received.partition(b"\r\n\r\n")
     if status is None or not end:
         raise NoAnswerError("no HTTP answer")
-    return Answer(int(status[1]), body)
+    return CredentialsResponse(int(status[1]), body)

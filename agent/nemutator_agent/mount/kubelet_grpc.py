@@ -20,7 +20,7 @@ from nemutator_common.protobuf import MalformedMessageError
 
 from nemutator_agent.mount import csi
 from nemutator_agent.mount.failures import CredentialsUnavailableError
-from nemutator_agent.mount.publishing import Publisher, TooManyVolumesError
+from nemutator_agent.mount.publishing import TooManyVolumesError, VolumePublisher
 from nemutator_agent.mount.volumes import InvalidVolumeError, ended_volume, volume_of
 
 log = logging.getLogger(__name__)
@@ -47,7 +47,7 @@ class KubeletCalls:
 
     def __init__(
         self,
-        publisher: Publisher,
+        publisher: VolumePublisher,
         *,
         driver: str,
         node: str,

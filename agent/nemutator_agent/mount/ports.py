@@ -5,7 +5,7 @@ from typing import Protocol
 
 from nemutator_common.publications import Publication
 
-from nemutator_agent.mount.records import Record
+from nemutator_agent.mount.records import VolumeRecord
 
 
 class Credentials(Protocol):
@@ -22,7 +22,7 @@ class Credentials(Protocol):
     async def unpublish(self, volume_id: str) -> None: ...
 
 
-class Mounts(Protocol):
+class PodMounts(Protocol):
     """Directories and mounts. All raise OSError; what is done already is no error."""
 
     def is_published(self, target: str) -> bool:
@@ -44,11 +44,11 @@ class Mounts(Protocol):
         ...
 
 
-class Records(Protocol):
+class VolumeRecords(Protocol):
     """What outlives this process. All raise OSError."""
 
-    def all(self) -> Iterable[Record]: ...
+    def all(self) -> Iterable[VolumeRecord]: ...
 
-    def write(self, record: Record) -> None: ...
+    def write(self, record: VolumeRecord) -> None: ...
 
     def remove(self, volume_id: str) -> None: ...

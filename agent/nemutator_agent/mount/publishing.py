@@ -14,8 +14,8 @@ from nemutator_common.clocks import Clock
 from nemutator_common.publications import Publication
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
-from nemutator_agent.mount.ports import Credentials, Mounts, Records
-from nemutator_agent.mount.records import Record
+from nemutator_agent.mount.ports import Credentials, PodMounts, VolumeRecords
+from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import InvalidVolumeError, Volume
 
 log = logging.getLogger(__name__)
@@ -32,11 +32,11 @@ class TooManyVolumesError(Exception):
     """There are `MOST_VOLUMES`."""
 
 
-class Publisher:
+class VolumePublisher:
     """All volumes of this node. `run()` keeps the credentials process told."""
 
     def __init__(
-        self, mounts: Mounts, credentials: Credentials, records: Records, *, clock: Clock
+        self, mounts: PodMounts, credentials: Credentials, records: VolumeRecords, *, clock: Clock
     ) -> None:
         self._mounts = mounts
         self._credentials = credentials
@@ -86,7 +86,7 @@ class Publisher:
                 raise TooManyVolumesError(f"there are {MOST_VOLUMES} volumes on this node")
             if known is not None and known.pod.uid != volume.pod.uid:
                 raise InvalidVolumeError(f"the volume is of pod {known.pod.uid}")
-            self._records.write(Record(volume))
+            self._records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._ended.pop(volume.id, None)
             self._untold.add(volume.id)
@@ -100,7 +100,7 @@ class Publisher:
             volume = self._volumes.pop(volume_id, None)
             self._untold.discard(volume_id)
             if volume is not None:
-                self._records.write(Record(volume, ended=True))
+                self._records.write(VolumeRecord(volume, ended=True))
                 self._ended[volume_id] = volume
             await self._tell_end(volume_id)
             self._mounts.unpublish(target)
@@ -152,7 +152,7 @@ class Publisher:
             return
         try:
             if known != volume:
-                self._records.write(Record(volume))
+                self._records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._untold.add(volume.id)
             await self._tell(volume)

@@ -11,13 +11,13 @@ LARGEST = 256 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Record:
+class VolumeRecord:
     volume: Volume
     ended: bool = False
     """Unpublished, and the credentials process was not there to be told."""
 
 
-def encoded(record: Record) -> bytes:
+def encoded(record: VolumeRecord) -> bytes:
     volume = record.volume
     content = {
         "id": volume.id,
@@ -29,7 +29,7 @@ def encoded(record: Record) -> bytes:
     return json.dumps(content).encode()
 
 
-def decoded(content: bytes, kubelet_root: str) -> Record:
+def decoded(content: bytes, kubelet_root: str) -> VolumeRecord:
     """A ValueError for what we would not have written, or would write no more."""
     try:
         given = json.loads(content)
@@ -47,4 +47,4 @@ def decoded(content: bytes, kubelet_root: str) -> Record:
     whole = all(isinstance(text, str) for text in texts) and isinstance(ended, bool)
     if not whole or not is_volume_id(volume.id) or not is_target(volume.target, kubelet_root):
         raise ValueError("not a record of a volume")
-    return Record(volume, ended)
+    return VolumeRecord(volume, ended)

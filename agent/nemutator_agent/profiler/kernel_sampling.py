@@ -12,12 +12,12 @@ from typing import TypeVar
 
 import nemutator_bpf
 
-from nemutator_agent.profiler import draining, perf_events
-from nemutator_agent.profiler.draining import Samples
+from nemutator_agent.profiler import bpf_maps, perf_events
+from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.libbpf import Libbpf, LibbpfError, LoadedObject
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.requirements import SamplerFacts, missing, parse_capabilities
-from nemutator_agent.profiler.targets import CONTROLLERS, Selection
+from nemutator_agent.profiler.targets import CONTROLLERS, TargetSelection
 
 T = TypeVar("T")
 
@@ -54,19 +54,19 @@ class KernelSampler:
         self._libbpf: Libbpf | None = None
 
     async def start(
-        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+        self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> "KernelSampling":
         return await _in_thread(
             lambda: self._start(selection, hz=hz, texts=texts), orphaned=KernelSampling.close
         )
 
     def _start(
-        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+        self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> "KernelSampling":
         machine = os.uname().machine
         content = nemutator_bpf.program(PROGRAM, machine)
         if content is None or machine not in perf_events.MACHINES:
-            raise RefusedError(
+            raise ProfileRefused(
                 "kernel",
                 f"there is no program for machines of type {machine}",
                 remedy="profile on x86_64 or aarch64",
@@ -82,7 +82,7 @@ class KernelSampler:
         try:
             for tgid, text in texts.items():
                 with contextlib.suppress(LibbpfError):  # More than fit: they go without repair.
-                    loaded.put("texts", draining.TGID.pack(tgid), draining.TEXT.pack(*text))
+                    loaded.put("texts", bpf_maps.TGID.pack(tgid), bpf_maps.TEXT.pack(*text))
             sampling.begin(hz)
         except LibbpfError as error:
             sampling.close()
@@ -150,48 +150,48 @@ class KernelSampling:
         perf_events.stop(self._clocks)
         self._clocks.clear()
         self._loaded.detach()
-        counters = draining.sum_counters(
-            self._loaded.get_per_cpu("counters", _FIRST, size=draining.COUNTERS.size)
+        counters = bpf_maps.sum_counters(
+            self._loaded.get_per_cpu("counters", _FIRST, size=bpf_maps.COUNTERS.size)
         )
         stacks = {
-            draining.HASH.unpack(key)[0]: draining.parse_stack(value)
+            bpf_maps.HASH.unpack(key)[0]: bpf_maps.parse_stack(value)
             for key, value in self._loaded.drain(
                 "stacks",
-                key_size=draining.HASH.size,
-                value_size=draining.STACK.size,
+                key_size=bpf_maps.HASH.size,
+                value_size=bpf_maps.STACK.size,
                 batch=_BATCH,
             )
         }
         rows = self._loaded.drain(
-            "rows", key_size=draining.ROW.size, value_size=draining.COUNT.size, batch=_BATCH
+            "rows", key_size=bpf_maps.ROW.size, value_size=bpf_maps.COUNT.size, batch=_BATCH
         )
-        return draining.together(rows, stacks, counters, deepest=_deepest())
+        return bpf_maps.together(rows, stacks, counters, deepest=_deepest())
 
 
 def _deepest() -> int:
     with contextlib.suppress(OSError, ValueError):
         limit = int(Path("/proc/sys/kernel/perf_event_max_stack").read_text())
-        return min(draining.DEEPEST, limit)
-    return draining.DEEPEST
+        return min(bpf_maps.DEEPEST, limit)
+    return bpf_maps.DEEPEST
 
 
-def _wish(selection: Selection) -> bytes:
+def _wish(selection: TargetSelection) -> bytes:
     controller = CONTROLLERS.index(selection.controller) + 1 if selection.controller else 0
     seed = secrets.randbits(64)
-    return draining.WISH.pack(
+    return bpf_maps.WISH.pack(
         selection.id, seed, _SELECTIONS[selection.by], controller, _deepest(), 0
     )
 
 
-def _refused(error: LibbpfError) -> RefusedError:
+def _refused(error: LibbpfError) -> ProfileRefused:
     if error.errno == errno.EPERM:
-        return RefusedError(
+        return ProfileRefused(
             "rights",
             f"the kernel refused the sampling program ({error})",
             remedy="run `nemutator-agent observe` as root or with CAP_BPF and CAP_PERFMON; a "
             "kernel in lockdown forbids it to everybody",
         )
-    return RefusedError(
+    return ProfileRefused(
         "kernel",
         f"the kernel did not take the sampling program ({error})",
         remedy="report this with the version of the kernel",
@@ -205,7 +205,7 @@ async def _in_thread(work: Callable[[], T], *, orphaned: Callable[[T], None] | N
         async with asyncio.timeout(_CALL_S):
             return await asyncio.shield(task)
     except TimeoutError:
-        raise RefusedError(
+        raise ProfileRefused(
             "kernel",
             f"the kernel did not answer within {_CALL_S:g} s",
             remedy="ask again when the node is less busy",

@@ -12,7 +12,7 @@ from collections import deque
 from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 
 NAME = "libbpf.so.1"
 _LINES_KEPT = 40
@@ -67,7 +67,7 @@ class Libbpf:
                 function.argtypes = arguments
         except (OSError, AttributeError) as error:
             absent = "No such file" in str(error)
-            raise RefusedError(
+            raise ProfileRefused(
                 "libbpf",
                 f"{file} {'is not installed' if absent else 'cannot be used: ' + str(error)[:120]}",
                 remedy="install it (Debian: apt-get install libbpf1)",

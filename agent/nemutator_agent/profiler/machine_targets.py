@@ -10,19 +10,19 @@ from pathlib import Path
 
 from nemutator_common.wire import ProfileTarget
 
-from nemutator_agent.profiler.accounts import (
+from nemutator_agent.profiler.cpu_time import (
     parse_cpu_stat,
     parse_cpuacct_usage,
     parse_process_cpu,
     parse_process_start,
 )
 from nemutator_agent.profiler.ports import Groups
-from nemutator_agent.profiler.refusals import RefusedError, gone
+from nemutator_agent.profiler.refusals import ProfileRefused, gone
 from nemutator_agent.profiler.targets import (
-    Account,
+    CpuCounter,
     GroupDirectory,
-    Resolved,
-    Selection,
+    ResolvedTarget,
+    TargetSelection,
     by_preference,
     pod_group,
 )
@@ -43,21 +43,21 @@ class MachineTargets:
         self._proc = root / "proc"
         self._ticks_per_s = os.sysconf("SC_CLK_TCK")
 
-    async def resolve(self, target: ProfileTarget) -> Resolved:
+    async def resolve(self, target: ProfileTarget) -> ResolvedTarget:
         find = {"pid": self._process, "cgroup": self._group, "pod": self._pod}[target.kind]
         try:
             async with asyncio.timeout(_LOOK_S):
                 return await asyncio.to_thread(find, target.value)
         except TimeoutError:
-            raise RefusedError(
+            raise ProfileRefused(
                 "internal",
                 f"looking for the target took more than {_LOOK_S:g} s",
                 remedy="ask again when the node is less busy",
             ) from None
 
-    def _process(self, value: str) -> Resolved:
+    def _process(self, value: str) -> ResolvedTarget:
         if not re.fullmatch(r"[1-9][0-9]{0,9}", value):
-            raise RefusedError(
+            raise ProfileRefused(
                 "request", f"{value[:20]!r} is no process id", remedy="give it in digits"
             )
         pid = int(value)
@@ -66,19 +66,19 @@ class MachineTargets:
         if leader is None or re.search(rb"^State:\s*[ZXx]", status or b"", re.MULTILINE):
             raise gone(f"process {value}")
         if int(leader[1]) != pid:
-            raise RefusedError(
+            raise ProfileRefused(
                 "request",
                 f"{value} is a thread of process {int(leader[1])}",
                 remedy="profile the process",
             )
         stat = self._proc / value / "stat"
         account = _ProcessAccount(stat, parse_process_start(_read(stat) or b""), self._ticks_per_s)
-        return Resolved(Selection("process", pid), (pid,), account)
+        return ResolvedTarget(TargetSelection("process", pid), (pid,), account)
 
-    def _pod(self, uid: str) -> Resolved:
+    def _pod(self, uid: str) -> ResolvedTarget:
         return self._group(pod_group(self._groups.of_pod(uid), uid))
 
-    def _group(self, path: str) -> Resolved:
+    def _group(self, path: str) -> ResolvedTarget:
         directories = self._groups.directories(path)
         for one, controller in by_preference(directories, path):
             processes = tuple(islice(_processes(one.directory), MOST_PROCESSES))
@@ -88,8 +88,8 @@ class MachineTargets:
                 identity = os.stat(one.directory).st_ino
             except OSError:
                 continue
-            by = Selection("v1_group" if controller else "group", identity, controller)
-            return Resolved(by, processes, _account(one, directories))
+            by = TargetSelection("v1_group" if controller else "group", identity, controller)
+            return ResolvedTarget(by, processes, _account(one, directories))
         raise gone(f"any process of the control group {path[:200]!r}")
 
 
@@ -123,7 +123,7 @@ class _NoAccount:
         return None
 
 
-def _account(selected: GroupDirectory, directories: Sequence[GroupDirectory]) -> Account:
+def _account(selected: GroupDirectory, directories: Sequence[GroupDirectory]) -> CpuCounter:
     """Of the hierarchy that is selected by; else of the one of version 1 that counts CPU time."""
     if not selected.controllers:
         return _GroupAccount(selected.directory, 2)

@@ -9,7 +9,7 @@ import struct
 from collections.abc import Iterable
 from pathlib import Path
 
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 
 _NUMBERS = {"x86_64": 298, "aarch64": 241}
 _ATTRIBUTE_BYTES = 128
@@ -53,14 +53,14 @@ def open_clock(cpu: int, *, hz: int) -> int | None:
     if number == errno.ENODEV:
         return None
     if number in (errno.EACCES, errno.EPERM):
-        raise RefusedError(
+        raise ProfileRefused(
             "rights",
             "the kernel does not let the agent sample this node (perf_event_open)",
             remedy="give `nemutator-agent observe` CAP_PERFMON, or run it as root",
         )
     most = _most_hz()
     if number == errno.EINVAL and hz > most:
-        raise RefusedError(
+        raise ProfileRefused(
             "kernel",
             f"the kernel takes at most {most} samples a second (kernel.perf_event_max_sample_rate)",
             remedy=f"ask for at most {most} Hz",

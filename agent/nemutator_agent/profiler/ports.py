@@ -5,9 +5,9 @@ from typing import Protocol
 
 from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
-from nemutator_agent.profiler.draining import Samples
+from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.raw import RawProfile
-from nemutator_agent.profiler.targets import GroupDirectory, Resolved, Selection
+from nemutator_agent.profiler.targets import GroupDirectory, ResolvedTarget, TargetSelection
 
 
 class Symboliser(Protocol):
@@ -51,14 +51,14 @@ class Sampler(Protocol):
     """One `Sampling` at a time."""
 
     async def start(
-        self, selection: Selection, *, hz: int, texts: Mapping[int, tuple[int, int]]
+        self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> Sampling:
         """Begin, with the *texts* of processes whose leaves are to be repaired; RefusedError."""
         ...
 
 
 class Targets(Protocol):
-    async def resolve(self, target: ProfileTarget) -> Resolved:
+    async def resolve(self, target: ProfileTarget) -> ResolvedTarget:
         """Find *target* on this machine now; RefusedError."""
         ...
 

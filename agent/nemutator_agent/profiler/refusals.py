@@ -10,7 +10,7 @@ Reason = Literal[
 REASONS: tuple[Reason, ...] = get_args(Reason)
 
 
-class RefusedError(Exception):
+class ProfileRefused(Exception):  # noqa: N818 - an answer, not a failure
     """No profile: *what* stands in the way, and the *remedy*."""
 
     def __init__(self, reason: Reason, what: str, *, remedy: str) -> None:
@@ -20,6 +20,8 @@ class RefusedError(Exception):
         self.remedy = remedy
 
 
-def gone(what: str) -> RefusedError:
+def gone(what: str) -> ProfileRefused:
     """The target, by its name, is not there (any more)."""
-    return RefusedError("gone", f"{what} is not running on this node", remedy="ask for a live one")
+    return ProfileRefused(
+        "gone", f"{what} is not running on this node", remedy="ask for a live one"
+    )

@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 
 OLDEST_KERNEL = (5, 8)
 """CAP_BPF and CAP_PERFMON, batches on hash maps, and the helper that knows ancestors' cgroups."""
@@ -31,31 +31,31 @@ def parse_capabilities(status: bytes) -> int:
     return int(found[1], 16) if found else 0
 
 
-def missing(facts: SamplerFacts) -> RefusedError | None:
+def missing(facts: SamplerFacts) -> ProfileRefused | None:
     """The first thing that stands in the way of sampling; None when the kernel may be asked."""
     version = _version(facts.release)
     if version is not None and version < OLDEST_KERNEL:
         oldest = ".".join(map(str, OLDEST_KERNEL))
-        return RefusedError(
+        return ProfileRefused(
             "kernel",
             f"kernel {facts.release[:64]} is too old to be sampled",
             remedy=f"run Linux {oldest} or newer on this node",
         )
     if not facts.btf:
-        return RefusedError(
+        return ProfileRefused(
             "kernel",
             "the kernel has no BTF (/sys/kernel/btf/vmlinux is not there)",
             remedy="run a kernel that is built with CONFIG_DEBUG_INFO_BTF=y",
         )
     lacking = _lacking(facts.capabilities)
     if lacking:
-        return RefusedError(
+        return ProfileRefused(
             "rights",
             f"the agent may not load BPF programs: it lacks {' and '.join(lacking)}",
             remedy="run `nemutator-agent observe` as root, or give it these capabilities",
         )
     if facts.pid_namespace != INITIAL_PID_NAMESPACE:
-        return RefusedError(
+        return ProfileRefused(
             "rights",
             "the agent is in a pid namespace of its own, where processes have other numbers",
             remedy="run it with hostPID: true (docker: --pid=host)",

@@ -17,13 +17,13 @@ from nemutator_common.meters import Meter
 from nemutator_common.shipping.links import BatchRefusedError, LinkError
 from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome, ProfileRequest
 
-from nemutator_agent.profiler.accounts import spent
-from nemutator_agent.profiler.draining import DEEPEST, Samples
+from nemutator_agent.profiler.bpf_maps import DEEPEST, Samples
+from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.outbox import Outbox
 from nemutator_agent.profiler.ports import GoTexts, ProfileLink, Sampler, Symboliser, Targets
-from nemutator_agent.profiler.printing import printable
+from nemutator_agent.profiler.printable_text import printable
 from nemutator_agent.profiler.raw import RawProfile
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 
 log = logging.getLogger(__name__)
 
@@ -144,7 +144,7 @@ class ProfileSessions:
             self._requests.put_nowait(request)
         except asyncio.QueueFull:
             self._meter.count(names.PROFILE_SESSIONS, result="busy")
-            refusal = RefusedError(
+            refusal = ProfileRefused(
                 "busy",
                 f"{MOST_WAITING} profiles wait on this node already",
                 remedy="ask again when they are made",
@@ -160,12 +160,12 @@ class ProfileSessions:
     async def _outcome(self, request: ProfileRequest) -> ProfileOutcome:
         try:
             outcome = await self._made(request)
-        except RefusedError as refusal:
+        except ProfileRefused as refusal:
             return self._failed(request, refusal)
         except Exception as error:
             # A defect in one profile may not end the agent's other work.
             log.exception("profile_failed", {names.PROFILE_ID: request.id})
-            defect = RefusedError(
+            defect = ProfileRefused(
                 "internal",
                 f"a defect of nemutator ({type(error).__name__})",
                 remedy="the log of `nemutator-agent observe` on this node has the details",
@@ -223,13 +223,13 @@ class ProfileSessions:
 
     def _check(self, request: ProfileRequest) -> None:
         if not 0 < request.seconds <= self._bounds.seconds:
-            raise RefusedError(
+            raise ProfileRefused(
                 "request",
                 f"{request.seconds:g} s is no time to be profiled for here",
                 remedy=f"ask for at most {self._bounds.seconds:g} s",
             )
         if not 1 <= request.hz <= self._bounds.hz:
-            raise RefusedError(
+            raise ProfileRefused(
                 "request",
                 f"{request.hz} Hz is no rate to be sampled with here",
                 remedy=f"ask for 1 to {self._bounds.hz} Hz",
@@ -261,13 +261,13 @@ class ProfileSessions:
             async with asyncio.timeout(self._bounds.symbols_s):
                 pprof, notes = await self._symboliser.symbolise(raw)
         except TimeoutError:
-            raise RefusedError(
+            raise ProfileRefused(
                 "symbols",
                 f"the addresses had no names after {self._bounds.symbols_s:g} s",
                 remedy="ask for a shorter time or fewer processes",
             ) from None
         if len(pprof) > LARGEST_PROFILE_BYTES:
-            raise RefusedError(
+            raise ProfileRefused(
                 "symbols",
                 f"the profile has {len(pprof)} bytes, more than {LARGEST_PROFILE_BYTES}",
                 remedy="ask for a shorter time or fewer processes",
@@ -279,7 +279,7 @@ class ProfileSessions:
         for reason, count in samples.lost.items():
             self._meter.count(names.PROFILE_SAMPLES, count, result=reason)
 
-    def _failed(self, request: ProfileRequest, refusal: RefusedError) -> ProfileOutcome:
+    def _failed(self, request: ProfileRequest, refusal: ProfileRefused) -> ProfileOutcome:
         self._meter.count(names.PROFILE_SESSIONS, result=refusal.reason)
         log.info(
             "profile_refused",
@@ -291,7 +291,7 @@ class ProfileSessions:
         )
         return self._refused(request, refusal)
 
-    def _refused(self, request: ProfileRequest, refusal: RefusedError) -> ProfileOutcome:
+    def _refused(self, request: ProfileRequest, refusal: ProfileRefused) -> ProfileOutcome:
         return ProfileOutcome(
             id=request.id,
             node=self._node,

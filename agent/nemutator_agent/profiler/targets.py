@@ -4,14 +4,14 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Literal, Protocol
 
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 
 CONTROLLERS = ("cpuacct", "memory", "pids")
 """Of version 1, that the program knows: those that count CPU time first."""
 
 
 @dataclass(frozen=True, slots=True)
-class Selection:
+class TargetSelection:
     """How the kernel recognises the target."""
 
     by: Literal["process", "group", "v1_group"]
@@ -30,7 +30,7 @@ class GroupDirectory:
     """Of version 1; empty for version 2."""
 
 
-class Account(Protocol):
+class CpuCounter(Protocol):
     def cpu_seconds(self) -> float | None:
         """CPU time of the target so far, by the kernel's own counter; None when it cannot be
         read."""
@@ -38,24 +38,24 @@ class Account(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class Resolved:
-    selection: Selection
+class ResolvedTarget:
+    selection: TargetSelection
     processes: tuple[int, ...]
     """Those that are in it now, as many as were looked at."""
-    account: Account
+    account: CpuCounter
 
 
 def by_preference(
     directories: Iterable[GroupDirectory], path: str
 ) -> tuple[tuple[GroupDirectory, str], ...]:
-    """The directories to select by, each with its controller; version 2 first. RefusedError.
+    """The directories to select by, each with its controller; version 2 first. ProfileRefused.
 
     On a hybrid machine a group may be there in version 2 and have its processes elsewhere: it is
     for the caller to look which has any.
     """
     known = tuple(directories)
     if not known:
-        raise RefusedError(
+        raise ProfileRefused(
             "gone",
             f"there is no control group {path[:200]!r} on this node",
             remedy="name one as `nemutator topology` shows it",
@@ -68,7 +68,7 @@ def by_preference(
         if controller in one.controllers
     ]
     if not wanted:
-        raise RefusedError(
+        raise ProfileRefused(
             "cgroup",
             f"the control group {path[:200]!r} is in no hierarchy that can be sampled",
             remedy=f"use version 2, or one of the controllers {', '.join(CONTROLLERS)}",
@@ -84,13 +84,13 @@ def pod_group(paths: Iterable[str], uid: str) -> str:
     """
     by_depth = sorted({*paths}, key=lambda path: (path.count("/"), path))
     if not by_depth:
-        raise RefusedError(
+        raise ProfileRefused(
             "gone",
             f"no process of pod {uid[:64]!r} is running on this node",
             remedy="ask again when it runs",
         )
     if len(by_depth) > 1 and by_depth[0].count("/") == by_depth[1].count("/"):
-        raise RefusedError(
+        raise ProfileRefused(
             "cgroup",
             f"two control groups claim to be pod {uid[:64]!r}: {by_depth[0]} and {by_depth[1]}",
             remedy="profile the one that is meant by its path",

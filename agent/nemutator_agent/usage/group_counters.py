@@ -7,16 +7,16 @@ from nemutator_common.wire import Pressures
 
 from nemutator_agent.usage.cgroup_files import parse_keyed, parse_single
 from nemutator_agent.usage.hierarchies import Hierarchy
-from nemutator_agent.usage.looks import GroupCounters
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.pressure import parse_pressure
+from nemutator_agent.usage.snapshot import GroupCounters
 
 T = TypeVar("T")
 
 _NS_PER_US = 1000
 
 
-class Files(Protocol):
+class CounterFiles(Protocol):
     """Who reads them; the real one is `kept_files.py`."""
 
     def read(self, path: str) -> bytes | None: ...
@@ -25,7 +25,7 @@ class Files(Protocol):
 
 
 class ControlGroups:
-    def __init__(self, files: Files, *, root: str = "") -> None:
+    def __init__(self, files: CounterFiles, *, root: str = "") -> None:
         self._files = files
         self._root = root
 

@@ -23,8 +23,6 @@ from nemutator_agent.usage.hierarchies import (
     place,
     with_ancestors,
 )
-from nemutator_agent.usage.kept_files import KeptFiles, read_once
-from nemutator_agent.usage.looks import GroupCounters, Look, MachineFacts, ProcessCounters
 from nemutator_agent.usage.machine_files import (
     parse_cpu_times,
     parse_load_1m,
@@ -33,8 +31,10 @@ from nemutator_agent.usage.machine_files import (
 )
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.mounted import mounted_hierarchies
+from nemutator_agent.usage.open_files import OpenFiles, read_once
 from nemutator_agent.usage.pressure import parse_pressure
 from nemutator_agent.usage.process_stat import ProcessStat, parse_process_stat
+from nemutator_agent.usage.snapshot import GroupCounters, MachineFacts, ProcessCounters, Snapshot
 from nemutator_agent.usage.text import clean
 
 T = TypeVar("T")
@@ -56,11 +56,11 @@ class _Known:
     memberships: bytes
 
 
-class MachineEyes:
+class ProcfsReader:
     """Not to be called from two threads; nothing here waits for a device."""
 
     def __init__(
-        self, files: KeptFiles, *, most_processes: int, most_groups: int, root: str = ""
+        self, files: OpenFiles, *, most_processes: int, most_groups: int, root: str = ""
     ) -> None:
         self._files = files
         self._most_processes = most_processes
@@ -92,7 +92,7 @@ class MachineEyes:
             ticks_per_s=os.sysconf("SC_CLK_TCK"),
         )
 
-    def look(self, *, at: float, monotonic: float) -> Look:
+    def look(self, *, at: float, monotonic: float) -> Snapshot:
         """Raises MalformedError when even the machine's own counters cannot be read."""
         # The machine first: it must not go without because others used up the descriptors.
         cpu = parse_cpu_times(self._machine_file("stat"))
@@ -104,7 +104,7 @@ class MachineEyes:
         processes, over = self._processes()
         memberships = {self._known[process].memberships for process in processes}
         groups, groups_over = self._look_at_groups(map(self._place, memberships))
-        look = Look(
+        look = Snapshot(
             at=at,
             monotonic=monotonic,
             cpu=cpu,

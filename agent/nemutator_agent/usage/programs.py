@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from nemutator_common.wire import Pressures
 
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.usage.looks import GroupCounters, Look, ProcessCounters
+from nemutator_agent.usage.snapshot import GroupCounters, ProcessCounters, Snapshot
 
 _US_PER_S = 1_000_000
 
@@ -31,7 +31,7 @@ class _Sum:
     memory_bytes: int = 0
 
 
-class Programs:
+class ProgramCounters:
     """Counters that only grow, made of processes that come and go.
 
     Bounded by what a look may hold: a program without processes is forgotten, and begins anew.
@@ -41,7 +41,7 @@ class Programs:
         self._before: Mapping[ProcessId, ProcessCounters] = {}
         self._cpu_ticks: dict[Counted, int] = {}
 
-    def add(self, look: Look, *, ticks_per_s: int) -> Mapping[Counted, GroupCounters]:
+    def add(self, look: Snapshot, *, ticks_per_s: int) -> Mapping[Counted, GroupCounters]:
         """The counters of each program in *look* that no group counts."""
         sums: dict[Counted, _Sum] = {}
         for identity, process in look.processes.items():
@@ -65,7 +65,7 @@ class Programs:
         }
 
 
-def _uncounted(look: Look, path: str) -> bool:
+def _uncounted(look: Snapshot, path: str) -> bool:
     """Whether the group at *path* has no counter of its own; one that was not read may have."""
     if look.gaps.reads_over_cap:
         return False

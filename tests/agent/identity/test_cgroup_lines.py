@@ -6,11 +6,11 @@ from hypothesis import strategies as st
 from nemutator_agent.identity.cgroup_lines import (
     LONGEST_TEXT,
     UNIFIED,
-    Line,
+    CgroupLine,
     line_of,
     parse_lines,
 )
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.failures import AttestationError
 
 HYBRID = "9:name=systemd:/init\n4:memory:/a\n2:cpu,cpuacct:/a/b\n0::/c\n"
 
@@ -32,7 +32,7 @@ def test_each_hierarchy_is_found_by_each_of_its_names() -> None:
 @given(paths, paths)
 def test_no_name_of_a_group_reaches_beyond_its_own_line(first: str, second: str) -> None:
     lines = parse_lines(f"4:memory:{first}\n0::{second}\n")
-    assert lines == (Line(frozenset({"memory"}), first), Line(frozenset(), second))
+    assert lines == (CgroupLine(frozenset({"memory"}), first), CgroupLine(frozenset(), second))
 
 
 @pytest.mark.parametrize(
@@ -58,12 +58,12 @@ def test_no_name_of_a_group_reaches_beyond_its_own_line(first: str, second: str)
     ],
 )
 def test_a_text_that_is_odd_proves_nothing(text: str) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         parse_lines(text)
     assert refused.value.step == "cgroup"
 
 
 @given(st.text(max_size=100))
 def test_any_text_gives_absolute_paths_or_a_refusal(text: str) -> None:
-    with contextlib.suppress(RefusedError):
+    with contextlib.suppress(AttestationError):
         assert all(line.path.startswith("/") for line in parse_lines(text))

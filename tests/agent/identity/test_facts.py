@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.identity.facts import LONGEST_STAT, started_ticks
-from nemutator_agent.identity.refusals import RefusedError
+from nemutator_agent.identity.failures import AttestationError
 
 AFTER_NAME = b" S 1 " + b" ".join(b"%d" % number for number in range(5, 53))
 
@@ -30,12 +30,12 @@ def test_whatever_a_process_calls_itself_its_start_time_is_field_22(name: bytes)
     ],
 )
 def test_a_start_time_that_cannot_be_read_refuses(stat: bytes) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         started_ticks(stat)
     assert refused.value.step == "alive"
 
 
 @given(st.binary(max_size=200))
 def test_any_bytes_give_a_number_or_a_refusal(stat: bytes) -> None:
-    with contextlib.suppress(RefusedError):
+    with contextlib.suppress(AttestationError):
         assert started_ticks(stat) >= 0

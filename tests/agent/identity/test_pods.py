@@ -1,8 +1,8 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of, pods_named_in
-from nemutator_agent.identity.refusals import RefusedError
 
 UID = "0a1b2c3d-0000-4111-8222-333344445555"
 OTHER = "ffffffff-0000-4111-8222-333344445555"
@@ -80,7 +80,7 @@ def test_every_uid_comes_back_as_it_is(uid: str, qos: str) -> None:
     ],
 )
 def test_what_stands_elsewhere_is_no_pod(path: str) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         pod_of(unified(path), CGROUPFS)
     assert refused.value.step == "position"
 
@@ -99,7 +99,7 @@ def test_what_stands_elsewhere_is_no_pod(path: str) -> None:
     ],
 )
 def test_what_systemd_would_not_call_a_pod_is_none(path: str) -> None:
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         pod_of(unified(path), SYSTEMD)
     assert refused.value.step == "position"
 
@@ -109,14 +109,14 @@ def test_in_version_1_one_hierarchy_speaks_and_the_others_agree() -> None:
     root = PodsRoot("memory", "/run/kubepods")
     text = f"9:name=systemd:{path}\n4:memory:{path}\n2:cpu,cpuacct:{path}\n0::/\n"
     assert pod_of(text, root) == UID
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         pod_of(text.replace("memory", "rdma"), root)
     assert refused.value.step == "cgroup"
 
 
 def test_a_hierarchy_that_names_another_pod_is_a_contradiction() -> None:
     text = f"4:memory:/kubepods/pod{UID}/x\n0::/user.slice/kubepods/pod{OTHER}/x\n"
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         pod_of(text, PodsRoot("memory", "/kubepods"))
     assert refused.value.step == "hierarchies"
     assert OTHER in refused.value.why
@@ -163,14 +163,14 @@ def test_from_a_namespace_what_lies_in_the_own_pod_is_the_own_pod(path: str) -> 
 )
 def test_from_a_namespace_nothing_else_is_another_pod(path: str, step: str) -> None:
     root = find_pods_root("0::/\n", f"/kubepods.slice@{OWN}")
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         pod_of(unified(path), root)
     assert refused.value.step == step
 
 
 def test_in_a_namespace_whose_place_is_unknown_nobody_is_admitted() -> None:
     root = find_pods_root("0::/\n", "/kubepods.slice")
-    with pytest.raises(RefusedError) as refused:
+    with pytest.raises(AttestationError) as refused:
         pod_of(unified(f"/../../kubepods-burstable-pod{sliced(UID)}.slice/x"), root)
     assert refused.value.step == "position"
     assert "remedy" in refused.value.why

@@ -4,11 +4,10 @@ from collections.abc import AsyncIterator
 
 import pytest
 from nemutator_agent.inspection import executables as module
-from nemutator_agent.inspection.executables import (
-    DeniedError,
-    Executables,
-    Program,
-    StuckError,
+from nemutator_agent.inspection.executables import Executables, Program
+from nemutator_agent.inspection.failures import (
+    FileSystemStuckError,
+    HiddenFileError,
     WorkerFailedError,
 )
 from nemutator_agent.inspection.identities import ProcessId
@@ -80,7 +79,7 @@ async def test_the_dead_are_forgotten(bench: Bench) -> None:
 
 
 async def test_where_we_may_not_look_the_command_is_what_there_is(bench: Bench) -> None:
-    bench.programs.of = {ONE: DeniedError()}
+    bench.programs.of = {ONE: HiddenFileError()}
     async with bench.running():
         await bench.look(p1=b"node")
         assert bench.executables.verdicts[ONE] == Verdict("node", None)
@@ -103,7 +102,7 @@ async def test_what_makes_the_worker_fail_is_tried_once_and_the_next_goes_on(ben
 
 
 async def test_a_file_system_that_does_not_answer_is_counted(bench: Bench) -> None:
-    bench.programs.of = {ONE: StuckError()}
+    bench.programs.of = {ONE: FileSystemStuckError()}
     async with bench.running():
         await bench.look(p1=b"app")
     assert bench.meter.value(names.INSPECTIONS, result="stuck") == 1

@@ -4,14 +4,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.inspection.verdicts import (
-    UNKNOWN,
-    NonsenseError,
-    Verdict,
-    decode,
-    encode,
-    is_version,
-)
+from nemutator_agent.inspection.failures import InvalidAnswerError
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, decode, encode, is_version
 
 
 @pytest.mark.parametrize(
@@ -39,13 +33,13 @@ def test_what_is_said_is_understood(verdict: Verdict) -> None:
     ],
 )
 def test_nonsense_is_refused(value: object) -> None:
-    with pytest.raises(NonsenseError):
+    with pytest.raises(InvalidAnswerError):
         decode(json.dumps(value).encode())
 
 
 @given(st.one_of(st.binary(max_size=2000), st.just(b"[" * 900)))
 def test_any_bytes_are_a_verdict_or_nonsense(answer: bytes) -> None:
-    with contextlib.suppress(NonsenseError):
+    with contextlib.suppress(InvalidAnswerError):
         decode(answer)
 
 

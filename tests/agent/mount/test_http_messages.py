@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.mount.http_messages import (
     LARGEST_ANSWER,
-    Answer,
+    CredentialsResponse,
     NoAnswerError,
     parse_answer,
     request,
@@ -28,7 +28,7 @@ def test_a_path_cannot_become_something_else(path: str) -> None:
 @given(st.integers(100, 599), st.binary(max_size=100))
 def test_an_answer_is_status_and_body(status: int, body: bytes) -> None:
     received = b"HTTP/1.1 %d Some Words\r\nServer: x\r\n\r\n%b" % (status, body)
-    assert parse_answer(received) == Answer(status, body)
+    assert parse_answer(received) == CredentialsResponse(status, body)
 
 
 @pytest.mark.parametrize(

@@ -6,10 +6,10 @@ from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsU
 from nemutator_agent.mount.publishing import (
     LOOK_S,
     MOST_VOLUMES,
-    Publisher,
     TooManyVolumesError,
+    VolumePublisher,
 )
-from nemutator_agent.mount.records import Record
+from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import InvalidVolumeError
 
 from tests.fakes.clocks import ManualClock
@@ -31,9 +31,9 @@ class Node:
     records: FakeRecords = field(default_factory=FakeRecords)
     clock: ManualClock = field(default_factory=ManualClock)
 
-    def publisher(self) -> Publisher:
+    def publisher(self) -> VolumePublisher:
         """A new life of the process: what is mounted and kept is still there."""
-        publisher = Publisher(self.mounts, self.credentials, self.records, clock=self.clock)
+        publisher = VolumePublisher(self.mounts, self.credentials, self.records, clock=self.clock)
         publisher.restore()
         return publisher
 
@@ -53,7 +53,7 @@ async def test_a_pod_gets_its_directory_and_credentials_are_told(node: Node) -> 
     assert (told.pod, told.directory) == (a_volume().pod, "/volumes/csi-1")
     assert told.attributes == a_volume().attributes
     assert told.tokens == {"vault": "first"}
-    assert node.records.kept == {"csi-1": Record(a_volume())}
+    assert node.records.kept == {"csi-1": VolumeRecord(a_volume())}
 
 
 async def test_a_pod_sees_nothing_before_its_socket_listens(node: Node) -> None:

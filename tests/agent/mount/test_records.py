@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.mount.records import Record, decoded, encoded
+from nemutator_agent.mount.records import VolumeRecord, decoded, encoded
 
 from tests.fakes.mounting import ROOT, a_volume
 
@@ -19,15 +19,15 @@ nonsense = st.recursive(
 
 @pytest.mark.parametrize("ended", [True, False])
 def test_a_volume_comes_back_without_its_tokens(ended: bool) -> None:
-    content = encoded(Record(a_volume(token="very.secret.token"), ended))
+    content = encoded(VolumeRecord(a_volume(token="very.secret.token"), ended))
     assert b"very" not in content
     record = decoded(content, ROOT)
-    assert record == Record(a_volume(), ended)
+    assert record == VolumeRecord(a_volume(), ended)
     assert record.volume.tokens == {}
 
 
 def changed(**fields: Any) -> bytes:
-    return json.dumps(json.loads(encoded(Record(a_volume()))) | fields).encode()
+    return json.dumps(json.loads(encoded(VolumeRecord(a_volume()))) | fields).encode()
 
 
 @pytest.mark.parametrize(

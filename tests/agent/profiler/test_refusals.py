@@ -1,8 +1,8 @@
-from nemutator_agent.profiler.refusals import REASONS, RefusedError, gone
+from nemutator_agent.profiler.refusals import REASONS, ProfileRefused, gone
 
 
 def test_a_refusal_says_what_and_what_to_do() -> None:
-    refusal = RefusedError("rights", "the door is locked", remedy="bring the key")
+    refusal = ProfileRefused("rights", "the door is locked", remedy="bring the key")
     assert str(refusal) == "the door is locked; bring the key"
     assert refusal.reason in REASONS
 

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from nemutator_agent.profiler.raw import RawProfile, RawRow
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions, remarks
-from nemutator_agent.profiler.targets import Resolved, Selection
+from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common import names
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
 from nemutator_common.wire import (
@@ -46,7 +46,7 @@ class Agent:
     account: MemoryAccount = field(default_factory=lambda: MemoryAccount([100.0, 110.0]))
 
     def __post_init__(self) -> None:
-        resolved = Resolved(Selection("process", 7), (7, 8), self.account)
+        resolved = ResolvedTarget(TargetSelection("process", 7), (7, 8), self.account)
         self.targets = MemoryTargets({TARGET: resolved})
         self.sessions = ProfileSessions(
             self.link,
@@ -100,7 +100,7 @@ async def test_a_profile_is_announced_made_and_told() -> None:
         notes=("names are numbers",),
         pprof=b"0x10;0x20 400\n0x10 100\n",
     )
-    assert agent.sampler.started == [(Selection("process", 7), 50, {7: (0x10, 0x30)})]
+    assert agent.sampler.started == [(TargetSelection("process", 7), 50, {7: (0x10, 0x30)})]
     assert agent.meter.value(names.PROFILE_SESSIONS, result="done") == 1
     assert agent.meter.value(names.PROFILE_SAMPLES, result="recorded") == 500
 
@@ -141,7 +141,7 @@ async def test_what_cannot_be_done_is_refused_with_the_remedy(
 
 async def test_a_kernel_that_refuses_is_quoted() -> None:
     agent = Agent()
-    agent.sampler.refusal = RefusedError("rights", "no right", remedy="be root")
+    agent.sampler.refusal = ProfileRefused("rights", "no right", remedy="be root")
     refused = await agent.outcome(REQUEST)
     assert (refused.state, refused.reason, refused.remedy) == ("refused", "no right", "be root")
     assert agent.meter.value(names.PROFILE_SESSIONS, result="rights") == 1
@@ -150,7 +150,7 @@ async def test_a_kernel_that_refuses_is_quoted() -> None:
 async def test_strangers_words_are_such_as_the_brain_takes() -> None:
     agent = Agent()
     evil = "lib\x1b[31m\u202e" + "x" * 2000
-    agent.sampler.refusal = RefusedError("cgroup", evil, remedy=evil)
+    agent.sampler.refusal = ProfileRefused("cgroup", evil, remedy=evil)
     refused = await agent.outcome(REQUEST)
     agent.sampler.refusal, agent.symboliser.notes = None, (evil,) * 100
     done = await agent.outcome(replace(REQUEST, id="p2"), after_s=10)
@@ -193,7 +193,7 @@ async def test_a_process_that_cannot_be_looked_at_in_time_costs_only_its_repair(
     done = await agent.outcome(REQUEST, after_s=10)
     assert done.state == "done"
     assert done.notes[0].startswith("1 processes could not be looked at in time")
-    assert agent.sampler.started == [(Selection("process", 7), 50, {7: (0x10, 0x30)})]
+    assert agent.sampler.started == [(TargetSelection("process", 7), 50, {7: (0x10, 0x30)})]
 
 
 async def test_addresses_that_get_no_names_in_time_are_a_refusal() -> None:

@@ -1,5 +1,5 @@
 import pytest
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.targets import GroupDirectory, by_preference, pod_group
 
 UNIFIED = GroupDirectory("/cg/unified/x", frozenset())
@@ -17,13 +17,13 @@ def test_version_2_is_preferred_then_what_counts_cpu_time() -> None:
 
 
 def test_a_group_that_is_nowhere_is_gone() -> None:
-    with pytest.raises(RefusedError, match="no control group '/x'") as refusal:
+    with pytest.raises(ProfileRefused, match="no control group '/x'") as refusal:
         by_preference([], "/x")
     assert refusal.value.reason == "gone"
 
 
 def test_a_group_of_no_controller_cannot_be_sampled() -> None:
-    with pytest.raises(RefusedError, match="no hierarchy that can be sampled"):
+    with pytest.raises(ProfileRefused, match="no hierarchy that can be sampled"):
         by_preference([SYSTEMD], "/x")
 
 
@@ -34,10 +34,10 @@ def test_a_pod_is_the_shallowest_group_that_bears_its_uid() -> None:
 
 
 def test_two_groups_at_one_level_that_claim_to_be_a_pod_are_refused() -> None:
-    with pytest.raises(RefusedError, match="two control groups claim to be pod 'U'"):
+    with pytest.raises(ProfileRefused, match="two control groups claim to be pod 'U'"):
         pod_group(["/a/podU", "/b/podU"], "U")
 
 
 def test_a_pod_without_processes_is_gone() -> None:
-    with pytest.raises(RefusedError, match="no process of pod 'U'"):
+    with pytest.raises(ProfileRefused, match="no process of pod 'U'"):
         pod_group([], "U")

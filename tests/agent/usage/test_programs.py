@@ -4,8 +4,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.gaps import Gaps
-from nemutator_agent.usage.looks import ProcessCounters
-from nemutator_agent.usage.programs import Counted, Programs
+from nemutator_agent.usage.programs import Counted, ProgramCounters
+from nemutator_agent.usage.snapshot import ProcessCounters
 
 from tests.fakes.machines import group, look, process
 
@@ -18,7 +18,7 @@ Seen = Mapping[ProcessId, ProcessCounters]
 
 def used(*looks: Seen, counted: bool = False, gaps: Gaps | None = None) -> list[int | None]:
     """Microseconds of the program after each look; None: nothing is known of it."""
-    programs = Programs()
+    programs = ProgramCounters()
     found = []
     for at, processes in enumerate(looks):
         groups = {"/vm": group(1 if counted else None)}
@@ -37,7 +37,7 @@ def test_processes_of_one_name_in_one_group_are_one_program() -> None:
 def test_memory_is_what_they_hold_together() -> None:
     processes = {A: process("/vm"), B: process("/vm"), ProcessId(3, 0): process("/other")}
     groups = {"/vm": group(None), "/other": group(None)}
-    found = Programs().add(look(0.0, groups=groups, processes=processes), ticks_per_s=HZ)
+    found = ProgramCounters().add(look(0.0, groups=groups, processes=processes), ticks_per_s=HZ)
     assert {what.path: one.memory_bytes for what, one in found.items()} == {
         "/vm": 8192,
         "/other": 4096,
@@ -51,11 +51,11 @@ def test_a_group_that_counts_is_never_taken_apart() -> None:
 def test_a_group_that_was_not_read_may_count() -> None:
     assert used({A: process("/vm")}, gaps=Gaps(reads_over_cap=1)) == [None]
     beyond_cap = look(0.0, processes={A: process("/beyond")})
-    assert Programs().add(beyond_cap, ticks_per_s=HZ) == {}
+    assert ProgramCounters().add(beyond_cap, ticks_per_s=HZ) == {}
 
 
 def test_in_the_root_there_is_no_counter_at_all() -> None:
-    found = Programs().add(look(0.0, processes={A: process("/")}), ticks_per_s=HZ)
+    found = ProgramCounters().add(look(0.0, processes={A: process("/")}), ticks_per_s=HZ)
     assert list(found) == [Counted("/", b"app")]
 
 

@@ -5,10 +5,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nemutator_agent.credentials.accounts import account
-from nemutator_agent.credentials.leases import Held, Lease, hold
-from nemutator_agent.credentials.ledger import COMPACT_BYTES, LedgerFile
-from nemutator_agent.credentials.ledger_records import LARGEST, MOST_INTENTS
+from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold
+from nemutator_agent.credentials.vault.ledger import COMPACT_BYTES, LedgerFile
+from nemutator_agent.credentials.vault.ledger_records import LARGEST, MOST_INTENTS
 from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_common.serving.readiness import Readiness
@@ -49,11 +49,11 @@ def place(tmp_path: Path) -> Iterator[Place]:
     made.close()
 
 
-def held(entry: int, *, token: str = "hvs.x", ttl_s: float = 3600) -> Held:
+def held(entry: int, *, token: str = "hvs.x", ttl_s: float = 3600) -> HeldLease:
     return hold(Lease(Secret(token), ttl_s, renewable=True), 0.0, entry=entry, roll=0.5)
 
 
-def kept(ledger: LedgerFile, token: str = "hvs.x") -> Held:
+def kept(ledger: LedgerFile, token: str = "hvs.x") -> HeldLease:
     made = held(ledger.intend(ACCOUNT), token=token)
     ledger.keep(ACCOUNT, made)
     return made

@@ -7,7 +7,7 @@ import stat
 from pathlib import Path
 
 import pytest
-from nemutator_agent.credentials.pod_sockets import LIMITS
+from nemutator_agent.credentials.pods.sockets import LIMITS
 from nemutator_common import names
 from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH
 

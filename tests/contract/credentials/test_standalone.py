@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.app.credentials import run
-from nemutator_agent.credentials.stored import LARGEST_BYTES
+from nemutator_agent.credentials.machine.stored_secrets import LARGEST_BYTES
 from nemutator_agent.settings import CredentialsSettings
 from nemutator_common import data_directory
 

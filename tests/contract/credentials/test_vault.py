@@ -6,17 +6,17 @@ from collections.abc import AsyncIterator, Iterator
 from pathlib import Path
 
 import pytest
-from nemutator_agent.credentials.documents import Mount
-from nemutator_agent.credentials.failures import (
-    DeniedError,
-    LoginRefusedError,
-    MissingError,
-    TokenGoneError,
-    UnavailableError,
-    UnsupportedError,
-)
 from nemutator_agent.credentials.ports import Vault
-from nemutator_agent.credentials.vault import HvacVault
+from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.failures import (
+    LoginRefusedError,
+    SecretMissingError,
+    TokenGoneError,
+    UnsupportedSecretError,
+    VaultDeniedError,
+    VaultUnavailableError,
+)
+from nemutator_agent.credentials.vault.hvac_client import HvacVault
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
@@ -24,8 +24,8 @@ from tests.certificates import Authority
 from tests.contract.credentials.places import FakePlace, Place, real_place
 from tests.fakes.vaults import FakeVault, MemoryVault
 
-KV2 = Mount("secret/", 2)
-KV1 = Mount("kv1/", 1)
+KV2 = EngineMount("secret/", 2)
+KV1 = EngineMount("kv1/", 1)
 
 
 def adapter(url: str, *, ca_file: Path | None = None, call_s: float = 10.0) -> HvacVault:
@@ -125,7 +125,7 @@ async def test_what_no_policy_allows_is_denied(asked: Vault, place: Place) -> No
     place.write(others, {"word": "hidden"})
     token = await logged_in(asked, place, own)
     assert await asked.mount_of(token, others) == KV2
-    with pytest.raises(DeniedError, match="permission denied"):
+    with pytest.raises(VaultDeniedError, match="permission denied"):
         await asked.read(token, KV2, others)
 
 
@@ -134,14 +134,14 @@ async def test_a_mount_that_no_policy_reaches_is_denied_like_one_that_is_not_the
     asked: Vault, place: Place, path: str
 ) -> None:
     token = await logged_in(asked, place, f"secret/{place.folder}/own")
-    with pytest.raises(DeniedError, match="no policy of the role reaches into this mount"):
+    with pytest.raises(VaultDeniedError, match="no policy of the role reaches into this mount"):
         await asked.mount_of(token, path)
 
 
 async def test_nothing_there_is_missing(asked: Vault, place: Place) -> None:
     path = f"secret/{place.folder}/none"
     token = await logged_in(asked, place, path)
-    with pytest.raises(MissingError):
+    with pytest.raises(SecretMissingError):
         await asked.read(token, KV2, path)
 
 
@@ -150,14 +150,14 @@ async def test_a_deleted_version_is_missing(asked: Vault, place: Place) -> None:
     place.write(path, {"word": "gone"})
     place.delete(path)
     token = await logged_in(asked, place, path)
-    with pytest.raises(MissingError):
+    with pytest.raises(SecretMissingError):
         await asked.read(token, KV2, path)
 
 
 async def test_another_kind_of_engine_is_not_handed_out(asked: Vault, place: Place) -> None:
     path = "transit/keys/app"
     token = await logged_in(asked, place, path)
-    with pytest.raises(UnsupportedError, match="transit/ is an engine of kind transit"):
+    with pytest.raises(UnsupportedSecretError, match="transit/ is an engine of kind transit"):
         await asked.mount_of(token, path)
 
 
@@ -184,13 +184,13 @@ async def test_a_batch_token_reads_and_cannot_be_ended(asked: Vault, place: Plac
     assert not lease.renewable
     assert (await asked.read(lease.token, KV2, path)).data() == {"word": "x"}
     for call in (asked.renew(lease.token), asked.revoke(lease.token)):
-        with pytest.raises(DeniedError, match="batch tokens cannot be"):
+        with pytest.raises(VaultDeniedError, match="batch tokens cannot be"):
             await call
 
 
 async def test_a_login_method_is_no_engine(asked: Vault, place: Place) -> None:
     token = await logged_in(asked, place, f"secret/{place.folder}/own")
-    with pytest.raises(UnsupportedError, match="of kind token"):
+    with pytest.raises(UnsupportedSecretError, match="of kind token"):
         await asked.mount_of(token, "auth/token/lookup-self")
 
 
@@ -201,7 +201,7 @@ async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:
     place.seal()
     try:
         for call in (asked.login(role, jwt), asked.read(token, KV2, path), asked.renew(token)):
-            with pytest.raises(UnavailableError, match="sealed") as raised:
+            with pytest.raises(VaultUnavailableError, match="sealed") as raised:
                 await call
             assert raised.value.reason == "sealed"
     finally:
@@ -228,7 +228,7 @@ async def test_what_is_no_answer_of_vault_is_an_outage(
 ) -> None:
     fake.broken = status, body, {"Location": f"{fake.url}/v1/elsewhere"} if status == 307 else {}
     vault = adapter(fake.url)
-    with pytest.raises(UnavailableError) as raised:
+    with pytest.raises(VaultUnavailableError) as raised:
         await vault.read(Secret("hvs.x"), KV2, "secret/app")
     assert raised.value.reason == reason
     assert ("leads to another address" in raised.value.why) == (status == 307)
@@ -240,7 +240,7 @@ async def test_what_is_no_answer_of_vault_is_an_outage(
 async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:
     fake.hold.clear()
     vault = adapter(fake.url, call_s=0.05)
-    with pytest.raises(UnavailableError) as raised:
+    with pytest.raises(VaultUnavailableError) as raised:
         await vault.login("app", Secret("jwt"))
     assert raised.value.reason == "timeout"
     vault.close()
@@ -250,7 +250,7 @@ async def test_nobody_there_is_an_outage() -> None:
     with FakeVault() as gone:
         url = gone.url
     vault = adapter(url)
-    with pytest.raises(UnavailableError) as raised:
+    with pytest.raises(VaultUnavailableError) as raised:
         await vault.login("app", Secret("jwt"))
     assert raised.value.reason == "down"
     vault.close()
@@ -270,7 +270,7 @@ async def test_vault_is_known_by_its_own_authority_and_by_no_other(tmp_path: Pat
         known.close()
         for ca_file in (tmp_path / "other.pem", None):
             unknown = adapter(fake.url, ca_file=ca_file)
-            with pytest.raises(UnavailableError) as raised:
+            with pytest.raises(VaultUnavailableError) as raised:
                 await unknown.login("app", Secret("jwt"))
             assert raised.value.reason == "tls"
             unknown.close()
@@ -299,7 +299,7 @@ async def test_no_two_identities_share_a_token(fake: FakeVault) -> None:
     }
     assert all("X-Vault-Token" not in headers for headers in fake.headers)
     assert (await vault.read(tokens["one"], KV2, "secret/one")).data() == {"of": "one"}
-    with pytest.raises(DeniedError):
+    with pytest.raises(VaultDeniedError):
         await vault.read(tokens["one"], KV2, "secret/two")
     vault.close()
 
@@ -309,6 +309,6 @@ async def test_what_is_too_large_is_not_handed_out(fake: FakeVault) -> None:
     fake.role("app", "jwt", ["secret/big"])
     fake.write("secret/big", {"x": "y" * (256 << 10)})
     token = (await vault.login("app", Secret("jwt"))).token
-    with pytest.raises(UnsupportedError, match="256 KiB"):
+    with pytest.raises(UnsupportedSecretError, match="256 KiB"):
         await vault.read(token, KV2, "secret/big")
     vault.close()

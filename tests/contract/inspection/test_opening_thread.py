@@ -4,7 +4,8 @@ import asyncio
 import threading
 
 import pytest
-from nemutator_agent.inspection.opening_thread import OpeningThread, StuckThreadError
+from nemutator_agent.inspection.failures import FileSystemStuckError
+from nemutator_agent.inspection.opening_thread import OpeningThread
 
 from tests.testbed.running.waiting import until
 
@@ -27,7 +28,7 @@ async def test_while_it_is_stuck_nothing_waits_and_what_comes_late_is_closed() -
 
     thread: OpeningThread[int] = OpeningThread(deadline_s=0.02, close=closed.append)
     for _ in range(2):
-        with pytest.raises(StuckThreadError):
+        with pytest.raises(FileSystemStuckError):
             await thread.do(stuck)
     answers.set()
     await asyncio.to_thread(until, lambda: closed, "the late one is closed", within_s=10)

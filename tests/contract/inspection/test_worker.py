@@ -7,12 +7,12 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nemutator_agent.inspection.executables import DeniedError, Gone, WorkerFailedError
+from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError, WorkerFailedError
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.inspection.proc_exe import ProcExecutables
 from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
 from nemutator_agent.inspection.worker_process import WorkerProcess
-from nemutator_agent.usage.kept_files import read_once
+from nemutator_agent.usage.open_files import read_once
 from nemutator_agent.usage.process_stat import parse_process_stat
 
 from tests.fakes.elf_files import Forge, inline_info
@@ -115,11 +115,11 @@ async def test_the_executable_of_a_living_process_is_opened() -> None:
 async def test_another_process_under_its_number_is_not_taken_for_it() -> None:
     programs = ProcExecutables(started_ticks)
     files = len(os.listdir("/proc/self/fd"))
-    with pytest.raises(Gone):
+    with pytest.raises(ProcessGoneError):
         await programs.open(ProcessId(os.getpid(), 1))
     assert len(os.listdir("/proc/self/fd")) == files
 
 
 async def test_the_dead_are_gone(dead: int) -> None:
-    with pytest.raises((Gone, DeniedError)):
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
         await ProcExecutables(started_ticks).open(ProcessId(dead, 1))

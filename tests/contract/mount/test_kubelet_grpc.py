@@ -10,7 +10,7 @@ import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
 import pytest
 from nemutator_agent.mount.kubelet_grpc import KubeletCalls
-from nemutator_agent.mount.publishing import Publisher
+from nemutator_agent.mount.publishing import VolumePublisher
 from nemutator_common.protobuf import Message, fields, text
 
 from tests.agent.mount.requests import publish_message, unpublish_message
@@ -44,7 +44,7 @@ async def call(channel: Any, method: str, message: bytes) -> bytes:
 async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
     mounts, credentials = FakeMounts(), FakeCredentials()
     records = FakeRecords()
-    publisher = Publisher(mounts, credentials, records, clock=ManualClock())
+    publisher = VolumePublisher(mounts, credentials, records, clock=ManualClock())
     plugin, registration = tmp_path / "csi.sock", tmp_path / "reg.sock"
     plugin.touch()  # what a killed one leaves behind
     calls = KubeletCalls(

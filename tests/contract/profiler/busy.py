@@ -7,7 +7,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
-from nemutator_agent.profiler.accounts import parse_process_cpu
+from nemutator_agent.profiler.cpu_time import parse_process_cpu
 
 from tests.testbed.running.waiting import until
 

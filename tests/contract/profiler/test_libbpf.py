@@ -4,20 +4,20 @@ import os
 
 import nemutator_bpf
 import pytest
-from nemutator_agent.profiler import draining
+from nemutator_agent.profiler import bpf_maps
 from nemutator_agent.profiler.libbpf import Libbpf, LibbpfError
-from nemutator_agent.profiler.refusals import RefusedError
+from nemutator_agent.profiler.refusals import ProfileRefused
 
 
 def test_a_library_that_is_absent_is_named_with_its_package() -> None:
-    with pytest.raises(RefusedError, match=r"libnosuch\.so\.9 is not installed") as refusal:
+    with pytest.raises(ProfileRefused, match=r"libnosuch\.so\.9 is not installed") as refusal:
         Libbpf("libnosuch.so.9")
     assert refusal.value.reason == "libbpf"
     assert "apt-get install libbpf1" in str(refusal.value)
 
 
 def test_another_library_is_not_taken_for_it() -> None:
-    with pytest.raises(RefusedError, match=r"libc\.so\.6 cannot be used"):
+    with pytest.raises(ProfileRefused, match=r"libc\.so\.6 cannot be used"):
         Libbpf("libc.so.6")
 
 
@@ -43,7 +43,7 @@ def test_constants_of_another_size_are_not_written() -> None:
 def test_what_is_not_in_an_object_is_an_error_and_no_crash() -> None:
     content = nemutator_bpf.program("sample", os.uname().machine)
     assert content is not None
-    loaded = Libbpf().load(content, constants=draining.WISH.pack(1, 0, 1, 0, 127, 0))
+    loaded = Libbpf().load(content, constants=bpf_maps.WISH.pack(1, 0, 1, 0, 127, 0))
     try:
         with pytest.raises(LibbpfError):
             loaded.put("no such map", b"", b"")
@@ -59,10 +59,10 @@ def test_what_is_not_in_an_object_is_an_error_and_no_crash() -> None:
 def test_a_map_is_drained_however_many_batches_it_takes() -> None:
     content = nemutator_bpf.program("sample", os.uname().machine)
     assert content is not None
-    loaded = Libbpf().load(content, constants=draining.WISH.pack(1, 0, 1, 0, 127, 0))
+    loaded = Libbpf().load(content, constants=bpf_maps.WISH.pack(1, 0, 1, 0, 127, 0))
     try:
         wanted = {
-            draining.TGID.pack(number): draining.TEXT.pack(number, number + 1)
+            bpf_maps.TGID.pack(number): bpf_maps.TEXT.pack(number, number + 1)
             for number in range(1000)
         }
         for key, value in wanted.items():

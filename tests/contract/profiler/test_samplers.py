@@ -8,7 +8,7 @@ import pytest
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.ports import Sampler
 from nemutator_agent.profiler.raw import RawRow
-from nemutator_agent.profiler.targets import Selection
+from nemutator_agent.profiler.targets import TargetSelection
 
 from tests.contract.profiler.busy import busy, until_used
 from tests.fakes.samplers import MemorySampler
@@ -52,7 +52,7 @@ def place(request: pytest.FixtureRequest) -> Iterator[Place]:
 
 
 async def test_a_busy_process_is_seen_and_every_sample_is_in_a_row(place: Place) -> None:
-    sampling = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    sampling = await place.sampler.start(TargetSelection("process", place.pid), hz=99, texts={})
     await asyncio.to_thread(place.until_used, 0.5)
     samples = await sampling.stop()
     assert samples.recorded > 20
@@ -64,7 +64,7 @@ async def test_a_busy_process_is_seen_and_every_sample_is_in_a_row(place: Place)
 
 
 async def test_who_is_not_there_is_not_seen(place: Place) -> None:
-    sampling = await place.sampler.start(Selection("process", 0x7FFFFFF0), hz=99, texts={})
+    sampling = await place.sampler.start(TargetSelection("process", 0x7FFFFFF0), hz=99, texts={})
     await asyncio.to_thread(place.until_used, 0.2)
     samples = await sampling.stop()
     assert (samples.rows, samples.recorded, samples.lost) == ((), 0, {})
@@ -72,22 +72,24 @@ async def test_who_is_not_there_is_not_seen(place: Place) -> None:
 
 async def test_one_session_comes_after_the_other(place: Place) -> None:
     for _ in range(3):
-        sampling = await place.sampler.start(Selection("process", place.pid), hz=199, texts={})
+        sampling = await place.sampler.start(
+            TargetSelection("process", place.pid), hz=199, texts={}
+        )
         await asyncio.to_thread(place.until_used, 0.2)
         assert (await sampling.stop()).recorded
         await sampling.discard()
 
 
 async def test_what_is_discarded_is_ended(place: Place) -> None:
-    sampling = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    sampling = await place.sampler.start(TargetSelection("process", place.pid), hz=99, texts={})
     await sampling.discard()
     await sampling.discard()
-    again = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    again = await place.sampler.start(TargetSelection("process", place.pid), hz=99, texts={})
     await again.discard()
 
 
 async def test_it_is_stopped_once(place: Place) -> None:
-    sampling = await place.sampler.start(Selection("process", place.pid), hz=99, texts={})
+    sampling = await place.sampler.start(TargetSelection("process", place.pid), hz=99, texts={})
     await sampling.stop()
     with pytest.raises(RuntimeError, match="stopped already"):
         await sampling.stop()
@@ -95,7 +97,9 @@ async def test_it_is_stopped_once(place: Place) -> None:
 
 async def test_it_may_be_discarded_by_whoever_gave_up_to_stop_it(place: Place) -> None:
     for _ in range(5):
-        sampling = await place.sampler.start(Selection("process", place.pid), hz=199, texts={})
+        sampling = await place.sampler.start(
+            TargetSelection("process", place.pid), hz=199, texts={}
+        )
         await asyncio.to_thread(place.until_used, 0.05)
         async with asyncio.TaskGroup() as group:
             stopping = group.create_task(sampling.stop())

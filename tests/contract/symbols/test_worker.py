@@ -7,14 +7,10 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nemutator_agent.profiler.symbols.answers import Question
-from nemutator_agent.profiler.symbols.maps import Mapping
+from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError, WorkerFailedError
+from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_agent.profiler.symbols.messages import SymbolQuestion
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.symbols.symbolising import (
-    GoneError,
-    HiddenFileError,
-    WorkerFailedError,
-)
 from nemutator_agent.profiler.symbols.worker_process import SymbolWorkerProcess
 from nemutator_common.profiles.model import Frame
 
@@ -68,7 +64,7 @@ async def test_it_answers_about_the_files_it_is_handed(
     others = [tmp_path / f"other{number}" for number in range(20)]
     for other in others:
         other.write_bytes(GoProgram(newer=False).build())
-    question = Question(False, (TEXT, 5), (TEXT,))
+    question = SymbolQuestion(False, (TEXT, 5), (TEXT,))
     for path in (program, *others, program):
         with path.open("rb") as file:
             answer = await worker.ask(question, file.fileno())
@@ -91,7 +87,7 @@ async def test_an_answer_may_take_many_messages(
     (tmp_path / "app").write_bytes(GoProgram(functions=functions).build())
     places = tuple(TEXT + 16 * number for number in range(400))
     with (tmp_path / "app").open("rb") as file:
-        answer = await worker.ask(Question(False, places), file.fileno())
+        answer = await worker.ask(SymbolQuestion(False, places), file.fileno())
     assert [frame.function for frame in answer.frames] == [one.name for one in functions]
 
 
@@ -99,7 +95,7 @@ async def test_an_answer_may_take_many_messages(
 async def test_the_kernels_list_is_read(worker: SymbolWorkerProcess, tmp_path: Path) -> None:
     (tmp_path / "kallsyms").write_bytes(b"ffffffff81000000 T first\n" * 10_000)
     with (tmp_path / "kallsyms").open("rb") as file:
-        answer = await worker.ask(Question(True, (0xFFFFFFFF81000001,)), file.fileno())
+        answer = await worker.ask(SymbolQuestion(True, (0xFFFFFFFF81000001,)), file.fileno())
     assert answer.frames == (Frame("first", kind="kernel"),)
 
 
@@ -116,7 +112,7 @@ async def test_a_worker_that_fails_is_replaced(command: str, reason: str, progra
     with program.open("rb") as file:
         for _ in range(2):
             with pytest.raises(WorkerFailedError) as failure:
-                await worker.ask(Question(False, (TEXT,)), file.fileno())
+                await worker.ask(SymbolQuestion(False, (TEXT,)), file.fileno())
             assert failure.value.reason == reason
             assert children() == before
 
@@ -135,9 +131,9 @@ async def test_our_own_mappings_lead_to_our_own_executable() -> None:
 
 async def test_what_has_ended_is_gone(dead: int) -> None:
     files = ProcMaps()
-    with pytest.raises((GoneError, HiddenFileError)):
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
         await files.mappings(dead)
-    with pytest.raises((GoneError, HiddenFileError)):
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
         await files.open(dead, Mapping(0x1000, 0x2000, 0, 1, "/bin/sh"))
 
 
@@ -154,7 +150,7 @@ async def test_a_path_of_the_process_is_never_opened(tmp_path: Path) -> None:
     secret.write_bytes(b"ours")
     false_proc(tmp_path, 7)
     files = ProcMaps(root=tmp_path)
-    with pytest.raises((GoneError, HiddenFileError)):
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
         await files.open(7, Mapping(0x1000, 0x2000, 0, 1, str(secret)))
 
 
@@ -169,7 +165,7 @@ async def test_what_is_no_regular_file_holds_nobody_up(tmp_path: Path) -> None:
 
 async def test_a_process_without_mappings_has_ended(tmp_path: Path) -> None:
     false_proc(tmp_path, 7)
-    with pytest.raises(GoneError):
+    with pytest.raises(ProcessGoneError):
         await ProcMaps(root=tmp_path).mappings(7)
     false_proc(tmp_path, 8, maps=b"1000-2000 r-xp 0 00:00 1 /x\n")
     mappings = await ProcMaps(root=tmp_path).mappings(8)

@@ -6,10 +6,10 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.usage.folding import fold
-from nemutator_agent.usage.kept_files import KeptFiles
 from nemutator_agent.usage.malformed import MalformedError
-from nemutator_agent.usage.procfs import MachineEyes
+from nemutator_agent.usage.open_files import OpenFiles
+from nemutator_agent.usage.procfs import ProcfsReader
+from nemutator_agent.usage.reports import report_of
 from nemutator_common.wire import Report
 
 from tests.contract.usage.trees import (
@@ -30,14 +30,14 @@ CONTAINER = f"{POD}/cri-containerd-{ID}.scope"
 
 def eyes_on(
     root: str, *, descriptors: int = 100, processes: int = 99, groups: int = 99
-) -> MachineEyes:
-    files = KeptFiles(most=descriptors)
-    return MachineEyes(files, most_processes=processes, most_groups=groups, root=root)
+) -> ProcfsReader:
+    files = OpenFiles(most=descriptors)
+    return ProcfsReader(files, most_processes=processes, most_groups=groups, root=root)
 
 
-def reported(eyes: MachineEyes) -> Report:
+def reported(eyes: ProcfsReader) -> Report:
     look = eyes.look(at=1.0, monotonic=1.0)
-    return fold(None, look, facts=eyes.facts(), verdicts={})
+    return report_of(None, look, facts=eyes.facts(), verdicts={})
 
 
 def test_a_node_of_version_2(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_machine_without_its_files_says_which(tmp_path: Path) -> None:
 def test_descriptors_are_kept_and_given_back(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("1")
-    files = KeptFiles(most=1)
+    files = OpenFiles(most=1)
     open_files = len(os.listdir("/proc/self/fd"))
     assert [files.read(str(path)), files.read(str(tmp_path / "b"))] == [b"1", None]
     assert files.refused == 1

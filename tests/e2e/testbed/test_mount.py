@@ -15,10 +15,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nemutator_agent.identity.attesting import PodWitness
+from nemutator_agent.identity.attestors import PodAttestor
+from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Hold, by_connection, by_number, open_peer
 from nemutator_agent.identity.pods import find_pods_root
-from nemutator_agent.identity.refusals import RefusedError
 from nemutator_common import names
 
 from tests.e2e.testbed.credentials_stand_in import StandIn, standing_in
@@ -256,7 +256,7 @@ def calling(directory: Path, groups: list[Path]) -> Iterator[subprocess.Popen[st
 class Doors:
     node: Node
     credentials: StandIn
-    witness: PodWitness
+    witness: PodAttestor
 
     def admits(self, pod: str, uid: str, groups: list[Path], hold: Hold) -> str:
         """Whether a process in these groups may speak at the pod's socket: `yes`, or the step."""
@@ -272,7 +272,7 @@ class Doors:
         try:
             assert peer.pid == pid
             self.witness.admit(peer.facts(), uid)
-        except RefusedError as refused:
+        except AttestationError as refused:
             return refused.step
         finally:
             peer.close()
@@ -295,7 +295,7 @@ def test_no_process_is_taken_for_another_pods(
         wait_ready(cluster, namespace, f"pod/{name}")
         uids[name] = _uid(cluster, name, namespace)
     own = Path("/proc/self/cgroup").read_text()
-    doors = Doors(node, credentials, PodWitness(find_pods_root(own, f"{node.cgroup}/kubepods")))
+    doors = Doors(node, credentials, PodAttestor(find_pods_root(own, f"{node.cgroup}/kubepods")))
     mine = node.cgroups_of(uids["mine"], "app")
     victims = node.cgroups_of(uids["victim"], "app")
     assert doors.admits("mine", uids["mine"], mine, hold) == "yes"

@@ -3,7 +3,7 @@
 import asyncio
 
 from nemutator_agent.app.known_groups import KnownGroups
-from nemutator_agent.profiler.accounts import spent
+from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_common.wire import ProfileTarget

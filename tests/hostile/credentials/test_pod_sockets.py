@@ -9,9 +9,9 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
-from nemutator_agent.credentials.pod_sockets import LARGE_AT_ONCE, LIMITS
-from nemutator_agent.identity.attesting import PodWitness
-from nemutator_agent.identity.facts import Facts
+from nemutator_agent.credentials.pods.sockets import LARGE_AT_ONCE, LIMITS
+from nemutator_agent.identity.attestors import PodAttestor
+from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.pods import PodsRoot
 from nemutator_common import names
 
@@ -70,7 +70,7 @@ async def test_a_connection_whose_process_has_ended_gets_nothing_more(node: Node
 async def test_two_pods_that_swap_their_sockets_get_nothing(tmp_path: Path) -> None:
     here = {"pod": POD.uid}
 
-    def is_in(_: Facts) -> str:
+    def is_in(_: ProcessFacts) -> str:
         return here["pod"]
 
     node = ready(Node(tmp_path, witness=Everybody(is_in)))
@@ -96,7 +96,7 @@ async def test_two_pods_that_swap_their_sockets_get_nothing(tmp_path: Path) -> N
 async def test_a_real_process_that_is_in_no_pod_is_refused_by_the_real_witness(
     tmp_path: Path,
 ) -> None:
-    node = ready(Node(tmp_path, witness=PodWitness(PodsRoot("", "/kubepods.slice"))))
+    node = ready(Node(tmp_path, witness=PodAttestor(PodsRoot("", "/kubepods.slice"))))
     async with node.running():
         path = await node.publish("v1", declared=DECLARED)
         status, document = await call(path, "/v1/secret/word")

@@ -7,8 +7,8 @@ import sys
 from pathlib import Path
 
 import pytest
+from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Hold, by_connection, by_number, open_peer
-from nemutator_agent.identity.refusals import RefusedError
 
 from tests.hostile.identity.callers import calling
 from tests.testbed.running.waiting import until
@@ -52,7 +52,7 @@ def test_who_ends_after_it_was_taken_hold_of_is_refused(tmp_path: Path, hold: Ho
         peer = open_peer(caller.connection, hold=hold)
         peer.facts()
         caller.leave()
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(AttestationError) as refused:
             peer.facts()
         assert refused.value.step == "alive"
         peer.close()
@@ -62,7 +62,7 @@ def test_who_ends_after_it_was_taken_hold_of_is_refused(tmp_path: Path, hold: Ho
 def test_who_ended_before_it_was_looked_at_is_refused(tmp_path: Path, hold: Hold) -> None:
     with calling(tmp_path) as caller:
         caller.leave()
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(AttestationError) as refused:
             open_peer(caller.connection, hold=hold).facts()
         assert refused.value.step in {"pidfd", "alive"}
 
@@ -79,7 +79,7 @@ def test_an_heir_of_the_connection_does_not_speak_for_who_made_it(
         peer.facts()
         caller.leave()
         assert Path("/proc", str(heir)).exists()
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(AttestationError) as refused:
             peer.facts()
         assert refused.value.step == "alive"
         peer.close()
@@ -99,7 +99,7 @@ def test_a_connection_that_was_handed_over_still_names_who_made_it(
             peer = open_peer(connection, hold=hold)
             assert peer.pid == caller.process.pid != os.getpid()
             caller.leave()
-            with pytest.raises(RefusedError):
+            with pytest.raises(AttestationError):
                 peer.facts()
             peer.close()
 
@@ -112,7 +112,7 @@ def test_another_process_under_the_same_number_is_refused(tmp_path: Path, hold: 
         peer.facts()
         caller.leave()
         peer.pid = os.getpid()
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(AttestationError) as refused:
             peer.facts()
         assert refused.value.step == "alive"
         peer.close()
@@ -139,13 +139,13 @@ def test_a_released_peer_is_refused(tmp_path: Path) -> None:
         peer = open_peer(caller.connection)
         peer.close()
         peer.close()
-        with pytest.raises(RefusedError) as refused:
+        with pytest.raises(AttestationError) as refused:
             peer.facts()
         assert refused.value.step == "alive"
 
 
 def test_a_socket_that_names_nobody_is_refused() -> None:
-    with socket.socket(socket.AF_INET) as connection, pytest.raises(RefusedError) as refused:
+    with socket.socket(socket.AF_INET) as connection, pytest.raises(AttestationError) as refused:
         open_peer(connection)
     assert refused.value.step == "credentials"
 
@@ -155,7 +155,7 @@ def test_a_caller_from_no_namespace_of_ours_is_refused() -> None:
         def getsockopt(self, *_: int) -> bytes:  # type: ignore[override]  # as SO_PEERCRED answers
             return struct.pack("iII", 0, 0, 0)
 
-    with Foreign(socket.AF_UNIX) as connection, pytest.raises(RefusedError) as refused:
+    with Foreign(socket.AF_UNIX) as connection, pytest.raises(AttestationError) as refused:
         open_peer(connection)
     assert refused.value.step == "credentials"
     assert "hostPID" in refused.value.why

@@ -5,10 +5,10 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.identity.attesting import PodWitness
-from nemutator_agent.identity.facts import Facts
+from nemutator_agent.identity.attestors import PodAttestor
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.pods import PodsRoot
-from nemutator_agent.identity.refusals import RefusedError
 
 MINE = "aaaaaaaa-0000-4111-8222-333344445555"
 VICTIM = "bbbbbbbb-0000-4111-8222-333344445555"
@@ -30,8 +30,8 @@ MY_SLICE = f"/kubepods.slice/kubepods-pod{sliced(MINE)}.slice/cri-containerd-{BO
 
 def admitted(text: str, root: PodsRoot, pod: str) -> bool:
     try:
-        PodWitness(root).admit(Facts(text, 1, None), pod)
-    except RefusedError:
+        PodAttestor(root).admit(ProcessFacts(text, 1, None), pod)
+    except AttestationError:
         return False
     return True
 
@@ -134,5 +134,5 @@ def test_whatever_stands_in_a_silent_hierarchy_is_not_the_victim(other: str, uni
 
 @given(st.text(max_size=300))
 def test_any_text_is_a_pod_or_a_refusal(text: str) -> None:
-    with contextlib.suppress(RefusedError):
-        PodWitness(V2).admit(Facts(text, 1, None), VICTIM)
+    with contextlib.suppress(AttestationError):
+        PodAttestor(V2).admit(ProcessFacts(text, 1, None), VICTIM)

@@ -6,19 +6,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.profiler.symbols import image
-from nemutator_agent.profiler.symbols.answers import (
-    Answer,
-    Question,
+from nemutator_agent.profiler.symbols.lookup import Executable
+from nemutator_agent.profiler.symbols.messages import (
+    SymbolAnswer,
+    SymbolQuestion,
     decode_answer,
     encode_answer,
 )
-from nemutator_agent.profiler.symbols.examining import Executable
 
 from tests.agent.profiler.symbols.test_native import FUNCTION, library
 from tests.fakes.go_programs import ADDRESS, MAIN, TEXT, Function, GoProgram
 
 PLACES = tuple(TEXT + place for place in range(0, 0x70, 5))
-QUESTION = Question(False, PLACES, PLACES)
+QUESTION = SymbolQuestion(False, PLACES, PLACES)
 PROGRAMS = {
     "1.20": GoProgram(),
     "1.18": GoProgram(newer=False),
@@ -45,7 +45,7 @@ class Reads:
         return self.content[offset : offset + size]
 
 
-def answered(content: bytes, question: Question = QUESTION) -> Answer:
+def answered(content: bytes, question: SymbolQuestion = QUESTION) -> SymbolAnswer:
     executable = Executable(Reads(content))
     answer = executable.answer(question)
     assert decode_answer(encode_answer(answer), question) == answer
@@ -117,7 +117,9 @@ def test_inlined_calls_in_a_circle(call: int) -> None:
 def test_values_beyond_all_lines() -> None:
     lines = [(number, 1) for number in (1 << 33, 1 << 34, (1 << 34) + 5)]
     far = Function("main.far", 3, [(0, 3)], lines, depths=lines)
-    answer = answered(GoProgram(functions=(far,)).build(), Question(False, (TEXT,), (TEXT + 1,)))
+    answer = answered(
+        GoProgram(functions=(far,)).build(), SymbolQuestion(False, (TEXT,), (TEXT + 1,))
+    )
     assert (answer.places, answer.depths) == ((None,), (-1,))
 
 
@@ -129,7 +131,7 @@ def test_tables_of_values_that_go_on_and_on_end_with_the_effort() -> None:
     long = Function("main.long", size, [(0, size)], lines, depths=lines, inlined=lines)
     content = GoProgram(functions=(long,)).build()
     places = tuple(range(TEXT + size - 512, TEXT + size))
-    answer = answered(content, Question(False, places, places))
+    answer = answered(content, SymbolQuestion(False, places, places))
     assert answer.notes == ("no_inlines", "too_much")
 
 
@@ -158,7 +160,7 @@ def test_segments_at_places_that_no_file_has(offset: int) -> None:
         for number in range(3):
             forged = bytearray(content)
             struct.pack_into("<QQ", forged, 64 + 56 * number + 8, offset, ADDRESS + TEXT)
-            answered(bytes(forged), Question(False, (*PLACES, offset, offset + 1)))
+            answered(bytes(forged), SymbolQuestion(False, (*PLACES, offset, offset + 1)))
 
 
 @given(st.binary(max_size=3000))
@@ -176,4 +178,4 @@ def test_tables_of_symbols_that_lie(changes: list[tuple[int, int]]) -> None:
     forged[68] = 5
     for position, value in changes:
         forged[position] = value
-    answered(bytes(forged), Question(False, tuple(range(0xC0, 0x100))))
+    answered(bytes(forged), SymbolQuestion(False, tuple(range(0xC0, 0x100))))

@@ -7,9 +7,9 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from nemutator_agent.usage.folding import fold
-from nemutator_agent.usage.kept_files import KeptFiles
-from nemutator_agent.usage.procfs import MachineEyes
+from nemutator_agent.usage.open_files import OpenFiles
+from nemutator_agent.usage.procfs import ProcfsReader
+from nemutator_agent.usage.reports import report_of
 from nemutator_common.wire import Process, Report
 
 RENAME = (
@@ -28,9 +28,9 @@ def named(name: bytes) -> Iterator[int]:
 
 
 def seen(pid: int) -> Process:
-    files = KeptFiles(most=5000)
-    eyes = MachineEyes(files, most_processes=20_000, most_groups=1)
-    report = fold(None, eyes.look(at=1, monotonic=1), facts=eyes.facts(), verdicts={})
+    files = OpenFiles(most=5000)
+    eyes = ProcfsReader(files, most_processes=20_000, most_groups=1)
+    report = report_of(None, eyes.look(at=1, monotonic=1), facts=eyes.facts(), verdicts={})
     files.close()
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
     (found,) = (process for process in report.processes if process.pid == pid)

@@ -17,7 +17,7 @@ _CODE = b"tTwW"
 _LONGEST_LINE = 1024
 
 
-class HiddenError(Exception):
+class AddressesHiddenError(Exception):
     """The kernel shows no addresses (kptr_restrict)."""
 
 
@@ -38,7 +38,7 @@ def functions(pieces: Iterable[bytes], addresses: Sequence[int]) -> dict[int, Fr
                 shown = True
                 nearest.offer(line[:16], line[19:])
     if seen and not shown:
-        raise HiddenError
+        raise AddressesHiddenError
     return {
         address: frame
         for address, found in zip(addresses, nearest.found(), strict=True)

@@ -10,16 +10,15 @@ import os
 import stat
 from pathlib import Path
 
-from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.inspection.opening_thread import OpeningThread, StuckThreadError
-from nemutator_agent.profiler.accounts import parse_process_image
-from nemutator_agent.profiler.symbols.maps import LARGEST, Mapping, Mappings, parse
-from nemutator_agent.profiler.symbols.symbolising import (
-    GoneError,
+from nemutator_agent.inspection.failures import (
     HiddenFileError,
-    OpenFile,
-    StuckError,
+    ProcessGoneError,
 )
+from nemutator_agent.inspection.identities import FileId
+from nemutator_agent.inspection.opening_thread import OpeningThread
+from nemutator_agent.profiler.cpu_time import parse_process_image
+from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings, parse
+from nemutator_agent.profiler.symbols.symbolising import OpenFile
 
 _PIECE = 256 << 10
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
@@ -36,22 +35,13 @@ class ProcMaps:
         self._files: OpeningThread[OpenFile] = OpeningThread(deadline_s=open_s, close=self.close)
 
     async def mappings(self, pid: int) -> Mappings:
-        try:
-            return await self._lists.do(functools.partial(self._mappings, pid))
-        except StuckThreadError:
-            raise StuckError from None
+        return await self._lists.do(functools.partial(self._mappings, pid))
 
     async def open(self, pid: int, mapping: Mapping) -> OpenFile:
-        try:
-            return await self._files.do(functools.partial(self._open, pid, mapping))
-        except StuckThreadError:
-            raise StuckError from None
+        return await self._files.do(functools.partial(self._open, pid, mapping))
 
     async def open_kernel(self) -> OpenFile:
-        try:
-            return await self._files.do(functools.partial(self._opened, self._proc / "kallsyms"))
-        except StuckThreadError:
-            raise StuckError from None
+        return await self._files.do(functools.partial(self._opened, self._proc / "kallsyms"))
 
     def close(self, file: OpenFile) -> None:
         os.close(file.file)
@@ -63,17 +53,17 @@ class ProcMaps:
         except PermissionError:
             raise HiddenFileError from None
         except OSError:
-            raise GoneError from None
+            raise ProcessGoneError from None
         try:
             while len(content) < LARGEST and (piece := os.read(file, _PIECE)):
                 content += piece
         except OSError:
-            raise GoneError from None
+            raise ProcessGoneError from None
         finally:
             os.close(file)
         if not content:
             # A process that has ended and was not waited for yet.
-            raise GoneError
+            raise ProcessGoneError
         # Afterwards: a program that came meanwhile has another image, and what was read is not used.
         return parse(bytes(content), image=self._image(pid))
 
@@ -81,7 +71,7 @@ class ProcMaps:
         try:
             return parse_process_image((self._proc / str(pid) / "stat").read_bytes())
         except OSError:
-            raise GoneError from None
+            raise ProcessGoneError from None
 
     def _open(self, pid: int, mapping: Mapping) -> OpenFile:
         process = self._proc / str(pid)
@@ -101,7 +91,7 @@ class ProcMaps:
         except PermissionError:
             raise HiddenFileError from None
         except OSError:
-            raise GoneError from None
+            raise ProcessGoneError from None
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             os.close(file)

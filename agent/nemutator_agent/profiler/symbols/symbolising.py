@@ -1,4 +1,4 @@
-"""Names for the addresses of a whole profile: which file each lies in, and what the worker says of it.
+"""AddressNames for the addresses of a whole profile: which file each lies in, and what the worker says of it.
 
 What was learnt of a file is kept by what that file was when it was open, so that the next profile of
 the same program asks little. A file that makes the worker fail is asked nothing more in this one.
@@ -9,19 +9,35 @@ import logging
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from typing import Literal, Protocol, TypeVar
+from typing import Protocol, TypeVar
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Binary, Frame
 
+from nemutator_agent.inspection.failures import (
+    FileSystemStuckError,
+    HiddenFileError,
+    ProcessGoneError,
+    WorkerFailedError,
+)
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
-from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES, Answer, Note, Question
-from nemutator_agent.profiler.symbols.assembling import Names, assembled, callers, looked_up
-from nemutator_agent.profiler.symbols.maps import Mapping, Mappings
-from nemutator_agent.profiler.symbols.telling import told
+from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
+from nemutator_agent.profiler.symbols.messages import (
+    MOST_ADDRESSES,
+    Note,
+    SymbolAnswer,
+    SymbolQuestion,
+)
+from nemutator_agent.profiler.symbols.named_profile import (
+    AddressNames,
+    assembled,
+    callers,
+    looked_up,
+)
+from nemutator_agent.profiler.symbols.notes import told
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -49,28 +65,8 @@ class OpenFile:
     id: FileId
 
 
-class GoneError(Exception):
-    """The process has ended, or nothing is mapped there any more."""
-
-
-class HiddenFileError(Exception):
-    """We may not open it, or it is no regular file."""
-
-
-class StuckError(Exception):
-    """A file system does not answer."""
-
-
-class WorkerFailedError(Exception):
-    """The worker did not answer a question; the next one finds a new worker."""
-
-    def __init__(self, reason: Literal["died", "hung", "nonsense"]) -> None:
-        super().__init__(reason)
-        self.reason = reason
-
-
-class Files(Protocol):
-    """All raise GoneError, HiddenFileError and StuckError; who opens a file closes it."""
+class MappedFiles(Protocol):
+    """All raise ProcessGoneError, HiddenFileError and FileSystemStuckError; who opens a file closes it."""
 
     async def mappings(self, pid: int) -> Mappings: ...
 
@@ -81,8 +77,8 @@ class Files(Protocol):
     def close(self, file: OpenFile) -> None: ...
 
 
-class Worker(Protocol):
-    async def ask(self, question: Question, file: int) -> Answer:
+class SymbolWorker(Protocol):
+    async def ask(self, question: SymbolQuestion, file: int) -> SymbolAnswer:
         """Raises WorkerFailedError."""
         ...
 
@@ -115,11 +111,16 @@ class _File:
         return Binary(mapping.shown_path, self.build_id, start, limit, mapping.offset)
 
 
-class Symbolising:
+class WorkerSymboliser:
     """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
 
     def __init__(
-        self, files: Files, worker: Worker, *, meter: Meter, longest_s: float = LONGEST_S
+        self,
+        files: MappedFiles,
+        worker: SymbolWorker,
+        *,
+        meter: Meter,
+        longest_s: float = LONGEST_S,
     ) -> None:
         self._files = files
         self._worker = worker
@@ -138,7 +139,7 @@ class Symbolising:
                 if first is None:
                     return None
                 text = await self._text(pid, first)
-            except (GoneError, HiddenFileError, StuckError, WorkerFailedError):
+            except (ProcessGoneError, HiddenFileError, FileSystemStuckError, WorkerFailedError):
                 return None
         for mapping in mappings:
             same = (mapping.inode, mapping.path) == (first.inode, first.path)
@@ -175,8 +176,8 @@ class Symbolising:
         wanted, leaves = session.wanted(task)
         try:
             mappings = await self._mappings(task)
-        except (GoneError, HiddenFileError, StuckError) as failure:
-            frame = GONE if isinstance(failure, GoneError) else HIDDEN
+        except (ProcessGoneError, HiddenFileError, FileSystemStuckError) as failure:
+            frame = GONE if isinstance(failure, ProcessGoneError) else HIDDEN
             if frame is GONE:
                 session.gone += 1
             else:
@@ -195,7 +196,7 @@ class Symbolising:
         pid, image = task
         mappings = await self._files.mappings(pid)
         if not mappings.are_of(image):
-            raise GoneError
+            raise ProcessGoneError
         return mappings
 
     async def _mapping(
@@ -228,9 +229,9 @@ class Symbolising:
     ) -> dict[int, _Place]:
         try:
             file = await self._files.open(pid, mapping)
-        except (GoneError, HiddenFileError, StuckError) as failure:
-            if not isinstance(failure, GoneError):
-                why = "stuck" if isinstance(failure, StuckError) else "closed"
+        except (ProcessGoneError, HiddenFileError, FileSystemStuckError) as failure:
+            if not isinstance(failure, ProcessGoneError):
+                why = "stuck" if isinstance(failure, FileSystemStuckError) else "closed"
                 session.notes.setdefault(mapping.named, set()).add(why)
             return {}
         try:
@@ -257,7 +258,7 @@ class Symbolising:
             if file.id in session.failed or session.failures >= MOST_FAILURES:
                 break
             some = missing[start : start + MOST_ADDRESSES]
-            question = Question(False, tuple(some), tuple(one for one in some if one in deep))
+            question = SymbolQuestion(False, tuple(some), tuple(one for one in some if one in deep))
             try:
                 answer = await self._answer(question, file)
             except WorkerFailedError:
@@ -273,7 +274,7 @@ class Symbolising:
         return {place: _in(binary, place, found) for place, found in known.items()}
 
     def _learn(
-        self, file: FileId, question: Question, answer: Answer, known: dict[int, _Place]
+        self, file: FileId, question: SymbolQuestion, answer: SymbolAnswer, known: dict[int, _Place]
     ) -> None:
         depths = dict(zip(question.depths, answer.depths, strict=True))
         for place, stack in zip(question.places, answer.places, strict=True):
@@ -285,12 +286,12 @@ class Symbolising:
         file = await self._files.open(pid, mapping)
         try:
             if file.id not in self._known:
-                await self._answer(Question(False), file)
+                await self._answer(SymbolQuestion(False), file)
             return self._known[file.id].text
         finally:
             self._files.close(file)
 
-    async def _answer(self, question: Question, file: OpenFile) -> Answer:
+    async def _answer(self, question: SymbolQuestion, file: OpenFile) -> SymbolAnswer:
         try:
             answer = await self._worker.ask(question, file.file)
         except WorkerFailedError as failure:
@@ -310,12 +311,12 @@ class Symbolising:
             return
         try:
             file = await self._files.open_kernel()
-        except (GoneError, HiddenFileError, StuckError):
+        except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
             session.notes.setdefault("the kernel", set()).add("hidden")
             return
         try:
             for start in range(0, len(wanted), MOST_ADDRESSES):
-                question = Question(True, tuple(wanted[start : start + MOST_ADDRESSES]))
+                question = SymbolQuestion(True, tuple(wanted[start : start + MOST_ADDRESSES]))
                 answer = await self._answer(question, file)
                 for pc, stack in zip(question.places, answer.places, strict=True):
                     if stack:
@@ -336,7 +337,7 @@ class _Session:
         for row in raw.rows:
             if row.user:
                 self.tasks.setdefault(row.task, []).append(row)
-        self.names = Names()
+        self.names = AddressNames()
         self.notes: dict[str, set[str]] = {}
         """By the name of a file."""
         self.failed: set[FileId] = set()

@@ -13,8 +13,8 @@ from collections import OrderedDict
 
 from nemutator_agent.inspection.confined_process import FULL
 from nemutator_agent.inspection.confinement import confine
-from nemutator_agent.profiler.symbols import examining
-from nemutator_agent.profiler.symbols.answers import (
+from nemutator_agent.profiler.symbols import lookup
+from nemutator_agent.profiler.symbols.messages import (
     LARGEST_QUESTION,
     decode_question,
     encode_answer,
@@ -25,13 +25,13 @@ MOST_FILES = 4
 _Key = tuple[int, int, int, int]
 
 
-class Files:
+class ExaminedFiles:
     """Executables by what they were when they were handed over."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[_Key, tuple[int, examining.Executable]] = OrderedDict()
+        self._kept: OrderedDict[_Key, tuple[int, lookup.Executable]] = OrderedDict()
 
-    def get(self, file: int) -> examining.Executable:
+    def get(self, file: int) -> lookup.Executable:
         """Takes *file* over."""
         status = os.fstat(file)
         key = (status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
@@ -42,13 +42,13 @@ class Files:
             if len(self._kept) >= MOST_FILES:
                 _, (oldest, _) = self._kept.popitem(last=False)
                 os.close(oldest)
-            self._kept[key] = (file, examining.Executable(functools.partial(_read, file)))
+            self._kept[key] = (file, lookup.Executable(functools.partial(_read, file)))
         return self._kept[key][1]
 
 
 def serve(connection: socket.socket) -> None:
     """Answer until the other end closes."""
-    files = Files()
+    files = ExaminedFiles()
     while True:
         message, handed, _, _ = socket.recv_fds(connection, LARGEST_QUESTION, 1)
         if not message:
@@ -56,7 +56,7 @@ def serve(connection: socket.socket) -> None:
         (file,) = handed
         question = decode_question(message)
         if question.kernel:
-            answer = examining.kernel(functools.partial(_read, file), question)
+            answer = lookup.kernel(functools.partial(_read, file), question)
             os.close(file)
         else:
             answer = files.get(file).answer(question)

@@ -3,15 +3,14 @@
 import sys
 
 from nemutator_agent.inspection.confined_process import ConfinedFailureError, ConfinedProcess
-from nemutator_agent.profiler.symbols.answers import (
+from nemutator_agent.inspection.failures import InvalidAnswerError, WorkerFailedError
+from nemutator_agent.profiler.symbols.messages import (
     LARGEST_ANSWER,
-    Answer,
-    NonsenseError,
-    Question,
+    SymbolAnswer,
+    SymbolQuestion,
     decode_answer,
     encode_question,
 )
-from nemutator_agent.profiler.symbols.symbolising import WorkerFailedError
 
 WORKER = (sys.executable, "-I", "-m", "nemutator_agent.profiler.symbols.worker")
 """`-I`: neither the current directory nor the environment chooses what runs as root at first."""
@@ -23,14 +22,14 @@ class SymbolWorkerProcess:
     def __init__(self, *, command: tuple[str, ...] = WORKER, answer_s: float = 20.0) -> None:
         self._process = ConfinedProcess(command, answer_s=answer_s)
 
-    async def ask(self, question: Question, file: int) -> Answer:
+    async def ask(self, question: SymbolQuestion, file: int) -> SymbolAnswer:
         """What the worker says of an open *file*. Raises WorkerFailedError."""
         try:
             content = await self._process.ask(
                 encode_question(question), file, longest=LARGEST_ANSWER
             )
             return decode_answer(content, question)
-        except NonsenseError:
+        except InvalidAnswerError:
             self._process.stop()
             raise WorkerFailedError("nonsense") from None
         except ConfinedFailureError as failure:

@@ -3,7 +3,7 @@ import contextlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.profiler.symbols.kallsyms import FARTHEST, HiddenError, functions
+from nemutator_agent.profiler.symbols.kallsyms import FARTHEST, AddressesHiddenError, functions
 from nemutator_common.profiles.model import Frame
 
 BASE = 0xFFFFFFFF81000000
@@ -39,12 +39,12 @@ def test_what_is_too_far_from_any_symbol_has_no_name() -> None:
 
 
 def test_hidden_addresses_are_said() -> None:
-    with pytest.raises(HiddenError):
+    with pytest.raises(AddressesHiddenError):
         functions([b"0000000000000000 T first\n0000000000000000 t second\n"], [BASE])
     assert functions([], [BASE]) == {}
 
 
 @given(st.lists(st.binary(max_size=200)))
 def test_noise_names_nothing_and_harms_nobody(noise: list[bytes]) -> None:
-    with contextlib.suppress(HiddenError):
+    with contextlib.suppress(AddressesHiddenError):
         functions(noise, [BASE])

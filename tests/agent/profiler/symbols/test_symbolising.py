@@ -1,17 +1,16 @@
 import asyncio
 
 import pytest
-from nemutator_agent.profiler.raw import RawProfile, RawRow
-from nemutator_agent.profiler.symbols.answers import MOST_ADDRESSES
-from nemutator_agent.profiler.symbols.maps import Mapping
-from nemutator_agent.profiler.symbols.symbolising import (
-    MOST_FAILURES,
-    GoneError,
+from nemutator_agent.inspection.failures import (
+    FileSystemStuckError,
     HiddenFileError,
-    StuckError,
-    Symbolising,
+    ProcessGoneError,
     WorkerFailedError,
 )
+from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES
+from nemutator_agent.profiler.symbols.symbolising import MOST_FAILURES, WorkerSymboliser
 from nemutator_common.profiles import folded, pprof
 from nemutator_common.profiles.model import Binary
 
@@ -34,7 +33,7 @@ class World:
         self.files.kernel = LINES
         self.worker = LocalWorker(self.files)
         self.meter = MemoryMeter()
-        self.symbolising = Symbolising(self.files, self.worker, meter=self.meter)
+        self.symbolising = WorkerSymboliser(self.files, self.worker, meter=self.meter)
 
     async def folded(self, *rows: RawRow) -> tuple[list[str], tuple[str, ...]]:
         content, notes = await self.symbolising.symbolise(profile(*rows))
@@ -126,8 +125,8 @@ async def test_who_was_only_seen_in_the_kernel_is_not_looked_for(world: World) -
     ("refusal", "said"),
     [
         (HiddenFileError(), "app may not be opened"),
-        (StuckError(), "app lies on"),
-        (GoneError(), "1 of 1"),
+        (FileSystemStuckError(), "app lies on"),
+        (ProcessGoneError(), "1 of 1"),
     ],
 )
 async def test_a_file_that_may_not_be_read_leaves_its_name(
@@ -182,7 +181,7 @@ async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> No
 
 async def test_a_profile_whose_names_take_too_long_is_finished_without_them(world: World) -> None:
     world.worker.hanging = asyncio.Event()
-    symbolising = Symbolising(world.files, world.worker, meter=world.meter, longest_s=0.02)
+    symbolising = WorkerSymboliser(world.files, world.worker, meter=world.meter, longest_s=0.02)
     content, notes = await symbolising.symbolise(profile(row(app(1))))
     assert folded.render(pprof.decode(content)) == "[unknown] 1\n"
     assert any("in its time" in note for note in notes)

@@ -1,0 +1,110 @@
+"""One record for each thing that was done or refused: for the brain, and as one log line."""
+
+import hashlib
+import hmac
+import logging
+from dataclasses import dataclass
+from typing import Literal
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.publications import PublishedPod
+from nemutator_common.secret import Secret
+from nemutator_common.wire import Grant
+
+from nemutator_agent.credentials.audit_texts import fit
+from nemutator_agent.credentials.ports import GrantSink
+
+log = logging.getLogger(__name__)
+
+Operation = Literal["login", "renew", "revoke", "read", "env", "whoami", "connect"]
+Result = Literal["granted", "denied", "failed"]
+
+DIGEST_HEX = 32
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AuditSubject:
+    """A pod, or outside of Kubernetes a caller."""
+
+    namespace: str = ""
+    pod: str = ""
+    pod_uid: str = ""
+    service_account: str = ""
+    caller: str = ""
+
+
+def subject_of(pod: PublishedPod) -> AuditSubject:
+    return AuditSubject(
+        namespace=pod.namespace,
+        pod=pod.name,
+        pod_uid=pod.uid,
+        service_account=pod.service_account,
+    )
+
+
+class Audit:
+    """Paths are recorded as digests with *key*: equal paths are seen to be equal, and no more.
+
+    Callers choose most texts. All are made fit here, at the one way out: a record that the brain
+    refuses would be lost, and the secret given.
+    """
+
+    def __init__(self, sink: GrantSink, *, node: str, key: Secret, clock: Clock) -> None:
+        self._sink = sink
+        self._node = node
+        self._key = key.reveal().encode()
+        self._clock = clock
+
+    def record(
+        self,
+        of: AuditSubject,
+        operation: Operation,
+        result: Result,
+        *,
+        # what was wanted
+        secret: str = "",
+        path: str = "",
+        role: str = "",
+        # how it went
+        reason: str = "",
+        version: int | None = None,
+        cached: bool = False,
+        lasts_s: float | None = None,
+    ) -> None:
+        now = self._clock.now()
+        grant = Grant(
+            at=now,
+            node=self._node,
+            namespace=fit(of.namespace),
+            pod=fit(of.pod),
+            pod_uid=fit(of.pod_uid),
+            service_account=fit(of.service_account),
+            caller=fit(of.caller),
+            operation=operation,
+            secret=fit(secret),
+            path_digest=self._digest(path) if path else "",
+            version=version,
+            cached=cached,
+            result=result,
+            reason=fit(reason),
+            role=fit(role),
+            expires_at=None if lasts_s is None else now + lasts_s,
+        )
+        self._sink.put(grant)
+        line: dict[names.Key, object] = {
+            names.OPERATION: operation,
+            names.RESULT: result,
+            names.POD: f"{grant.namespace}/{grant.pod}" if grant.pod else grant.caller,
+            names.POD_UID: grant.pod_uid,
+            names.SECRET_NAME: grant.secret,
+            names.CACHED: cached,
+        }
+        if reason:
+            line[names.REASON] = grant.reason
+        log.log(logging.INFO if result == "granted" else logging.WARNING, "grant", line)
+
+    def _digest(self, path: str) -> str:
+        # A path that is no UTF-8 has a digest, too.
+        octets = path.encode("utf-8", "surrogatepass")
+        return hmac.new(self._key, octets, hashlib.sha256).hexdigest()[:DIGEST_HEX]

@@ -1,0 +1,35 @@
+"""Takes hold of whoever connects to a pod's socket, before the first byte."""
+
+import socket
+
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError
+from nemutator_agent.identity.peers import Peer, open_peer
+
+
+class UnknownPeer:
+    """A caller whom the kernel does not name: let in as far as the answer that says so."""
+
+    uid = -1
+
+    def __init__(self, refused: AttestationError) -> None:
+        self._refused = refused
+
+    def facts(self) -> ProcessFacts:
+        # A new one each time: the old would keep its frames, and with them the connection.
+        raise AttestationError(self._refused.step, self._refused.why)
+
+    def close(self) -> None:
+        pass
+
+
+KERNEL_BYTES = 16 << 10
+"""Of an answer that nobody reads, in the kernel: it would hold 208 KiB, and all of it is our memory."""
+
+
+def greet(accepted: socket.socket) -> Peer | UnknownPeer:
+    accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
+    try:
+        return open_peer(accepted)
+    except AttestationError as refused:
+        return UnknownPeer(refused.with_traceback(None))

@@ -1,0 +1,141 @@
+"""The native API, as it is served on a pod's own socket."""
+
+import asyncio
+import json
+from collections.abc import Mapping
+
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from nemutator_common import names
+from nemutator_common.secret import Secret
+from nemutator_common.serving.connection import guest_of
+
+from nemutator_agent.credentials.connection_peer import UnknownPeer
+from nemutator_agent.credentials.http_refusals import HttpRefusal, stranger
+from nemutator_agent.credentials.ports import AdmittedCaller, CallerHandler, SecretResponse
+from nemutator_agent.identity.failures import AttestationError
+from nemutator_agent.identity.peers import Peer
+
+UNCACHED = {"Cache-Control": "no-store"}
+LARGE_BYTES = 16 << 10
+"""From here on an answer takes its turn: its callers hold what they do not read."""
+
+LET_IN_AGAIN = frozenset({400, 404, 429, 503})
+"""After another status the connection ends: who is refused has nothing to say on it."""
+
+
+class HttpApi:
+    """What strangers may hold of us is bounded: of large answers, *large_at_once* are on their way."""
+
+    def __init__(self, desk: CallerHandler, *, large_at_once: int) -> None:
+        self._desk = desk
+        self._large = asyncio.Semaphore(large_at_once)
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/v1/whoami", self._whoami, allow_head=False),
+            web.get("/v1/declared", self._declared, allow_head=False),
+            web.get("/v1/secret/{name}", self._secret, allow_head=False),
+            web.get("/v1/env", self._environment, allow_head=False),
+        ]
+
+    async def _whoami(self, request: web.Request) -> web.Response:
+        return _json(self._visitor(request).whoami())
+
+    async def _declared(self, request: web.Request) -> web.Response:
+        return _json(self._visitor(request).declared())
+
+    async def _secret(self, request: web.Request) -> web.Response:
+        visitor = self._visitor(request)
+        raw = request.query.get("raw", "0")
+        if raw not in ("0", "1") or request.query.keys() - {"raw"}:
+            raise HttpRefusal(
+                400,
+                "the query is not understood",
+                remedy="ask with ?raw=1 or without",
+                step="query",
+            )
+        answer = await visitor.secret(request.match_info["name"])
+
+        if len(answer.value.reveal()) < LARGE_BYTES:
+            return _shown(answer, raw)
+        async with self._large:
+            return await _sent(request, _shown(answer, raw))
+
+    async def _environment(self, request: web.Request) -> web.Response:
+        visitor = self._visitor(request)
+        # All of it in its turn: while it waits it would hold each of its values.
+        async with self._large:
+            return await _sent(request, _json(_revealed(await visitor.environment())))
+
+    def _visitor(self, request: web.Request) -> AdmittedCaller:
+        """Asked anew for each request: the process that connected may be gone, or elsewhere."""
+        guest = guest_of(request)
+        assert isinstance(guest, Peer | UnknownPeer)
+        return self._desk.admit(guest)
+
+
+@web.middleware
+async def refusals_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
+    try:
+        return await handler(request)
+    except HttpRefusal as refusal:
+        return refused(refusal)
+    except AttestationError as error:
+        return refused(stranger(error))
+
+
+def refused(refusal: HttpRefusal) -> web.Response:
+    answer = _json(
+        {"error": refusal.error, "remedy": refusal.remedy, "step": refusal.step},
+        status=refusal.status,
+    )
+    if refusal.retry_after_s is not None:
+        answer.headers["Retry-After"] = str(refusal.retry_after_s)
+    if refusal.status not in LET_IN_AGAIN:
+        answer.force_close()
+    return answer
+
+
+async def _sent(request: web.Request, answer: web.Response) -> web.Response:
+    """Return when *answer* is with the kernel, to its last byte."""
+    answer.headers["Server"] = names.PREFIX
+    if request.transport is not None:
+        # Else it would count as sent while 64 KiB of it wait here for a reader.
+        request.transport.set_write_buffer_limits(0)
+    await answer.prepare(request)
+    await answer.write_eof()
+    # aiohttp keeps the last answer of each connection.
+    answer.body = None
+    return answer
+
+
+def _shown(answer: SecretResponse, raw: str) -> web.Response:
+    return _raw(answer) if raw == "1" else _json(_document(answer))
+
+
+def _document(answer: SecretResponse) -> dict[str, object]:
+    value = answer.value.reveal()
+    document: dict[str, object] = {"name": answer.name}
+    document |= {"data": json.loads(value)} if answer.is_whole else {"value": value}
+    document["version"] = answer.version
+    if answer.stale:
+        document["stale"] = True
+    return document
+
+
+def _raw(answer: SecretResponse) -> web.Response:
+    headers = dict(UNCACHED)
+    if answer.version is not None:
+        headers["X-Nemutator-Version"] = str(answer.version)
+    if answer.stale:
+        headers["X-Nemutator-Stale"] = "true"
+    return web.Response(text=answer.value.reveal(), headers=headers)
+
+
+def _revealed(values: Mapping[str, Secret]) -> dict[str, object]:
+    return {name: value.reveal() for name, value in values.items()}
+
+
+def _json(document: Mapping[str, object], *, status: int = 200) -> web.Response:
+    return web.json_response(document, status=status, headers=UNCACHED)

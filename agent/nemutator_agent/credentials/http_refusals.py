@@ -1,0 +1,214 @@
+"""What a caller is told when it does not get what it asked for: the step, and what to do."""
+
+from collections.abc import Collection, Mapping
+
+from nemutator_common import names
+from nemutator_common.declarations import DeclarationError, Reference
+
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.failures import (
+    LoginRefusedError,
+    NoAccountTokenError,
+    SecretMissingError,
+    TokenGoneError,
+    UnsupportedSecretError,
+    VaultDeniedError,
+    VaultError,
+    VaultUnavailableError,
+)
+from nemutator_agent.identity.failures import AttestationError
+
+RETRY_AFTER_S = 5
+MOST_NAMES = 64
+LONGEST_NAME = 100
+
+_OUTAGES: Mapping[str, str] = {
+    "sealed": "unseal it (`vault operator unseal`); nothing has to be done here",
+    "busy": "it has more to do than it can: ask again later",
+    "tls": "give the agent the certificate authority of Vault (credentials.vault_ca_file)",
+    "nonsense": "let credentials.vault_address name a Vault, and no proxy that answers for it",
+}
+_WAIT = "see whether Vault runs and whether this node reaches it; ask again later"
+_WITHOUT_DATA = (
+    "leave data/ out of the reference, as in `vault kv get`; only a policy names it. If the secret is "
+    "really called so, give the role a policy that may read it"
+)
+
+_ASK = "ask GET /v1/whoami, /v1/declared, /v1/secret/<name> or /v1/env"
+_EXAMPLE = "ask as `curl --unix-socket agent.sock http://nemutator/v1/secret/<name>` does"
+
+UNASKED: Mapping[int, Mapping[str, str]] = {
+    400: {"step": "request", "remedy": _EXAMPLE},
+    404: {"step": "path", "error": "there is nothing at this path", "remedy": _ASK},
+    405: {"step": "method", "error": "only GET is answered here", "remedy": _ASK},
+    408: {"step": "request", "remedy": "send the whole request at once"},
+    413: {"step": "request", "error": "a body is not taken here", "remedy": _ASK},
+    429: {
+        "step": "connections",
+        "error": "this caller has too many connections, or everybody together",
+        "remedy": "close some, ask again on one that is open, or later",
+    },
+    431: {"step": "request", "remedy": _EXAMPLE},
+    500: {"step": "agent", "remedy": "look for this request in the log of the agent"},
+    503: {"step": "time", "remedy": "read the answer as it comes, or ask again later"},
+}
+"""By status: what a caller is told who has not come as far as a desk."""
+
+
+class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
+    """An answer that is a no."""
+
+    def __init__(
+        self,
+        status: int,
+        error: str,
+        *,
+        remedy: str,
+        step: str,
+        retry_after_s: int | None = None,
+    ) -> None:
+        super().__init__(error)
+        self.status = status
+        self.error = error
+        self.remedy = remedy
+        self.step = step
+        self.retry_after_s = retry_after_s
+
+
+def stranger(refused: AttestationError) -> HttpRefusal:
+    return HttpRefusal(
+        403,
+        f"this caller is not let in: {refused.why}",
+        remedy="call from a process of the pod that this socket was mounted into"
+        if refused.step != "rule"
+        else "let the owner of the secret name this caller in a rule: `nemutator secret set`",
+        step=refused.step,
+    )
+
+
+def too_many() -> HttpRefusal:
+    return HttpRefusal(
+        429,
+        "this caller asks too often",
+        remedy="keep what was read, and ask again when it may have changed",
+        step="rate",
+        retry_after_s=1,
+    )
+
+
+def too_large(variable: str, most: int) -> HttpRefusal:
+    return HttpRefusal(
+        400,
+        f"with variable {variable!r} all of them have more than {most >> 10} KiB together",
+        remedy="declare single keys (`path#key`), or ask for large ones as secrets",
+        step="size",
+    )
+
+
+def faulty(error: DeclarationError) -> HttpRefusal:
+    return HttpRefusal(
+        400,
+        f"what this pod declares cannot be understood: {error}",
+        remedy="correct the annotations of the pod's template, and let the pod be made again",
+        step="declaration",
+    )
+
+
+def undeclared(name: str, declared: Collection[str], *, how: str) -> HttpRefusal:
+    known = _listed(declared)
+    return HttpRefusal(
+        404,
+        f"there is no secret {name[:100]!r} for this caller",
+        remedy=f"declared are: {known}. {how}",
+        step="declaration",
+    )
+
+
+def undeclared_in_pod(name: str, declared: Collection[str]) -> HttpRefusal:
+    how = f"Another one needs an annotation {names.SECRET_PREFIX}<name> on the pod"
+    return undeclared(name, declared, how=how)
+
+
+def without_key(reference: Reference, keys: Collection[str]) -> HttpRefusal:
+    known = _listed(keys)
+    return HttpRefusal(
+        404,
+        f"{reference.path} has no key {reference.key!r}",
+        remedy=f"its keys are: {known}",
+        step="key",
+    )
+
+
+def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str) -> HttpRefusal:
+    """What *error* means to the pod of *account*, which wanted to read *path*."""
+    pod, role = account.pod, account.role
+    match error:
+        case VaultUnavailableError():
+            return HttpRefusal(
+                503,
+                f"Vault cannot be asked: {error.why}",
+                remedy=_OUTAGES.get(error.reason, _WAIT),
+                step="vault",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        case NoAccountTokenError():
+            return HttpRefusal(
+                503,
+                f"the agent cannot log in as this pod yet: {error.why}",
+                remedy="kubelet brings a token within two minutes; if it does not, the CSIDriver "
+                f"object lacks tokenRequests with the audience {names.VAULT_AUDIENCE}",
+                step="token",
+                retry_after_s=RETRY_AFTER_S,
+            )
+        case LoginRefusedError():
+            return HttpRefusal(
+                403,
+                f"Vault refuses the login with role {role!r}: {error.why}",
+                remedy=f"make the role auth/{auth_mount}/role/{role} in Vault, for the service "
+                f"account {pod.service_account} in namespace {pod.namespace} and the audience "
+                f"{names.VAULT_AUDIENCE}; or name another role with {names.VAULT_ROLE}",
+                step="login",
+            )
+        case VaultDeniedError() | TokenGoneError():
+            return HttpRefusal(
+                403,
+                f"Vault denies {path} to role {role!r}: {error.why}",
+                remedy=_WITHOUT_DATA
+                if _has_data(path)
+                else f"give the role a policy that may read {path} (of KV version 2, the path "
+                "with data/ behind the mount)",
+                step="vault",
+            )
+        case SecretMissingError():
+            return HttpRefusal(
+                404,
+                f"Vault has nothing at {path}: {error.why}",
+                remedy=_WITHOUT_DATA
+                if _has_data(path)
+                else "write it, or correct the reference that the pod declares",
+                step="vault",
+            )
+        case UnsupportedSecretError():
+            return HttpRefusal(
+                400,
+                f"{path} cannot be handed out: {error.why}",
+                remedy="refer to a secret in an engine of kind KV, of at most 256 KiB",
+                step="vault",
+            )
+        case _:
+            raise error
+
+
+def _listed(those: Collection[str]) -> str:
+    """Some of *those*, which whoever writes in Vault may have chosen, as one line."""
+    first = sorted(those)[:MOST_NAMES]
+    plain = [
+        one if one.isprintable() and len(one) <= LONGEST_NAME else repr(one[:LONGEST_NAME])
+        for one in first
+    ]
+    return ", ".join(plain) or "nothing"
+
+
+def _has_data(path: str) -> bool:
+    """What the API of KV version 2 wants, and people who know it write."""
+    return path.split("/")[1] == "data"

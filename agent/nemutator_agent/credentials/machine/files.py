@@ -1,0 +1,112 @@
+"""The secrets of a machine without Vault, on its disk: sealed, and replaced in one step."""
+
+import asyncio
+import os
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.machine.seal import KEY_BYTES, NONCE_BYTES, SealError, seal, unseal
+from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, decode, encode
+
+SECRETS = "secrets.json.enc"
+KEY = "secrets.key"
+
+LARGEST_FILE = 64 << 20
+"""More than all secrets together can be."""
+
+
+class SecretFiles:
+    """`secrets.json.enc` in *folder*, and beside it the key, which a backup should not have."""
+
+    def __init__(self, folder: Path) -> None:
+        self._sealed = folder / SECRETS
+        self._key_file = folder / KEY
+        self._key = b""
+
+    def load(self) -> dict[str, StoredSecret]:
+        """What was saved; nothing at first. Raises `OperatorError`, and never begins anew when
+        there is something that it cannot read."""
+        try:
+            sealed = _read(self._sealed, LARGEST_FILE)
+            key = _read(self._key_file, KEY_BYTES)
+            if sealed is not None and key is None:
+                raise SealError(f"{self._key_file} is missing")
+            if key is None:
+                key = secrets.token_bytes(KEY_BYTES)
+                _replace(self._key_file, key)
+            if len(key) != KEY_BYTES:
+                raise SealError(f"{self._key_file} is no key")
+            self._key = key
+            return {} if sealed is None else decode(unseal(sealed, key=key))
+        except (OSError, ValueError) as error:
+            why = error.strerror if isinstance(error, OSError) else error
+            raise OperatorError(
+                f"stored secrets: {self._sealed}: {why}",
+                remedy=f"bring back {SECRETS} and {KEY} from the same backup, or remove both "
+                "to begin without any secret",
+                code=ExitCode.DATA_DIRECTORY,
+            ) from error
+
+    async def save(self, secrets: Mapping[str, StoredSecret]) -> None:
+        # In a thread: a disk may take its time to say that all is written. Once begun it is not
+        # given up, so that what callers are told is what a restart finds.
+        await asyncio.shield(asyncio.to_thread(self._save, dict(secrets)))
+
+    def _save(self, wanted: Mapping[str, StoredSecret]) -> None:
+        try:
+            nonce = secrets.token_bytes(NONCE_BYTES)
+            _replace(self._sealed, seal(encode(wanted), key=self._key, nonce=nonce))
+        except OSError as error:
+            raise OperatorError(
+                f"the secret was not stored: {self._sealed}: {error.strerror}",
+                remedy="make room on the disk of the data directory, and see that it is writable",
+                code=ExitCode.DATA_DIRECTORY,
+            ) from error
+
+
+def digest_key(path: Path) -> Secret:
+    """The key for digests in audit records: made once, so that they stay comparable."""
+    try:
+        found = _read(path, 256)
+        if not found:
+            found = secrets.token_urlsafe(KEY_BYTES).encode()
+            _replace(path, found)
+        return Secret(found.decode())
+    except (OSError, ValueError) as error:
+        raise OperatorError(
+            f"audit key: {path}: {error}",
+            remedy=f"make {path.parent} writable for this user, or remove the file",
+            code=ExitCode.DATA_DIRECTORY,
+        ) from error
+
+
+def _read(path: Path, most: int) -> bytes | None:
+    try:
+        with path.open("rb") as file:
+            content = file.read(most + 1)
+    except FileNotFoundError:
+        return None
+    if len(content) > most:
+        raise ValueError(f"{path} is larger than {most} bytes")
+    return content
+
+
+def _replace(path: Path, content: bytes) -> None:
+    """All of *content* or what was there before, whenever the machine stops; for us alone."""
+    fresh = path.with_name(f"{path.name}.new")
+    fresh.unlink(missing_ok=True)
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    with os.fdopen(fd, "wb") as file:
+        file.write(content)
+        file.flush()
+        os.fsync(file.fileno())
+    fresh.replace(path)
+    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(folder)
+    finally:
+        os.close(folder)

@@ -1,0 +1,180 @@
+"""Serves the one socket of a machine without Kubernetes: to each caller what a rule lets it have."""
+
+import asyncio
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Protocol
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result
+from nemutator_agent.credentials.http_refusals import HttpRefusal, stranger, too_many, undeclared
+from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, changed
+from nemutator_agent.credentials.pods.handler import STRANGERS_BURST, STRANGERS_RATE
+from nemutator_agent.credentials.ports import AttestsByRules, ConnectedPeer
+from nemutator_agent.credentials.rate_limits import RateLimit, RateLimits
+from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError
+from nemutator_agent.identity.rules import Rule
+
+HOW = "Another one is made with `nemutator secret set <name>`"
+
+
+class SecretDisk(Protocol):
+    """Where the secrets outlive the process."""
+
+    async def save(self, secrets: Mapping[str, StoredSecret]) -> None:
+        """All of them or none; raises `OperatorError`."""
+        ...
+
+
+class SecretStore:
+    """All secrets of the machine, in memory and on its disk."""
+
+    def __init__(
+        self, secrets: Mapping[str, StoredSecret], disk: SecretDisk, *, clock: Clock
+    ) -> None:
+        self.secrets: Mapping[str, StoredSecret] = dict(secrets)
+        self._disk = disk
+        self._clock = clock
+        self._one_at_a_time = asyncio.Lock()
+
+    async def set(
+        self, name: str, value: Secret, *, rules: tuple[Rule, ...], owner: int
+    ) -> StoredSecret:
+        """A new version; raises `StoredError` or `OperatorError`, and then nothing has changed."""
+        async with self._one_at_a_time:
+            wanted = changed(
+                self.secrets, name, value, rules=rules, owner=owner, at=self._clock.now()
+            )
+            await self._disk.save(wanted)
+            self.secrets = wanted
+        return wanted[name]
+
+
+class MachineHandler:
+    """A `Desk`."""
+
+    def __init__(
+        self,
+        cupboard: SecretStore,
+        *,
+        witness: AttestsByRules,
+        audit: Audit,
+        node: str,
+        rate: float,
+        clock: Clock,
+        meter: Meter,
+    ) -> None:
+        self.cupboard = cupboard
+        self.witness = witness
+        self.audit = audit
+        self.node = node
+        self.meter = meter
+        self._clock = clock
+        self._buckets = RateLimits(rate=rate, burst=2 * rate)
+        self._strangers = RateLimit(rate=STRANGERS_RATE, burst=STRANGERS_BURST)
+
+    def admit(self, peer: ConnectedPeer) -> "MachineCaller":
+        now = self._clock.monotonic()
+        try:
+            facts = peer.facts()
+        except AttestationError as refused:
+            self.meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
+            if self._strangers.take(now):
+                caller = AuditSubject(caller=f"uid {peer.uid}")
+                self.audit.record(caller, "connect", "denied", reason=refused.step)
+            raise stranger(refused) from None
+        if not self._buckets.take(peer.uid, now):
+            raise self.counted(too_many())
+        return MachineCaller(self, peer.uid, facts)
+
+    def counted(self, refusal: HttpRefusal) -> HttpRefusal:
+        self.meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
+        return refusal
+
+
+@dataclass(frozen=True, slots=True)
+class StoredSecretResponse:
+    """An `Answer`."""
+
+    name: str
+    value: Secret
+    version: int
+    is_whole: bool = False
+    stale: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class MachineCaller:
+    """A `Visitor`."""
+
+    desk: MachineHandler
+    uid: int
+    facts: ProcessFacts
+
+    def whoami(self) -> Mapping[str, object]:
+        lines = parse_lines(self.facts.cgroup)
+        line = line_of(lines, UNIFIED) or line_of(lines, "name=systemd")
+        return {
+            "uid": self.uid,
+            "executable": self.facts.executable or "",
+            "cgroup": line.path if line else "",
+            "node": self.desk.node,
+        }
+
+    def declared(self) -> Mapping[str, Sequence[str]]:
+        return {"secrets": sorted(self._allowed()), "environment": []}
+
+    async def secret(self, name: str) -> StoredSecretResponse:
+        stored = self.desk.cupboard.secrets.get(name)
+        if stored is None:
+            self._record("read", "denied", name, reason="declaration")
+            raise self.desk.counted(undeclared(name, self._allowed(), how=HOW))
+        try:
+            self.desk.witness.admit(self.uid, self.facts, stored.rules)
+        except AttestationError as refused:
+            self._record("read", "denied", name, reason=refused.step)
+            raise self.desk.counted(stranger(refused)) from None
+        self.desk.meter.count(names.CREDENTIAL_READS, result="stored")
+        self._record("read", "granted", name, version=stored.version)
+        return StoredSecretResponse(name, stored.value, stored.version)
+
+    async def environment(self) -> Mapping[str, Secret]:
+        """Nothing: only pods declare variables."""
+        return {}
+
+    def _allowed(self) -> list[str]:
+        return [
+            name for name, stored in self.desk.cupboard.secrets.items() if self._may_have(stored)
+        ]
+
+    def _may_have(self, stored: StoredSecret) -> bool:
+        try:
+            self.desk.witness.admit(self.uid, self.facts, stored.rules)
+        except AttestationError:
+            return False
+        return True
+
+    def _record(
+        self,
+        operation: Operation,
+        result: Result,
+        name: str,
+        *,
+        reason: str = "",
+        version: int | None = None,
+    ) -> None:
+        program = self.facts.executable or "a program that may not be seen"
+        self.desk.audit.record(
+            AuditSubject(caller=f"uid {self.uid} {program}"),
+            operation,
+            result,
+            secret=name,
+            reason=reason,
+            version=version,
+        )

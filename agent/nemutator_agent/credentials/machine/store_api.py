@@ -1,0 +1,133 @@
+"""What `nemutator secret` asks: sets, gets and lists the secrets of a machine without Vault."""
+
+import msgspec
+from aiohttp import web
+from aiohttp.typedefs import Handler
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import OperatorError
+from nemutator_common.secret import Secret
+from nemutator_common.serving.connection import guest_of
+
+from nemutator_agent.credentials.audit import Audit, AuditSubject
+from nemutator_agent.credentials.connection_peer import UnknownPeer
+from nemutator_agent.credentials.machine.handler import SecretStore
+from nemutator_agent.credentials.machine.stored_secrets import (
+    StoredSecret,
+    StoredSecretError,
+    checked_rules,
+)
+from nemutator_agent.identity.peers import Peer
+
+STORE_PATH = "/v1/store/secrets"
+API_VERSION = "nemutator.io/v1"
+
+
+class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
+    value: str
+    rules: list[str] = []
+
+
+class StoreApi:
+    def __init__(self, cupboard: SecretStore, audit: Audit) -> None:
+        self._cupboard = cupboard
+        self._audit = audit
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get(STORE_PATH, self._list, allow_head=False),
+            web.get(f"{STORE_PATH}/{{name}}", self._get, allow_head=False),
+            web.put(f"{STORE_PATH}/{{name}}", self._set),
+        ]
+
+    async def _list(self, _: web.Request) -> web.Response:
+        found = sorted(self._cupboard.secrets.items())
+        items = [_described(name, stored) for name, stored in found]
+        return _json({"apiVersion": API_VERSION, "kind": "SecretList", "items": items})
+
+    async def _get(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        stored = self._cupboard.secrets.get(name)
+        if stored is None:
+            return _refusal(
+                404, f"there is no secret {name[:100]!r}", "`nemutator secret list` names them"
+            )
+        self._audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
+        return _json(
+            {
+                "apiVersion": API_VERSION,
+                "kind": "Secret",
+                **_described(name, stored),
+                "value": stored.value.reveal(),
+            }
+        )
+
+    async def _set(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        guest = guest_of(request)
+        if not isinstance(guest, Peer):
+            return _refusal(403, "the kernel does not name this caller", "call from this machine")
+        try:
+            wanted = msgspec.json.decode(await request.read(), type=SetRequest)
+            stored = await self._cupboard.set(
+                name, Secret(wanted.value), rules=checked_rules(wanted.rules), owner=guest.uid
+            )
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            # Without the decoder's own words, which may quote the value.
+            return _refusal(400, "this is no secret to store", 'send {"value": "…", "rules": []}')
+        except StoredSecretError as error:
+            return _refusal(400, str(error), "see `nemutator secret set --help`")
+        return _json({"apiVersion": API_VERSION, "kind": "Secret", **_described(name, stored)})
+
+
+def with_link_token(directory: DataDirectory) -> "_Gate":
+    """Whoever can read the link token may enter the data directory anyway."""
+    return _Gate(directory)
+
+
+class _Gate:
+    """A middleware for the paths of the store alone."""
+
+    __middleware_version__ = 1
+
+    def __init__(self, directory: DataDirectory) -> None:
+        self._directory = directory
+
+    async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.path.startswith(STORE_PATH) and not self._knows(request):
+            return _refusal(401, "the link token is missing or wrong", "use `nemutator secret`")
+        return await handler(request)
+
+    def _knows(self, request: web.Request) -> bool:
+        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+        if scheme.lower() != "bearer":
+            return False
+        try:
+            # Anew each time: `nemutator up` renews it.
+            token = self._directory.read_link_token()
+        except OperatorError:
+            return False
+        # An empty file may not admit an empty token.
+        return bool(token) and Secret(given.strip()) == token
+
+
+def _described(name: str, stored: StoredSecret) -> dict[str, object]:
+    return {
+        "name": name,
+        "version": stored.version,
+        "changed_at": stored.changed_at,
+        "rules": [str(rule) for rule in stored.rules],
+    }
+
+
+def _caller(request: web.Request) -> AuditSubject:
+    guest = guest_of(request)
+    uid = guest.uid if isinstance(guest, Peer | UnknownPeer) else "?"
+    return AuditSubject(caller=f"uid {uid} nemutator secret")
+
+
+def _json(document: dict[str, object]) -> web.Response:
+    return web.json_response(document, headers={"Cache-Control": "no-store"})
+
+
+def _refusal(status: int, what: str, remedy: str) -> web.Response:
+    return web.json_response({"error": what, "remedy": remedy}, status=status)

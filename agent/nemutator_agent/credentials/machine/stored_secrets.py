@@ -1,0 +1,100 @@
+"""Secrets of a machine without Vault, and who may have them."""
+
+import json
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+from nemutator_common.declarations import is_name
+from nemutator_common.secret import Secret
+
+from nemutator_agent.identity.rules import Rule, parse_rule
+
+MOST = 256
+MOST_RULES = 16
+LARGEST_BYTES = 64 << 10
+"""Of one value: keys, certificates and passwords are far smaller."""
+
+
+class StoredSecretError(ValueError):
+    """What is given cannot be kept; the message says what was expected."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class StoredSecret:
+    value: Secret
+    version: int
+    """1 at first, one more with each change."""
+    changed_at: float
+    rules: tuple[Rule, ...]
+    """One of them must hold for a caller."""
+
+
+def checked_rules(texts: Sequence[str]) -> tuple[Rule, ...]:
+    if len(texts) > MOST_RULES:
+        raise StoredSecretError(f"more than {MOST_RULES} rules")
+    try:
+        return tuple(parse_rule(text) for text in texts)
+    except ValueError as error:
+        raise StoredSecretError(str(error)) from None
+
+
+def changed(
+    secrets: Mapping[str, StoredSecret],
+    name: str,
+    value: Secret,
+    *,
+    rules: tuple[Rule, ...],
+    owner: int,
+    at: float,
+) -> dict[str, StoredSecret]:
+    """All of them with a new version of *name*. Without *rules* it keeps those that it has; a new
+    one is for *owner*, the uid that set it."""
+    if not is_name(name):
+        raise StoredSecretError(
+            "a name has letters, digits, dots, dashes and underscores, at most 63"
+        )
+    if len(value.reveal().encode()) > LARGEST_BYTES:
+        raise StoredSecretError(f"a value has at most {LARGEST_BYTES} bytes")
+    before = secrets.get(name)
+    if before is None and len(secrets) >= MOST:
+        raise StoredSecretError(f"there are {MOST} secrets already, which is the most")
+    return {
+        **secrets,
+        name: StoredSecret(
+            value=value,
+            version=before.version + 1 if before else 1,
+            changed_at=at,
+            rules=rules or (before.rules if before else (Rule(uid=owner),)),
+        ),
+    }
+
+
+def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
+    """For sealing only."""
+    return json.dumps(
+        {
+            name: {
+                "value": stored.value.reveal(),
+                "version": stored.version,
+                "changed_at": stored.changed_at,
+                "rules": [str(rule) for rule in stored.rules],
+            }
+            for name, stored in sorted(secrets.items())
+        }
+    ).encode()
+
+
+def decode(plain: bytes) -> dict[str, StoredSecret]:
+    """What `encode` made; a ValueError when it was somebody else."""
+    try:
+        return {
+            name: StoredSecret(
+                value=Secret(fields["value"]),
+                version=int(fields["version"]),
+                changed_at=float(fields["changed_at"]),
+                rules=tuple(parse_rule(text) for text in fields["rules"]),
+            )
+            for name, fields in json.loads(plain).items()
+        }
+    except (AttributeError, KeyError, TypeError) as error:
+        raise ValueError(f"these are no stored secrets: {type(error).__name__}") from None

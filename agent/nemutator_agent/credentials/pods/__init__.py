@@ -1,0 +1,1 @@
+"""In a cluster: a socket for each pod, and what it declares, from Vault."""

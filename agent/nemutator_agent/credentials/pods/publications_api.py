@@ -1,0 +1,94 @@
+"""Takes publications from the mount process: `nemutator_common.publications`."""
+
+import re
+from typing import Protocol
+
+import msgspec
+from aiohttp import web
+from nemutator_common.errors import OperatorError
+from nemutator_common.publications import (
+    INSTANCE_PATH,
+    PUBLICATIONS_PATH,
+    Instance,
+    Publication,
+)
+
+from nemutator_agent.credentials.pods.publishing import PodPublisher
+
+_VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
+_LONGEST = 4096
+_LONGEST_NAME = 253
+
+
+class LearnsPodsRoot(Protocol):
+    """Somebody who must know where kubelet keeps its pods."""
+
+    def learn(self, told: str) -> None:
+        """Raises a ValueError with what to do when that is still not known."""
+        ...
+
+
+class PublicationsApi:
+    """Only root of the agent's own pod can open the socket that this is served on."""
+
+    def __init__(self, publisher: PodPublisher, learner: LearnsPodsRoot, *, instance: str) -> None:
+        self._publisher = publisher
+        self._learner = learner
+        self._instance = Instance(instance)
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.put(f"{PUBLICATIONS_PATH}/{{volume}}", self._put),
+            web.delete(f"{PUBLICATIONS_PATH}/{{volume}}", self._delete),
+            web.get(INSTANCE_PATH, self._tell, allow_head=False),
+        ]
+
+    async def _put(self, request: web.Request) -> web.Response:
+        volume = _volume(request)
+        try:
+            publication = msgspec.json.decode(await request.read(), type=Publication)
+        except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
+            # Without the decoder's own words, which may quote a token.
+            return _refusal(400, "this is no publication", "send what publications.py describes")
+        if not _is_sound(publication):
+            return _refusal(400, "a name in this publication is missing or too long", "see kubelet")
+        try:
+            self._learner.learn(publication.pods_root)
+            self._publisher.publish(volume, publication)
+        except ValueError as error:
+            return _refusal(503, f"pods cannot be told apart: {error}", "see credentials.pods_root")
+        except OperatorError as error:
+            return _refusal(503, error.what, error.remedy)
+        return web.Response(status=204)
+
+    async def _delete(self, request: web.Request) -> web.Response:
+        await self._publisher.withdraw(_volume(request))
+        return web.Response(status=204)
+
+    async def _tell(self, _: web.Request) -> web.Response:
+        return web.Response(
+            body=msgspec.json.encode(self._instance), content_type="application/json"
+        )
+
+
+def _volume(request: web.Request) -> str:
+    volume = request.match_info["volume"]
+    if not _VOLUME.fullmatch(volume):
+        raise web.HTTPBadRequest(text="this is no id of a volume")
+    return volume
+
+
+def _is_sound(publication: Publication) -> bool:
+    pod = publication.pod
+    names = (pod.namespace, pod.name, pod.uid, pod.service_account)
+    directory = publication.directory
+    return (
+        all(name and len(name) <= _LONGEST_NAME and name.isprintable() for name in names)
+        and directory.startswith("/")
+        and "\0" not in directory
+        and len(directory) <= _LONGEST
+    )
+
+
+def _refusal(status: int, what: str, remedy: str) -> web.Response:
+    return web.json_response({"error": what, "remedy": remedy}, status=status)

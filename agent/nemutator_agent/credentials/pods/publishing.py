@@ -1,0 +1,141 @@
+"""Opens a socket for each pod that kubelet publishes, and ends it with the pod."""
+
+import asyncio
+import contextlib
+import logging
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nemutator_common import names
+from nemutator_common.declarations import DeclarationError, Declarations, from_volume
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.meters import Meter
+from nemutator_common.publications import Publication
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.ports import CallerHandler, Listener, Listeners
+from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.broker import Broker
+from nemutator_agent.credentials.vault.sessions import VaultSession
+
+log = logging.getLogger(__name__)
+
+MOST = 512
+"""Volumes of one node. Kubelet allows 110 pods, and large nodes 250."""
+
+CLOSING_S = 5.0
+"""Longer than a socket takes to drain: a pod's end waits for no reader."""
+
+MakeHandler = Callable[[VaultSession, Declarations | DeclarationError], CallerHandler]
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Published:
+    session: VaultSession
+    serving: asyncio.Task[None]
+
+
+class PodPublisher:
+    def __init__(
+        self, broker: Broker, listeners: Listeners, desk: MakeHandler, *, meter: Meter
+    ) -> None:
+        self._broker = broker
+        self._listeners = listeners
+        self._desk = desk
+        self._meter = meter
+        self._published: dict[str, _Published] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Until cancelled; then every socket is closed, and each pod stays what it is."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                await asyncio.get_running_loop().create_future()
+        finally:
+            self._tasks = None
+
+    def publish(self, volume: str, publication: Publication) -> None:
+        """Make the pod's socket listen, or refresh its token; raises `OperatorError`."""
+        jwt = publication.tokens.get(names.VAULT_AUDIENCE)
+        token = Secret(jwt) if jwt else None
+        known = self._published.get(volume)
+        if known is not None:
+            self._broker.refresh(known.session, token)
+            return
+        if self._tasks is None or len(self._published) >= MOST:
+            raise OperatorError(
+                f"no more than {MOST} volumes are served"
+                if self._tasks is not None
+                else "the sockets of pods are not served yet",
+                remedy="kubelet tries again; fewer pods on this node would end it",
+                code=ExitCode.FAILED,
+            )
+        declarations = _read(publication)
+        role = declarations.role if isinstance(declarations, Declarations) else None
+        session = self._broker.open(account(publication.pod, role, home=publication.directory))
+        try:
+            listener = self._listeners.open(
+                publication.directory, self._desk(session, declarations)
+            )
+        except BaseException:
+            self._end(session)
+            raise
+        self._broker.refresh(session, token)
+        serving = self._tasks.create_task(
+            self._serve(volume, listener), name=f"socket of {publication.pod.uid}"
+        )
+        self._published[volume] = _Published(session, serving)
+        self._count()
+        log.info("pod_published", _line(volume, session))
+
+    async def withdraw(self, volume: str) -> None:
+        """Close the pod's socket, and have its token revoked when that was its last volume."""
+        published = self._published.pop(volume, None)
+        if published is None:
+            return
+        self._count()
+        self._end(published.session)
+        published.serving.cancel()
+        log.info("pod_withdrawn", _line(volume, published.session))
+        await asyncio.wait([published.serving], timeout=CLOSING_S)
+
+    async def _serve(self, volume: str, listener: Listener) -> None:
+        try:
+            with contextlib.closing(listener):
+                await listener.run()
+        except Exception as error:
+            # One pod's socket: the others go on, and the next publication makes it again.
+            log.error(
+                "pod_socket_failed",
+                {names.VOLUME: volume, names.ERROR: type(error).__name__},
+                exc_info=error,
+            )
+            published = self._published.pop(volume, None)
+            if published is not None:
+                self._end(published.session)
+            self._count()
+
+    def _end(self, session: VaultSession) -> None:
+        if all(other.session is not session for other in self._published.values()):
+            self._broker.close(session)
+
+    def _count(self) -> None:
+        self._meter.gauge(names.POD_SOCKETS, len(self._published))
+
+
+def _read(publication: Publication) -> Declarations | DeclarationError:
+    """A fault is told to whoever asks on the socket: there its developer looks."""
+    try:
+        return from_volume(publication.attributes)
+    except DeclarationError as error:
+        return error
+
+
+def _line(volume: str, session: VaultSession) -> dict[names.Key, object]:
+    pod = session.account.pod
+    return {
+        names.VOLUME: volume,
+        names.POD: f"{pod.namespace}/{pod.name}",
+        names.POD_UID: pod.uid,
+    }

@@ -1,0 +1,100 @@
+"""Sockets in directories that belong to pods: made without trusting anything that lies there."""
+
+import os
+from pathlib import Path
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.serving.addresses import UnixAddress
+from nemutator_common.serving.answers import ScrapedMeter
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.readiness import Readiness
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.serving.sockets import ListeningSocket
+from nemutator_common.serving.traffic import Traffic
+
+from nemutator_agent.credentials.connection_peer import greet
+from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
+from nemutator_agent.credentials.http_refusals import UNASKED
+from nemutator_agent.credentials.ports import CallerHandler, Listener
+
+NAME = "pods"
+"""All of them are one listener in metrics: a label for each pod would never end."""
+
+MODE = 0o666
+"""Whoever runs in the pod may connect, whatever its uid; who it is, the kernel says."""
+
+LIMITS = Limits(head_bytes=8 << 10, headers=32, body_bytes=1 << 10, connections=32, request_s=20.0)
+"""Nobody has a body to send. One pod whose callers are all hostile holds 2 MiB at most: 30 answers of
+16 KiB that nobody reads, and `LARGE_AT_ONCE` of 256 KiB, in two forms each."""
+
+LARGE_AT_ONCE = 2
+
+
+class PodSockets:
+    """Fulfils the port `Listeners`."""
+
+    def __init__(self, *, clock: Clock, meter: ScrapedMeter) -> None:
+        self._clock = clock
+        self._meter = meter
+        self._traffic = Traffic(NAME, meter)
+
+    def open(self, directory: str, desk: CallerHandler) -> Listener:
+        """Listen on `agent.sock` in *directory*, which must be a directory and no link to one."""
+        try:
+            folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        except (OSError, ValueError) as error:
+            why = getattr(error, "strerror", None) or str(error)
+            raise OperatorError(
+                f"no socket can be made in {directory[:200]!r}: {why}",
+                remedy="mount and credentials must see the same directory, under the same path",
+                code=ExitCode.DATA_DIRECTORY,
+            ) from error
+        try:
+            return _PodSocket(
+                folder, desk, clock=self._clock, meter=self._meter, traffic=self._traffic
+            )
+        except BaseException:
+            os.close(folder)
+            raise
+
+
+class _PodSocket:
+    def __init__(
+        self,
+        folder: int,
+        desk: CallerHandler,
+        *,
+        clock: Clock,
+        meter: ScrapedMeter,
+        traffic: Traffic,
+    ) -> None:
+        # By the descriptor: the path could lead elsewhere by now, and may be longer than a
+        # socket's can be.
+        address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
+        self._listening = ListeningSocket(address, mode=MODE, alone=True)
+        self._folder: int | None = folder
+        self._server = HttpServer(
+            name=NAME,
+            address=address,
+            routes=HttpApi(desk, large_at_once=LARGE_AT_ONCE).routes(),
+            middlewares=[refusals_as_json],
+            meter=meter,
+            readiness=Readiness(),
+            limits=LIMITS,
+            clock=clock,
+            listening=self._listening,
+            traffic=traffic,
+            greet=greet,
+            remarks=UNASKED,
+        )
+
+    async def run(self) -> None:
+        await self._server.run()
+
+    def close(self) -> None:
+        if self._folder is not None:
+            self._listening.close()
+            os.close(self._folder)
+            self._folder = None

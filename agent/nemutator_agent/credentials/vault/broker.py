@@ -1,0 +1,314 @@
+"""Asks Vault in the name of pods: one token for each account, one call for equal questions."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, replace
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.audit import Audit, subject_of
+from nemutator_agent.credentials.ports import Ledger, Vault
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.documents import Document
+from nemutator_agent.credentials.vault.failures import (
+    STALE_FOR,
+    UNDONE,
+    LoginRefusedError,
+    NoAccountTokenError,
+    SecretMissingError,
+    TokenGoneError,
+    UnsupportedSecretError,
+    VaultDeniedError,
+    VaultError,
+    VaultUnavailableError,
+)
+from nemutator_agent.credentials.vault.leases import HeldLease, hold
+from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
+from nemutator_agent.credentials.vault.revocations import Revocations
+from nemutator_agent.credentials.vault.sessions import CachedDenial, CachedDocument, VaultSession
+from nemutator_agent.credentials.vault.single_flight import SingleFlight
+
+log = logging.getLogger(__name__)
+
+LOOK_S = 2.0
+"""Between two looks at which tokens are to be renewed."""
+
+RENEWALS_AT_ONCE = 4
+RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
+
+REFUSED_S = 5.0
+"""Vault is not asked again for each request of a pod that it refuses: a login costs it a TokenReview,
+and one pod that asks for what it may not have would make all others wait for a thread."""
+
+
+@dataclass(frozen=True, slots=True)
+class Reading:
+    document: Document
+    cached: bool = False
+    stale: bool = False
+    """From before an outage that lasts: Vault could not be asked whether it still holds."""
+
+
+class Broker:
+    def __init__(
+        self,
+        vault: Vault,
+        audit: Audit,
+        revocations: Revocations,
+        orphans: OrphanedTokens,
+        ledger: Ledger,
+        *,
+        fresh_s: float,
+        stale_s: float,
+        clock: Clock,
+        meter: Meter,
+        roll: Callable[[], float],
+    ) -> None:
+        self._vault = vault
+        self._audit = audit
+        self._revocations = revocations
+        self._orphans = orphans
+        self._ledger = ledger
+        self._fresh_s = fresh_s
+        self._stale_s = stale_s
+        self._clock = clock
+        self._meter = meter
+        self._roll = roll
+        self._sessions: dict[tuple[str, str], VaultSession] = {}
+        self._reads: SingleFlight[Document] = SingleFlight("read from Vault")
+        self._logins: SingleFlight[HeldLease] = SingleFlight("log in to Vault")
+
+    # --- pods come and go -----------------------------------------------------------------------
+    def open(self, account: Account) -> VaultSession:
+        """The session of *account*: the same one for as long as it is open."""
+        session = self._sessions.get(account.key)
+        if session is None:
+            session = self._sessions[account.key] = VaultSession(account)
+            session.held = self._orphans.claim(account)
+            self._count_tokens()
+        return session
+
+    def refresh(self, session: VaultSession, jwt: Secret | None) -> None:
+        """Kubelet has brought the pod's token again, perhaps a newer one."""
+        if jwt is None or session.jwt == jwt:
+            return
+        session.jwt = jwt
+        session.refused = None
+
+    def close(self, session: VaultSession) -> None:
+        """Its pod is gone: forget what it had, and let its token be revoked."""
+        session.closed = True
+        session.jwt = None
+        session.kept.clear()
+        self._sessions.pop(session.account.key, None)
+        self._drop_token(session)
+        self._count_tokens()
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._logins.run(), name="logins")
+            tasks.create_task(self._reads.run(), name="reads")
+            tasks.create_task(self._renew(), name="renew tokens")
+
+    # --- reading --------------------------------------------------------------------------------
+    async def read(self, session: VaultSession, path: str) -> Reading:
+        """What lies at *path*, as the account of *session* may see it; raises a VaultError."""
+        kept = session.kept.get(path)
+        now = self._clock.monotonic()
+        if kept is not None and now - kept.authorised < self._fresh_s:
+            return self._counted(Reading(kept.document, cached=True), "cached")
+        try:
+            refused = session.refusals.get(path)
+            if refused is not None and now < refused.until:
+                raise refused.again()
+            document = await self._reads.join(
+                (session.account.key, path), lambda: self._fetch(session, path)
+            )
+        except VaultError as error:
+            # Looked up again: a denial of the same moment has removed it.
+            kept = session.kept.get(path)
+            if kept is not None and self._may_be_stale(kept, error):
+                return self._counted(Reading(kept.document, cached=True, stale=True), "stale")
+            self._meter.count(names.CREDENTIAL_READS, result=error.kind)
+            raise
+        return self._counted(Reading(document), "fetched")
+
+    def _may_be_stale(self, kept: CachedDocument, error: VaultError) -> bool:
+        return (
+            isinstance(error, VaultUnavailableError)
+            and error.reason in STALE_FOR
+            and self._clock.monotonic() - kept.authorised < self._stale_s
+        )
+
+    def _counted(self, reading: Reading, result: str) -> Reading:
+        self._meter.count(names.CREDENTIAL_READS, result=result)
+        return reading
+
+    async def _fetch(self, session: VaultSession, path: str) -> Document:
+        token = await self._token(session)
+        try:
+            return await self._fetch_with(token, session, path)
+        except TokenGoneError:
+            # Revoked behind our back, or Vault was restored from a backup. Once is enough.
+            self._forget_token(session, token)
+        again = await self._token(session)
+        try:
+            return await self._fetch_with(again, session, path)
+        except TokenGoneError:
+            self._forget_token(session, again)
+            session.forget(path)
+            raise
+
+    async def _fetch_with(self, token: Secret, session: VaultSession, path: str) -> Document:
+        # From before the call: what is allowed is known to be so then, and not later.
+        asked = self._clock.monotonic()
+        try:
+            mount = session.mounts.get(path)
+            if mount is None:
+                mount = await self._vault.mount_of(token, path)
+            document = await self._vault.read(token, mount, path)
+        except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
+            session.forget(path)
+            session.refusals[path] = CachedDenial(error, self._clock.monotonic() + REFUSED_S)
+            raise
+        if not session.closed:
+            session.mounts[path] = mount
+            session.remember(path, CachedDocument(document, asked))
+        return document
+
+    # --- tokens ---------------------------------------------------------------------------------
+    async def _token(self, session: VaultSession) -> Secret:
+        held = session.held
+        if held is None or not held.alive(self._clock.monotonic()):
+            held = await self._logins.join(session.account.key, lambda: self._login(session))
+        return held.lease.token
+
+    async def _login(self, session: VaultSession) -> HeldLease:
+        account, jwt = session.account, session.jwt
+        if jwt is None:
+            raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
+        refused = session.refused
+        if refused is not None and self._clock.monotonic() < refused.until:
+            raise refused.again()
+        entry = self._ledger.intend(account)
+        try:
+            lease = await self._vault.login(account.role, jwt)
+        except VaultError as error:
+            if _gave_nothing(error):
+                self._ledger.end(entry)
+            denied = isinstance(error, LoginRefusedError)
+            if isinstance(error, LoginRefusedError):
+                until = self._clock.monotonic() + REFUSED_S
+                session.refused = CachedDenial(error, until)
+                session.kept.clear()
+            self._audit.record(
+                subject_of(account.pod),
+                "login",
+                "denied" if denied else "failed",
+                role=account.role,
+                reason=error.kind,
+            )
+            raise
+        held = hold(lease, self._clock.monotonic(), entry=entry, roll=self._roll())
+        self._ledger.keep(account, held)
+        self._audit.record(
+            subject_of(account.pod), "login", "granted", role=account.role, lasts_s=lease.ttl_s
+        )
+        if session.closed:
+            self._revocations.add(account, held)
+            raise NoAccountTokenError("the pod has ended")
+        self._drop_token(session)
+        session.held = held
+        session.refused = None
+        session.renewals_failed = 0
+        self._count_tokens()
+        return held
+
+    def _drop_token(self, session: VaultSession) -> None:
+        if session.held is not None:
+            self._revocations.add(session.account, session.held)
+            session.held = None
+
+    def _forget_token(self, session: VaultSession, token: Secret) -> None:
+        """Vault does not know it any more, so there is nothing to revoke."""
+        if session.held is not None and session.held.lease.token == token:
+            self._ledger.end(session.held.entry)
+            session.held = None
+
+    async def _renew(self) -> None:
+        while True:
+            await self._clock.sleep(LOOK_S)
+            now = self._clock.monotonic()
+            due = [session for session in self._sessions.values() if _is_due(session, now)]
+            for first in range(0, len(due), RENEWALS_AT_ONCE):
+                async with asyncio.TaskGroup() as tasks:
+                    for session in due[first : first + RENEWALS_AT_ONCE]:
+                        tasks.create_task(self._renewed(session), name="renew")
+
+    async def _renewed(self, session: VaultSession) -> None:
+        held = session.held
+        if held is None or session.closed:
+            return
+        account = session.account
+        try:
+            lease = await self._vault.renew(held.lease.token)
+        except VaultUnavailableError as error:
+            session.renewals_failed += 1
+            self._audit.record(
+                subject_of(account.pod), "renew", "failed", role=account.role, reason=error.reason
+            )
+            wait_s = RENEWAL_BACKOFF.delay_s(session.renewals_failed, roll=self._roll())
+            if session.held is held:
+                again = self._clock.monotonic() + wait_s
+                session.held = replace(held, renew=again)
+            return
+        except VaultError as error:
+            self._audit.record(
+                subject_of(account.pod), "renew", "denied", role=account.role, reason=error.kind
+            )
+            if isinstance(error, TokenGoneError):
+                self._forget_token(session, held.lease.token)
+                await self._login_again(session)
+            elif session.held is held:
+                # Without a policy that lets it renew itself it is still good until its end.
+                session.held = replace(held, renew=held.ends)
+            return
+        self._audit.record(
+            subject_of(account.pod), "renew", "granted", role=account.role, lasts_s=lease.ttl_s
+        )
+        renewed = hold(lease, self._clock.monotonic(), entry=held.entry, roll=self._roll())
+        if session.held is not held:
+            return
+        self._ledger.renew(renewed)
+        session.renewals_failed = 0
+        session.held = renewed
+        if lease.ttl_s < held.lease.ttl_s / 2:
+            # Its longest life is near. The old one is revoked as soon as there is a new one.
+            await self._login_again(session)
+
+    async def _login_again(self, session: VaultSession) -> None:
+        try:
+            await self._logins.join(session.account.key, lambda: self._login(session))
+        except VaultError as error:
+            # Recorded already; whoever reads next tries once more.
+            log.debug("login_failed", {names.ERROR: error.why})
+
+    def _count_tokens(self) -> None:
+        held: Iterable[VaultSession] = (s for s in self._sessions.values() if s.held is not None)
+        self._meter.gauge(names.VAULT_TOKENS, sum(1 for _ in held))
+
+
+def _gave_nothing(error: VaultError) -> bool:
+    """A login that failed like this has left no token at Vault; another one may have."""
+    refused = isinstance(error, LoginRefusedError)
+    return refused or (isinstance(error, VaultUnavailableError) and error.reason in UNDONE)
+
+
+def _is_due(session: VaultSession, now: float) -> bool:
+    held = session.held
+    return held is not None and held.renew <= now < held.ends

@@ -1,0 +1,52 @@
+"""How long a token of Vault lasts, and when to ask for more."""
+
+from dataclasses import dataclass
+
+from nemutator_common.secret import Secret
+
+RENEW_AT = 2 / 3
+JITTER = 0.1
+"""Of the time until then, half to each side: pods that started together do not renew together."""
+
+MARGIN_S = 2.0
+"""A token that ends sooner is not used any more: the call takes time, too."""
+
+LONGEST_S = 86_400.0
+"""Also for a token that never ends (Vault says 0): to look at it once a day costs nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Lease:
+    """What Vault answers to a login and to a renewal."""
+
+    token: Secret
+    ttl_s: float
+    renewable: bool
+
+
+@dataclass(frozen=True, slots=True)
+class HeldLease:
+    """A lease, and its times by the monotonic clock."""
+
+    lease: Lease
+    ends: float
+    renew: float
+    """When to ask for more time; never, if it ends first."""
+    entry: int = 0
+    """Its number in the ledger; 0 is in none."""
+
+    def alive(self, now: float) -> bool:
+        return now < self.ends - MARGIN_S
+
+
+def lasts_s(lease: Lease) -> float:
+    """From when it was given."""
+    return min(lease.ttl_s, LONGEST_S) if lease.ttl_s > 0 else LONGEST_S
+
+
+def hold(lease: Lease, since: float, *, roll: float, entry: int = 0) -> HeldLease:
+    """Keep *lease*, which Vault gave at *since*; *roll* is in [0, 1)."""
+    ttl_s = lasts_s(lease)
+    share = RENEW_AT * (1 + JITTER * (roll - 0.5))
+    ends = since + ttl_s
+    return HeldLease(lease, ends, since + ttl_s * share if lease.renewable else ends, entry)

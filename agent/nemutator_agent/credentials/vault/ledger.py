@@ -1,0 +1,161 @@
+"""The ledger in one file: what is known of Vault tokens when this process is killed and comes back.
+
+It holds Vault tokens, never a pod's own token and never a secret's value. It is not synced to a disk:
+it has to outlive this process, and its directory is to be in memory, so it never outlives the node.
+"""
+
+import errno
+import logging
+import os
+from pathlib import Path
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.serving.readiness import Readiness
+
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.leases import HeldLease
+from nemutator_agent.credentials.vault.ledger_records import (
+    LedgerEntries,
+    LedgerToken,
+    LoginIntent,
+    Record,
+    TokenRenewed,
+    TokenRevoked,
+    all_encoded,
+    encoded,
+    read,
+    token_of,
+)
+
+log = logging.getLogger(__name__)
+
+NAME = "ledger"
+PART = "ledger"
+"""In what `/readyz` says."""
+
+LARGEST_FILE = 64 << 20
+"""No ledger of ours: `MOST_TOKENS` of the largest size are half of it."""
+
+COMPACT_BYTES = 256 << 10
+"""A file that has grown to this, and to twice what it comes to, is written anew."""
+
+
+class LedgerFile:
+    """Fulfils the port `Ledger`. No method raises: without a ledger secrets have to flow all the
+    same, and all that is lost is that a token may live until its own end."""
+
+    def __init__(self, folder: Path, *, clock: Clock, meter: Meter, readiness: Readiness) -> None:
+        self._path = folder / NAME
+        self._clock = clock
+        self._meter = meter
+        self._readiness = readiness
+        self._failing = False
+        self._file: int | None = None
+        self._size = 0
+        self._compact_at = 0
+        self._entries = self._load()
+        self.unfinished: tuple[LoginIntent, ...] = tuple(self._entries.intents.values())
+        """Logins of the last life that may have left a token which nobody knows. They are said
+        once: the next life has nothing to add."""
+        self._entries.intents.clear()
+        self.left: tuple[LedgerToken, ...] = tuple(self._entries.tokens.values())
+        """Tokens of the last life."""
+        self._save(b"")
+
+    def close(self) -> None:
+        if self._file is not None:
+            os.close(self._file)
+            self._file = None
+
+    # --- the port -------------------------------------------------------------------------------
+    def intend(self, account: Account) -> int:
+        entry = self._entries.last + 1
+        self._write(LoginIntent(entry, account, self._clock.now()))
+        return entry
+
+    def keep(self, account: Account, held: HeldLease) -> None:
+        now, monotonic = self._clock.now(), self._clock.monotonic()
+        self._write(token_of(account, held, now=now, monotonic=monotonic))
+
+    def renew(self, held: HeldLease) -> None:
+        if not self._entries.knows(held.entry):
+            return
+        expires_at = self._clock.now() + (held.ends - self._clock.monotonic())
+        self._write(TokenRenewed(held.entry, expires_at, held.lease.ttl_s, held.lease.renewable))
+
+    def end(self, entry: int) -> None:
+        if self._entries.knows(entry):
+            self._write(TokenRevoked(entry))
+
+    # --- the file -------------------------------------------------------------------------------
+    def _load(self) -> LedgerEntries:
+        try:
+            with self._path.open("rb") as file:
+                content = file.read(LARGEST_FILE)
+        except FileNotFoundError:
+            return LedgerEntries()
+        except OSError as error:
+            self._failed("unreadable", error)
+            return LedgerEntries()
+        entries, damaged = read(content)
+        if damaged:
+            self._meter.count(names.LEDGER_FAILURES, reason="damaged")
+            log.warning("ledger_damaged", {names.BYTES: damaged})
+        return entries
+
+    def _write(self, record: Record) -> None:
+        try:
+            added = encoded(record)
+        except ValueError:
+            self._meter.count(names.LEDGER_FAILURES, reason="too_large")
+            return
+        if forgotten := self._entries.apply(record):
+            self._meter.count(names.LEDGER_FAILURES, forgotten, reason="full")
+        self._save(added)
+
+    def _save(self, added: bytes) -> None:
+        """Write *added*, or all anew where that is due or nothing can be added."""
+        try:
+            if self._file is None or self._size >= self._compact_at:
+                self._replace(all_encoded(self._entries.records()))
+            else:
+                self._append(self._file, added)
+        except OSError as error:
+            # Half a record may be there, which would hide what is added after it.
+            self.close()
+            self._failed("write", error)
+            return
+        if self._failing:
+            self._failing = False
+            self._readiness.pass_(PART)
+            log.info("ledger_written_again")
+
+    def _append(self, file: int, content: bytes) -> None:
+        if os.write(file, content) != len(content):
+            raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+        self._size += len(content)
+
+    def _replace(self, content: bytes) -> None:
+        """All of *content*, or what was there before, whenever we are killed; for us alone."""
+        fresh = self._path.with_name(f"{NAME}.new")
+        fresh.unlink(missing_ok=True)
+        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
+        self.close()
+        self._file, self._size = os.open(fresh, flags, 0o600), 0
+        if content:
+            self._append(self._file, content)
+        fresh.replace(self._path)
+        self._compact_at = max(COMPACT_BYTES, 2 * self._size)
+
+    def _failed(self, reason: str, error: OSError) -> None:
+        self._meter.count(names.LEDGER_FAILURES, reason=reason)
+        if self._failing:
+            return
+        self._failing = True
+        why = error.strerror or type(error).__name__
+        self._readiness.fail(
+            PART, f"{self._path}: {why}; after a restart, Vault tokens live until their own end"
+        )
+        log.error("ledger_not_kept", {names.REASON: reason, names.ERROR: why})

@@ -1,0 +1,118 @@
+"""Tokens that an earlier life of this process has left: for their pods, or to be revoked."""
+
+import asyncio
+import logging
+from collections.abc import Callable, Iterable
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_agent.credentials.ports import EndedPods
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.leases import HeldLease
+from nemutator_agent.credentials.vault.ledger_records import LedgerToken, LoginIntent, held_of
+from nemutator_agent.credentials.vault.revocations import Revocations
+
+log = logging.getLogger(__name__)
+
+
+LOOK_S = 5.0
+"""Between two looks at what is left of pods: their tokens are to be gone within 30 s of their end."""
+
+
+class OrphanedTokens:
+    """A pod that is published again gets its token back. That of one that has certainly ended is
+    revoked at once, and after *wait_s* those of all others.
+
+    Mount publishes all that there is as soon as it notices a new credentials process: who is not
+    there by then has ended, or mount has lost its record of it.
+    """
+
+    def __init__(
+        self,
+        left: Iterable[LedgerToken],
+        unfinished: Iterable[LoginIntent],
+        revocations: Revocations,
+        remains: EndedPods,
+        *,
+        wait_s: float,
+        clock: Clock,
+        meter: Meter,
+        roll: Callable[[], float],
+    ) -> None:
+        self._revocations = revocations
+        self._remains = remains
+        self._unfinished = tuple(unfinished)
+        self._wait_s = wait_s
+        self._clock = clock
+        self._meter = meter
+        self._roll = roll
+        self._waiting: dict[Account, LedgerToken] = {}
+        self._superseded: list[LedgerToken] = []
+        for token in sorted(left, key=lambda token: token.entry):
+            older = self._waiting.pop(token.account, None)
+            if older is not None:
+                # It was replaced, and its revocation had not come through.
+                self._superseded.append(older)
+            self._waiting[token.account] = token
+
+    def claim(self, account: Account) -> HeldLease | None:
+        token = self._waiting.pop(account, None)
+        if token is None:
+            return None
+        self._meter.count(names.RECOVERED_TOKENS, result="adopted")
+        return self._held(token)
+
+    async def run(self) -> None:
+        """Until cancelled, though all is done after the waiting."""
+        self._tell()
+        self._revoke(self._superseded, "superseded")
+        until = self._clock.monotonic() + self._wait_s
+        while (left_s := until - self._clock.monotonic()) > 0:
+            await self._revoke_ended()
+            await self._clock.sleep(min(LOOK_S, left_s))
+        self._revoke(self._taken(list(self._waiting)), "orphaned")
+        await asyncio.get_running_loop().create_future()
+
+    async def _revoke_ended(self) -> None:
+        if not self._waiting:
+            return
+        gone = await self._remains.gone({each.pod.uid: each.home for each in self._waiting})
+        self._revoke(self._taken([each for each in self._waiting if each.pod.uid in gone]), "ended")
+
+    def _taken(self, accounts: Iterable[Account]) -> list[LedgerToken]:
+        return [self._waiting.pop(account) for account in accounts]
+
+    def _tell(self) -> None:
+        if self._waiting:
+            log.info("tokens_recovered", {names.COUNT: len(self._waiting)})
+        for intent in self._unfinished:
+            pod = intent.account.pod
+            self._meter.count(names.RECOVERED_TOKENS, result="unknown")
+            log.warning(
+                "login_unfinished",
+                {names.POD: f"{pod.namespace}/{pod.name}", names.POD_UID: pod.uid},
+            )
+
+    def _revoke(self, tokens: Iterable[LedgerToken], result: str) -> None:
+        for token in tokens:
+            pod = token.account.pod
+            self._meter.count(names.RECOVERED_TOKENS, result=result)
+            log.info(
+                "token_left_over",
+                {
+                    names.POD: f"{pod.namespace}/{pod.name}",
+                    names.POD_UID: pod.uid,
+                    names.REASON: result,
+                },
+            )
+            self._revocations.add(token.account, self._held(token))
+
+    def _held(self, token: LedgerToken) -> HeldLease:
+        return held_of(
+            token,
+            now=self._clock.now(),
+            monotonic=self._clock.monotonic(),
+            roll=self._roll(),
+        )

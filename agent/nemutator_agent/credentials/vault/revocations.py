@@ -1,0 +1,125 @@
+"""Ends the tokens of pods that are gone, and does not give up while they are good for something."""
+
+import asyncio
+import logging
+from collections import deque
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_agent.credentials.audit import Audit, subject_of
+from nemutator_agent.credentials.ports import Ledger, Vault
+from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.failures import TokenGoneError, VaultDeniedError, VaultError
+from nemutator_agent.credentials.vault.leases import HeldLease
+
+log = logging.getLogger(__name__)
+
+MOST = 1024
+AT_ONCE = 4
+"""Calls at a time: a drained node ends a hundred pods together, and others still want to read."""
+LOOK_S = 1.0
+BACKOFF = Backoff(first_s=1.0, longest_s=10.0)
+"""Three tries within the 30 s in which a token has to be gone."""
+
+
+@dataclass(slots=True, eq=False)
+class _Ending:
+    account: Account
+    held: HeldLease
+    due: float
+    tries: int = 0
+
+
+class Revocations:
+    def __init__(
+        self,
+        vault: Vault,
+        audit: Audit,
+        ledger: Ledger,
+        *,
+        clock: Clock,
+        meter: Meter,
+        roll: Callable[[], float],
+    ) -> None:
+        self._vault = vault
+        self._audit = audit
+        self._ledger = ledger
+        self._clock = clock
+        self._meter = meter
+        self._roll = roll
+        self._waiting: deque[_Ending] = deque()
+        self._news = asyncio.Event()
+
+    def add(self, account: Account, held: HeldLease) -> None:
+        """Revoke it soon. When too many wait, the one that has waited longest is left to its end,
+        or to the next life: the ledger still has it."""
+        if len(self._waiting) >= MOST:
+            self._give_up(self._waiting.popleft(), "queue_full")
+        self._waiting.append(_Ending(account, held, self._clock.monotonic()))
+        self._count()
+        self._news.set()
+
+    async def run(self) -> None:
+        while True:
+            now = self._clock.monotonic()
+            due = [ending for ending in self._waiting if ending.due <= now]
+            for first in range(0, len(due), AT_ONCE):
+                async with asyncio.TaskGroup() as tasks:
+                    for ending in due[first : first + AT_ONCE]:
+                        tasks.create_task(self._revoke(ending), name="revoke")
+            self._count()
+            if not self._waiting:
+                self._news.clear()
+                await self._news.wait()
+            elif not any(ending.due <= self._clock.monotonic() for ending in self._waiting):
+                await self._clock.sleep(LOOK_S)
+
+    async def _revoke(self, ending: _Ending) -> None:
+        role = ending.account.role
+        of = subject_of(ending.account.pod)
+        try:
+            await self._vault.revoke(ending.held.lease.token)
+        except TokenGoneError:
+            pass
+        except VaultDeniedError as error:
+            # A batch token, or one without a policy that lets it end itself: it never will.
+            self._remove(ending)
+            self._ledger.end(ending.held.entry)
+            self._audit.record(of, "revoke", "denied", role=role, reason=error.kind)
+            self._give_up(ending, "refused")
+            return
+        except VaultError as error:
+            ending.tries += 1
+            now = self._clock.monotonic()
+            ending.due = now + BACKOFF.delay_s(ending.tries, roll=self._roll())
+            self._audit.record(of, "revoke", "failed", role=role, reason=error.kind)
+            if now >= ending.held.ends:
+                self._remove(ending)
+                self._ledger.end(ending.held.entry)
+                self._give_up(ending, "expired")
+            return
+        self._remove(ending)
+        # Not before it is revoked: killed in between, the next life revokes it once more.
+        self._ledger.end(ending.held.entry)
+        self._audit.record(of, "revoke", "granted", role=role)
+
+    def _remove(self, ending: _Ending) -> None:
+        # It may have made room for others meanwhile.
+        if ending in self._waiting:
+            self._waiting.remove(ending)
+
+    def _give_up(self, ending: _Ending, reason: str) -> None:
+        self._meter.count(names.REVOCATIONS_DROPPED, reason=reason)
+        pod = ending.account.pod
+        log.warning(
+            "revocation_dropped",
+            {names.POD: f"{pod.namespace}/{pod.name}", names.REASON: reason},
+        )
+
+    def _count(self) -> None:
+        self._meter.gauge(names.REVOCATIONS_WAITING, len(self._waiting))

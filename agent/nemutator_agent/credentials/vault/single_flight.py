@@ -1,0 +1,53 @@
+"""Callers who want the same thing at the same time wait for one answer."""
+
+import asyncio
+from collections.abc import Awaitable, Callable, Hashable
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+
+
+class SingleFlight(Generic[T]):
+    """Work outlives the caller who asked first: he may go while others still wait for it."""
+
+    def __init__(self, name: str) -> None:
+        self._name = name
+        self._under_way: dict[Hashable, asyncio.Future[T]] = {}
+        self._tasks: asyncio.TaskGroup | None = None
+
+    async def run(self) -> None:
+        """Until cancelled; what is under way then is cancelled, too."""
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                self._tasks = tasks
+                await asyncio.get_running_loop().create_future()
+        finally:
+            self._tasks = None
+
+    async def join(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
+        """The result of *work*, or of the one that is under way for *key* already."""
+        flight = self._under_way.get(key)
+        if flight is None:
+            if self._tasks is None:
+                raise RuntimeError(f"{self._name}: joined while it does not run")
+            flight = asyncio.get_running_loop().create_future()
+            self._under_way[key] = flight
+            self._tasks.create_task(self._fly(key, flight, work), name=self._name)
+        return await asyncio.shield(flight)
+
+    async def _fly(
+        self, key: Hashable, flight: asyncio.Future[T], work: Callable[[], Awaitable[T]]
+    ) -> None:
+        try:
+            result = await work()
+        except Exception as error:  # noqa: BLE001 - it belongs to those who wait
+            flight.set_exception(error)
+            # Looked at once, because perhaps nobody waits any more.
+            flight.exception()
+        except BaseException:
+            flight.cancel()
+            raise
+        else:
+            flight.set_result(result)
+        finally:
+            del self._under_way[key]

@@ -1,0 +1,92 @@
+"""The decision: facts of a process on one side, who it would have to be on the other."""
+
+from collections.abc import Sequence
+from dataclasses import replace
+
+from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, parse_lines
+from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.failures import AttestationError
+from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of
+from nemutator_agent.identity.rules import Rule, split_cgroup
+
+
+class PodAttestor:
+    """In a cluster: kubelet says whose the socket is, the kernel says whose the process is."""
+
+    def __init__(self, root: PodsRoot) -> None:
+        self._root = root
+
+    def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
+        """Return when the process is in the pod that the socket was given to; else AttestationError."""
+        found = pod_of(facts.cgroup, self._root)
+        if found != pod_uid:
+            raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+
+
+class LearningPodAttestor:
+    """A `PodAttestor` that may have to be told where kubelet keeps its pods, and where it is itself: a
+    process in a cgroup namespace of its own, as containers have it with version 2, sees neither.
+    """
+
+    def __init__(self, own_cgroup: str, setting: str) -> None:
+        self._own_cgroup = own_cgroup
+        self._root: PodsRoot | None = None
+        self._unknown = ""
+        try:
+            self._root = find_pods_root(own_cgroup, setting)
+        except ValueError as error:
+            if setting:
+                raise
+            self._unknown = str(error)
+
+    def learn(self, told: str) -> None:
+        """Take what a process says that sees the whole machine, as far as it is not known already.
+
+        A ValueError says what to do when that one does not know either.
+        """
+        root = self._root
+        if root is None:
+            if not told:
+                raise ValueError(self._unknown)
+            self._root = find_pods_root(self._own_cgroup, told)
+        elif root.namespace is None and told:
+            heard = find_pods_root(self._own_cgroup, told)
+            if heard.hierarchy == root.hierarchy:
+                self._root = replace(root, namespace=heard.namespace)
+
+    def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
+        """As a `PodAttestor` does; before it has learnt, nobody is admitted."""
+        if self._root is None:
+            raise AttestationError("position", self._unknown)
+        PodAttestor(self._root).admit(facts, pod_uid)
+
+
+class RuleAttestor:
+    """Outside of Kubernetes: by user, program and control group."""
+
+    def admit(self, peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) -> None:
+        """Return when one of *rules* holds in all its parts; else AttestationError."""
+        lines = parse_lines(facts.cgroup)
+        if not any(_holds(rule, peer_uid, facts, lines) for rule in rules):
+            program = facts.executable or "a program that may not be seen"
+            raise AttestationError("rule", f"no rule admits uid {peer_uid} with {program}")
+
+
+def _holds(rule: Rule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:
+    return (
+        # A rule that says nothing is nobody's intention.
+        rule != Rule()
+        and rule.uid in (None, uid)
+        and rule.executable in (None, facts.executable)
+        and (rule.cgroup is None or _is_below(rule.cgroup, lines))
+    )
+
+
+def _is_below(cgroup: str, lines: tuple[CgroupLine, ...]) -> bool:
+    hierarchy, path = split_cgroup(cgroup)
+    line = (
+        line_of(lines, UNIFIED) or line_of(lines, "name=systemd")
+        if hierarchy is None
+        else line_of(lines, hierarchy)
+    )
+    return line is not None and (line.path == path or line.path.startswith(f"{path}/"))

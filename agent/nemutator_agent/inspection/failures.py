@@ -1,0 +1,27 @@
+"""Why nothing was learnt of a process, a file or a worker: shared by all who look into strangers' files."""
+
+from typing import Literal
+
+
+class ProcessGoneError(Exception):
+    """The process has ended, or is not the one that was meant, or does not map the file any more."""
+
+
+class HiddenFileError(Exception):
+    """The kernel does not let us open the file, or it is not a regular one."""
+
+
+class FileSystemStuckError(Exception):
+    """A file system does not answer."""
+
+
+class InvalidAnswerError(ValueError):
+    """The worker did not answer what it was asked: whatever it parsed may have taken it over."""
+
+
+class WorkerFailedError(Exception):
+    """The worker did not answer a question; the next one finds a new worker."""
+
+    def __init__(self, reason: Literal["died", "hung", "nonsense"]) -> None:
+        super().__init__(reason)
+        self.reason = reason

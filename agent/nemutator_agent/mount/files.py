@@ -1,0 +1,51 @@
+"""Records in files beside the volumes' directories, each written as a whole."""
+
+import logging
+import os
+from collections.abc import Iterator
+from pathlib import Path
+
+from nemutator_common import names
+
+from nemutator_agent.mount.records import LARGEST, VolumeRecord, decoded, encoded
+
+log = logging.getLogger(__name__)
+
+_SUFFIX = ".json"
+
+
+class RecordFiles:
+    def __init__(self, volumes: Path, *, kubelet_root: str) -> None:
+        self._volumes = volumes
+        self._kubelet_root = kubelet_root
+
+    def prepare(self) -> None:
+        self._volumes.mkdir(mode=0o700, parents=True, exist_ok=True)
+
+    def all(self) -> Iterator[VolumeRecord]:
+        for path in sorted(self._volumes.glob(f"*{_SUFFIX}")):
+            try:
+                with path.open("rb") as file:
+                    content = file.read(LARGEST + 1)
+                record = decoded(content, self._kubelet_root)
+                if path.stem != record.volume.id:
+                    raise ValueError("a record under another's name")
+            except (OSError, ValueError) as error:
+                # Left where it is: it names a volume that somebody may want to look for.
+                log.warning("record_unreadable", {names.PATH: path, names.ERROR: str(error)})
+                continue
+            yield record
+
+    def write(self, record: VolumeRecord) -> None:
+        path = self._path(record.volume.id)
+        fresh = path.with_suffix(".new")
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "wb") as file:
+            file.write(encoded(record))
+        fresh.replace(path)
+
+    def remove(self, volume_id: str) -> None:
+        self._path(volume_id).unlink(missing_ok=True)
+
+    def _path(self, volume_id: str) -> Path:
+        return self._volumes / f"{volume_id}{_SUFFIX}"

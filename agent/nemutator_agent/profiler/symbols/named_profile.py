@@ -1,0 +1,83 @@
+"""From addresses with names to a profile: the order of frames, and the caller that was lost.
+
+A function that sets up no frame of its own hides its caller from who walks along frame pointers. The
+caller's address is then one of the words at the stack pointer; which one, Go's tables know.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nemutator_common.profiles.model import Frame, FrameTable, Profile, Stack, merged
+
+from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
+
+_WORD = 8
+
+
+@dataclass(slots=True)
+class AddressNames:
+    """What is known of addresses, each as `looked_up` gives it."""
+
+    user: dict[tuple[Task, int], tuple[Frame, ...]] = field(default_factory=dict)
+    """By process and address, the innermost first."""
+    depths: dict[tuple[Task, int], int] = field(default_factory=dict)
+    """Bytes between the stack pointer and the return address, by process and innermost address."""
+    kernel: dict[int, Frame] = field(default_factory=dict)
+
+
+UNKNOWN = Frame("[unknown]")
+CUT = Frame("[cut off]")
+UNKNOWN_KERNEL = Frame("[unknown in the kernel]", kind="kernel")
+
+
+def looked_up(stack: tuple[int, ...]) -> tuple[int, ...]:
+    """The addresses to look up: all but the innermost are where calls return to, which may be
+    another line, or another function."""
+    return tuple(pc - 1 if number else pc for number, pc in enumerate(stack) if pc)
+
+
+def callers(row: RawRow) -> tuple[int, ...]:
+    """Addresses that may turn out to be the innermost function's caller."""
+    if row.kernel or not row.user:
+        return ()
+    return tuple(word for word in row.words if word)
+
+
+def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
+    """The stack with the caller of its innermost function, where that one has no frame yet."""
+    if row.kernel or not row.user or depth not in (0, _WORD):
+        return row.user
+    caller = row.words[depth // _WORD]
+    if not caller or caller in row.user[1:2]:
+        return row.user
+    return (row.user[0], caller, *row.user[1:])
+
+
+def assembled(
+    raw: RawProfile, names: AddressNames, *, notes: tuple[str, ...], labels: Mapping[str, str]
+) -> Profile:
+    """All samples, rows that have become equal as one stack."""
+    table = FrameTable()
+    stacks = [(_stack(row, names, table), row.count) for row in raw.rows]
+    return Profile(
+        hz=raw.hz,
+        started_at=raw.started_at,
+        seconds=raw.seconds,
+        frames=table.frames,
+        stacks=merged(stacks),
+        recorded=raw.recorded,
+        lost=dict(raw.lost),
+        cpu_seconds=raw.cpu_seconds,
+        notes=notes,
+        labels=labels,
+    )
+
+
+def _stack(row: RawRow, names: AddressNames, table: FrameTable) -> Stack:
+    frames = [names.kernel.get(pc, UNKNOWN_KERNEL) for pc in looked_up(row.kernel)]
+    depth = names.depths.get((row.task, row.user[0]), -1) if row.user else -1
+    for pc in looked_up(repaired(row, depth)):
+        frames.extend(names.user.get((row.task, pc), (UNKNOWN,)))
+    if row.cut:
+        frames.append(CUT)
+    return tuple(table.number(frame) for frame in frames)

@@ -1,0 +1,93 @@
+"""Files of /proc and of control groups, opened once and read again.
+
+Reading through a kept descriptor saves the walk along the path at each look, and is safer than it
+is fast: a descriptor of a dead process or a removed group answers with an error for ever, so it
+never speaks for another that got the same number or name.
+"""
+
+import errno
+import os
+
+LARGEST = 64 << 10
+"""Of one read. /proc/stat of 256 CPUs has 25 KB before what we look for; the rest is far smaller."""
+
+
+class OpenFiles:
+    """Descriptors by path, at most *most* of them; `sweep` closes those that nobody read lately."""
+
+    def __init__(self, *, most: int) -> None:
+        self._most = most
+        self._files: dict[str, int] = {}
+        self._read: set[str] = set()
+        self.refused = 0
+        """Reads since the last sweep for which there was no descriptor left."""
+
+    def __len__(self) -> int:
+        return len(self._files)
+
+    def read(self, path: str) -> bytes | None:
+        """What *path* holds now; None when it is gone, was never there or may not be read.
+
+        A file that ended under its descriptor is opened once more: the name may have a new owner.
+        """
+        kept = self._files.get(path)
+        if kept is not None:
+            content = _pread(kept)
+            if content is not None:
+                self._read.add(path)
+                return content
+            self._close(path)
+        if len(self._files) >= self._most:
+            self.refused += 1
+            return None
+        try:
+            self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        except OSError as error:
+            if error.errno in (errno.EMFILE, errno.ENFILE):
+                self.refused += 1
+            return None
+        content = _pread(self._files[path])
+        if content is None:
+            self._close(path)
+        else:
+            self._read.add(path)
+        return content
+
+    def inode(self, path: str) -> int | None:
+        """Of the file that is kept for *path*."""
+        kept = self._files.get(path)
+        return None if kept is None else os.fstat(kept).st_ino
+
+    def sweep(self) -> None:
+        """Close what was not read since the last sweep."""
+        for path in self._files.keys() - self._read:
+            self._close(path)
+        self._read.clear()
+        self.refused = 0
+
+    def close(self) -> None:
+        for path in tuple(self._files):
+            self._close(path)
+
+    def _close(self, path: str) -> None:
+        os.close(self._files.pop(path))
+        self._read.discard(path)
+
+
+def _pread(file: int) -> bytes | None:
+    try:
+        return os.pread(file, LARGEST, 0)
+    except OSError:
+        return None
+
+
+def read_once(path: str) -> bytes | None:
+    """What *path* holds; None as in `OpenFiles.read`."""
+    try:
+        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+    except OSError:
+        return None
+    try:
+        return _pread(file)
+    finally:
+        os.close(file)

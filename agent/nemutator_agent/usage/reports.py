@@ -1,0 +1,171 @@
+"""From two looks at a machine to one report: counters become rates, bytes become clean text."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
+
+from nemutator_common.wire import Machine, Pressures, Process, Report, Workload
+
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
+from nemutator_agent.usage.gaps import name_gaps
+from nemutator_agent.usage.group_names import name_group
+from nemutator_agent.usage.hierarchies import with_ancestors
+from nemutator_agent.usage.snapshot import GroupCounters, MachineFacts, Snapshot
+from nemutator_agent.usage.text import clean
+
+LONGEST_PATH = 1000
+LONGEST_NAME = 253
+LONGEST_COMMAND = 64
+"""The kernel keeps 15 bytes of a command; escaping makes at most four characters of each."""
+
+_US_PER_S = 1_000_000
+_DECIMALS = 6
+"""Of a rate: a microsecond in a second, the finest that the kernel counts."""
+
+_NOT_READ = GroupCounters(inode=None, cpu_us=None, memory_bytes=None, pressures=Pressures())
+
+
+def report_of(
+    before: Snapshot | None,
+    after: Snapshot,
+    *,
+    facts: MachineFacts,
+    verdicts: Mapping[ProcessId, Verdict],
+    denied: int = 0,
+) -> Report:
+    """What the machine did between two looks; without an earlier one there are no rates.
+
+    *denied* processes did not let their executable be seen.
+    """
+    machine = _machine(before, after, facts)
+    members = Counter(process.path for process in after.processes.values())
+    paths = _shown({above for member in members for above in with_ancestors(member)} | {"/"})
+    return Report(
+        taken_at=after.at,
+        machine=machine,
+        workloads=tuple(_workloads(before, after, machine, members, paths)),
+        processes=tuple(_processes(before, after, facts, verdicts, paths)),
+        missing=name_gaps(replace(after.gaps, denied_executables=denied)),
+    )
+
+
+def rate(before: int | None, after: int | None, elapsed_s: float) -> float | None:
+    """Units a second; None when there is no time between, or the counter began anew."""
+    if before is None or after is None or after < before or elapsed_s <= 0:
+        return None
+    return (after - before) / elapsed_s
+
+
+def _cores(before: int | None, after: int | None, *, per_core_s: float) -> float | None:
+    """CPU time as cores in use; *per_core_s* is what one busy core adds between the looks."""
+    used = rate(before, after, per_core_s)
+    return None if used is None else round(used, _DECIMALS)
+
+
+def _elapsed_s(before: Snapshot | None, after: Snapshot) -> float:
+    return after.monotonic - before.monotonic if before else 0.0
+
+
+def _machine(before: Snapshot | None, after: Snapshot, facts: MachineFacts) -> Machine:
+    return Machine(
+        kernel=facts.kernel,
+        system=facts.system,
+        cpus=after.cpu.cpus,
+        memory_bytes=after.memory.total_bytes,
+        boot_id=facts.boot_id,
+        cpu_cores=_cores(
+            before.cpu.busy_ticks if before else None,
+            after.cpu.busy_ticks,
+            per_core_s=_elapsed_s(before, after) * facts.ticks_per_s,
+        ),
+        memory_used_bytes=after.memory.total_bytes - after.memory.available_bytes,
+        swap_used_bytes=after.memory.swap_used_bytes,
+        load_1m=after.load_1m,
+        pressures=after.pressures,
+    )
+
+
+def _shown(paths: Iterable[str]) -> dict[str, str]:
+    """Each path as clean text, no two alike: whoever may make a group could write an escape into
+    its name, and a report that names two workloads alike is refused as a whole."""
+    shown: dict[str, str] = {}
+    taken: set[str] = set()
+    for path in sorted(paths):
+        text = first = clean(path, longest=LONGEST_PATH)
+        number = 1
+        while text in taken:
+            number += 1
+            text = f"{first}~{number}"
+        taken.add(text)
+        shown[path] = text
+    return shown
+
+
+def _workloads(
+    before: Snapshot | None,
+    after: Snapshot,
+    machine: Machine,
+    members: Mapping[str, int],
+    paths: Mapping[str, str],
+) -> Iterator[Workload]:
+    """The groups that hold processes, and those above them; the root is the machine itself."""
+    yield Workload(
+        path="/",
+        kind="root",
+        name="/",
+        container_id=None,
+        pod_uid=None,
+        processes=members.get("/", 0),
+        cpu_cores=machine.cpu_cores,
+        memory_bytes=machine.memory_used_bytes,
+        pressures=machine.pressures,
+    )
+    elapsed_us = _elapsed_s(before, after) * _US_PER_S
+    for path, shown in paths.items():
+        if path == "/":
+            continue
+        naming = name_group(path)
+        counters = after.groups.get(path, _NOT_READ)
+        earlier = before.groups.get(path, _NOT_READ) if before else _NOT_READ
+        same = counters.inode == earlier.inode
+        yield Workload(
+            path=shown,
+            kind=naming.kind,
+            name=clean(naming.name, longest=LONGEST_NAME),
+            container_id=naming.container_id,
+            pod_uid=naming.pod_uid,
+            processes=members.get(path, 0),
+            cpu_cores=_cores(
+                earlier.cpu_us if same else None, counters.cpu_us, per_core_s=elapsed_us
+            ),
+            memory_bytes=counters.memory_bytes,
+            pressures=counters.pressures,
+        )
+
+
+def _processes(
+    before: Snapshot | None,
+    after: Snapshot,
+    facts: MachineFacts,
+    verdicts: Mapping[ProcessId, Verdict],
+    paths: Mapping[str, str],
+) -> Iterator[Process]:
+    elapsed_ticks = _elapsed_s(before, after) * facts.ticks_per_s
+    earlier = before.processes if before else {}
+    for identity, process in sorted(after.processes.items()):
+        verdict = verdicts.get(identity, UNKNOWN)
+        past = earlier.get(identity)
+        yield Process(
+            pid=identity.pid,
+            started_at=round(facts.booted_at + identity.started_ticks / facts.ticks_per_s, 2),
+            workload=paths[process.path],
+            command=clean(process.command, longest=LONGEST_COMMAND),
+            runtime=verdict.runtime,
+            runtime_version=verdict.version,
+            threads=process.threads,
+            cpu_cores=_cores(
+                past.cpu_ticks if past else None, process.cpu_ticks, per_core_s=elapsed_ticks
+            ),
+            memory_bytes=process.memory_bytes,
+        )

@@ -1,0 +1,57 @@
+"""A look at a machine: counters as they stood at one moment, before anything is made of them."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_common.wire import Pressures
+
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.gaps import Gaps
+from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
+
+
+@dataclass(frozen=True, slots=True)
+class GroupCounters:
+    """Of a control group and all below it; None is what could not be read."""
+
+    inode: int | None
+    """A group that is made anew under an old path starts at zero and has another inode."""
+    cpu_us: int | None
+    memory_bytes: int | None
+    pressures: Pressures
+
+
+@dataclass(frozen=True, slots=True)
+class ProcessCounters:
+    path: str
+    """Of its group."""
+    command: bytes
+    threads: int
+    cpu_ticks: int
+    memory_bytes: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class MachineFacts:
+    """What does not change while the machine runs."""
+
+    kernel: str
+    system: str
+    boot_id: str
+    booted_at: float
+    ticks_per_s: int
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Snapshot:
+    at: float
+    """By the clock on the wall."""
+    monotonic: float
+    cpu: CpuTimes
+    memory: MemoryUse
+    load_1m: float
+    pressures: Pressures
+    groups: Mapping[str, GroupCounters]
+    """By path, the root left out: it is the machine."""
+    processes: Mapping[ProcessId, ProcessCounters]
+    gaps: Gaps

@@ -1,0 +1,16 @@
+from nemutator_agent.credentials.vault.accounts import account
+from nemutator_common.publications import PublishedPod
+
+POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="api.v2")
+
+
+def test_without_a_role_of_its_own_a_pod_uses_the_one_named_after_its_account() -> None:
+    assert account(POD, None).role == "shop.api.v2"
+
+
+def test_a_role_that_the_pod_names_counts() -> None:
+    assert account(POD, "reader").role == "reader"
+
+
+def test_each_pod_and_role_is_an_account_of_its_own() -> None:
+    assert account(POD, None).key != account(POD, "reader").key

@@ -1,0 +1,34 @@
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_agent.credentials.vault.documents import Document
+
+values = st.recursive(
+    st.none() | st.booleans() | st.integers() | st.text(),
+    lambda inner: st.lists(inner, max_size=3) | st.dictionaries(st.text(), inner, max_size=3),
+    max_leaves=6,
+)
+
+
+@given(st.dictionaries(st.text(), values, max_size=5))
+def test_all_that_was_read_comes_out_again(data: dict[str, Any]) -> None:
+    document = Document.of(data, 3)
+    assert document.data() == data
+    assert document.keys() == tuple(data)
+    for key, value in data.items():
+        given_out = document.value(key)
+        assert given_out is not None
+        text = given_out.reveal()
+        assert text == value if isinstance(value, str) else json.loads(text) == value
+
+
+def test_a_key_that_is_not_there_is_none() -> None:
+    assert Document.of({"user": "x"}, 1).value("password") is None
+
+
+@pytest.mark.parametrize("show", [str, repr])
+def test_nobody_sees_a_value_by_accident(show: Any) -> None:
+    assert "hunter2" not in show(Document.of({"password": "hunter2"}, 1))

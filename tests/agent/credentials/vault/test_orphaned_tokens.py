@@ -1,0 +1,278 @@
+"""Over the end of the process: what is left of its tokens, wherever it is killed."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from pathlib import Path
+
+import pytest
+from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.ledger import LedgerFile
+from nemutator_agent.credentials.vault.orphaned_tokens import LOOK_S
+from nemutator_common import names
+from nemutator_common.publications import PublishedPod
+from nemutator_common.serving.readiness import Readiness
+
+from tests.fakes.broking import FRESH_S, ORPHANS_S, Standing, home_of
+from tests.fakes.callers import OTHER_POD, POD
+from tests.fakes.clocks import ManualClock
+from tests.fakes.ledgers import Fate, MortalLedger, MortalVault
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.vaults import VaultState
+
+PATH = "secret/app/db"
+
+
+class Machine:
+    """What outlives the process: Vault, the wall clock, and the ledger's directory."""
+
+    def __init__(self, folder: Path) -> None:
+        self.folder = folder
+        self.vault = VaultState()
+        self.vault.write(PATH, {"password": "first"})
+        self.now = 1_700_000_000.0
+        self.allow(POD)
+
+    def allow(self, pod: PublishedPod, *, ttl_s: int = 3600) -> None:
+        role = account(pod, None).role
+        self.vault.role(role, f"the-jwt-{pod.uid}", [PATH], ttl_s=ttl_s)
+
+    @property
+    def alive(self) -> set[str]:
+        """Tokens, at Vault."""
+        return set(self.vault.tokens)
+
+    @contextlib.asynccontextmanager
+    async def life(self, fate: Fate | None = None) -> AsyncIterator[Standing]:
+        fate = fate or Fate()
+        clock, meter = ManualClock(self.now), MemoryMeter()
+        file = LedgerFile(self.folder, clock=clock, meter=meter, readiness=Readiness())
+        standing = Standing(
+            vault=MortalVault(self.vault, fate),
+            clock=clock,
+            meter=meter,
+            ledger=MortalLedger(file, fate),
+            left=file.left,
+            unfinished=file.unfinished,
+        )
+        try:
+            async with standing.running():
+                yield standing
+        finally:
+            file.close()
+            self.now = clock.now()
+
+
+@pytest.fixture
+def machine(tmp_path: Path) -> Machine:
+    return Machine(tmp_path)
+
+
+def recovered(standing: Standing, result: str) -> float:
+    return standing.meter.value(names.RECOVERED_TOKENS, result=result)
+
+
+async def test_a_pod_that_is_published_again_has_its_token_back(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+        (token,) = machine.alive
+        await first.clock.advance(1000)
+    async with machine.life() as second:
+        session = second.session()
+        assert second.meter.value(names.VAULT_TOKENS) == 1
+        # Even before kubelet brings the pod's own token again.
+        session.jwt = None
+        await second.broker.read(session, PATH)
+        assert machine.vault.calls["login"] == 1
+        await second.clock.advance(ORPHANS_S + 1)
+        assert machine.alive == {token}
+        # It is renewed when it would have been, too.
+        await second.clock.advance(2380 - 1000 - ORPHANS_S - 1)
+        assert machine.vault.calls["renew"] == 0
+        await second.clock.advance(40)
+        assert machine.vault.calls["renew"] == 1
+        second.broker.close(session)
+        await second.clock.advance(1)
+        assert machine.alive == set()
+    assert recovered(second, "adopted") == 1
+    async with machine.life() as third:
+        assert (third.left, third.unfinished) == ((), ())
+
+
+async def test_a_renewal_is_remembered(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+        await first.clock.advance(2420)
+        assert machine.vault.calls["renew"] == 1
+    machine.now += 2000
+    async with machine.life() as second:
+        await second.broker.read(second.session(), PATH)
+        assert machine.vault.calls["login"] == 1
+
+
+async def test_the_token_of_a_pod_that_has_ended_meanwhile_is_revoked_in_time(
+    machine: Machine,
+) -> None:
+    machine.allow(OTHER_POD)
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+        await first.broker.read(first.session(OTHER_POD), PATH)
+    async with machine.life() as second:
+        session = second.session()
+        await second.clock.advance(ORPHANS_S - 1)
+        assert len(machine.alive) == 2
+        await second.clock.advance(2)
+        assert list(machine.vault.tokens.values()) == [session.account.role]
+    assert recovered(second, "orphaned") == 1
+    (revocation,) = second.grants.all
+    assert (revocation.operation, revocation.result) == ("revoke", "granted")
+    assert (revocation.pod, revocation.pod_uid) == (OTHER_POD.name, OTHER_POD.uid)
+
+
+async def test_the_token_of_a_pod_of_which_nothing_is_left_is_revoked_at_once(
+    machine: Machine,
+) -> None:
+    machine.allow(OTHER_POD)
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+        await first.broker.read(first.session(OTHER_POD), PATH)
+    async with machine.life() as second:
+        await second.clock.advance(0)
+        assert len(machine.alive) == 2
+        # Kubelet takes a while, too.
+        second.remains.removed.add(home_of(OTHER_POD))
+        await second.clock.advance(LOOK_S)
+        assert list(machine.vault.tokens.values()) == [account(POD, None).role]
+        # The other one may still be published.
+        assert second.session().held is not None
+    assert recovered(second, "ended") == 1
+
+
+async def test_a_pod_that_is_published_meanwhile_has_not_ended(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+    async with machine.life() as second:
+        session = second.session()
+        second.remains.removed.add(home_of(POD))
+        await second.clock.advance(LOOK_S)
+        assert session.held is not None
+        assert len(machine.alive) == 1
+
+
+async def test_the_same_name_with_another_uid_is_another_pod(machine: Machine) -> None:
+    newer = PublishedPod(POD.namespace, POD.name, "u-9", POD.service_account)
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+    async with machine.life() as second:
+        assert second.session(newer).held is None
+        assert second.session(role="another").held is None
+        await second.clock.advance(ORPHANS_S + 1)
+        assert machine.alive == set()
+
+
+async def test_a_revocation_that_an_outage_delays_outlives_the_process(machine: Machine) -> None:
+    async with machine.life() as first:
+        session = first.session()
+        await first.broker.read(session, PATH)
+        first.vault.outage = "sealed"
+        first.broker.close(session)
+        await first.clock.advance(10)
+        assert first.grants.of("revoke")[-1] == "failed"
+    async with machine.life() as second:
+        second.vault.outage = "down"
+        await second.clock.advance(ORPHANS_S + 5)
+        assert len(machine.alive) == 1
+        second.vault.outage = None
+        await second.clock.advance(15)
+        assert machine.alive == set()
+
+
+async def test_a_token_that_vault_has_forgotten_meanwhile_is_replaced(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), PATH)
+    machine.vault.tokens.clear()
+    async with machine.life() as second:
+        reading = await second.broker.read(second.session(), PATH)
+        assert reading.document.version == 1
+        assert machine.vault.calls["login"] == 2
+    async with machine.life() as third:
+        assert len(third.left) == 1
+
+
+async def test_a_login_without_an_answer_is_said_once(machine: Machine) -> None:
+    async with machine.life() as first:
+        session = first.session()
+        for outage in ("timeout", "sealed"):
+            first.vault.outage = "timeout" if outage == "timeout" else "sealed"
+            with contextlib.suppress(Exception):
+                await first.broker.read(session, PATH)
+    async with machine.life() as second:
+        # Of a sealed one it is known that nothing has come.
+        assert recovered(second, "unknown") == 1
+    async with machine.life() as third:
+        assert recovered(third, "unknown") == 0
+
+
+async def test_a_refused_login_leaves_nothing_to_say(machine: Machine) -> None:
+    async with machine.life() as first:
+        with contextlib.suppress(Exception):
+            await first.broker.read(first.session(role="nobody"), PATH)
+    async with machine.life() as second:
+        assert (second.left, second.unfinished) == ((), ())
+
+
+async def a_day(standing: Standing, machine: Machine) -> None:
+    """A pod's whole life: login, renewal, a replaced token, a new login, and its end."""
+    machine.allow(POD, ttl_s=120)
+    session = standing.session()
+    await standing.broker.read(session, PATH)
+    machine.allow(POD, ttl_s=50)
+    await standing.clock.advance(85)
+    machine.vault.tokens.clear()
+    await standing.clock.advance(FRESH_S)
+    await standing.broker.read(session, PATH)
+    standing.broker.close(session)
+    await standing.clock.advance(1)
+
+
+async def killed_before(step: int | None, machine: Machine) -> int:
+    """How many steps it took until then; None is the whole day."""
+    fate = Fate(step)
+    async with machine.life(fate) as standing, asyncio.TaskGroup() as tasks:
+        day = tasks.create_task(a_day(standing, machine))
+        killed = tasks.create_task(fate.dead.wait())
+        await asyncio.wait([day, killed], return_when=asyncio.FIRST_COMPLETED)
+        day.cancel()
+        killed.cancel()
+    return fate.steps
+
+
+async def test_a_day_has_its_steps(machine: Machine) -> None:
+    assert await killed_before(None, machine) == STEPS
+    # 1 + 1 in the morning, the one after, 2 of them ended by Vault.
+    assert machine.vault.calls["login"] == 3
+    assert machine.alive == set()
+
+
+STEPS = 30
+
+
+@pytest.mark.parametrize("again", [True, False], ids=["published again", "ended"])
+@pytest.mark.parametrize("step", range(STEPS))
+async def test_wherever_it_is_killed_no_token_is_left_that_it_knew(
+    machine: Machine, step: int, again: bool
+) -> None:
+    await killed_before(step, machine)
+    alive, logins = machine.alive, machine.vault.calls["login"]
+    async with machine.life() as second:
+        known = {token.token.reveal() for token in second.left}
+        session = second.session() if again else None
+        if session is not None:
+            await second.broker.read(session, PATH)
+            # One that it knew and that is good for something is all that the pod needs.
+            assert machine.vault.calls["login"] == logins + (not known & alive)
+        await second.clock.advance(ORPHANS_S + 5)
+        held = session.held if session is not None else None
+        unknown = machine.alive - ({held.lease.token.reveal()} if held is not None else set())
+        assert unknown == alive - known
+        assert len(unknown) <= recovered(second, "unknown") <= 1
