@@ -47,11 +47,17 @@ class Person:
     uid: int | None = None
     environment: Mapping[str, str] | None = None
 
-    def start(self, *arguments: str | Path, stdout: int, stderr: int) -> "subprocess.Popen[bytes]":
+    def start(
+        self,
+        *arguments: str | Path,
+        stdout: int,
+        stderr: int,
+        stdin: int = subprocess.DEVNULL,
+    ) -> "subprocess.Popen[bytes]":
         own = {name: value for name, value in os.environ.items() if "NEMUTATOR" not in name}
         return subprocess.Popen(
             [*self.command, *arguments],
-            stdin=subprocess.DEVNULL,
+            stdin=stdin,
             stdout=stdout,
             stderr=stderr,
             env=own | {"PYTHONUNBUFFERED": "1"} | dict(self.environment or {}),

@@ -1,30 +1,31 @@
-"""The person at the terminal, and their sudo, as a test wants them."""
+"""The terminal of a person, and their sudo, as a test wants them."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 
 @dataclass
-class FakePerson:
-    terminal: bool = True
+class FakeTerminal:
+    interactive: bool = True
     sudo_path: str | None = "/usr/bin/sudo"
-    answer: str = "y\n"
+    answer: str | None = "y\n"
     password: bool = True
     """Whether they type the right one when sudo asks."""
     remembered: bool = True
     """Whether sudo lets them in without asking: by rule, or because they typed it just now."""
-    questions: int = 0
+    questions: list[str] = field(default_factory=list)
     ran: list[tuple[str, ...]] = field(default_factory=list)
     deadlines: list[float | None] = field(default_factory=list)
 
-    def at_terminal(self) -> bool:
-        return self.terminal
+    def is_interactive(self) -> bool:
+        return self.interactive
 
     def sudo(self) -> str | None:
         return self.sudo_path
 
-    async def asked(self, question: str) -> str:
-        self.questions += 1
+    async def ask(self, question: str, *, deadline_s: float) -> str | None:
+        self.questions.append(question)
+        self.deadlines.append(deadline_s)
         return self.answer
 
     async def runs(self, argv: Sequence[str], *, deadline_s: float | None) -> bool:

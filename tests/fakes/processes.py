@@ -4,7 +4,9 @@ import asyncio
 from collections.abc import Callable
 
 from nemutator_common.errors import OperatorError
-from nemutator_ctl.up.processes import Child, Command, Ended
+from nemutator_ctl.up.child import ChildProcess
+from nemutator_ctl.up.command_lines import Command
+from nemutator_ctl.up.restarts import Ended
 
 SIGTERM, SIGKILL = Ended(-15), Ended(-9)
 
@@ -58,7 +60,7 @@ class FakeProcesses:
         self.refusal: OperatorError | None = None
         self._made = made
 
-    def start(self, command: Command) -> Child:
+    def start(self, command: Command) -> ChildProcess:
         if self.refusal is not None:
             raise self.refusal
         child = FakeChild(100 + len(self.children), command)

@@ -1,15 +1,23 @@
-"""What `up` tells a person once everything stands."""
+"""What `up` tells a person once everything is ready, or has had time to become so."""
 
-import shlex
-from collections.abc import Iterable, Sequence
+import math
+from asyncio import Event
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
+from nemutator_common.clocks import Clock
+
+from nemutator_ctl.nodes import Fact
 from nemutator_ctl.terminal_text import visible
+from nemutator_ctl.up.child import PATIENCE_S, STEP_S, Child
+from nemutator_ctl.up.command_lines import Typed
+
+LATER_STEP_S = 1.0
+"""Between two checks of what takes longer than it should."""
 
 
 @dataclass(frozen=True, slots=True)
-class Standing:
+class ChildStatus:
     """One process, as it is now."""
 
     name: str
@@ -26,41 +34,76 @@ class Standing:
 
 
 @dataclass(frozen=True, slots=True)
-class Unseen:
-    """A fact that `observe` cannot get."""
+class StartAnnouncer:
+    """Tells how *children* do.
 
-    what: str
-    why: str
-    remedy: str
+    What is not ready in time is told too, and everything once more when it is; and again when the
+    page has *moved*, because the link that was told no longer works then.
+    """
+
+    children: Sequence[Child]
+    moved: Event
+    clock: Clock
+    link: Callable[[], Awaitable[str | None]]
+    missing: Callable[[], Awaitable[Sequence[Fact] | None]]
+    """What `observe` cannot see; None while it has not reported."""
+    say: Callable[[Sequence[ChildStatus], Sequence[Fact], str | None], None]
+
+    async def run(self) -> None:
+        while True:
+            missing = await self._all_ready(within_s=PATIENCE_S, step_s=STEP_S)
+            link = await self._tell(missing)
+            while missing is None:
+                # Without a link there is no use in waiting for the rest in silence.
+                within_s = PATIENCE_S if link is None else math.inf
+                missing = await self._all_ready(within_s=within_s, step_s=LATER_STEP_S)
+                link = await self._tell(missing)
+            await self.moved.wait()
+            self.moved.clear()
+
+    async def _all_ready(self, *, within_s: float, step_s: float) -> Sequence[Fact] | None:
+        """Wait until all are ready and one report is there, for what that cannot contain."""
+        deadline = self.clock.monotonic() + within_s
+        while self.clock.monotonic() < deadline:
+            if all(child.problem is None for child in self.children):
+                missing = await self.missing()
+                if missing is not None:
+                    return missing
+            await self.clock.sleep(step_s)
+        return None
+
+    async def _tell(self, missing: Sequence[Fact] | None) -> str | None:
+        link = await self.link()
+        children = [ChildStatus(c.name, c.pid, c.note, c.problem) for c in self.children]
+        self.say(children, missing or (), link)
+        return link
 
 
 def announcement(
+    typed: Typed,
     *,
     version: str,
-    program: str,  # how the person can type our name
-    data_dir: Path,
-    named: bool,  # whether --data-dir was needed to mean this directory
-    processes: Sequence[Standing],
-    unseen: Sequence[Unseen],
+    children: Sequence[ChildStatus],
+    missing: Sequence[Fact],
     link: str | None,
 ) -> str:
     """The block of text that `up` prints, with what somebody can do next."""
-    option = f" --data-dir {shlex.quote(str(data_dir))}" if named else ""
+    another = f"`{typed.command('link')}`"
     opening = (
-        [f"  Open   {link}", f"         It works once; `{program} link{option}` prints another."]
+        [f"  Open   {link}", f"         It works once; {another} prints another."]
         if link is not None
-        else [f"  Open   `{program} link{option}` prints a link once the brain is ready."]
+        else [f"  Open   {another} prints a link once the brain is ready."]
     )
     return "\n".join(
         [
             "",
-            f"nemutator {version}, data in {visible(str(data_dir), limit=500)}",
+            f"nemutator {version}, data in {visible(str(typed.data_dir), limit=500)}",
             "",
-            *(_process(standing) for standing in processes),
+            *map(_child, children),
             "",
-            *_unseen(unseen),
+            *_missing(missing),
             *opening,
-            f"  Look   {program} topology{option}",
+            f"  Look   {typed.command('topology')}",
             "  Stop   Ctrl-C stops everything.",
             "",
             "",
@@ -68,12 +111,12 @@ def announcement(
     )
 
 
-def _process(standing: Standing) -> str:
-    pid = f"pid {standing.pid}" if standing.pid is not None else ""
-    return f"  {standing.name:<13}{pid:<14}{visible(standing.state, limit=200)}".rstrip()
+def _child(status: ChildStatus) -> str:
+    pid = f"pid {status.pid}" if status.pid is not None else ""
+    return f"  {status.name:<13}{pid:<14}{visible(status.state, limit=200)}".rstrip()
 
 
-def _unseen(facts: Sequence[Unseen]) -> Iterable[str]:
+def _missing(facts: Sequence[Fact]) -> Iterable[str]:
     if not facts:
         return
     yield "  observe cannot see:"

@@ -1,4 +1,4 @@
-"""Wires `nemutator up`: the only file here that knows everybody."""
+"""Wires `nemutator up`: the only file here that knows all the others."""
 
 import asyncio
 import logging
@@ -10,10 +10,11 @@ import sys
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
+from urllib.parse import urlsplit
 
 from nemutator_common import __version__, data_directory, names
 from nemutator_common.data_directory import DataDirectory
-from nemutator_common.errors import OperatorError
+from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
@@ -21,17 +22,13 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_ctl import answers, local_api, nodes
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.settings import UpSettings
-from nemutator_ctl.up import commands, lock, person, raising
-from nemutator_ctl.up.announcement import Standing, Unseen, announcement
-from nemutator_ctl.up.announcing import Announcer
-from nemutator_ctl.up.keeping import Keeper, Probe
-from nemutator_ctl.up.local_processes import LocalProcesses
-from nemutator_ctl.up.local_stage import LocalStage
-from nemutator_ctl.up.observing import Observing
-from nemutator_ctl.up.processes import Command
-from nemutator_ctl.up.returning import Returning
-from nemutator_ctl.up.showing import Showing
-from nemutator_ctl.up.trying import Places, Tries, told
+from nemutator_ctl.up import command_lines, lock, privileges, sudo
+from nemutator_ctl.up.announcement import ChildStatus, StartAnnouncer, announcement
+from nemutator_ctl.up.child import Child, Preferred, Probe
+from nemutator_ctl.up.command_lines import Command, Typed
+from nemutator_ctl.up.processes import LocalProcesses
+from nemutator_ctl.up.sample import Sample
+from nemutator_ctl.up.sample_api import LocalSampleApi
 
 log = logging.getLogger(__name__)
 
@@ -48,150 +45,169 @@ async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) 
     """Keep everything running until *stop*."""
     directory = data_directory.prepare(settings.data_dir)
     async with lock.held(directory, stop=stop, clock=SystemClock()) as lock_fd:
-        if lock_fd is not None:
+        if lock_fd is None:
+            return
+        # Before anything runs whose messages would stand in the middle of the question.
+        privilege = await _privilege(settings, stop)
+        if privilege is not None:
             directory.renew_link_token()
-            await _Household(settings, directory, config, lock_fd).run(stop)
+            await _Application(settings, directory, config, lock_fd).run(privilege, stop)
 
 
-class _Household:
+async def _privilege(
+    settings: UpSettings, stop: asyncio.Event
+) -> privileges.ObservePrivilege | None:
+    """How `observe` may run; None when *stop* came first."""
+    async with asyncio.TaskGroup() as tasks:
+        settling = tasks.create_task(
+            privileges.settle(
+                settings.privileges,
+                root=os.geteuid() == 0,
+                supervised=settings.lifeline,
+                program=command_lines.program(sys.executable, OBSERVE),
+                terminal=sudo,
+            )
+        )
+        stopping = tasks.create_task(stop.wait())
+        await asyncio.wait({settling, stopping}, return_when=asyncio.FIRST_COMPLETED)
+        stopping.cancel()
+        settling.cancel()
+    return None if stop.is_set() else settling.result()
+
+
+class _Application:
     def __init__(
         self, settings: UpSettings, directory: DataDirectory, config: str | None, lock_fd: int
     ) -> None:
         self._settings = settings
         self._directory = directory
         self._config = Path(config).absolute() if config else None
-        self._sample = Path(settings.sample).absolute() if settings.sample else None
         self._processes = LocalProcesses(held_fds=[lock_fd])
         self._clock = SystemClock()
-        self._brain = LocalApi(directory, timeout_s=ANSWER_S)
+        self._asked = LocalApi(directory, timeout_s=ANSWER_S)
+        self._moved = asyncio.Event()
+        self._typed = Typed(
+            program=_typed_program(),
+            data_dir=directory.root,
+            named=directory != data_directory.named(UpSettings().data_dir),
+        )
+        self._brain = self._child(BRAIN)
+        self._credentials = self._child(CREDENTIALS)
+        self._observe = self._child(OBSERVE, after=self._brain)
 
-    async def run(self, stop: asyncio.Event) -> None:
-        brain, credentials, observe = map(self._keeper, (BRAIN, CREDENTIALS, OBSERVE))
-        plain, answered, moved = self._command(OBSERVE), asyncio.Event(), asyncio.Event()
-        returning = Returning(
-            brain=brain,
-            plain=self._command(BRAIN),
-            at=lambda address: self._command(BRAIN, console=address),
-            moved=moved,
-        )
-        observing = Observing(
-            keeper=observe,
-            brain=brain,
-            plain=plain,
-            raised=lambda sudo: commands.raised(plain, sudo, role=OBSERVE, environment=os.environ),
-            outcome=lambda: raising.outcome(
-                self._settings.privileges,
-                root=os.geteuid() == 0,
-                supervised=self._settings.lifeline,
-                program=commands.program(sys.executable, OBSERVE),
-                person=person,
-            ),
-            answered=answered,
-        )
-        announcer = Announcer(
-            keepers=(brain, credentials, observe),
-            answered=answered,
-            moved=moved,
+    async def run(self, privilege: privileges.ObservePrivilege, stop: asyncio.Event) -> None:
+        self._observe.note = privilege.note
+        if privilege.sudo is not None:
+            self._raise_observe(privilege.sudo)
+        children = (self._brain, self._credentials, self._observe)
+        announcer = StartAnnouncer(
+            children=children,
+            moved=self._moved,
             clock=self._clock,
-            link=lambda: self._link(returning),
-            unseen=lambda: asyncio.to_thread(self._unseen),
+            link=self._link,
+            missing=lambda: asyncio.to_thread(self._missing),
             say=self._say,
         )
         supervisor = Supervisor()
         # The last is stopped first: observe still delivers what it has while the brain is there.
-        supervisor.add(BRAIN, returning.run)
-        supervisor.add(CREDENTIALS, lambda: credentials.keep(self._command(CREDENTIALS)))
-        supervisor.add(OBSERVE, observing.run)
-        if self._sample is not None:
-            showing = Showing(
-                sample=self._keeper(SAMPLE),
-                command=commands.sample(self._sample),
-                needed=(brain, credentials, observe),
-                stage=LocalStage(self._directory),
-                clock=self._clock,
-                say=self._say_tries,
-            )
-            supervisor.add(SAMPLE, showing.run)
+        for child in children:
+            supervisor.add(child.name, child.run)
+        if self._settings.sample:
+            supervisor.add(SAMPLE, self._sample(self._settings.sample, children).run)
         supervisor.add("announcement", announcer.run)
         await supervisor.run(stop)
 
-    def _keeper(self, role: str) -> Keeper:
-        return Keeper(
+    def _child(self, role: str, *, after: Child | None = None) -> Child:
+        socket = self._directory.socket(role)
+        return self._supervised(
             role,
+            self._command(role, self._settings),
+            lambda: asyncio.to_thread(local_api.not_ready, socket),
+            after=after,
+        )
+
+    def _sample(self, program: str, needed: tuple[Child, ...]) -> Sample:
+        command = command_lines.sample(Path(program).absolute())
+        return Sample(
+            child=self._supervised(SAMPLE, command, _nothing_to_ask),
+            needed=needed,
+            api=LocalSampleApi(self._directory),
+            clock=self._clock,
+            typed=self._typed,
+            objects=self._directory.objects,
+            say=_print,
+        )
+
+    def _supervised(
+        self, name: str, command: Command, probe: Probe, *, after: Child | None = None
+    ) -> Child:
+        return Child(
+            name,
+            command,
             processes=self._processes,
-            probe=self._probe(role),
+            probe=probe,
             clock=self._clock,
             roll=random.random,
-            drain_s=DRAIN_S[role],
+            drain_s=DRAIN_S[name],
+            after=after,
         )
 
-    def _probe(self, role: str) -> Probe:
-        if role == SAMPLE:
-            return _nothing_to_ask
-        socket = self._directory.socket(role)
-        return lambda: asyncio.to_thread(local_api.not_ready, socket)
-
-    def _command(self, role: str, *, console: str | None = None) -> Command:
-        return commands.child(
-            sys.executable,
-            role,
-            self._settings if console is None else replace(self._settings, console=console),
-            data_dir=self._directory.root,
-            config=self._config,
+    def _command(self, role: str, settings: UpSettings) -> Command:
+        return command_lines.child(
+            sys.executable, role, settings, data_dir=self._directory.root, config=self._config
         )
 
-    async def _link(self, returning: Returning) -> str | None:
+    def _raise_observe(self, sudo_path: str) -> None:
+        """As root for as long as that can be kept; fewer facts are better than none."""
+
+        def given_up(error: OperatorError) -> None:
+            log.warning("observe_not_raised", {names.REASON: error.what})
+            self._observe.note = "as an ordinary user: it could not be kept running as root"
+
+        command = command_lines.raised(
+            self._observe.command, sudo_path, role=OBSERVE, environment=os.environ
+        )
+        self._observe.prefer(Preferred(command, ExitCode.CHILD_DIED, given_up))
+
+    async def _link(self) -> str | None:
         try:
-            link = answers.link(await asyncio.to_thread(self._brain.post, answers.LINKS_PATH))
+            link = answers.link(await asyncio.to_thread(self._asked.post, answers.LINKS_PATH))
         except OperatorError as error:
             log.info("no_link", {names.ERROR: error.what})
             return None
-        returning.found(link)
+        self._keep_address(urlsplit(link).netloc)
         return link
 
-    def _unseen(self) -> Sequence[Unseen] | None:
+    def _keep_address(self, console: str) -> None:
+        """Start the brain where people have found it.
+
+        Its page is open there, and the cookie's name has the port: with `--console 127.0.0.1:0`
+        each new brain would listen somewhere else, and nobody would know.
+        """
+
+        def given_up(_: OperatorError) -> None:
+            log.warning("console_moved", {names.REASON: "somebody else listens there by now"})
+            self._moved.set()
+
+        command = self._command(BRAIN, replace(self._settings, console=console))
+        self._brain.prefer(Preferred(command, ExitCode.ADDRESS_IN_USE, given_up))
+
+    def _missing(self) -> Sequence[nodes.Fact] | None:
         """What our own `observe` says that it cannot get; None before its first report."""
         try:
-            known = nodes.decode(self._brain.get(nodes.TOPOLOGY_PATH))
+            known = nodes.decode(self._asked.get(nodes.TOPOLOGY_PATH))
         except OperatorError:
             return None
-        fresh = [node for node in known if not node.stale]
-        if not fresh:
-            return None
-        return [Unseen(fact.what, fact.why, fact.remedy) for fact in fresh[0].missing]
+        return next((node.missing for node in known if not node.stale), None)
 
     def _say(
-        self, processes: Sequence[Standing], unseen: Sequence[Unseen], link: str | None
+        self, children: Sequence[ChildStatus], missing: Sequence[nodes.Fact], link: str | None
     ) -> None:
         _print(
             announcement(
-                version=__version__,
-                program=_typed(),
-                data_dir=self._directory.root,
-                named=self._named(),
-                processes=processes,
-                unseen=unseen,
-                link=link,
+                self._typed, version=__version__, children=children, missing=missing, link=link
             )
         )
-
-    def _say_tries(self, tries: Tries) -> None:
-        _print(
-            told(
-                tries,
-                Places(
-                    data_dir=self._directory.root,
-                    socket=self._directory.root / names.POD_SOCKET,
-                    objects=self._directory.objects,
-                ),
-                program=_typed(),
-                named=self._named(),
-            )
-        )
-
-    def _named(self) -> bool:
-        """Whether commands need --data-dir to mean this directory."""
-        return self._directory != data_directory.named(UpSettings().data_dir)
 
 
 async def _nothing_to_ask() -> str | None:
@@ -208,7 +224,7 @@ def _print(text: str) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
-def _typed() -> str:
+def _typed_program() -> str:
     """What the person here types for `nemutator`: `make run` puts nothing on the PATH."""
     beside = Path(sys.executable).with_name(names.PREFIX)
     if shutil.which(names.PREFIX) or not beside.exists():

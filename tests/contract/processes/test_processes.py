@@ -11,8 +11,10 @@ from pathlib import Path
 
 import pytest
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.up.local_processes import LocalProcesses, readable_at_end
-from nemutator_ctl.up.processes import Child, Command, Ended
+from nemutator_ctl.up.child import ChildProcess
+from nemutator_ctl.up.command_lines import Command
+from nemutator_ctl.up.processes import LocalProcesses, readable_at_end
+from nemutator_ctl.up.restarts import Ended
 
 from tests.fakes.processes import FakeChild, FakeProcesses
 from tests.processes import alive
@@ -33,10 +35,10 @@ STUBBORN = (
 class Scene:
     """How each kind of processes gets a child that behaves as a program says."""
 
-    start: Callable[[str], Child]
+    start: Callable[[str], ChildProcess]
 
 
-def _directed(program: str) -> Child:
+def _directed(program: str) -> ChildProcess:
     def made(child: FakeChild) -> None:
         child.obeys = program == OBEYS
         if program == EXITS_7:
@@ -47,7 +49,7 @@ def _directed(program: str) -> Child:
     return FakeProcesses(made).start(Command(("x",)))
 
 
-def _real(program: str) -> Child:
+def _real(program: str) -> ChildProcess:
     return LocalProcesses().start(Command((sys.executable, "-S", "-c", program)))
 
 
@@ -56,7 +58,7 @@ def scene(request: pytest.FixtureRequest) -> Scene:
     return Scene(request.param)
 
 
-async def end_of(child: Child) -> Ended:
+async def end_of(child: ChildProcess) -> Ended:
     async with asyncio.timeout(PATIENCE_S):
         return await child.ended()
 
@@ -122,8 +124,8 @@ async def test_the_lifeline_alone_ends_a_real_one_whose_supervisor_is_killed(
     pid_file = tmp_path / "pid"
     supervisor = (
         "import os, sys, pathlib\n"
-        "from nemutator_ctl.up.local_processes import LocalProcesses\n"
-        "from nemutator_ctl.up.processes import Command\n"
+        "from nemutator_ctl.up.processes import LocalProcesses\n"
+        "from nemutator_ctl.up.command_lines import Command\n"
         "child = LocalProcesses().start(Command((sys.executable, '-S', '-c',"
         " 'import sys; sys.stdin.read()')))\n"
         f"pathlib.Path({str(pid_file)!r}).write_text(str(child.pid))\n"

@@ -1,7 +1,6 @@
 import pytest
 from nemutator_common.errors import PERMANENT, ExitCode, OperatorError
-from nemutator_ctl.up.processes import Ended
-from nemutator_ctl.up.restarts import MOST_DEATHS, SETTLED_S, after
+from nemutator_ctl.up.restarts import MOST_DEATHS, SETTLED_S, Ended, after
 
 
 @pytest.mark.parametrize("code", sorted(PERMANENT))
@@ -26,3 +25,23 @@ def test_a_row_of_quick_deaths_waits_longer_each_time_and_then_gives_up() -> Non
 
 def test_a_child_that_had_settled_begins_a_new_row() -> None:
     assert after("brain", Ended(1), deaths=4, ready_s=SETTLED_S, roll=0.5).deaths == 1
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        (0, "exit code 0"),
+        (5, "exit code 5 (an address to listen on is taken or not allowed)"),
+        (77, "exit code 77"),
+        (-9, "SIGKILL"),
+        (-15, "SIGTERM"),
+        (-200, "signal 200"),
+    ],
+)
+def test_an_end_says_what_it_was(code: int, said: str) -> None:
+    assert str(Ended(code)) == said
+
+
+def test_an_end_by_a_signal_is_no_documented_code() -> None:
+    assert Ended(-5).exit_code is None
+    assert Ended(5).exit_code is ExitCode.ADDRESS_IN_USE

@@ -4,8 +4,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.settings import LogLevel
 from nemutator_ctl.settings import UpSettings
-from nemutator_ctl.up.commands import child, program, raised, sample
-from nemutator_ctl.up.processes import Command
+from nemutator_ctl.up.command_lines import Command, Typed, child, program, raised, sample
 
 DATA = Path("/data")
 
@@ -57,3 +56,9 @@ def test_what_sudo_drops_of_the_environment_becomes_options() -> None:
 
 def test_the_sample_ends_with_its_standard_input() -> None:
     assert sample(Path("/demo shop")) == Command(("/demo shop", "--lifeline"))
+
+
+def test_a_command_can_be_copied_whatever_the_directory_is_called() -> None:
+    typed = Typed("nemutator", Path("/a b"), named=True)
+    assert typed.command("topology") == "nemutator topology --data-dir '/a b'"
+    assert Typed("nemutator", Path("/a b"), named=False).command("link") == "nemutator link"

@@ -1,4 +1,4 @@
-"""The processes of this data directory, as `showing.py` asks them."""
+"""The processes of this data directory, as `sample.py` asks them."""
 
 import asyncio
 from collections.abc import Mapping
@@ -10,8 +10,8 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl import nodes
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.local_api import LocalApi
-from nemutator_ctl.up import furniture
-from nemutator_ctl.up.showing import Furniture
+from nemutator_ctl.up import sample_objects
+from nemutator_ctl.up.sample_objects import PutUp
 
 ANSWER_S = 5.0
 
@@ -27,13 +27,13 @@ HZ = 99
 ENDED = ("refused", "lost")
 
 
-class LocalStage:
+class LocalSampleApi:
     def __init__(self, directory: DataDirectory) -> None:
         self._brain = LocalApi(directory, timeout_s=ANSWER_S)
         self._credentials = LocalApi(directory, role=names.CREDENTIALS, timeout_s=ANSWER_S)
 
-    async def furnish(self) -> Furniture:
-        return await asyncio.to_thread(self._furnish)
+    async def put_up(self) -> PutUp:
+        return await asyncio.to_thread(self._put_up)
 
     async def is_go(self, pid: int) -> bool:
         return await asyncio.to_thread(self._is_go, pid)
@@ -44,25 +44,30 @@ class LocalStage:
         asked = await asyncio.to_thread(self._brain.post, "/api/v1/profiles", question)
         return _text(asked, "id")
 
-    async def profiled(self, profile: str) -> str | None:
+    async def failure(self, profile: str) -> str | None:
         shown = await asyncio.to_thread(self._brain.get, f"/api/v1/profiles/{profile}")
         state = _text(shown, "state")
         if state == "done":
             return ""
-        return f"the profile was {state}: {_text(shown, 'reason')}" if state in ENDED else None
+        if state not in ENDED:
+            return None
+        reason, remedy = _text(shown, "reason"), _text(shown, "remedy")
+        return f"the profile was {state}: {reason}\n  remedy: {remedy}"
 
-    def _furnish(self) -> Furniture:
+    def _put_up(self) -> PutUp:
         store = "/v1/store/secrets"
-        if not any(one.get("name") == furniture.SECRET for one in _items(self._credentials, store)):
-            value = {"value": furniture.VALUE}
-            self._credentials.put(f"{store}/{furniture.SECRET}", value)
-        for document in furniture.absent(_items(self._brain, OBJECTS)):
+        if not any(
+            one.get("name") == sample_objects.SECRET for one in _items(self._credentials, store)
+        ):
+            value = {"value": sample_objects.VALUE}
+            self._credentials.put(f"{store}/{sample_objects.SECRET}", value)
+        for document in sample_objects.absent(_items(self._brain, OBJECTS)):
             self._brain.post(OBJECTS, document)
-        return Furniture(secret=furniture.SECRET, mutation=self._to_take_back())
+        return PutUp(secret=sample_objects.SECRET, mutation=self._to_roll_back())
 
-    def _to_take_back(self) -> str | None:
-        """Id of the newest mutation of which a rollback would take something back."""
-        metadata = furniture.MANIFEST["metadata"]
+    def _to_roll_back(self) -> str | None:
+        """Id of the newest mutation of which a rollback would undo something."""
+        metadata = sample_objects.MANIFEST["metadata"]
         query = f"namespace={metadata['namespace']}&name={metadata['name']}&limit={MOST_TRIED}"
         for one in _items(self._brain, f"{MUTATIONS}?{query}"):
             if one.get("mode") != "apply" or one.get("state") == "reversed":

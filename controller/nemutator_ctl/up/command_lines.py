@@ -1,18 +1,42 @@
-"""The command lines of the children."""
+"""The command lines of the children, and of what a person is told to type."""
 
+import shlex
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE, PREFIX
 
 from nemutator_ctl.settings import UpSettings
-from nemutator_ctl.up.processes import Command
 
 MODULES = {
     BRAIN: "nemutator_controller",
     CREDENTIALS: "nemutator_agent",
     OBSERVE: "nemutator_agent",
 }
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A process to start."""
+
+    argv: tuple[str, ...]
+    raised: bool = False
+    """Whether it runs as root through sudo: then its supervisor may not send it signals."""
+
+
+@dataclass(frozen=True, slots=True)
+class Typed:
+    """How a person here types our name, and names this data directory."""
+
+    program: str
+    data_dir: Path
+    named: bool
+    """Whether --data-dir is needed to mean this directory."""
+
+    def command(self, name: str) -> str:
+        option = f" --data-dir {shlex.quote(str(self.data_dir))}" if self.named else ""
+        return f"{self.program} {name}{option}"
 
 
 def program(python: str, role: str) -> tuple[str, ...]:
@@ -26,7 +50,7 @@ def program(python: str, role: str) -> tuple[str, ...]:
 def child(
     python: str, role: str, settings: UpSettings, *, data_dir: Path, config: Path | None
 ) -> Command:
-    """How *role* is started; what it is not told here it reads from the same environment."""
+    """How *role* is started; all other settings it reads from the same environment."""
     options = {
         "lifeline": "true",
         "data-dir": str(data_dir),
@@ -37,7 +61,7 @@ def child(
         options["console"] = settings.console
     if config is not None:
         options["config"] = str(config)
-    # In one word each, so that no value can be taken for an option.
+    # Each option is one word, so that no value can be taken for an option.
     return Command((*program(python, role), role, *(f"--{k}={v}" for k, v in options.items())))
 
 
@@ -49,10 +73,10 @@ def sample(program: Path) -> Command:
 def raised(command: Command, sudo: str, *, role: str, environment: Mapping[str, str]) -> Command:
     """*command* as root. sudo drops the environment, so the role's part of it becomes options.
 
-    -n: whoever may answer has been asked before, in the foreground.
+    -n: the question for a password has been answered before, in the foreground.
     """
-    told = tuple(_options(role, environment))
-    return Command((sudo, "-n", "--", *command.argv, *told), raised=True)
+    options = tuple(_options(role, environment))
+    return Command((sudo, "-n", "--", *command.argv, *options), raised=True)
 
 
 def _options(role: str, environment: Mapping[str, str]) -> Iterable[str]:

@@ -1,4 +1,7 @@
-"""The person at the terminal, and sudo, who asks them for a password: a `raising.Person`."""
+"""The terminal that we were started on, and sudo, which asks there for a password.
+
+This module is a `privileges.Terminal`.
+"""
 
 import asyncio
 import contextlib
@@ -8,20 +11,20 @@ import subprocess
 import sys
 from collections.abc import Sequence
 
-from nemutator_ctl.up.local_processes import readable_at_end
+from nemutator_ctl.up.processes import readable_at_end
 
 
-def at_terminal() -> bool:
+def is_interactive() -> bool:
     return sys.stdin.isatty() and sys.stderr.isatty()
 
 
 def sudo() -> str | None:
-    """Where sudo is, if it is."""
+    """Where sudo is, if it is there."""
     return shutil.which("sudo")
 
 
-async def asked(question: str) -> str:
-    """The line that they type; cancelling gives up the wait, which a thread could not."""
+async def ask(question: str, *, deadline_s: float) -> str | None:
+    """The line that is typed; a thread that reads it could not be cancelled."""
     sys.stderr.write(question)
     sys.stderr.flush()
     loop = asyncio.get_running_loop()
@@ -29,7 +32,11 @@ async def asked(question: str) -> str:
     typed = asyncio.Event()
     loop.add_reader(fd, typed.set)
     try:
-        await typed.wait()
+        async with asyncio.timeout(deadline_s):
+            await typed.wait()
+    except TimeoutError:
+        sys.stderr.write("\n")
+        return None
     finally:
         loop.remove_reader(fd)
     return os.read(fd, 4096).decode(errors="replace")
