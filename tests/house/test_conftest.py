@@ -1,10 +1,12 @@
 """The rules of tests/conftest.py, each tried on a tiny suite that breaks it."""
 
 import os
+import re
 import shutil
 import subprocess
 import sys
 from pathlib import Path
+from typing import NamedTuple
 
 import pytest
 
@@ -27,46 +29,69 @@ def test_it() -> None:
 """
 
 
-def run(folder: Path, *, file: str, content: str, ci: bool) -> tuple[int, str]:
+FILES = {
+    "e2e/test_page.py": SKIPPED,
+    "e2e/test_net.py": REACHING,
+    "common/test_small_page.py": SKIPPED,
+    "common/test_small_net.py": REACHING,
+}
+
+
+class Ran(NamedTuple):
+    outcomes: dict[str, str]
+    """What became of each file: each has one test."""
+    said: str
+
+
+@pytest.fixture(scope="module")
+def here(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return run(tmp_path_factory.mktemp("here"), ci=False)
+
+
+@pytest.fixture(scope="module")
+def in_ci(tmp_path_factory: pytest.TempPathFactory) -> Ran:
+    return run(tmp_path_factory.mktemp("ci"), ci=True)
+
+
+def run(folder: Path, *, ci: bool) -> Ran:
     tests = folder / "tests"
-    (tests / file).parent.mkdir(parents=True)
-    (tests / file).write_text(content)
+    for file, content in FILES.items():
+        (tests / file).parent.mkdir(parents=True, exist_ok=True)
+        (tests / file).write_text(content)
     shutil.copy(REPOSITORY / "tests" / "conftest.py", tests)  # its plugins stay in ours
     (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    e2e\n    drill\n")
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
+    alone = ["-p", "no:cacheprovider", "-p", "no:xdist"]
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-rs", "-p", "no:cacheprovider", "tests"],
+        [sys.executable, "-m", "pytest", "-v", "-rfs", *alone, "tests"],
         cwd=folder,
         env=environment | {"PYTHONPATH": str(REPOSITORY)} | ({"CI": "true"} if ci else {}),
         capture_output=True,
         text=True,
-        timeout=60,
+        timeout=300,
         check=False,
     )
-    return ran.returncode, ran.stdout
+    outcomes = dict(re.findall(r"^tests/(\S+)::test_it (\w+)", ran.stdout, re.MULTILINE))
+    assert outcomes.keys() == FILES.keys(), ran.stdout + ran.stderr
+    return Ran(outcomes, ran.stdout)
 
 
-def test_a_skip_says_why_where_somebody_reads_it(tmp_path: Path) -> None:
-    code, said = run(tmp_path, file="e2e/test_page.py", content=SKIPPED, ci=False)
-    assert code == 0
-    assert "no browser here" in said
-    assert "1 skipped" in said
+def test_a_skip_says_why_where_somebody_reads_it(here: Ran) -> None:
+    assert here.outcomes["e2e/test_page.py"] == "SKIPPED"
+    assert re.search(r"SKIPPED .*e2e/test_page.py:\d+: no browser here", here.said)
 
 
-def test_in_ci_a_skipped_test_of_a_real_part_has_failed(tmp_path: Path) -> None:
-    code, said = run(tmp_path, file="e2e/test_page.py", content=SKIPPED, ci=True)
-    assert code == 1
-    assert "skipped, which CI does not accept: " in said
-    assert "no browser here" in said
+def test_in_ci_a_skipped_test_of_a_real_part_has_failed(in_ci: Ran) -> None:
+    assert in_ci.outcomes["e2e/test_page.py"] == "FAILED"
+    assert "skipped, which CI does not accept: " in in_ci.said
+    assert "no browser here" in in_ci.said
 
 
-def test_in_ci_a_fast_test_may_be_skipped(tmp_path: Path) -> None:
-    code, _ = run(tmp_path, file="common/test_page.py", content=SKIPPED, ci=True)
-    assert code == 0
+def test_in_ci_a_fast_test_may_be_skipped(in_ci: Ran) -> None:
+    assert in_ci.outcomes["common/test_small_page.py"] == "SKIPPED"
 
 
-@pytest.mark.parametrize("tier", ["common", "e2e"])
-def test_a_test_that_reaches_for_another_machine_fails(tmp_path: Path, tier: str) -> None:
-    code, said = run(tmp_path, file=f"{tier}/test_net.py", content=REACHING, ci=False)
-    assert code == 1
-    assert "tests talk to this machine only" in said
+@pytest.mark.parametrize("file", ["common/test_small_net.py", "e2e/test_net.py"])
+def test_a_test_that_reaches_for_another_machine_fails(here: Ran, file: str) -> None:
+    assert here.outcomes[file] == "FAILED"
+    assert "tests talk to this machine only" in here.said

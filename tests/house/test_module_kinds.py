@@ -110,8 +110,8 @@ def _line(key: str, what: str) -> Problem:
 
 def _needs(module: Module, kind_of: Mapping[str, Kind]) -> Iterator[Need]:
     aliases: dict[str, str] = {}
-    typing_only = _type_checking(module.syntax)
-    for node in ast.walk(module.syntax):
+    typing_only = _type_checking(module)
+    for node in module.nodes:
         if isinstance(node, ast.Import | ast.ImportFrom) and node not in typing_only:
             for target, alias, meaning in _imported(node):
                 aliases[alias] = meaning
@@ -120,7 +120,7 @@ def _needs(module: Module, kind_of: Mapping[str, Kind]) -> Iterator[Need]:
             yield Need(node, Kind.ENGINE, "waits")
     defined = {
         node.id
-        for node in ast.walk(module.syntax)
+        for node in module.nodes
         if isinstance(node, ast.Name) and isinstance(node.ctx, ast.Store)
     } | {
         node.name
@@ -128,7 +128,7 @@ def _needs(module: Module, kind_of: Mapping[str, Kind]) -> Iterator[Need]:
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef)
     }
     paths = any(target.split(".")[0] == "pathlib" for target in aliases.values())
-    for node in ast.walk(module.syntax):
+    for node in module.nodes:
         if isinstance(node, ast.Name) and node.id in BUILTINS - defined - {*aliases}:
             yield Need(node, Kind.EDGE, f"{node.id}()")
         elif isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute):
@@ -203,10 +203,10 @@ def _resolved(node: ast.expr, aliases: dict[str, str]) -> str | None:
     return f"{target}.{rest}" if rest else target
 
 
-def _type_checking(syntax: ast.Module) -> set[ast.AST]:
+def _type_checking(module: Module) -> set[ast.AST]:
     return {
         inner
-        for node in ast.walk(syntax)
+        for node in module.nodes
         if isinstance(node, ast.If)
         and _dotted(node.test) in {"TYPE_CHECKING", "typing.TYPE_CHECKING"}
         for inner in ast.walk(node)

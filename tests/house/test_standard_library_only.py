@@ -19,7 +19,7 @@ def problems(tree: Tree) -> Iterator[Problem]:
         package, *rest = module.name.split(".")
         if package != PACKAGE or (rest and rest[0] in NOT_VOCABULARY):
             continue
-        for node in ast.walk(module.syntax):
+        for node in module.nodes:
             if isinstance(node, ast.Import):
                 names = [name.name for name in node.names]
             elif isinstance(node, ast.ImportFrom) and node.module:

@@ -14,7 +14,7 @@ LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
 
 def problems(tree: Tree) -> Iterator[Problem]:
     for module in tree.modules:
-        for node in ast.walk(module.syntax):
+        for node in module.nodes:
             if isinstance(node, ast.Call) and _is_log_call(node):
                 event = node.args[0] if node.args else None
                 text = event.value if isinstance(event, ast.Constant) else event

@@ -40,6 +40,11 @@ class Module:
     def syntax(self) -> ast.Module:
         return ast.parse(self.text, self.path)
 
+    @functools.cached_property
+    def nodes(self) -> tuple[ast.AST, ...]:
+        """All of its syntax: every rule looks at all of it, and to walk it takes longest."""
+        return tuple(ast.walk(self.syntax))
+
     @property
     def name(self) -> str:
         """What it is imported as: a component's folder is no part of it."""
