@@ -3,8 +3,8 @@
 import argparse
 from pathlib import Path
 
-from nemutator_common import data_directory
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import named
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.launching import settings_from
 from nemutator_common.settings import Source
@@ -64,7 +64,7 @@ def brain(arguments: argparse.Namespace, *, timeout_s: float = 10.0) -> Api:
     settings, sources = found.values, found.sources
     is_local = sources["data_dir"] is Source.FLAG and sources["brain"] is not Source.FLAG
     if settings.brain is None or is_local:
-        return LocalApi(data_directory.named(settings.data_dir), timeout_s=timeout_s)
+        return LocalApi(named(settings.data_dir), timeout_s=timeout_s)
     # TLS takes longer to import than a question to this machine takes.
     from nemutator_ctl.remote_api import RemoteApi
 
@@ -79,7 +79,7 @@ def brain(arguments: argparse.Namespace, *, timeout_s: float = 10.0) -> Api:
 def directory(arguments: argparse.Namespace) -> DataDirectory:
     """The data directory that *arguments*, the environment and the settings file name."""
     path = settings_from(CtlSettings, arguments).values.data_dir
-    return data_directory.named(path)
+    return named(path)
 
 
 def content(path: Path) -> bytes:

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any
 
 import grpc  # type: ignore[import-untyped]
-from nemutator_common.data_directory import prepare
+from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 
 from tests.bench.first_light_admission import admission
 from tests.bench.first_light_processes import EndedError, Process, bpf_accounting, running, started
@@ -67,7 +67,7 @@ class Machine:
         self.folder = folder
         self.stack = stack
         self.data = prepare(folder / "data")
-        self.data.renew_link_token()
+        renew_link_token(self.data)
         self.running: dict[str, Process] = {}
         self.mount_failed = ""
 
@@ -214,7 +214,7 @@ class Machine:
         address = self.data.socket("brain")
         connection = http.client.HTTPConnection("localhost")
         connection.sock = connected(address)
-        headers = {"Authorization": f"Bearer {self.data.read_link_token().reveal()}"}
+        headers = {"Authorization": f"Bearer {read_link_token(self.data).reveal()}"}
         content = None if body is None else json.dumps(body)
         connection.request(method, path, content, headers | {"Content-Type": "application/json"})
         answer = connection.getresponse()

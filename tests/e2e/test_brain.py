@@ -13,8 +13,9 @@ from pathlib import Path
 import msgspec
 import pytest
 from aiohttp import ClientError, ClientSession, ClientTimeout, UnixConnector
-from nemutator_common import data_directory, names
+from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 from nemutator_common.wire import REPORTS_PATH, Batch
 
 from tests.fakes.batches import batch
@@ -30,7 +31,7 @@ async def process(
     """A brain that answers, and a caller with its token; killed at the end if it still runs."""
     with started(directory) as brain:
         try:
-            token = directory.read_link_token().reveal()
+            token = read_link_token(directory).reveal()
             async with ClientSession(
                 "http://localhost",
                 connector=UnixConnector(str(directory.socket(names.BRAIN))),
@@ -72,8 +73,8 @@ async def moments(client: ClientSession, base: float) -> list[int]:
 
 @pytest.fixture
 def directory(tmp_path: Path) -> DataDirectory:
-    prepared = data_directory.prepare(tmp_path / "data")
-    prepared.renew_link_token()
+    prepared = prepare(tmp_path / "data")
+    renew_link_token(prepared)
     return prepared
 
 
@@ -141,8 +142,8 @@ def small_disk(tmp_path: Path) -> Iterator[Path]:
 
 
 async def test_a_full_disk_is_survived_named_and_recovered_from(small_disk: Path) -> None:
-    directory = data_directory.prepare(small_disk / "data")
-    directory.renew_link_token()
+    directory = prepare(small_disk / "data")
+    renew_link_token(directory)
     base = time.time() - 3600
     async with process(directory) as (_, client):
         last = await post(client, batch((1,), at=base))

@@ -15,7 +15,7 @@ import aiohttp
 import msgspec
 import pytest
 from aiohttp import web
-from nemutator_common.data_directory import prepare
+from nemutator_common.data_directory_files import prepare, renew_link_token
 from nemutator_common.wire import REPORTS_PATH, Ack, Batch, Report
 
 from tests.e2e.ordinary import NOBODY
@@ -87,7 +87,7 @@ class Brain:
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
     directory = prepare(tmp_path / "data")
-    directory.renew_link_token()
+    renew_link_token(directory)
     return directory.root
 
 
@@ -224,7 +224,7 @@ def built(folder: Path, build: str) -> Path:
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can become an ordinary user")
 async def test_an_ordinary_user_sees_less_and_says_what(home: Path, ordinary_python: Path) -> None:
     directory = prepare(home / "data")
-    directory.renew_link_token()
+    renew_link_token(directory)
     for path in (directory.root, directory.link_token):
         os.chown(path, NOBODY, NOBODY)
     brain = brain_of(directory.root)

@@ -16,7 +16,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from aiohttp import web
-from nemutator_common.data_directory import prepare
+from nemutator_common.data_directory_files import prepare, renew_link_token
 from nemutator_common.profiles import pprof_reading
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
@@ -110,7 +110,7 @@ class Observed:
 @pytest.fixture
 async def observed(tmp_path: Path) -> AsyncIterator[Observed]:
     directory = prepare(tmp_path / "data")
-    directory.renew_link_token()
+    renew_link_token(directory)
     brain = Brain()
     app = web.Application(client_max_size=16 << 20)
     for path in (REPORTS_PATH, PROFILE_REQUESTS_PATH, PROFILES_PATH):

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, UnixConnector
-from nemutator_common import data_directory, names
+from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 from nemutator_controller.app import brain
 from nemutator_controller.settings import BrainSettings
 
@@ -41,12 +42,12 @@ class StandingBrain:
 @contextlib.asynccontextmanager
 async def standing_brain(root: Path, **settings: Any) -> AsyncIterator[StandingBrain]:
     """Run it on a free port; it is stopped, and everything released, at the end."""
-    directory = data_directory.prepare(root)
+    directory = prepare(root)
     if not directory.link_token.exists():
-        directory.renew_link_token()
+        renew_link_token(directory)
     stop = asyncio.Event()
     wished = BrainSettings(data_dir=root, console="127.0.0.1:0", **settings)
-    token = directory.read_link_token().reveal()
+    token = read_link_token(directory).reveal()
     path = str(directory.socket(names.BRAIN))
     async with asyncio.TaskGroup() as group, contextlib.AsyncExitStack() as clients:
         group.create_task(brain.run(wished, stop))

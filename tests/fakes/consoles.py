@@ -7,9 +7,9 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
+from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import TcpAddress
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.tls import TlsFiles
 from nemutator_common.system_clock import SystemClock

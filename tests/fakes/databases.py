@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 from pathlib import Path
 
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_controller.database.access import Database
 from nemutator_controller.usage.sql import make_room
 

@@ -12,10 +12,10 @@ from aiohttp import web
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import Address, TcpAddress
 from nemutator_common.serving.answers import Remarks
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.system_clock import SystemClock
 

@@ -19,9 +19,9 @@ from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.publications import PUBLICATIONS_PATH, PublishedPod
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 
 from tests.fakes.broking import JWT, Standing

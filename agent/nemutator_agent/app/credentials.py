@@ -11,14 +11,15 @@ from pathlib import Path
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
-from nemutator_common import data_directory, names
+from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import prepare, read_link_token
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
 from nemutator_common.shipping.streams import GrantStream
@@ -73,7 +74,7 @@ class _Process:
 
 async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent credentials`: give secrets to those who may have them, until *stop*."""
-    directory = data_directory.prepare(settings.data_dir)
+    directory = prepare(settings.data_dir)
     clock = SystemClock()
     meter = Metrics()
     node = settings.name_of(os.uname().nodename)
@@ -81,7 +82,7 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
     async with brain_over_http(
         settings,
         socket=directory.socket(names.BRAIN),
-        link_token=directory.read_link_token,
+        link_token=lambda: read_link_token(directory),
         clock=clock,
     ) as brain:
         grants = GrantStream(

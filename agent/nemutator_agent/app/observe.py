@@ -7,11 +7,12 @@ import resource
 import secrets
 from collections.abc import Callable
 
-from nemutator_common import data_directory, names
+from nemutator_common import names
+from nemutator_common.data_directory_files import prepare, read_link_token
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.shipping.brain_http import ReportsOverHttp, brain_over_http
 from nemutator_common.shipping.buffer import Buffer
@@ -40,7 +41,7 @@ _BUFFERED_BYTES = 8 << 20
 
 async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent observe`: look, report, and say how that goes, until *stop*."""
-    directory = data_directory.prepare(settings.data_dir)
+    directory = prepare(settings.data_dir)
     clock = SystemClock()
     meter = Metrics()
     readiness = Readiness()
@@ -66,7 +67,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     async with brain_over_http(
         settings,
         socket=directory.socket(names.BRAIN),
-        link_token=directory.read_link_token,
+        link_token=lambda: read_link_token(directory),
         clock=clock,
     ) as brain:
         node = settings.name_of(os.uname().nodename)

@@ -7,7 +7,7 @@ from typing import Protocol
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_common.wire import Report, Summary
 
 from nemutator_agent.inspection.executables import Executables

@@ -3,14 +3,14 @@
 import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Literal, Protocol
+from typing import Literal
 
 from aiohttp import web
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.meters import Meter
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.meters import ScrapedMeter
+from nemutator_common.readiness import Readiness
 
 Operation = Literal["healthz", "readyz", "metrics"]
 
@@ -21,15 +21,6 @@ _UNCACHED = {"Cache-Control": "no-store"}
 
 # The caller's mistake, as far as one request can make it; all others are ours to repair.
 _CALLERS_MISTAKES = frozenset({ExitCode.USAGE, ExitCode.SETTINGS})
-
-
-class ScrapedMeter(Meter, Protocol):
-    """A meter that can show what it counted."""
-
-    @property
-    def content_type(self) -> str: ...
-
-    def exposition(self) -> bytes: ...
 
 
 class RoutineAnswer(web.Response):

@@ -13,11 +13,12 @@ from aiohttp.typedefs import Middleware
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
+from nemutator_common.meters import ScrapedMeter
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import Address
 from nemutator_common.serving.answers import (
     Operation,
     Remarks,
-    ScrapedMeter,
     early_answer,
     operations,
 )
@@ -26,7 +27,6 @@ from nemutator_common.serving.conversation import Drop
 from nemutator_common.serving.door import Door
 from nemutator_common.serving.guests import Guest
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.sharing import crowd
 from nemutator_common.serving.sockets import ListeningSocket, peer_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason

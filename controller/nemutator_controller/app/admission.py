@@ -5,11 +5,12 @@ import random
 import secrets
 import socket
 
-from nemutator_common import data_directory, names
+from nemutator_common import names
+from nemutator_common.data_directory_files import prepare, read_link_token
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
@@ -44,7 +45,7 @@ SPOOL = "spool"
 
 async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     """Be the webhook until *stop*."""
-    directory = data_directory.prepare(settings.data_dir)
+    directory = prepare(settings.data_dir)
     clock, meter, readiness = SystemClock(), Metrics(), Readiness()
     dice = random.SystemRandom()
     spool = Spool(directory.root / SPOOL, most_bytes=settings.spool_bytes, meter=meter)
@@ -53,7 +54,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
         brain = brain_over_http(
             settings,
             socket=directory.socket(names.BRAIN),
-            link_token=directory.read_link_token,
+            link_token=lambda: read_link_token(directory),
             clock=clock,
         )
         async with HttpTransport(configuration, meter) as transport, brain:

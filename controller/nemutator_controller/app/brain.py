@@ -5,13 +5,14 @@ import contextlib
 import secrets
 from collections.abc import AsyncIterator
 
-from nemutator_common import data_directory, names
+from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import prepare, renew_link_token
+from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.metrics import Metrics
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
@@ -78,7 +79,7 @@ CONSOLE_LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
 
 async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
     """Be the brain until *stop*."""
-    directory = data_directory.prepare(settings.data_dir)
+    directory = prepare(settings.data_dir)
     clock, meter, readiness = SystemClock(), Metrics(), Readiness()
     async with _cluster(settings, directory, clock, meter, readiness) as cluster:
         await _run(settings, directory, cluster, stop, clock, meter, readiness)
@@ -97,7 +98,7 @@ async def _cluster(
         yield None
         return
     # Nobody supervises us here who would make one.
-    directory.renew_link_token()
+    renew_link_token(directory)
     access = InCluster(clock, mount=settings.service_account)
     async with HttpTransport(access, meter) as transport:
         yield InTheCluster(

@@ -12,9 +12,9 @@ from typing import Any
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
+from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
 from nemutator_common.serving.addresses import parse_address
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.wire import Summary

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_common.supervising import Supervisor
 
 from nemutator_controller.cluster.pods import Picture, Placed, by_uid

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 

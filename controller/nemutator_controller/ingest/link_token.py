@@ -4,6 +4,7 @@ import logging
 
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
 
@@ -23,7 +24,7 @@ class LinkToken:
         if scheme.lower() != "bearer":
             return None
         try:
-            token = self._directory.read_link_token()
+            token = read_link_token(self._directory)
         except OperatorError as error:
             log.error("link_token_unreadable", {names.ERROR: error.what})
             return None

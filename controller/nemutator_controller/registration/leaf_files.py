@@ -7,7 +7,7 @@ replaced is refused by the listener, which keeps the old one and looks again.
 import os
 from pathlib import Path
 
-from nemutator_common.data_directory import explained
+from nemutator_common.data_directory_files import explained
 from nemutator_common.secret import Secret
 from nemutator_common.serving.tls import TlsFiles
 

@@ -9,7 +9,7 @@ from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import OperatorError
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError

@@ -12,8 +12,9 @@ from dataclasses import replace
 from pathlib import Path
 from urllib.parse import urlsplit
 
-from nemutator_common import __version__, data_directory, names
+from nemutator_common import __version__, names
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import named, prepare, renew_link_token
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE
 from nemutator_common.supervising import Supervisor
@@ -43,14 +44,14 @@ ANSWER_S = 1.0
 
 async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) -> None:
     """Keep everything running until *stop*."""
-    directory = data_directory.prepare(settings.data_dir)
+    directory = prepare(settings.data_dir)
     async with lock.held(directory, stop=stop, clock=SystemClock()) as lock_fd:
         if lock_fd is None:
             return
         # Before anything runs whose messages would stand in the middle of the question.
         privilege = await _privilege(settings, stop)
         if privilege is not None:
-            directory.renew_link_token()
+            renew_link_token(directory)
             await _Application(settings, directory, config, lock_fd).run(privilege, stop)
 
 
@@ -89,7 +90,7 @@ class _Application:
         self._typed = Typed(
             program=_typed_program(),
             data_dir=directory.root,
-            named=directory != data_directory.named(UpSettings().data_dir),
+            named=directory != named(UpSettings().data_dir),
         )
         self._brain = self._child(BRAIN)
         self._credentials = self._child(CREDENTIALS)

@@ -10,9 +10,9 @@ import fcntl
 import os
 from collections.abc import AsyncIterator
 
-from nemutator_common import data_directory
 from nemutator_common.clocks import Clock
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import explained
 from nemutator_common.errors import ExitCode, OperatorError
 
 LEFTOVERS_S = 4.0
@@ -50,7 +50,7 @@ async def held(
 
 
 def _locked(directory: DataDirectory) -> int | None:
-    with data_directory.explained(directory.lock):
+    with explained(directory.lock):
         fd = os.open(directory.lock, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
     with contextlib.suppress(BlockingIOError, FileNotFoundError):
         fcntl.flock(fd, fcntl.LOCK_EX | fcntl.LOCK_NB)

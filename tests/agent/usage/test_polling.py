@@ -8,7 +8,7 @@ from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.polling import MOST_SUMMARIES, PART, UsagePoller
 from nemutator_agent.usage.snapshot import MachineFacts, Snapshot
 from nemutator_common import names
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_common.wire import Report
 
 from tests.fakes.clocks import ManualClock

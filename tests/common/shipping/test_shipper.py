@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.batches import encode_reports
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError

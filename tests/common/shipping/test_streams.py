@@ -3,7 +3,7 @@ from typing import Any
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.streams import GRANTS, GrantStream, ReportStream
 from nemutator_common.wire import Ack, Grant

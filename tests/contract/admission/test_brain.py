@@ -9,8 +9,9 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nemutator_common import data_directory, names
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common import names
+from nemutator_common.data_directory_files import prepare, read_link_token
+from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
     BrainOverHttp,
@@ -55,9 +56,9 @@ async def until(condition: Callable[[], object]) -> None:
 @contextlib.asynccontextmanager
 async def calling(root: Path) -> AsyncIterator[BrainOverHttp]:
     """With the link token of the brain at *root*, whether that stands by now or not."""
-    directory = data_directory.prepare(root)
+    directory = prepare(root)
     where = LocalBrain(directory.socket(names.BRAIN))
-    async with BrainOverHttp(where, proof=Proof(directory.read_link_token)) as brain:
+    async with BrainOverHttp(where, proof=Proof(lambda: read_link_token(directory))) as brain:
         yield brain
 
 

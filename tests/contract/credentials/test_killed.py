@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nemutator_common import data_directory
+from nemutator_common.data_directory_files import prepare, renew_link_token
 from nemutator_common.publications import PUBLICATIONS_PATH
 
 from tests.contract.credentials.places import RealPlace, real_place
@@ -63,7 +63,7 @@ class Standing:
         self.log = folder / "log"
         self._place = place
         self._pods_root = pods_root
-        data_directory.prepare(folder / "data").renew_link_token()
+        renew_link_token(prepare(folder / "data"))
         self.path = f"secret/{place.folder}/db"
         place.write(self.path, {"password": "hunter2"})
         self._role, self._jwt = place.account(reads=[self.path])

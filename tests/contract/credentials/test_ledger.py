@@ -10,8 +10,8 @@ from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold
 from nemutator_agent.credentials.vault.ledger import COMPACT_BYTES, LedgerFile
 from nemutator_agent.credentials.vault.ledger_records import LARGEST, MOST_INTENTS
 from nemutator_common import names
+from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
-from nemutator_common.serving.readiness import Readiness
 
 from tests.fakes.callers import OTHER_POD, POD
 from tests.fakes.clocks import ManualClock

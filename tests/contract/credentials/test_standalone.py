@@ -10,7 +10,7 @@ import pytest
 from nemutator_agent.app.credentials import run
 from nemutator_agent.credentials.machine.stored_secrets import LARGEST_BYTES
 from nemutator_agent.settings import CredentialsSettings
-from nemutator_common import data_directory
+from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 
 from tests.fakes.pod_sockets import PATIENCE_S, call
 from tests.testbed.running.waiting import until
@@ -20,14 +20,14 @@ STORE = "/v1/store/secrets"
 
 class Machine:
     def __init__(self, folder: Path) -> None:
-        self.directory = data_directory.prepare(folder)
-        self.directory.renew_link_token()
+        self.directory = prepare(folder)
+        renew_link_token(self.directory)
         self.agent = folder / "agent.sock"
         self.private = folder / "credentials.sock"
 
     @property
     def token(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {self.directory.read_link_token().reveal()}"}
+        return {"Authorization": f"Bearer {read_link_token(self.directory).reveal()}"}
 
     async def set(self, name: str, value: str, *rules: str) -> tuple[int, object]:
         given = {"value": value, "rules": list(rules)}

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_common import names
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_controller.database.access import LONGEST_QUEUE
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.database.schema import history, sessions

@@ -8,8 +8,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary

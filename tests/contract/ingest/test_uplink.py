@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+from nemutator_common.data_directory_files import read_link_token, renew_link_token
 from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH, Batch
 
 from tests.fakes.batches import batch
@@ -131,10 +132,10 @@ async def test_nothing_acknowledged_is_lost_or_doubled_by_a_restart(tmp_path: Pa
 
 async def test_a_renewed_token_counts_at_once_and_the_old_one_no_more(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
-        brain.directory.renew_link_token()
+        renew_link_token(brain.directory)
         async with brain.local.get("/api/v1/topology") as answer:
             assert answer.status == 401
-        token = brain.directory.read_link_token().reveal()
+        token = read_link_token(brain.directory).reveal()
         headers = {"Authorization": f"Bearer {token}"}
         async with brain.stranger.get("/api/v1/topology", headers=headers) as answer:
             assert answer.status == 200

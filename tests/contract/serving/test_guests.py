@@ -10,10 +10,10 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from nemutator_common import names
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.connection import guest_of
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.serving.traffic import Traffic

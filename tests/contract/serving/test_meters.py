@@ -3,8 +3,8 @@
 import re
 
 import pytest
+from nemutator_common.meters import ScrapedMeter
 from nemutator_common.names import Metric
-from nemutator_common.serving.answers import ScrapedMeter
 from nemutator_common.serving.metrics import Metrics
 
 from tests.fakes.meters import MemoryMeter

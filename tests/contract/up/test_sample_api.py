@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 from nemutator_agent.app import credentials
 from nemutator_agent.settings import CredentialsSettings
-from nemutator_common import data_directory
+from nemutator_common.data_directory_files import prepare, renew_link_token
 from nemutator_ctl.up import sample_objects
 from nemutator_ctl.up.sample_api import LocalSampleApi
 from nemutator_ctl.up.sample_objects import PutUp
@@ -24,9 +24,9 @@ OBJECTS = "/api/v1/objects"
 
 @contextlib.asynccontextmanager
 async def machine(root: Path) -> AsyncIterator[StandingBrain]:
-    directory = data_directory.prepare(root)
+    directory = prepare(root)
     if not directory.link_token.exists():
-        directory.renew_link_token()
+        renew_link_token(directory)
     stop, socket = asyncio.Event(), directory.socket("credentials")
     async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
         tasks.create_task(credentials.run(CredentialsSettings(data_dir=root, node="n1"), stop))

@@ -8,7 +8,7 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_controller.admission.snapshots import SnapshotAdvisor, SnapshotError
 from nemutator_controller.admission.watching import Watched
 from nemutator_controller.kube.failures import ForbiddenError, InvalidError, UnknownResourceError

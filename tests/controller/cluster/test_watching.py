@@ -1,7 +1,7 @@
 import asyncio
 
+from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.cluster.pods import Owner

@@ -3,7 +3,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError, UnavailableError
 from nemutator_controller.registration.certificates import (
     LEAF_S,

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.credentials import SHARED_LIMITS, run
 from nemutator_agent.settings import CredentialsSettings
-from nemutator_common import data_directory
+from nemutator_common.data_directory_files import prepare, renew_link_token
 
 from tests.fakes.listeners import closing, everything, one_answer
 from tests.fakes.pod_sockets import PATIENCE_S, call
@@ -46,8 +46,8 @@ def connected(path: Path, uid: int) -> socket.socket:
 async def test_a_user_who_takes_all_connections_takes_none_of_others(
     tmp_path: Path, public: Path
 ) -> None:
-    directory = data_directory.prepare(tmp_path / "data")
-    directory.renew_link_token()
+    directory = prepare(tmp_path / "data")
+    renew_link_token(directory)
     settings = CredentialsSettings(data_dir=directory.root, node="n1", agent_socket=str(public))
     stop = asyncio.Event()
     share = SHARED_LIMITS.connections_each

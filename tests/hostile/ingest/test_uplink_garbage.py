@@ -9,6 +9,7 @@ from typing import Any
 import msgspec
 import pytest
 from aiohttp import ClientError
+from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.wire import LARGEST_BATCH_BYTES, REPORTS_PATH
 
 from tests.fakes.batches import batch
@@ -99,7 +100,7 @@ async def test_a_body_that_is_not_what_its_encoding_says_is_refused(tmp_path: Pa
 
 async def test_strangers_get_nothing(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
-        token = brain.directory.read_link_token().reveal()
+        token = read_link_token(brain.directory).reveal()
         for authorization in (
             None,
             "",

@@ -4,6 +4,7 @@ import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import guest_of
@@ -103,7 +104,7 @@ class _Gate:
             return False
         try:
             # Anew each time: `nemutator up` renews it.
-            token = self._directory.read_link_token()
+            token = read_link_token(self._directory)
         except OperatorError:
             return False
         # An empty file may not admit an empty token.

@@ -6,10 +6,10 @@ from pathlib import Path
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.meters import ScrapedMeter
+from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
-from nemutator_common.serving.answers import ScrapedMeter
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.readiness import Readiness
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.serving.traffic import Traffic

@@ -12,7 +12,7 @@ from pathlib import Path
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease

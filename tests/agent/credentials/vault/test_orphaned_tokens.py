@@ -11,7 +11,7 @@ from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import LOOK_S
 from nemutator_common import names
 from nemutator_common.publications import PublishedPod
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 
 from tests.fakes.broking import FRESH_S, ORPHANS_S, Standing, home_of
 from tests.fakes.callers import OTHER_POD, POD

@@ -1,4 +1,4 @@
-from nemutator_common.serving.readiness import Readiness
+from nemutator_common.readiness import Readiness
 
 
 def test_it_is_ready_until_a_part_says_otherwise() -> None:

@@ -1,11 +1,11 @@
 """The shared directory on a real file system: private, provable, and explained when it is not."""
 
-import os
 import stat
 from pathlib import Path
 
 import pytest
-from nemutator_common.data_directory import DataDirectory, prepare
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 from nemutator_common.errors import ExitCode, OperatorError
 
 
@@ -45,23 +45,23 @@ def test_a_path_that_cannot_be_used_is_explained(tmp_path: Path, path: str) -> N
 
 def test_a_renewal_that_fails_leaves_the_old_token(tmp_path: Path) -> None:
     directory = prepare(tmp_path)
-    directory.renew_link_token()
-    before = directory.read_link_token()
+    renew_link_token(directory)
+    before = read_link_token(directory)
     # A directory in the way of the new file is an error that root gets too.
     directory.link_token.with_suffix(".new").mkdir()
     with pytest.raises(OperatorError, match="link-token"):
-        directory.renew_link_token()
-    assert directory.read_link_token() == before
+        renew_link_token(directory)
+    assert read_link_token(directory) == before
 
 
 def test_the_token_is_private_and_new_each_time(tmp_path: Path) -> None:
     directory = prepare(tmp_path)
-    directory.renew_link_token()
-    first = directory.read_link_token()
+    renew_link_token(directory)
+    first = read_link_token(directory)
     assert mode(directory.link_token) == 0o600
     assert len(first.reveal()) >= 32
-    directory.renew_link_token()
-    assert directory.read_link_token() != first
+    renew_link_token(directory)
+    assert read_link_token(directory) != first
     assert [path.name for path in tmp_path.iterdir()] == ["link-token"]
 
 
@@ -69,16 +69,11 @@ def test_a_token_of_an_interrupted_renewal_is_not_taken_over(tmp_path: Path) -> 
     directory = prepare(tmp_path)
     left = directory.link_token.with_suffix(".new")
     left.write_text("planted")
-    directory.renew_link_token()
-    assert directory.read_link_token().reveal() != "planted"
+    renew_link_token(directory)
+    assert read_link_token(directory).reveal() != "planted"
     assert not left.exists()
 
 
 def test_a_missing_token_is_explained(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="No such file"):
-        DataDirectory(tmp_path).read_link_token()
-
-
-def test_sockets_are_named_after_their_role(tmp_path: Path) -> None:
-    assert DataDirectory(tmp_path).socket("brain") == tmp_path / "brain.sock"
-    assert os.fspath(DataDirectory(tmp_path).lock).startswith(os.fspath(tmp_path))
+        read_link_token(DataDirectory(tmp_path))

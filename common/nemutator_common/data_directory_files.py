@@ -1,0 +1,70 @@
+"""Makes the data directory, and reads and writes the link token in it.
+
+The directory is private (0700): whoever can enter it may talk to the sockets in it.
+"""
+
+import contextlib
+import os
+import secrets
+from collections.abc import Iterator
+from pathlib import Path
+
+from nemutator_common.data_directory import DataDirectory
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.secret import Secret
+
+
+def read_link_token(directory: DataDirectory) -> Secret:
+    with explained(directory.link_token):
+        return Secret(directory.link_token.read_text().strip())
+
+
+def renew_link_token(directory: DataDirectory) -> None:
+    """Replace the token at once, never leaving a half-written or readable one."""
+    fresh = directory.link_token.with_suffix(".new")
+    with explained(directory.link_token):
+        fresh.unlink(missing_ok=True)
+        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+        with os.fdopen(fd, "w") as file:
+            file.write(secrets.token_urlsafe(32))
+        fresh.replace(directory.link_token)
+
+
+def named(path: Path) -> DataDirectory:
+    """The directory that *path* names, `~` included; it need not exist."""
+    with explained(path):
+        return DataDirectory(path.expanduser().absolute())
+
+
+def prepare(path: Path) -> DataDirectory:
+    """Make the directory when missing, and prove that it can be written."""
+    directory = named(path)
+    with explained(path):
+        root = directory.root
+        root.mkdir(mode=0o700, parents=True, exist_ok=True)
+        status = root.stat()
+        if status.st_uid != os.geteuid() and os.geteuid() != 0:
+            raise PermissionError(f"it belongs to user {status.st_uid}")
+        if status.st_mode & 0o077:
+            root.chmod(0o700)
+        probe = root / f".probe-{os.getpid()}"
+        try:
+            # More than a file system can put beside an inode: a full disk must show here.
+            probe.write_bytes(b"\0" * 8192)
+        finally:
+            probe.unlink(missing_ok=True)
+    return directory
+
+
+@contextlib.contextmanager
+def explained(path: Path) -> Iterator[None]:
+    """Turn what the system says about *path* into an error that a person can act on."""
+    try:
+        yield
+    except (OSError, RuntimeError) as error:
+        why = getattr(error, "strerror", None) or str(error)
+        raise OperatorError(
+            f"data directory: {path}: {why}",
+            remedy="name a directory that this user can write, with free space, with --data-dir",
+            code=ExitCode.DATA_DIRECTORY,
+        ) from error

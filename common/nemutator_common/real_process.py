@@ -1,0 +1,23 @@
+"""The `Process` of a running program."""
+
+import random
+from pathlib import Path
+
+from nemutator_common.data_directory_files import prepare
+from nemutator_common.process import Process
+from nemutator_common.readiness import Readiness
+from nemutator_common.serving.metrics import Metrics
+from nemutator_common.supervising import Supervisor
+from nemutator_common.system_clock import SystemClock
+
+
+def real_process(data_dir: Path) -> Process:
+    """Its directory is made when it is missing; raises `OperatorError` when it cannot be used."""
+    return Process(
+        clock=SystemClock(),
+        meter=Metrics(),
+        dice=random.SystemRandom(),
+        readiness=Readiness(),
+        supervisor=Supervisor(),
+        directory=prepare(data_dir),
+    )
