@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from typing import Any
 
 import msgspec
-from nemutator_controller.mutations.advising import Advisor, NobodyKnows
+from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 
@@ -13,7 +13,7 @@ class MemoryWorld:
 
     def __init__(self, **specs: Any) -> None:
         self.policies: Policies = snapshot_of(specs)
-        self.advisor: Advisor = NobodyKnows()
+        self.advisor: Advisor = WithoutAdvice()
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
 

@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nemutator_common.wire import Batch, StreamBatch
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.console.sessions import Session
 from nemutator_controller.database.failures import Reason, StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
@@ -105,15 +105,15 @@ class MemoryHistory(Failing):
 
 class MemoryLatest(Failing):
     def __init__(self) -> None:
-        self.nodes: dict[str, Node] = {}
+        self.nodes: dict[str, ReportedNode] = {}
         self.saved: list[str] = []
         self.steps: list[int] = []
 
-    async def load(self) -> Sequence[Node]:
+    async def load(self) -> Sequence[ReportedNode]:
         self._work()
         return list(self.nodes.values())
 
-    async def save(self, nodes: Sequence[Node]) -> None:
+    async def save(self, nodes: Sequence[ReportedNode]) -> None:
         self._work()
         self.nodes |= {node.name: replace(node, restored=True) for node in nodes}
         self.saved += [node.name for node in nodes]

@@ -22,7 +22,7 @@ from nemutator_controller.console.cluster_gate import ClusterGate
 from nemutator_controller.console.pages import Pages
 from nemutator_controller.console.people import People
 from nemutator_controller.console.sessions import Sessions
-from nemutator_controller.journal.audience import Audience
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.endpoint import MutationsApi
 from nemutator_controller.journal.rolling_back import RollingBack
 
@@ -64,7 +64,7 @@ async def standing_console(folder: Path) -> AsyncIterator[StandingConsole]:
     rolling_back = RollingBack(
         journal,
         objects,
-        audience=Audience(expected=False, clock=clock),
+        audience=AdmissionReplicas(expected=False, clock=clock),
         fresh=lambda: f"v{next(numbers)}",
         clock=clock,
     )

@@ -4,13 +4,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nemutator_controller.journal.living import ChangedError, Live, RefusedError
-from nemutator_controller.journal.marks import made_of
+from nemutator_controller.journal.decision_stamps import known_from
+from nemutator_controller.journal.live_objects import ChangedError, LiveObject, ObjectRefusedError
 from nemutator_controller.journal.records import (
-    Entry,
+    JournalEntry,
     Known,
+    PodStamp,
     Reversal,
-    Sighting,
     State,
     Tombstone,
 )
@@ -25,23 +25,23 @@ class MemoryJournal(Failing):
     """A `JournalStore`."""
 
     def __init__(self) -> None:
-        self._entries: dict[str, Entry] = {}
+        self._entries: dict[str, JournalEntry] = {}
         self._reversals: dict[str, Reversal] = {}
         self.stones: set[Tombstone] = set()
 
     async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
         self._work()
         for one in decisions:
-            entry = Entry(decision=one, state=state, writer=writer)
+            entry = JournalEntry(decision=one, state=state, writer=writer)
             self._entries.setdefault(one.id, entry)
 
-    async def entry(self, decision: str) -> Entry | None:
+    async def entry(self, decision: str) -> JournalEntry | None:
         self._work()
         return self._entries.get(decision)
 
     async def entries(
         self, *, namespace: str | None, name: str | None, limit: int
-    ) -> Sequence[Entry]:
+    ) -> Sequence[JournalEntry]:
         self._work()
         found = [
             entry
@@ -61,11 +61,11 @@ class MemoryJournal(Failing):
         self._entries[decision] = replace(entry, decision=known, state="observed")
         return True
 
-    async def note(self, sightings: Sequence[Sighting]) -> Sequence[Known]:
+    async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
         self._work()
         made: list[Known] = []
         for one in sightings:
-            made.append(made_of(one, self._entries.get(one.decision)))
+            made.append(known_from(one, self._entries.get(one.decision)))
             if made[-1] == "observed":
                 await self.seen(one.decision, name=one.name, uid=one.uid)
         return made
@@ -105,10 +105,10 @@ class MemoryJournal(Failing):
         self._work()
         return len(self._entries)
 
-    def _oldest(self) -> list[Entry]:
+    def _oldest(self) -> list[JournalEntry]:
         return sorted(self._entries.values(), key=lambda e: (e.decision.at, e.decision.id))
 
-    def _drop(self, gone: Sequence[Entry]) -> int:
+    def _drop(self, gone: Sequence[JournalEntry]) -> int:
         for entry in gone:
             del self._entries[entry.decision.id]
             for each in list(self._reversals.values()):
@@ -122,7 +122,7 @@ class MemoryObjects:
 
     def __init__(self, *, running: bool = True) -> None:
         self.running = running
-        self.things: dict[tuple[str, str, str], Live] = {}
+        self.things: dict[tuple[str, str, str], LiveObject] = {}
         self.evicted: list[str] = []
         self.failing: list[Exception] = []
         """Raised by the next writes and evictions, one each."""
@@ -131,47 +131,47 @@ class MemoryObjects:
         self.unreadable: list[str] = []
         self._writes = 0
 
-    def place(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+    def place(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         self._writes += 1
-        live = Live(subject=subject, document=document, version=str(self._writes))
+        live = LiveObject(subject=subject, document=document, version=str(self._writes))
         self.things[subject.kind, subject.namespace, subject.name] = live
         return live
 
-    async def get(self, subject: Subject) -> Live | None:
+    async def get(self, subject: Subject) -> LiveObject | None:
         return self.things.get((subject.kind, subject.namespace, subject.name))
 
     async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
         if self.refusing:
-            raise RefusedError(self.refusing)
+            raise ObjectRefusedError(self.refusing)
 
-    async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+    async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         await self.check(subject, document)
         self._fail()
         return self.place(subject, document)
 
-    async def all(self, kind: str | None = None) -> Sequence[Live]:
+    async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
         return [live for live in self.things.values() if kind in (None, live.subject.kind)]
 
     async def damaged(self, kind: str) -> Sequence[str]:
         return [why for why in self.unreadable if why.startswith(kind)]
 
-    async def find(self, subject: Subject, decision: str) -> Live | None:
+    async def find(self, subject: Subject, decision: str) -> LiveObject | None:
         begin = subject.generate_name
         for (kind, namespace, name), live in self.things.items():
             if (kind, namespace) == (subject.kind, subject.namespace) and name.startswith(begin):
                 return live
         return None
 
-    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+    async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
         self._fail()
         now = await self.get(live.subject)
         if now is None or now.version != live.version:
             raise ChangedError("it was changed meanwhile")
         return self.place(live.subject, apply_edits(now.document, edits, live.subject.kind))
 
-    async def evict(self, live: Live) -> None:
+    async def evict(self, live: LiveObject) -> None:
         if not self.running:
-            raise RefusedError("it does not run")
+            raise ObjectRefusedError("it does not run")
         self._fail()
         self.evicted.append(live.subject.name)
 

@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nemutator_controller.cluster.pods import Picture, by_uid
+from nemutator_controller.cluster.pods import ClusterSnapshot, by_uid
 from nemutator_controller.kube.objects import (
     Container,
     ContainerStatus,
@@ -58,8 +58,8 @@ def thing(name: str, uid: str, owners: tuple[Owner, ...] = ()) -> Object:
 
 def picture(
     *pods: Pod, replica_sets: tuple[Object, ...] = (), jobs: tuple[Object, ...] = ()
-) -> Picture:
-    return Picture(_held(*pods), _held(*replica_sets), _held(*jobs))
+) -> ClusterSnapshot:
+    return ClusterSnapshot(_held(*pods), _held(*replica_sets), _held(*jobs))
 
 
 def _held(*things: Any) -> Any:

@@ -11,7 +11,7 @@ from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
     PodRef,
-    Profile,
+    ProfileRecord,
     ResultUnwrittenError,
 )
 
@@ -21,8 +21,8 @@ NOW = 1_700_000_000.0
 POD = PodRef("shop", "cart-1", "11111111-2222-3333-4444-555555555555")
 
 
-def profile(number: int = 1, *, node: str = "n1", at: float = NOW) -> Profile:
-    return Profile(
+def profile(number: int = 1, *, node: str = "n1", at: float = NOW) -> ProfileRecord:
+    return ProfileRecord(
         id=f"{number:016x}",
         node=node,
         target=ProfileTarget("pid", "123"),
@@ -49,26 +49,26 @@ def content(*functions: str) -> bytes:
 
 class MemoryProfiles(Failing):
     def __init__(self) -> None:
-        self.kept: dict[str, Profile] = {}
+        self.kept: dict[str, ProfileRecord] = {}
         self.contents: dict[str, bytes] = {}
 
-    async def save(self, profile: Profile, pprof: bytes | None = None) -> None:
+    async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
         self._work()
         self.kept[profile.id] = profile
         if pprof is not None:
             self.contents[profile.id] = pprof
 
-    async def find(self, identity: str) -> Profile | None:
+    async def find(self, identity: str) -> ProfileRecord | None:
         self._work()
         return self.kept.get(identity)
 
-    async def unfinished(self) -> Sequence[Profile]:
+    async def unfinished(self) -> Sequence[ProfileRecord]:
         self._work()
         return sorted(
             (one for one in self.kept.values() if one.is_open), key=lambda one: one.asked_at
         )
 
-    async def newest(self, most: int) -> Sequence[Profile]:
+    async def newest(self, most: int) -> Sequence[ProfileRecord]:
         self._work()
         return sorted(self.kept.values(), key=lambda one: (-one.asked_at, one.id))[:most]
 
@@ -90,7 +90,7 @@ class MemoryProfiles(Failing):
             by_bytes += 1
         return by_count, by_bytes
 
-    def _remove(self, profile: Profile) -> None:
+    def _remove(self, profile: ProfileRecord) -> None:
         del self.kept[profile.id]
         self.contents.pop(profile.id, None)
 

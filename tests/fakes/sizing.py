@@ -3,30 +3,32 @@
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
-from nemutator_controller.sizing.keys import Key, Requested
-from nemutator_controller.sizing.packing import Kept
+from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.packed_rows import SavedUsage
 
 from tests.fakes.brain_stores import Failing
 
 
 @dataclass
 class FixedRequests:
-    known: Mapping[Key, Requested]
+    known: Mapping[ContainerKey, Requested]
 
-    async def now(self) -> Mapping[Key, Requested]:
+    async def now(self) -> Mapping[ContainerKey, Requested]:
         return self.known
 
 
 class MemoryUsages(Failing):
     def __init__(self) -> None:
-        self.kept: dict[Key, Kept] = {}
-        self.steps: list[set[Key]] = []
+        self.kept: dict[ContainerKey, SavedUsage] = {}
+        self.steps: list[set[ContainerKey]] = []
 
-    async def load(self) -> Mapping[Key, Kept]:
+    async def load(self) -> Mapping[ContainerKey, SavedUsage]:
         self._work()
         return dict(self.kept)
 
-    async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+    async def save(
+        self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]
+    ) -> None:
         self._work()
         self.steps.append(set(kept))
         self.kept |= kept

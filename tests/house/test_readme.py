@@ -10,8 +10,8 @@ import pytest
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.settings import ObserveSettings
 from nemutator_agent.usage.summaries import Summaries
-from nemutator_controller.sizing.advising import Advised, advise
-from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.recommendation import Recommendation, recommend
 from nemutator_controller.sizing.usages import Usages
 
 from tests.fakes.machines import group, look, process
@@ -167,7 +167,7 @@ def test_without_any_go_the_sample_says_so_and_is_not_tried_again(clone: Clone) 
 def test_advice_has_its_first_value_after_two_minutes_with_default_settings() -> None:
     settings = ObserveSettings()
     summing, usages = Summaries(every_s=settings.summary_s), Usages(most=1)
-    shop, key = ProcessId(7, 0), Key("vm", "Program", "shop", "shop")
+    shop, key = ProcessId(7, 0), ContainerKey("vm", "Program", "shop", "shop")
     values: list[float] = []
     for at in itertools.takewhile(lambda at: at < 200.0, itertools.count(0.0, settings.interval_s)):
         processes = {shop: process("/vm", cpu_ticks=int(at * 50), command=b"shop")}
@@ -175,5 +175,5 @@ def test_advice_has_its_first_value_after_two_minutes_with_default_settings() ->
         summaries = summing.add(seen, ticks_per_s=100)
         usages.learn([(key, one) for one in summaries], now=seen.at)
         known = usages.seen([key], now=seen.at)
-        values += [at for one in known if isinstance(advise(one), Advised)]
+        values += [at for one in known if isinstance(recommend(one), Recommendation)]
     assert 100 <= values[0] <= 140

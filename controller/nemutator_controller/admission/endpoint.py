@@ -9,15 +9,15 @@ from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.serving.answers import RoutineAnswer, error_answer
 
-from nemutator_controller.admission.answering import Answerer
 from nemutator_controller.admission.reviews import ReviewError, decode, encode
+from nemutator_controller.admission.webhook_handler import WebhookHandler
 
 PATH = "/mutate"
 OPTED_IN = "/mutate/namespaces"
 
 
 class Webhook:
-    def __init__(self, answerer: Answerer, *, meter: Meter) -> None:
+    def __init__(self, answerer: WebhookHandler, *, meter: Meter) -> None:
         self._answerer = answerer
         self._meter = meter
 

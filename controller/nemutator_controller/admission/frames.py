@@ -15,7 +15,7 @@ LARGEST = 1 << 20
 OVERHEAD = _HEAD.size
 
 
-class NotKeptError(Exception):
+class NotSavedError(Exception):
     """There is no record, so nothing may be changed. `reason` is for the metric."""
 
     def __init__(self, reason: str, why: str) -> None:

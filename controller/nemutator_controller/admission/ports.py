@@ -3,11 +3,11 @@
 from collections.abc import Mapping
 from typing import Protocol
 
-from nemutator_controller.mutations.advising import Advisor
+from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.policies.snapshot import Policies
 
 
-class World(Protocol):
+class KnownCluster(Protocol):
     """What is known now; each answer comes from memory."""
 
     @property
@@ -25,18 +25,18 @@ class World(Protocol):
         ...
 
 
-class Records(Protocol):
+class DecisionRecords(Protocol):
     """Where decisions are kept until the brain has them."""
 
     async def keep(self, record: bytes, *, durable: bool) -> None:
         """Returns when it is kept; *durable*: on the disk, whatever happens to this machine.
 
-        `NotKeptError` when it cannot be.
+        `NotSavedError` when it cannot be.
         """
         ...
 
 
-class Documents(Protocol):
+class SnapshotSource(Protocol):
     """Snapshots of the brain."""
 
     async def get(self, path: str) -> bytes:

@@ -54,7 +54,7 @@ class GroupVersionKind(_Camel, frozen=True):
     kind: str = ""
 
 
-class Request(_Camel, frozen=True, kw_only=True):
+class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     uid: str
     operation: str
     kind: GroupVersionKind = GroupVersionKind()
@@ -82,11 +82,11 @@ class _Head(msgspec.Struct, frozen=True):
 class _Review(_Camel, frozen=True):
     api_version: str
     kind: str
-    request: Request
+    request: AdmissionRequest
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Answer:
+class AdmissionResponse:
     operations: Sequence[dict[str, Any]] = ()
     """A JSON Patch; empty: no patch."""
     warnings: tuple[str, ...] = ()
@@ -102,7 +102,7 @@ _things = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
 
 
-def decode(body: bytes) -> Request:
+def decode(body: bytes) -> AdmissionRequest:
     """The question in *body*, or a `ReviewError` that says what was expected."""
     if len(body) > LARGEST:
         raise ReviewError(f"the review has more than {LARGEST} bytes")
@@ -115,19 +115,19 @@ def decode(body: bytes) -> Request:
     return review.request
 
 
-def head_of(request: Request) -> dict[str, Any]:
+def head_of(request: AdmissionRequest) -> dict[str, Any]:
     """The object with nothing but its metadata; a `ReviewError` when it is none."""
     return {"metadata": _decoded(_heads, request.object, "object").metadata}
 
 
-def object_of(request: Request) -> dict[str, Any]:
+def object_of(request: AdmissionRequest) -> dict[str, Any]:
     """All of it."""
     if len(request.object) > LARGEST_OBJECT:
         raise ReviewError(f"the object has more than {LARGEST_OBJECT} bytes")
     return _decoded(_things, request.object, "object")
 
 
-def encode(uid: str, answer: Answer) -> bytes:
+def encode(uid: str, answer: AdmissionResponse) -> bytes:
     response: dict[str, Any] = {"uid": uid, "allowed": not answer.refused}
     if answer.refused:
         message = printable(answer.refused, LONGEST_WARNING * 4)

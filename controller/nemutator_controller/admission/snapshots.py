@@ -6,7 +6,7 @@ from dataclasses import dataclass
 import msgspec
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
-from nemutator_controller.mutations.advising import Advised, Name, NoAdvice, Side, Workload
+from nemutator_controller.mutations.advisor import AdvisedAmount, Name, NoAdvice, Side, WorkloadRef
 
 FIRM = "firm"
 """The only advice that changes a pod: a provisional one may have seen no more than a start."""
@@ -60,12 +60,12 @@ _tombstones = msgspec.json.Decoder(_Tombstones)
 class SnapshotAdvisor:
     """An `Advisor`."""
 
-    items: Mapping[tuple[Workload, str], _Item]
+    items: Mapping[tuple[WorkloadRef, str], _Item]
     """By workload and container."""
 
     def advise(
-        self, workload: Workload, container: str, side: Side, name: Name
-    ) -> Advised | NoAdvice:
+        self, workload: WorkloadRef, container: str, side: Side, name: Name
+    ) -> AdvisedAmount | NoAdvice:
         item = self.items.get((workload, container))
         if item is None:
             return NoAdvice("the brain has not seen this container run yet")
@@ -79,7 +79,7 @@ class SnapshotAdvisor:
             amount = parse_quantity(text)
         except QuantityError as error:
             return NoAdvice(f"the advice is no amount: {error}")
-        return Advised(amount, f"{item.strategy}, {item.points} points")
+        return AdvisedAmount(amount, f"{item.strategy}, {item.points} points")
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:
@@ -90,7 +90,7 @@ def advisor_from(document: bytes) -> SnapshotAdvisor:
         raise SnapshotError(f"not a list of advice: {error}") from error
     return SnapshotAdvisor(
         {
-            (Workload(item.namespace, item.owner_kind, item.owner), item.container): item
+            (WorkloadRef(item.namespace, item.owner_kind, item.owner), item.container): item
             for item in items
         }
     )

@@ -24,7 +24,7 @@ from nemutator_common.meters import Meter
 from nemutator_controller.admission.frames import (
     LARGEST,
     OVERHEAD,
-    NotKeptError,
+    NotSavedError,
     frame,
     frames_in,
 )
@@ -109,9 +109,9 @@ class Spool:
                 if self._durable < seq:
                     await self._sync()
         except TimeoutError as error:
-            raise NotKeptError("disk_slow", f"the disk took more than {COMMIT_S:g} s") from error
+            raise NotSavedError("disk_slow", f"the disk took more than {COMMIT_S:g} s") from error
         except OSError as error:
-            raise NotKeptError("disk", f"the disk does not take it: {error.strerror}") from error
+            raise NotSavedError("disk", f"the disk does not take it: {error.strerror}") from error
 
     def first(self, *, most: int, most_bytes: int) -> Sequence[tuple[int, bytes]]:
         taken: list[tuple[int, bytes]] = []
@@ -139,15 +139,15 @@ class Spool:
 
     def _append(self, record: bytes) -> int:
         if len(record) > LARGEST:
-            raise NotKeptError("too_large", f"the record has more than {LARGEST} bytes")
+            raise NotSavedError("too_large", f"the record has more than {LARGEST} bytes")
         if self.size + len(record) + OVERHEAD > self._most_bytes:
-            raise NotKeptError("spool_full", "the spool is full: the brain has been away too long")
+            raise NotSavedError("spool_full", "the spool is full: the brain has been away too long")
         try:
             descriptor, segment = self._current()
             begin = segment.size + OVERHEAD
             self._write(descriptor, segment, frame(record))
         except OSError as error:
-            raise NotKeptError("disk", f"the disk does not take it: {error.strerror}") from error
+            raise NotSavedError("disk", f"the disk does not take it: {error.strerror}") from error
         segment.ends.append((begin, begin + len(record)))
         segment.size = begin + len(record)
         self._last_seq += 1

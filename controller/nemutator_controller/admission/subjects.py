@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from nemutator_controller.admission.reviews import Request
+from nemutator_controller.admission.reviews import AdmissionRequest
 from nemutator_controller.cluster.owners import owner_of
 from nemutator_controller.mutations.decisions import Subject
 
@@ -10,7 +10,7 @@ LONGEST = 253
 """Characters of a name in Kubernetes. What is longer is cut: patterns are looked for in it."""
 
 
-def subject_of(request: Request, head: dict[str, Any]) -> Subject:
+def subject_of(request: AdmissionRequest, head: dict[str, Any]) -> Subject:
     """Of a request that creates a pod with this *head*; what is not text there counts as absent."""
     metadata = _object(head, "metadata")
     owner_kind, owner_name = owner_of(head)

@@ -18,7 +18,7 @@ from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Namespace
 from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
-from nemutator_controller.mutations.advising import Advisor, NobodyKnows
+from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
@@ -36,7 +36,7 @@ class Health(Protocol):
     def pass_(self, part: str) -> None: ...
 
 
-class Watched:
+class WatchedCluster:
     """A `World` from informers. `follow` and `look` are its tasks, beside the informers' own."""
 
     def __init__(
@@ -55,7 +55,7 @@ class Watched:
         self._specs: dict[str, Any] = {}
         self._policies = Policies()
         self._told: dict[str, str] = {}
-        self.advisor: Advisor = NobodyKnows()
+        self.advisor: Advisor = WithoutAdvice()
         self.tombstones: Tombstones = {}
         self._health.fail("namespaces", "not listed yet")
         self._health.fail("policies", "not listed yet")

@@ -23,12 +23,12 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import ADVICE_PATH, TOMBSTONES_PATH
 
-from nemutator_controller.admission.answering import Answerer, Rules
 from nemutator_controller.admission.endpoint import Webhook
-from nemutator_controller.admission.hearing import ADVICE_S, TOMBSTONES_S, Hearing
 from nemutator_controller.admission.reviews import LARGEST
+from nemutator_controller.admission.snapshot_poller import ADVICE_S, TOMBSTONES_S, SnapshotPoller
 from nemutator_controller.admission.spool import Spool
-from nemutator_controller.admission.watching import Watched
+from nemutator_controller.admission.watching import WatchedCluster
+from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES
@@ -64,9 +64,11 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             namespaces = Informer(
                 NAMESPACES, transport=transport, clock=clock, meter=meter, roll=dice.random
             )
-            watched = Watched(policies, namespaces, health=readiness, clock=clock, meter=meter)
+            watched = WatchedCluster(
+                policies, namespaces, health=readiness, clock=clock, meter=meter
+            )
             documents = DocumentsOverHttp(brain)
-            advice = Hearing(
+            advice = SnapshotPoller(
                 "advice",
                 ADVICE_PATH,
                 documents,
@@ -76,7 +78,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 meter=meter,
                 roll=dice.random,
             )
-            tombstones = Hearing(
+            tombstones = SnapshotPoller(
                 "tombstones",
                 TOMBSTONES_PATH,
                 documents,
@@ -99,7 +101,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 roll=dice.random,
             )
             spool.added = shipper.wake
-            answerer = Answerer(
+            answerer = WebhookHandler(
                 watched,
                 spool,
                 Rules(

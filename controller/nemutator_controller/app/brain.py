@@ -22,10 +22,10 @@ from nemutator_controller.app.in_cluster import InTheCluster
 from nemutator_controller.app.insight import Insight
 from nemutator_controller.app.journaling import Journaling
 from nemutator_controller.cluster.endpoint import TopologyApi
-from nemutator_controller.cluster.keeping import Keeper
 from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.cluster.saving import NodeSaver
 from nemutator_controller.cluster.sql import SqlLatest
-from nemutator_controller.cluster.topology import NOBODY
+from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.console.admitting import Doorkeeper
 from nemutator_controller.console.api import LinksApi
 from nemutator_controller.console.gates import (
@@ -39,7 +39,9 @@ from nemutator_controller.console.permissions import unlisted
 from nemutator_controller.console.sessions import Sessions
 from nemutator_controller.console.sql import SqlSessions
 from nemutator_controller.database.access import Database
-from nemutator_controller.database.retention import Cleaning, Keep, Retention
+from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
+from nemutator_controller.grants.endpoint import GrantsApi
+from nemutator_controller.grants.sql import SqlGrants
 from nemutator_controller.ingest.endpoint import Streams, Uplink
 from nemutator_controller.ingest.link_token import LinkToken
 from nemutator_controller.ingest.pacing import Pace
@@ -48,14 +50,12 @@ from nemutator_controller.ingest.sql import SqlReports, SqlStreams, StreamHandle
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.transport import HttpTransport
-from nemutator_controller.leases.endpoint import LeasesApi
-from nemutator_controller.leases.sql import SqlGrants
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.usage.endpoint import HistoryApi
 from nemutator_controller.usage.sql import SqlHistory, make_room, record
 
-HISTORY = Cleaning(
+HISTORY = RetentionTask(
     task="retention",
     every_s=60.0,
     step=1_000,
@@ -129,9 +129,11 @@ async def _run(
     )
     try:
         nodes = Nodes(most=settings.most_nodes)
-        keeper = Keeper(nodes, SqlLatest(database), forget_after_s=settings.history_s, clock=clock)
+        keeper = NodeSaver(
+            nodes, SqlLatest(database), forget_after_s=settings.history_s, clock=clock
+        )
         history = SqlHistory(database)
-        keep = Keep(seconds=settings.history_s, records=settings.history_points)
+        keep = RetentionLimit(seconds=settings.history_s, records=settings.history_points)
         sessions = Sessions(session_s=settings.session_s)
         doorkeeper = Doorkeeper(sessions, SqlSessions(database), fresh=fresh_secret, clock=clock)
         insight = Insight(
@@ -174,10 +176,10 @@ async def _run(
                     settings.stale_after_s, pace.missed_after_s(now=clock.now())
                 ),
                 clock=clock,
-                whose=cluster.watch if cluster else NOBODY,
+                whose=cluster.watch if cluster else NO_PODS,
             ).routes(),
             *HistoryApi(history, clock=clock).routes(),
-            *LeasesApi(grants, clock=clock).routes(),
+            *GrantsApi(grants, clock=clock).routes(),
             *insight.api(),
             *journaling.api(),
         ]

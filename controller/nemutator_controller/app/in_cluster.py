@@ -19,13 +19,13 @@ from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.wire import Summary
 
-from nemutator_controller.cluster.pods import Owner, Picture
+from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.console.cluster_gate import ClusterGate
 from nemutator_controller.console.people import People
 from nemutator_controller.ingest.bearers import Accounts, account
 from nemutator_controller.ingest.recognising import ReviewedCallers
-from nemutator_controller.journal.records import MarkedPod
+from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError, WriteBudget
 from nemutator_controller.kube.failures import KubeError
@@ -39,7 +39,7 @@ from nemutator_controller.kube.reviewing import Reviewer
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.policies.objects import MUTATION_POLICIES
-from nemutator_controller.policies.telling import Telling
+from nemutator_controller.policies.status_writer import PolicyStatusWriter
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
@@ -50,7 +50,7 @@ from nemutator_controller.registration.installation import KubeInstallation
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
 from nemutator_controller.settings import BrainSettings
-from nemutator_controller.sizing.keys import Key, Requested
+from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 REQUESTED_S = 30.0
 """How old what containers ask for may be: gathering it looks at every pod."""
@@ -133,7 +133,7 @@ class InTheCluster:
             meter=meter,
             roll=random.SystemRandom().random,
         )
-        self._telling = Telling(self._policies, self.writer, meter=meter, clock=clock)
+        self._telling = PolicyStatusWriter(self._policies, self.writer, meter=meter, clock=clock)
 
     def served(self, server: HttpServer) -> Callable[[], Coroutine[Any, Any, None]]:
         """The task that serves *server* as soon as there is a certificate to show."""
@@ -160,13 +160,15 @@ class OwnersOfUse:
     def __init__(self, watch: ClusterWatch) -> None:
         self._watch = watch
 
-    def of(self, node: str, summary: Summary) -> Key | None:
+    def of(self, node: str, summary: Summary) -> ContainerKey | None:
         placed = self._watch.of(node, summary.pod_uid, summary.container_id)
         # A pod's own cgroup is the sum of its containers, which are sized one by one.
         # A part of a container is not one, and what is given to it is nowhere to be seen.
         if placed is None or placed.container is None or summary.program is not None:
             return None
-        return Key(placed.namespace, placed.owner.kind, placed.owner.name, placed.container)
+        return ContainerKey(
+            placed.namespace, placed.owner.kind, placed.owner.name, placed.container
+        )
 
 
 class RequestedNow:
@@ -175,11 +177,11 @@ class RequestedNow:
     def __init__(self, watch: ClusterWatch, *, clock: Clock) -> None:
         self._watch = watch
         self._clock = clock
-        self._known: Mapping[Key, Requested] = {}
+        self._known: Mapping[ContainerKey, Requested] = {}
         self._gathered_at: float | None = None
         self._gathering = asyncio.Lock()
 
-    async def now(self) -> Mapping[Key, Requested]:
+    async def now(self) -> Mapping[ContainerKey, Requested]:
         async with self._gathering:
             now = self._clock.monotonic()
             picture = self._watch.picture()
@@ -227,7 +229,7 @@ class PodsWithMarks:
     def __init__(self, watch: ClusterWatch) -> None:
         self._watch = watch
 
-    async def changes(self) -> AsyncIterator[MarkedPod]:
+    async def changes(self) -> AsyncIterator[StampedPod]:
         with self._watch.pods.subscribe("journal", capacity=INTERESTING) as subscription:
             async for change in subscription:
                 if isinstance(change, Resync):
@@ -279,17 +281,17 @@ def _asking(pod: Pod) -> AnnotatedPod | None:
     return AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result)
 
 
-def _marked(pod: Pod) -> MarkedPod | None:
+def _marked(pod: Pod) -> StampedPod | None:
     mark = pod.metadata.annotations.get(MUTATION)
     if mark is None:
         return None
     ref = _ref(pod)
-    return MarkedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, mark=mark)
+    return StampedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, mark=mark)
 
 
-async def _requested(picture: Picture) -> dict[Key, Requested]:
+async def _requested(picture: ClusterSnapshot) -> dict[ContainerKey, Requested]:
     """What the newest pod of each workload asks for, container by container."""
-    newest: dict[tuple[str, Owner], Pod] = {}
+    newest: dict[tuple[str, PodOwner], Pod] = {}
     for number, pod in enumerate(picture.pods.objects.values(), 1):
         workload = (pod.metadata.namespace, picture.owner(pod))
         other = newest.get(workload)
@@ -297,10 +299,10 @@ async def _requested(picture: Picture) -> dict[Key, Requested]:
             newest[workload] = pod
         if number % AT_ONCE == 0:
             await asyncio.sleep(0)
-    found: dict[Key, Requested] = {}
+    found: dict[ContainerKey, Requested] = {}
     for number, ((namespace, owner), pod) in enumerate(newest.items(), 1):
         for container in (*pod.spec.containers, *pod.spec.init_containers):
-            key = Key(namespace, owner.kind, owner.name, container.name)
+            key = ContainerKey(namespace, owner.kind, owner.name, container.name)
             found[key] = _of_container(container)
         if number % AT_ONCE == 0:
             await asyncio.sleep(0)

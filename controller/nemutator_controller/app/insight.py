@@ -11,18 +11,18 @@ from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
 from nemutator_controller.ingest.ports import ReportStore
 from nemutator_controller.profiles.agents import AgentsApi
-from nemutator_controller.profiles.annotated import Annotated
-from nemutator_controller.profiles.desk import Desk
+from nemutator_controller.profiles.annotated import AnnotatedProfiles
 from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
 from nemutator_controller.profiles.ports import AnnotatedPods, KnownPods, Results
+from nemutator_controller.profiles.profile_queue import ProfileQueue
 from nemutator_controller.profiles.records import KnownPod
 from nemutator_controller.profiles.sql import SqlProfiles
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.endpoint import AdviceApi
-from nemutator_controller.sizing.hearing import Hearing
-from nemutator_controller.sizing.keeping import UsageKeeper
-from nemutator_controller.sizing.keys import ByPath, Key, Requested
-from nemutator_controller.sizing.ports import Requests, Whose
+from nemutator_controller.sizing.keys import ByPath, ContainerKey, Requested
+from nemutator_controller.sizing.learning_store import LearningStore
+from nemutator_controller.sizing.ports import Requests, UsageOwners
+from nemutator_controller.sizing.saving import UsageSaver
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
 
@@ -30,7 +30,7 @@ from nemutator_controller.sizing.usages import Usages
 class NoCluster:
     """Off clusters nobody requests anything, and no pod has a name. A `Requests`, a `KnownPods`."""
 
-    async def now(self) -> Mapping[Key, Requested]:
+    async def now(self) -> Mapping[ContainerKey, Requested]:
         return {}
 
     def find(self, name: str) -> KnownPod | None:
@@ -46,7 +46,7 @@ class Insight:
         database: Database,
         nodes: Nodes,
         *,
-        whose: Whose | None = None,
+        whose: UsageOwners | None = None,
         requests: Requests | None = None,
         pods: KnownPods | None = None,
         console: Callable[[], str],
@@ -58,10 +58,10 @@ class Insight:
         self._meter = meter
         self._clock = clock
         self._usages = Usages(most=settings.sized_containers)
-        self._keeper = UsageKeeper(self._usages, SqlUsages(database), meter=meter, clock=clock)
+        self._keeper = UsageSaver(self._usages, SqlUsages(database), meter=meter, clock=clock)
         self._advice = AdviceApi(self._usages, requests or NoCluster(), clock=clock)
         store = SqlProfiles(database)
-        self._desk = Desk(
+        self._desk = ProfileQueue(
             store,
             most=settings.profiles,
             most_bytes=settings.profile_bytes,
@@ -79,7 +79,7 @@ class Insight:
 
     def hearing(self, store: ReportStore) -> ReportStore:
         """*store*, with sizing behind it."""
-        return Hearing(store, self._usages, self._whose, meter=self._meter, clock=self._clock)
+        return LearningStore(store, self._usages, self._whose, meter=self._meter, clock=self._clock)
 
     def api(self) -> list[web.RouteDef]:
         return [*self._advice.routes(), *self._profiles.routes()]
@@ -103,7 +103,7 @@ class Insight:
 
     def add_annotated(self, supervisor: Supervisor, pods: AnnotatedPods, results: Results) -> None:
         """Only in a cluster: after `add_desk`."""
-        annotated = Annotated(self._desk, pods, results, link=self._link, clock=self._clock)
+        annotated = AnnotatedProfiles(self._desk, pods, results, link=self._link, clock=self._clock)
         supervisor.add("annotated pods", annotated.run)
 
     def _link(self, identity: str) -> str:

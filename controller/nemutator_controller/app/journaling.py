@@ -10,21 +10,21 @@ from nemutator_common.meters import Meter
 from nemutator_common.supervising import Supervisor
 
 from nemutator_controller.database.access import Database
-from nemutator_controller.database.retention import Cleaning, Keep, Retention
+from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.applying import Applying
-from nemutator_controller.journal.audience import Audience
 from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.manifests_endpoint import ManifestsApi
-from nemutator_controller.journal.ports import MarkedPods, Objects
+from nemutator_controller.journal.ports import Objects, StampedPods
 from nemutator_controller.journal.rolling_back import RollingBack
-from nemutator_controller.journal.sightings import Sightings
 from nemutator_controller.journal.sql import Handler, SqlJournal, recorder
-from nemutator_controller.mutations.advising import Advisor
-from nemutator_controller.policies.planning import NOBODY_KNOWS
+from nemutator_controller.journal.stamp_observer import StampObserver
+from nemutator_controller.mutations.advisor import Advisor
+from nemutator_controller.policies.plans import NO_ADVICE
 from nemutator_controller.settings import BrainSettings
 
-DECISIONS = Cleaning(
+DECISIONS = RetentionTask(
     task="journal retention",
     every_s=300.0,
     step=200,
@@ -43,7 +43,7 @@ class Journaling:
         directory: DataDirectory,
         *,
         cluster: Objects | None = None,
-        advisor: Advisor = NOBODY_KNOWS,
+        advisor: Advisor = NO_ADVICE,
         meter: Meter,
         clock: Clock,
     ) -> None:
@@ -53,7 +53,7 @@ class Journaling:
         self.record: Handler = recorder(meter)
         """What stores the stream "decisions"."""
         manifests = FileObjects(directory.objects)
-        self._audience = Audience(expected=cluster is not None, clock=clock)
+        self._audience = AdmissionReplicas(expected=cluster is not None, clock=clock)
         rolling_back = RollingBack(
             self._store,
             cluster or manifests,
@@ -67,7 +67,7 @@ class Journaling:
             self._manifests = ManifestsApi(
                 Applying(self._store, manifests, fresh=fresh_id, clock=clock, advisor=advisor)
             )
-        keep = Keep(seconds=settings.journal_s, records=settings.journal_decisions)
+        keep = RetentionLimit(seconds=settings.journal_s, records=settings.journal_decisions)
         self._retention = Retention(self._store, keep, DECISIONS, meter=meter, clock=clock)
 
     def api(self) -> list[web.RouteDef]:
@@ -80,9 +80,9 @@ class Journaling:
     def add(self, supervisor: Supervisor) -> None:
         supervisor.add(DECISIONS.task, self._retention.run)
 
-    def add_sightings(self, supervisor: Supervisor, pods: MarkedPods) -> None:
+    def add_sightings(self, supervisor: Supervisor, pods: StampedPods) -> None:
         """Only in a cluster, whose pods get their names after the decision about them."""
-        sightings = Sightings(self._store, pods, meter=self._meter, clock=self._clock)
+        sightings = StampObserver(self._store, pods, meter=self._meter, clock=self._clock)
         supervisor.add("marked pods", sightings.run)
 
 

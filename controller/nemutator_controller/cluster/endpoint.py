@@ -14,8 +14,8 @@ from nemutator_common.clocks import Clock
 from nemutator_controller.answers import refusal
 from nemutator_controller.cluster.node_list import NodeList, listed
 from nemutator_controller.cluster.nodes import Nodes
-from nemutator_controller.cluster.pods import Whose
-from nemutator_controller.cluster.topology import NOBODY, Filter, Topology, node_view
+from nemutator_controller.cluster.pods import PodLookup
+from nemutator_controller.cluster.topology import NO_PODS, Filter, Topology, node_view
 from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
 
 STEP = 100
@@ -29,7 +29,7 @@ class TopologyApi:
         *,
         stale_after_s: Callable[[], float],
         clock: Clock,
-        whose: Whose = NOBODY,
+        whose: PodLookup = NO_PODS,
     ) -> None:
         self._nodes = nodes
         self._stale_after_s = stale_after_s

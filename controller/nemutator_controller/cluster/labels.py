@@ -4,7 +4,7 @@ from collections.abc import Iterable, Mapping
 
 from nemutator_common.wire import Process, Runtime, Workload
 
-from nemutator_controller.cluster.pods import Placed
+from nemutator_controller.cluster.pods import RunningPod
 
 
 def namespace_of(path: str) -> str:
@@ -12,7 +12,7 @@ def namespace_of(path: str) -> str:
     return path.strip("/").partition("/")[0] or "/"
 
 
-def name_of(workload: Workload, placed: Placed | None) -> str:
+def name_of(workload: Workload, placed: RunningPod | None) -> str:
     """What to show: the container's or the pod's name where they are known."""
     if placed is None:
         return workload.name
@@ -29,7 +29,7 @@ def runtimes_by_workload(processes: Iterable[Process]) -> dict[str, Runtime]:
 
 
 def labels_of(
-    workload: Workload, *, node: str, runtime: Runtime | None, placed: Placed | None = None
+    workload: Workload, *, node: str, runtime: Runtime | None, placed: RunningPod | None = None
 ) -> Mapping[str, str]:
     """What a selector can ask for; what is not known is not there."""
     labels = {

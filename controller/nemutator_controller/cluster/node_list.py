@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass
 
-from nemutator_controller.cluster.nodes import Node, NodeSums
+from nemutator_controller.cluster.nodes import NodeSums, ReportedNode
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,7 +22,7 @@ class NodeList:
     items: list[ListedNode]
 
 
-def listed(node: Node, *, now: float, after_s: float) -> ListedNode:
+def listed(node: ReportedNode, *, now: float, after_s: float) -> ListedNode:
     return ListedNode(
         name=node.name,
         seen_at=node.seen_at,

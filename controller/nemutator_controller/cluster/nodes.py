@@ -39,7 +39,7 @@ class NodeSums:
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ReportedNode:
     """One node as it was last seen."""
 
     name: str
@@ -115,20 +115,20 @@ class Nodes:
 
     def __init__(self, *, most: int) -> None:
         self._most = most
-        self._nodes: dict[str, Node] = {}
+        self._nodes: dict[str, ReportedNode] = {}
 
     def see(self, node: str, epoch: str, latest: Envelope, *, now: float) -> bool:
         shown = self._nodes.get(node)
         if shown is None and len(self._nodes) >= self._most:
             return False
         if shown is None or shown.epoch != epoch or shown.seq < latest.seq:
-            self._nodes[node] = Node.of(node, epoch, latest.seq, now, latest.report)
+            self._nodes[node] = ReportedNode.of(node, epoch, latest.seq, now, latest.report)
         return True
 
     def heard_since(self, moment: float) -> int:
         return sum(node.seen_at >= moment for node in self._nodes.values())
 
-    def restore(self, nodes: Iterable[Node]) -> None:
+    def restore(self, nodes: Iterable[ReportedNode]) -> None:
         """Show *nodes* where nothing newer is known, the last seen first while there is room."""
         for node in sorted(nodes, key=lambda node: -node.seen_at):
             if len(self._nodes) < self._most:
@@ -141,9 +141,9 @@ class Nodes:
             del self._nodes[name]
         return gone
 
-    def named(self, name: str) -> tuple[Node, ...]:
+    def named(self, name: str) -> tuple[ReportedNode, ...]:
         """The node of this name; none when it has not reported."""
         return (self._nodes[name],) if name in self._nodes else ()
 
-    def all(self) -> tuple[Node, ...]:
+    def all(self) -> tuple[ReportedNode, ...]:
         return tuple(self._nodes[name] for name in sorted(self._nodes))

@@ -10,7 +10,7 @@ from nemutator_controller.kube.store import Snapshot
 
 
 @dataclass(frozen=True, slots=True)
-class Owner:
+class PodOwner:
     """The workload at the top of a pod's chain of owners; the pod itself when nobody owns it."""
 
     kind: str
@@ -18,43 +18,43 @@ class Owner:
 
 
 @dataclass(frozen=True, slots=True)
-class Placed:
+class RunningPod:
     """A pod or one of its containers, as it runs on a node."""
 
     namespace: str
     pod: str
     uid: str
     container: str | None
-    owner: Owner
+    owner: PodOwner
 
 
-class Whose(Protocol):
-    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+class PodLookup(Protocol):
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         """What *node* speaks of; None: no pod of that node, or of none at all."""
         ...
 
 
-class Nobody:
-    """The `Whose` of a machine that is in no cluster."""
+class NoPods:
+    """The `PodLookup` of a machine that is in no cluster."""
 
-    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         return None
 
 
 @dataclass(frozen=True, slots=True)
-class Picture:
-    """A `Whose` of one moment; the pods are indexed by uid."""
+class ClusterSnapshot:
+    """A `PodLookup` of one moment; the pods are indexed by uid."""
 
     pods: Snapshot[Pod]
     replica_sets: Snapshot[Object]
     jobs: Snapshot[Object]
 
-    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         pod = self.pod(pod_uid) if pod_uid else None
         # A node may speak for its own pods only.
         if pod is None or pod.spec.node_name != node:
             return None
-        return Placed(
+        return RunningPod(
             namespace=pod.metadata.namespace,
             pod=pod.metadata.name,
             uid=pod.metadata.uid,
@@ -65,18 +65,18 @@ class Picture:
     def pod(self, uid: str) -> Pod | None:
         return next(iter(self.pods.by("uid", uid)), None)
 
-    def owner(self, pod: Pod) -> Owner:
+    def owner(self, pod: Pod) -> PodOwner:
         """Up the chain as far as it can change with each rollout or run."""
         first = pod.metadata.controller
         if first is None:
-            return Owner("Pod", pod.metadata.name)
+            return PodOwner("Pod", pod.metadata.name)
         above = {"ReplicaSet": self.replica_sets, "Job": self.jobs}.get(first.kind)
         found = above.get(pod.metadata.namespace, first.name) if above is not None else None
         if found is not None and found.metadata.uid == first.uid:
             top = found.metadata.controller
-            return Owner(first.kind, first.name) if top is None else Owner(top.kind, top.name)
+            return PodOwner(first.kind, first.name) if top is None else PodOwner(top.kind, top.name)
         # Not seen (yet), or gone: its name tells as much as admission can know.
-        return Owner(*workload(first.kind, first.name, pod.metadata.labels))
+        return PodOwner(*workload(first.kind, first.name, pod.metadata.labels))
 
 
 def by_uid(thing: Object) -> Iterable[str]:

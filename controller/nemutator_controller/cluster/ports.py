@@ -3,14 +3,14 @@
 from collections.abc import Sequence
 from typing import Protocol
 
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import ReportedNode
 
 
 class LatestStore(Protocol):
     """Where the last picture survives a restart of the brain."""
 
-    async def load(self) -> Sequence[Node]: ...
+    async def load(self) -> Sequence[ReportedNode]: ...
 
-    async def save(self, nodes: Sequence[Node]) -> None: ...
+    async def save(self, nodes: Sequence[ReportedNode]) -> None: ...
 
     async def forget(self, gone: Sequence[str]) -> None: ...

@@ -7,7 +7,7 @@ from functools import partial
 from nemutator_common import names
 from sqlalchemy import Connection, delete, insert, select
 
-from nemutator_controller.cluster.nodes import Node, UnreadableReportError, sums_of, unpack
+from nemutator_controller.cluster.nodes import ReportedNode, UnreadableReportError, sums_of, unpack
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import latest
 
@@ -23,8 +23,8 @@ class SqlLatest:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def load(self) -> Sequence[Node]:
-        nodes: list[Node] = []
+    async def load(self) -> Sequence[ReportedNode]:
+        nodes: list[ReportedNode] = []
         after = ""
         while True:
             found, last = await self._database.read(partial(_load, after=after))
@@ -33,7 +33,7 @@ class SqlLatest:
                 return nodes
             after = last
 
-    async def save(self, nodes: Sequence[Node]) -> None:
+    async def save(self, nodes: Sequence[ReportedNode]) -> None:
         def job(connection: Connection) -> None:
             _forget(connection, [node.name for node in nodes])
             connection.execute(insert(latest), [_row(node) for node in nodes])
@@ -44,7 +44,7 @@ class SqlLatest:
         await self._database.write(lambda connection: _forget(connection, gone))
 
 
-def _load(connection: Connection, *, after: str) -> tuple[list[Node], str | None]:
+def _load(connection: Connection, *, after: str) -> tuple[list[ReportedNode], str | None]:
     """A step of the nodes in the order of their names, and where the next one begins."""
     columns = (latest.c.node, latest.c.epoch, latest.c.seq, latest.c.seen_at, latest.c.report)
     query = select(*columns).where(latest.c.node > after).order_by(latest.c.node).limit(STEP)
@@ -57,7 +57,7 @@ def _load(connection: Connection, *, after: str) -> tuple[list[Node], str | None
             # An older version may have kept another shape. The next report replaces it.
             log.warning("picture_unreadable", {names.NODE: name, names.ERROR: error})
             continue
-        nodes.append(Node(name, epoch, seq, seen_at, packed, sums, restored=True))
+        nodes.append(ReportedNode(name, epoch, seq, seen_at, packed, sums, restored=True))
     return nodes, rows[-1][0] if len(rows) == STEP else None
 
 
@@ -65,7 +65,7 @@ def _forget(connection: Connection, gone: Sequence[str]) -> None:
     connection.execute(delete(latest).where(latest.c.node.in_(gone)))
 
 
-def _row(node: Node) -> dict[str, object]:
+def _row(node: ReportedNode) -> dict[str, object]:
     return {
         "node": node.name,
         "epoch": node.epoch,

@@ -8,10 +8,10 @@ import msgspec
 from nemutator_common.wire import Machine, Missing, Process, Report, Workload
 
 from nemutator_controller.cluster.labels import labels_of, runtimes_by_workload
-from nemutator_controller.cluster.nodes import Node
-from nemutator_controller.cluster.pods import Nobody, Whose
+from nemutator_controller.cluster.nodes import ReportedNode
+from nemutator_controller.cluster.pods import NoPods, PodLookup
 
-NOBODY = Nobody()
+NO_PODS = NoPods()
 
 
 class Selector(Protocol):
@@ -58,7 +58,7 @@ class Topology:
 
 
 def node_view(
-    node: Node, wanted: Filter, *, now: float, after_s: float, whose: Whose = NOBODY
+    node: ReportedNode, wanted: Filter, *, now: float, after_s: float, whose: PodLookup = NO_PODS
 ) -> NodeView:
     """*node* with what the filter admits of it."""
     report = node.report
@@ -89,7 +89,7 @@ def _workload(workload: Workload, labels: Mapping[str, str]) -> dict[str, object
     return builtins | added
 
 
-def _labels(node: str, report: Report, whose: Whose) -> dict[str, Mapping[str, str]]:
+def _labels(node: str, report: Report, whose: PodLookup) -> dict[str, Mapping[str, str]]:
     """Of each workload, by its path."""
     runtimes = runtimes_by_workload(report.processes)
     return {

@@ -8,7 +8,7 @@ from nemutator_common.meters import Meter
 from nemutator_common.readiness import Readiness
 from nemutator_common.supervising import Supervisor
 
-from nemutator_controller.cluster.pods import Picture, Placed, by_uid
+from nemutator_controller.cluster.pods import ClusterSnapshot, RunningPod, by_uid
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.ports import Transport
@@ -22,7 +22,7 @@ PART = "cluster"
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    picture: Picture
+    picture: ClusterSnapshot
     at: float
 
 
@@ -64,16 +64,16 @@ class ClusterWatch:
         supervisor.add("watch jobs", self.jobs.run)
         supervisor.add("first picture", self._become_ready)
 
-    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> Placed | None:
+    def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         picture = self.picture()
         return None if picture is None else picture.of(node, pod_uid, container_id)
 
-    def picture(self) -> Picture | None:
+    def picture(self) -> ClusterSnapshot | None:
         """Of at most a second ago; None before there is a complete one."""
         now = self._clock.monotonic()
         if self._taken is None or now - self._taken.at >= PICTURE_S:
             try:
-                picture = Picture(
+                picture = ClusterSnapshot(
                     self.pods.snapshot(), self.replica_sets.snapshot(), self.jobs.snapshot()
                 )
             except NotSyncedError:

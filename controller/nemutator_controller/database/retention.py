@@ -26,7 +26,7 @@ class Bounded(Protocol):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Keep:
+class RetentionLimit:
     """How much is kept: whichever is reached first."""
 
     seconds: float
@@ -34,7 +34,7 @@ class Keep:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Cleaning:
+class RetentionTask:
     """How a kind of records is looked after."""
 
     task: str
@@ -48,7 +48,13 @@ class Cleaning:
 
 class Retention:
     def __init__(
-        self, store: Bounded, keep: Keep, cleaning: Cleaning, *, meter: Meter, clock: Clock
+        self,
+        store: Bounded,
+        keep: RetentionLimit,
+        cleaning: RetentionTask,
+        *,
+        meter: Meter,
+        clock: Clock,
     ) -> None:
         self._store = store
         self._keep = keep

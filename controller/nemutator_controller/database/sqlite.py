@@ -13,8 +13,8 @@ from sqlalchemy.exc import DBAPIError
 from sqlalchemy.pool import QueuePool
 
 from nemutator_controller.database.failures import reason_of
-from nemutator_controller.database.migrating import can_migrate_from, migrate
 from nemutator_controller.database.schema import HEAD
+from nemutator_controller.database.upgrade import can_migrate_from, migrate
 
 READERS = 2
 PAGE_BYTES = 4096

@@ -9,7 +9,7 @@ from typing import Any
 
 from nemutator_common.clocks import Clock
 
-from nemutator_controller.journal.living import Live
+from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.manifests import (
     DEFAULT_NAMESPACE,
     Applied,
@@ -18,13 +18,13 @@ from nemutator_controller.journal.manifests import (
     manifest_of,
 )
 from nemutator_controller.journal.ports import JournalStore, Manifests
-from nemutator_controller.mutations.advising import Advisor
+from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, merged, stamp_of, written
 from nemutator_controller.policies.model import KIND
-from nemutator_controller.policies.planning import NOBODY_KNOWS, Plan, Situation, plan
+from nemutator_controller.policies.plans import NO_ADVICE, MutationPlan, Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 WRITER = "brain"
@@ -43,7 +43,7 @@ class Applying:
         *,
         fresh: Callable[[], str],
         clock: Clock,
-        advisor: Advisor = NOBODY_KNOWS,
+        advisor: Advisor = NO_ADVICE,
     ) -> None:
         self._store = store
         self._manifests = manifests
@@ -82,14 +82,14 @@ class Applying:
             warnings=warnings,
         )
 
-    async def all(self) -> Sequence[Live]:
+    async def all(self) -> Sequence[LiveObject]:
         """Everything that was applied."""
         return await self._manifests.all()
 
-    async def get(self, subject: Subject) -> Live | None:
+    async def get(self, subject: Subject) -> LiveObject | None:
         return await self._manifests.get(subject)
 
-    async def _keep(self, manifest: Manifest, before: Live | None) -> Applied:
+    async def _keep(self, manifest: Manifest, before: LiveObject | None) -> Applied:
         if before is not None and same(dict(before.document), dict(manifest.document)):
             return Applied(subject=manifest.subject, outcome="unchanged")
         await self._manifests.put(manifest.subject, manifest.document)
@@ -99,7 +99,7 @@ class Applying:
         stored = await self._manifests.all(KIND)
         return snapshot_of({live.subject.name: live.document.get("spec") for live in stored})
 
-    def _plan(self, manifest: Manifest, policies: Policies) -> Plan:
+    def _plan(self, manifest: Manifest, policies: Policies) -> MutationPlan:
         namespace = manifest.subject.namespace or DEFAULT_NAMESPACE
         situation = Situation(
             subject=manifest.subject,
@@ -112,7 +112,7 @@ class Applying:
             raise ManifestError((f"not shaped like a {manifest.subject.kind}: {error}",)) from error
 
     def _decisions(
-        self, subject: Subject, planned: Plan, id_: str, warnings: tuple[str, ...]
+        self, subject: Subject, planned: MutationPlan, id_: str, warnings: tuple[str, ...]
     ) -> list[Decision]:
         both = (("apply", id_, planned.edits), ("preview", f"{id_}-preview", planned.previewed))
         return [
@@ -131,7 +131,7 @@ class Applying:
         ]
 
 
-def _changed(manifest: Manifest, planned: Plan, id_: str) -> Mapping[str, Any]:
+def _changed(manifest: Manifest, planned: MutationPlan, id_: str) -> Mapping[str, Any]:
     kind = manifest.subject.kind
     if not planned.edits:
         return manifest.document
@@ -142,7 +142,7 @@ def _changed(manifest: Manifest, planned: Plan, id_: str) -> Mapping[str, Any]:
     return result
 
 
-def _unmarked(live: Live) -> Any:
+def _unmarked(live: LiveObject) -> Any:
     return _unmarked_in(live.document, live.subject)
 
 

@@ -5,16 +5,16 @@ from typing import Any
 
 import msgspec
 
-from nemutator_controller.journal.living import Live
+from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.manifests import Applied
-from nemutator_controller.journal.plans import (
+from nemutator_controller.journal.records import JournalEntry, Reversal, Tombstone
+from nemutator_controller.journal.reversal_steps import ReversalStep
+from nemutator_controller.journal.rollback_plans import (
     MADE_ANEW,
     NEEDS_NEW_POD,
     NO_OWNER,
-    Plan,
+    RollbackPlan,
 )
-from nemutator_controller.journal.records import Entry, Reversal, Tombstone
-from nemutator_controller.journal.reversing import Step
 from nemutator_controller.mutations.decisions import Subject
 
 Json = dict[str, Any]
@@ -22,12 +22,12 @@ Json = dict[str, Any]
 API_VERSION = "nemutator.io/v1"
 
 
-def listed(entries: Sequence[Entry]) -> Json:
+def listed(entries: Sequence[JournalEntry]) -> Json:
     items = [_entry(entry) for entry in entries]
     return {"apiVersion": API_VERSION, "kind": "MutationList", "items": items}
 
 
-def shown(entry: Entry, reversals: Sequence[Reversal]) -> Json:
+def shown(entry: JournalEntry, reversals: Sequence[Reversal]) -> Json:
     return {
         "apiVersion": API_VERSION,
         "kind": "Mutation",
@@ -36,7 +36,7 @@ def shown(entry: Entry, reversals: Sequence[Reversal]) -> Json:
     }
 
 
-def planned(plan: Plan, *, evict: bool) -> Json:
+def planned(plan: RollbackPlan, *, evict: bool) -> Json:
     """What a person reads before saying yes."""
     return {
         "apiVersion": API_VERSION,
@@ -84,7 +84,7 @@ def applied(result: Applied) -> Json:
     }
 
 
-def kept(objects: Sequence[Live], *, whole: bool) -> Json:
+def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
     """Manifests by name; *whole*: with what is in them."""
     items = [
         {**_object(live.subject), "version": live.version}
@@ -100,7 +100,7 @@ def buried(stones: Sequence[Tombstone]) -> Json:
     return {"apiVersion": API_VERSION, "kind": "Tombstones", "tombstones": items}
 
 
-def _entry(entry: Entry) -> Json:
+def _entry(entry: JournalEntry) -> Json:
     decision: Json = msgspec.to_builtins(entry.decision)
     return {**decision, "state": entry.state, "writer": entry.writer}
 
@@ -109,7 +109,7 @@ def _object(subject: Subject) -> Json:
     return {"kind": subject.kind, "namespace": subject.namespace, "name": subject.name}
 
 
-def _what(step: Step, *, evict: bool, owned: bool) -> str:
+def _what(step: ReversalStep, *, evict: bool, owned: bool) -> str:
     if step.verdict == "already":
         return "has its old value already"
     if step.verdict == "conflict":

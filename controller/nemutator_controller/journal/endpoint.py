@@ -14,10 +14,10 @@ from nemutator_controller.answers import answer, refusal, unless_known
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.endpoint import CALLER
 from nemutator_controller.journal import documents
-from nemutator_controller.journal.audience import Audience
-from nemutator_controller.journal.living import RefusedError, UnreachableError
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
+from nemutator_controller.journal.live_objects import ObjectRefusedError, UnreachableError
 from nemutator_controller.journal.ports import JournalStore
-from nemutator_controller.journal.records import LONGEST_ID, Entry, names_of
+from nemutator_controller.journal.records import LONGEST_ID, JournalEntry, names_of
 from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
 from nemutator_controller.mutations.decisions import Decision, Subject
 
@@ -102,7 +102,7 @@ class MutationsApi:
         entry = await self._entry(request)
         return None if entry is None else entry.decision
 
-    async def _entry(self, request: web.Request) -> Entry | None:
+    async def _entry(self, request: web.Request) -> JournalEntry | None:
         word = request.match_info["id"]
         return await self._store.entry(word) if len(word) <= LONGEST_ID else None
 
@@ -110,7 +110,7 @@ class MutationsApi:
 class TombstonesApi:
     """For admission, on the uplink."""
 
-    def __init__(self, store: JournalStore, audience: Audience) -> None:
+    def __init__(self, store: JournalStore, audience: AdmissionReplicas) -> None:
         self._store = store
         self._audience = audience
 
@@ -140,7 +140,7 @@ def explained(handler: Handler, asked: str) -> Handler:
             return await handler(request)
         except NotToReverseError as error:
             return refusal(409, str(error), error.remedy)
-        except RefusedError as error:
+        except ObjectRefusedError as error:
             return refusal(409, str(error), "change what it names, then ask again")
         except (UnreachableError, StoreUnavailableError) as error:
             who = "the database: " if isinstance(error, StoreUnavailableError) else ""

@@ -20,10 +20,10 @@ from typing import Any, TypeVar
 from nemutator_common import names
 
 from nemutator_controller.database.failures import REMEDIES
-from nemutator_controller.journal.living import (
+from nemutator_controller.journal.live_objects import (
     ChangedError,
-    Live,
-    RefusedError,
+    LiveObject,
+    ObjectRefusedError,
     UnreachableError,
 )
 from nemutator_controller.journal.manifests import (
@@ -70,34 +70,34 @@ class FileObjects:
         self._root = root
         self._turn = threading.Lock()
 
-    async def get(self, subject: Subject) -> Live | None:
+    async def get(self, subject: Subject) -> LiveObject | None:
         return await self._outside(lambda: self._get(subject))
 
-    async def find(self, subject: Subject, decision: str) -> Live | None:
+    async def find(self, subject: Subject, decision: str) -> LiveObject | None:
         """None: a file always has the name that its manifest had."""
         return None
 
-    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+    async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
         return await self._outside(lambda: self._change(live, edits))
 
-    async def evict(self, live: Live) -> None:
-        raise RefusedError(f"{live.subject.kind}: a manifest does not run")
+    async def evict(self, live: LiveObject) -> None:
+        raise ObjectRefusedError(f"{live.subject.kind}: a manifest does not run")
 
     async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
         """Raise what `put` would."""
         await self._outside(lambda: self._kept(subject, document))
 
-    async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+    async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         """Keep *document*, whatever was there before."""
         return await self._outside(lambda: self._put(subject, document))
 
-    async def all(self, kind: str | None = None) -> Sequence[Live]:
+    async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
         """Every object, of one kind if it is named; what cannot be read is left out."""
         return await self._outside(lambda: list(self._all(kind)))
 
     async def damaged(self, kind: str) -> Sequence[str]:
         found = await self._outside(lambda: list(self._each(kind)))
-        return [str(each) for each in found if not isinstance(each, Live)]
+        return [str(each) for each in found if not isinstance(each, LiveObject)]
 
     async def _outside(self, work: Callable[[], T]) -> T:
         """Do *work* in a thread: a disk can take its time."""
@@ -119,17 +119,17 @@ class FileObjects:
         with self._turn:
             return work()
 
-    def _get(self, subject: Subject) -> Live | None:
+    def _get(self, subject: Subject) -> LiveObject | None:
         return _read(self._path(subject), subject)
 
-    def _all(self, kind: str | None) -> Iterator[Live]:
+    def _all(self, kind: str | None) -> Iterator[LiveObject]:
         for each in self._each(kind):
-            if isinstance(each, Live):
+            if isinstance(each, LiveObject):
                 yield each
             else:
                 log.warning("manifest_left_out", {names.ERROR: each})
 
-    def _each(self, kind: str | None) -> Iterator[Live | Exception]:
+    def _each(self, kind: str | None) -> Iterator[LiveObject | Exception]:
         """Every object, or why it cannot be read."""
         for path in sorted(self._root.glob(f"{kind or '*'}/*/*{SUFFIX}")):
             kind_there, namespace, name = path.parts[-3], path.parts[-2], path.stem
@@ -141,23 +141,23 @@ class FileObjects:
             )
             try:
                 live = _read(self._path(subject), subject)
-            except (RefusedError, OSError) as error:
+            except (ObjectRefusedError, OSError) as error:
                 yield error
                 continue
             if live is not None:
                 yield live
 
-    def _change(self, live: Live, edits: Sequence[Edit]) -> Live:
+    def _change(self, live: LiveObject, edits: Sequence[Edit]) -> LiveObject:
         now = self._get(live.subject)
         if now is None or now.version != live.version:
             raise ChangedError("the file was changed meanwhile")
         try:
             changed = apply_edits(now.document, edits, live.subject.kind)
         except PathError as error:
-            raise RefusedError(str(error)) from error
+            raise ObjectRefusedError(str(error)) from error
         return self._put(live.subject, changed)
 
-    def _put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+    def _put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         path, body = self._kept(subject, document)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
         fresh = path.with_suffix(".new")
@@ -168,31 +168,31 @@ class FileObjects:
             file.flush()
             os.fsync(file.fileno())
         fresh.replace(path)
-        return Live(subject=subject, document=document, version=_version(body))
+        return LiveObject(subject=subject, document=document, version=_version(body))
 
     def _kept(self, subject: Subject, document: Mapping[str, Any]) -> tuple[Path, bytes]:
-        """Where *document* is kept, and as what; raises `RefusedError` when it cannot be."""
+        """Where *document* is kept, and as what; raises `ObjectRefusedError` when it cannot be."""
         path = self._path(subject)
         try:
             body = body_of(document)
         except ManifestError as error:
-            raise RefusedError(f"{subject.kind} {subject.name}: {error}") from error
+            raise ObjectRefusedError(f"{subject.kind} {subject.name}: {error}") from error
         if not path.exists() and sum(1 for _ in self._root.glob(f"*/*/*{SUFFIX}")) >= MOST:
-            raise RefusedError(f"there are {MOST} objects already: remove some files first")
+            raise ObjectRefusedError(f"there are {MOST} objects already: remove some files first")
         return path, body
 
     def _path(self, subject: Subject) -> Path:
         """Its file. These names come from a manifest: none of them may lead elsewhere."""
         if not _KIND.fullmatch(subject.kind):
-            raise RefusedError(f"kind {subject.kind[:80]!r}: expected a word like Deployment")
+            raise ObjectRefusedError(f"kind {subject.kind[:80]!r}: expected a word like Deployment")
         namespaces = (("namespace", subject.namespace),) if subject.namespace else ()
         for what, name in (*namespaces, ("name", subject.name)):
             if not _NAME.fullmatch(name) or ".." in name:
-                raise RefusedError(
+                raise ObjectRefusedError(
                     f"{what} {name[:80]!r}: expected small letters, digits, dots and dashes"
                 )
             if len(name) > LONGEST_STEM:
-                raise RefusedError(
+                raise ObjectRefusedError(
                     f"{what} {name[:40]}…: longer than {LONGEST_STEM} characters: what is applied"
                     f" here is kept as a file of that name and {SUFFIX}"
                 )
@@ -200,7 +200,7 @@ class FileObjects:
         return folder / f"{subject.name}{SUFFIX}"
 
 
-def _read(path: Path, subject: Subject) -> Live | None:
+def _read(path: Path, subject: Subject) -> LiveObject | None:
     try:
         # Of a link nobody knows where it leads; of a pipe nobody knows when it ends.
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
@@ -219,16 +219,16 @@ def _read(path: Path, subject: Subject) -> Live | None:
         if not isinstance(document, dict):
             raise ManifestError(("the document: expected an object",))
     except ManifestError as error:
-        raise RefusedError(
+        raise ObjectRefusedError(
             f"{subject.kind} {subject.name}: its file is damaged ({_place(path)}): {error}"
         ) from error
     version = document.get("apiVersion")
     named = replace(subject, api_version=version if isinstance(version, str) else "")
-    return Live(subject=named, document=document, version=_version(body))
+    return LiveObject(subject=named, document=document, version=_version(body))
 
 
-def _in_the_way(path: Path, why: str) -> RefusedError:
-    return RefusedError(f"{_place(path)}: {why}: move away what is in its place")
+def _in_the_way(path: Path, why: str) -> ObjectRefusedError:
+    return ObjectRefusedError(f"{_place(path)}: {why}: move away what is in its place")
 
 
 def _place(path: Path) -> str:

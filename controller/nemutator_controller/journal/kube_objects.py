@@ -7,10 +7,10 @@ from typing import Any, Final
 import msgspec
 from nemutator_common import names
 
-from nemutator_controller.journal.living import (
+from nemutator_controller.journal.live_objects import (
     ChangedError,
-    Live,
-    RefusedError,
+    LiveObject,
+    ObjectRefusedError,
     UnreachableError,
 )
 from nemutator_controller.kube.calls import Selection
@@ -50,7 +50,7 @@ class KubeObjects:
         self._reader = reader
         self._writer = writer
 
-    async def get(self, subject: Subject) -> Live | None:
+    async def get(self, subject: Subject) -> LiveObject | None:
         resource = _resource(subject.kind)
         try:
             body = await self._reader.raw(resource, subject.namespace, subject.name)
@@ -62,7 +62,7 @@ class KubeObjects:
         # Another object may have taken the name since.
         return None if subject.uid and live.subject.uid != subject.uid else live
 
-    async def find(self, subject: Subject, decision: str) -> Live | None:
+    async def find(self, subject: Subject, decision: str) -> LiveObject | None:
         resource = _resource(subject.kind)
         try:
             async for page in self._reader.pages(resource, Selection(namespace=subject.namespace)):
@@ -75,7 +75,7 @@ class KubeObjects:
             raise _failure(error) from error
         return None
 
-    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+    async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
         subject = live.subject
         operations = [
             *guards(live.document, edits, subject.kind),
@@ -99,12 +99,12 @@ class KubeObjects:
             now = await self.get(subject)
             if now is None or now.version != live.version:
                 raise ChangedError(str(error)) from error
-            raise RefusedError(str(error)) from error
+            raise ObjectRefusedError(str(error)) from error
         except KubeError as error:
             raise _failure(error) from error
         return _live(subject, body)
 
-    async def evict(self, live: Live) -> None:
+    async def evict(self, live: LiveObject) -> None:
         subject = live.subject
         try:
             await self._writer.evict(
@@ -122,15 +122,17 @@ def _resource(kind: str) -> Resource[Any]:
     try:
         return RESOURCES[kind]
     except KeyError:
-        raise RefusedError(f"{kind}: only {', '.join(RESOURCES)} are taken back") from None
+        raise ObjectRefusedError(f"{kind}: only {', '.join(RESOURCES)} are taken back") from None
 
 
-def _live(subject: Subject, body: bytes) -> Live:
+def _live(subject: Subject, body: bytes) -> LiveObject:
     try:
         document = msgspec.json.decode(body, type=dict[str, Any])
         metadata = document["metadata"]
         found = replace(subject, name=str(metadata["name"]), uid=str(metadata["uid"]))
-        return Live(subject=found, document=document, version=str(metadata["resourceVersion"]))
+        return LiveObject(
+            subject=found, document=document, version=str(metadata["resourceVersion"])
+        )
     except (msgspec.DecodeError, KeyError, TypeError) as error:
         raise UnreachableError(f"the answer of the API server is no object: {error}") from error
 
@@ -140,7 +142,7 @@ def _carries(thing: Object, decision: str) -> bool:
     return stamp is not None and stamp.id == decision
 
 
-def _failure(error: KubeError) -> RefusedError | UnreachableError:
+def _failure(error: KubeError) -> ObjectRefusedError | UnreachableError:
     if error.retry or isinstance(error, UntrustedError | UnauthorizedError):
         return UnreachableError(str(error))
-    return RefusedError(str(error))
+    return ObjectRefusedError(str(error))

@@ -3,13 +3,13 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from nemutator_controller.journal.living import Live
+from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.records import (
-    Entry,
+    JournalEntry,
     Known,
-    MarkedPod,
+    PodStamp,
     Reversal,
-    Sighting,
+    StampedPod,
     State,
     Tombstone,
 )
@@ -23,11 +23,11 @@ class JournalStore(Protocol):
         """Keep *decisions*; those whose id is known already change nothing."""
         ...
 
-    async def entry(self, decision: str) -> Entry | None: ...
+    async def entry(self, decision: str) -> JournalEntry | None: ...
 
     async def entries(
         self, *, namespace: str | None, name: str | None, limit: int
-    ) -> Sequence[Entry]:
+    ) -> Sequence[JournalEntry]:
         """Newest first."""
         ...
 
@@ -35,7 +35,7 @@ class JournalStore(Protocol):
         """An object carries the mark of *decision*: what is its name. False: nothing to note."""
         ...
 
-    async def note(self, sightings: Sequence[Sighting]) -> Sequence[Known]:
+    async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
         """The same for pods of a cluster, where anybody may have copied a mark; one by one."""
         ...
 
@@ -65,8 +65,8 @@ class JournalStore(Protocol):
     async def count(self) -> int: ...
 
 
-class MarkedPods(Protocol):
-    def changes(self) -> AsyncIterator[MarkedPod]:
+class StampedPods(Protocol):
+    def changes(self) -> AsyncIterator[StampedPod]:
         """Every pod with a mark: first those that there are, then each that comes or changes."""
         ...
 
@@ -79,20 +79,20 @@ class Objects(Protocol):
         """Whether a pod there is one that runs, of which not everything can be changed."""
         ...
 
-    async def get(self, subject: Subject) -> Live | None: ...
+    async def get(self, subject: Subject) -> LiveObject | None: ...
 
-    async def find(self, subject: Subject, decision: str) -> Live | None:
+    async def find(self, subject: Subject, decision: str) -> LiveObject | None:
         """The object that carries the mark of *decision*, for when its name is not known."""
         ...
 
-    async def write(self, live: Live, edits: Sequence[Edit], *, resize: bool) -> Live:
+    async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
         """Make *edits*, all of them or none, if the object still is as *live* shows it.
 
         *resize*: they are resources of a running pod.
         """
         ...
 
-    async def evict(self, live: Live) -> None:
+    async def evict(self, live: LiveObject) -> None:
         """Ask for the end of a pod, so that its workload makes another one."""
         ...
 
@@ -104,11 +104,11 @@ class Manifests(Objects, Protocol):
         """Raise what `put` would, as far as that can be known before."""
         ...
 
-    async def put(self, subject: Subject, document: Mapping[str, Any]) -> Live:
+    async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         """Keep *document*, whatever was there before."""
         ...
 
-    async def all(self, kind: str | None = None) -> Sequence[Live]:
+    async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
         """Every object, of one kind if it is named; what cannot be read is left out."""
         ...
 

@@ -33,7 +33,7 @@ class DecisionError(ValueError):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Entry:
+class JournalEntry:
     """A decision in the journal."""
 
     decision: Decision
@@ -43,7 +43,7 @@ class Entry:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MarkedPod:
+class StampedPod:
     """A pod as a watch shows it, with what stands where our mark is."""
 
     namespace: str
@@ -53,7 +53,7 @@ class MarkedPod:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Sighting:
+class PodStamp:
     """A pod that carries the mark of *decision*."""
 
     decision: str
@@ -63,7 +63,7 @@ class Sighting:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Outcome:
+class EditOutcome:
     """What became of one edit."""
 
     path: str
@@ -81,7 +81,7 @@ class Reversal:
     decision: str
     at: float
     state: State
-    outcomes: tuple[Outcome, ...]
+    outcomes: tuple[EditOutcome, ...]
     evicted: bool = False
 
 

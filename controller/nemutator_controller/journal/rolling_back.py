@@ -4,31 +4,37 @@ from collections.abc import Callable, Sequence
 
 from nemutator_common.clocks import Clock
 
-from nemutator_controller.journal.audience import Audience
-from nemutator_controller.journal.living import (
-    ChangedError,
-    Live,
-    RefusedError,
-    UnreachableError,
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
+from nemutator_controller.journal.decision_stamps import (
+    about,
+    concerns,
+    decision_from,
+    is_about,
+    stamp_on,
 )
-from nemutator_controller.journal.marks import about, concerns, decision_from, is_about, mark_of
-from nemutator_controller.journal.plans import (
-    MADE_ANEW,
-    NEEDS_NEW_POD,
-    NO_OWNER,
-    Plan,
-    remarked,
-    state_after,
+from nemutator_controller.journal.live_objects import (
+    ChangedError,
+    LiveObject,
+    ObjectRefusedError,
+    UnreachableError,
 )
 from nemutator_controller.journal.ports import JournalStore, Objects
 from nemutator_controller.journal.records import (
-    Outcome,
+    EditOutcome,
     Result,
     Reversal,
     Tombstone,
     names_of,
 )
-from nemutator_controller.journal.reversing import Step, backwards, steps_back
+from nemutator_controller.journal.reversal_steps import ReversalStep, backwards, steps_back
+from nemutator_controller.journal.rollback_plans import (
+    MADE_ANEW,
+    NEEDS_NEW_POD,
+    NO_OWNER,
+    RollbackPlan,
+    restamped,
+    state_after,
+)
 from nemutator_controller.journal.ways import POD
 from nemutator_controller.mutations.decisions import Decision, Subject
 
@@ -62,7 +68,7 @@ class RollingBack:
         store: JournalStore,
         objects: Objects,
         *,
-        audience: Audience,
+        audience: AdmissionReplicas,
         fresh: Callable[[], str],
         clock: Clock,
     ) -> None:
@@ -72,7 +78,7 @@ class RollingBack:
         self._fresh = fresh
         self._clock = clock
 
-    async def plan(self, decision: Decision) -> Plan:
+    async def plan(self, decision: Decision) -> RollbackPlan:
         """Raises `NotToReverseError`, and `UnreachableError` when the object cannot be read."""
         if decision.mode != "apply":
             raise NotToReverseError(
@@ -94,14 +100,14 @@ class RollingBack:
             running=self._objects.running,
             newer=[other for other in others if other.at > decision.at],
         )
-        return Plan(decision=decision, live=live, steps=steps, others=others)
+        return RollbackPlan(decision=decision, live=live, steps=steps, others=others)
 
     async def marked(self, subject: Subject) -> Decision:
         """The decision whose mark the object carries, from the journal or else from the mark."""
         live = await self._objects.get(subject)
         if live is None:
             raise _gone(subject)
-        if (mark := mark_of(live)) is None:
+        if (mark := stamp_on(live)) is None:
             raise NotToReverseError(
                 f"{names_of(subject)} carries no mark of ours: nothing was changed in it",
                 "`nemutator mutations` lists what was changed",
@@ -119,7 +125,7 @@ class RollingBack:
 
     async def roll_back(self, decision: Decision, *, evict: bool) -> Reversal:
         """Do what can be done. What was done is noted even when the rest fails."""
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[str, EditOutcome] = {}
         evicted = False
         for left in reversed(range(TRIES)):
             plan = await self.plan(decision)
@@ -143,7 +149,7 @@ class RollingBack:
         await self._store.close(reversal)
         return reversal
 
-    async def _others(self, decision: Decision, live: Live) -> tuple[Decision, ...]:
+    async def _others(self, decision: Decision, live: LiveObject) -> tuple[Decision, ...]:
         """What else was done to the object, newest first; a running pod is of one decision."""
         if self._objects.running:
             return ()
@@ -159,14 +165,14 @@ class RollingBack:
             and is_about(entry.decision, subject)
         )
 
-    def _is_another(self, live: Live, decision: Decision) -> bool:
+    def _is_another(self, live: LiveObject, decision: Decision) -> bool:
         """Whether a pod with another mark has taken the name: a StatefulSet's do."""
         if not self._objects.running or live.subject.kind != POD:
             return False
-        mark = mark_of(live)
+        mark = stamp_on(live)
         return mark is not None and mark.id != decision.id
 
-    async def _write(self, plan: Plan, outcomes: dict[str, Outcome]) -> None:
+    async def _write(self, plan: RollbackPlan, outcomes: dict[str, EditOutcome]) -> None:
         live = plan.live
         for way in ("patch", "resize"):
             steps = plan.by(way)
@@ -174,15 +180,17 @@ class RollingBack:
                 continue
             edits = [backwards(step) for step in steps]
             if way == "patch" and not self._objects.running:
-                edits += remarked(plan)
+                edits += restamped(plan)
             try:
                 live = await self._objects.write(live, edits, resize=way == "resize")
-            except (RefusedError, UnreachableError) as error:
+            except (ObjectRefusedError, UnreachableError) as error:
                 _note(steps, outcomes, "refused", str(error))
             else:
                 _note(steps, outcomes, "reversed", "")
 
-    async def _replace(self, plan: Plan, outcomes: dict[str, Outcome], *, evict: bool) -> bool:
+    async def _replace(
+        self, plan: RollbackPlan, outcomes: dict[str, EditOutcome], *, evict: bool
+    ) -> bool:
         """Have the pod made anew, without what is taken back; whether it was evicted."""
         steps = plan.by("new pod")
         if not steps:
@@ -208,7 +216,7 @@ class RollingBack:
             return False
         try:
             await self._objects.evict(plan.live)
-        except (RefusedError, UnreachableError, ChangedError) as error:
+        except (ObjectRefusedError, UnreachableError, ChangedError) as error:
             _note(steps, outcomes, "refused", f"{error}; pods made from now on are without it")
             return False
         _note(steps, outcomes, "reversed", MADE_ANEW)
@@ -222,18 +230,20 @@ def _gone(subject: Subject) -> NotToReverseError:
     )
 
 
-def _judge(plan: Plan, outcomes: dict[str, Outcome]) -> None:
+def _judge(plan: RollbackPlan, outcomes: dict[str, EditOutcome]) -> None:
     for step in plan.steps:
         done = outcomes.get(step.edit.path)
         if step.verdict == "reverse" or (done is not None and done.result == "reversed"):
             continue
-        outcomes[step.edit.path] = Outcome(
+        outcomes[step.edit.path] = EditOutcome(
             path=step.edit.path, live=step.live, result=step.verdict, why=step.why
         )
 
 
-def _note(steps: Sequence[Step], outcomes: dict[str, Outcome], result: Result, why: str) -> None:
+def _note(
+    steps: Sequence[ReversalStep], outcomes: dict[str, EditOutcome], result: Result, why: str
+) -> None:
     for step in steps:
         path = step.edit.path
         if (done := outcomes.get(path)) is None or done.result != "reversed":
-            outcomes[path] = Outcome(path=path, live=step.live, result=result, why=why)
+            outcomes[path] = EditOutcome(path=path, live=step.live, result=result, why=why)

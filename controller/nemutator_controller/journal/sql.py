@@ -12,13 +12,13 @@ from sqlalchemy import Connection, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import decisions, reversals, tombstones
-from nemutator_controller.journal.marks import made_of
+from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.records import (
     DecisionError,
-    Entry,
+    JournalEntry,
     Known,
+    PodStamp,
     Reversal,
-    Sighting,
     State,
     Tombstone,
     decode,
@@ -46,8 +46,8 @@ class SqlJournal:
     async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
         await self._database.write(partial(_add, new=decisions, writer=writer, state=state))
 
-    async def entry(self, decision: str) -> Entry | None:
-        def job(connection: Connection) -> Entry | None:
+    async def entry(self, decision: str) -> JournalEntry | None:
+        def job(connection: Connection) -> JournalEntry | None:
             row = connection.execute(_ENTRY.where(decisions.c.id == decision)).one_or_none()
             return None if row is None else _entry(*row)
 
@@ -55,14 +55,14 @@ class SqlJournal:
 
     async def entries(
         self, *, namespace: str | None, name: str | None, limit: int
-    ) -> Sequence[Entry]:
+    ) -> Sequence[JournalEntry]:
         query = _ENTRY.order_by(decisions.c.at.desc(), decisions.c.id).limit(limit)
         if namespace is not None:
             query = query.where(decisions.c.namespace == namespace)
         if name is not None:
             query = query.where(decisions.c.name == name)
 
-        def job(connection: Connection) -> list[Entry]:
+        def job(connection: Connection) -> list[JournalEntry]:
             return [_entry(*row) for row in connection.execute(query)]
 
         return await self._database.read(job)
@@ -70,7 +70,7 @@ class SqlJournal:
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
         return await self._database.write(partial(_seen, decision=decision, name=name, uid=uid))
 
-    async def note(self, sightings: Sequence[Sighting]) -> Sequence[Known]:
+    async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
         return await self._database.write(partial(_note, sightings=sightings))
 
     async def close(self, reversal: Reversal) -> None:
@@ -128,8 +128,8 @@ def recorder(meter: Meter) -> Handler:
 _ENTRY = select(decisions.c.document, decisions.c.state, decisions.c.writer)
 
 
-def _entry(document: bytes, state: State, writer: str) -> Entry:
-    return Entry(decision=_DECISION.decode(document), state=state, writer=writer)
+def _entry(document: bytes, state: State, writer: str) -> JournalEntry:
+    return JournalEntry(decision=_DECISION.decode(document), state=state, writer=writer)
 
 
 def _add(connection: Connection, *, new: Sequence[Decision], writer: str, state: State) -> None:
@@ -174,14 +174,14 @@ def _seen(connection: Connection, *, decision: str, name: str, uid: str) -> bool
     return True
 
 
-def _note(connection: Connection, *, sightings: Sequence[Sighting]) -> list[Known]:
+def _note(connection: Connection, *, sightings: Sequence[PodStamp]) -> list[Known]:
     wanted = {sighting.decision for sighting in sightings}
     rows = connection.execute(_ENTRY.where(decisions.c.id.in_(wanted)))
     kept = {entry.decision.id: entry for entry in (_entry(*row) for row in rows)}
     made: list[Known] = []
     for sighting in sightings:
         entry = kept.get(sighting.decision)
-        made.append(made_of(sighting, entry))
+        made.append(known_from(sighting, entry))
         if entry is not None and made[-1] == "observed":
             kept[sighting.decision] = replace(entry, state="observed")
             _seen(connection, decision=sighting.decision, name=sighting.name, uid=sighting.uid)

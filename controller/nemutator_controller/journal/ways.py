@@ -3,7 +3,7 @@
 from typing import Literal
 
 from nemutator_controller.mutations.decisions import Maybe
-from nemutator_controller.mutations.paths import Field, Item, Key, Path
+from nemutator_controller.mutations.paths import FieldStep, ItemStep, KeyStep, Path
 
 Way = Literal["patch", "resize", "new pod"]
 
@@ -16,15 +16,15 @@ def way_of(kind: str, path: Path, wanted: Maybe, *, running: bool) -> Way:
     A pod that runs keeps its spec: only its metadata can be patched, and the CPU and memory of its
     containers resized, to other amounts but not to none (KEP-1287).
     """
-    if kind != POD or not running or path.steps[0] == Field("metadata"):
+    if kind != POD or not running or path.steps[0] == FieldStep("metadata"):
         return "patch"
     match path.steps:
         case (
-            Field("containers"),
-            Item("name"),
-            Field("resources"),
-            Field("requests" | "limits"),
-            Field("cpu" | "memory") | Key("cpu" | "memory"),
+            FieldStep("containers"),
+            ItemStep("name"),
+            FieldStep("resources"),
+            FieldStep("requests" | "limits"),
+            FieldStep("cpu" | "memory") | KeyStep("cpu" | "memory"),
         ) if wanted:
             return "resize"
     return "new pod"

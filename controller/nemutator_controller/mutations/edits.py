@@ -9,8 +9,8 @@ from dataclasses import dataclass, replace
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.paths import (
-    Field,
-    Item,
+    FieldStep,
+    ItemStep,
     Json,
     Path,
     PathError,
@@ -27,7 +27,7 @@ FIRST = frozenset({"initContainers"})
 wait for must come before them."""
 
 
-_KEPT_EMPTY = frozenset({Field("metadata"), Field("spec"), Field("template")})
+_KEPT_EMPTY = frozenset({FieldStep("metadata"), FieldStep("spec"), FieldStep("template")})
 
 
 @dataclass(frozen=True, slots=True)
@@ -139,7 +139,7 @@ def same(left: Json, right: Json) -> bool:
 def place_of_new(steps: Sequence[Step], items: Sequence[Json]) -> int:
     """At which index a new item goes, when *steps* lead to it."""
     around = steps[-2]
-    return 0 if isinstance(around, Field) and around.name in FIRST else len(items)
+    return 0 if isinstance(around, FieldStep) and around.name in FIRST else len(items)
 
 
 def emptied(thing: Json, steps: Sequence[Step]) -> int:
@@ -160,7 +160,7 @@ def emptied(thing: Json, steps: Sequence[Step]) -> int:
 def _stays(steps: Sequence[Step]) -> bool:
     """Whether what *steps* lead to may be empty: `metadata`, a spec, a template, an item."""
     last = steps[-1]
-    return isinstance(last, Item) or last in _KEPT_EMPTY
+    return isinstance(last, ItemStep) or last in _KEPT_EMPTY
 
 
 class Writing:
@@ -186,7 +186,7 @@ class Writing:
     def _set(self, steps: Sequence[Step], value: Json) -> None:
         container = self._container(steps)
         last = steps[-1]
-        if type(last) is Item:
+        if type(last) is ItemStep:
             index = index_of(container, last)
             if index is None:
                 container.insert(place_of_new(steps, container), value)
@@ -215,7 +215,7 @@ class Writing:
 
     def _copy(self, held: Json, inside: Step) -> Json:
         if held is None:
-            copy: Json = [] if type(inside) is Item else {}
+            copy: Json = [] if type(inside) is ItemStep else {}
         else:
             member(held, inside)  # raises when it is of the wrong kind
             copy = held.copy()
@@ -224,7 +224,7 @@ class Writing:
 
 
 def _key(container: Json, step: Step) -> Json:
-    if type(step) is not Item:
+    if type(step) is not ItemStep:
         return step.name
     index = index_of(container, step)
     if index is None:

@@ -19,7 +19,7 @@ from nemutator_common.declarations import (
 )
 
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import Field, Item, Json, Path, named
+from nemutator_controller.mutations.paths import FieldStep, ItemStep, Json, Path, named
 from nemutator_controller.mutations.qos import quantity
 
 VERB = "containers"
@@ -76,7 +76,7 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
         )
     for field, name, by in mounts:
         if by is None and name != INIT_CONTAINER:
-            mounted = Field("volumeMounts"), Item("mountPath", names.POD_DIRECTORY)
+            mounted = FieldStep("volumeMounts"), ItemStep("mountPath", names.POD_DIRECTORY)
             draft.set(
                 Path((*named(field, name).steps, *mounted)),
                 {"name": volume, "mountPath": names.POD_DIRECTORY, "readOnly": True},
@@ -88,7 +88,7 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
 def declared_by(draft: Draft) -> Declarations:
     """What the pod's annotations ask for, and the uid that its containers agree on."""
     annotations: Mapping[str, Json] = {}
-    for found in draft.value(Path((Field("metadata"), Field("annotations")))):
+    for found in draft.value(Path((FieldStep("metadata"), FieldStep("annotations")))):
         annotations = found or {}
     try:
         declared = from_annotations(
@@ -112,7 +112,7 @@ def agreed_user(spec: Json) -> int | None:
 
 
 def _spec(draft: Draft) -> Json:
-    found = draft.value(Path((Field("containers"),)))
+    found = draft.value(Path((FieldStep("containers"),)))
     if not found or not isinstance(found[0], list) or not found[0]:
         raise NotInjectedError("the pod has no containers")
     spec = _whole_spec(draft)
@@ -125,7 +125,7 @@ def _spec(draft: Draft) -> Json:
 
 def _whole_spec(draft: Draft) -> Json:
     fields = ("containers", "initContainers", "volumes", "securityContext", "os", "nodeSelector")
-    return {name: value for name in fields for value in draft.value(Path((Field(name),)))}
+    return {name: value for name in fields for value in draft.value(Path((FieldStep(name),)))}
 
 
 def _objects(spec: Json, field: str) -> Iterator[Json]:

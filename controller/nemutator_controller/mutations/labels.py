@@ -7,7 +7,7 @@ by which a workload may find its pods keeps its value.
 from collections.abc import Iterator
 
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import Field, Json, Path, label, value_at
+from nemutator_controller.mutations.paths import FieldStep, Json, Path, label, value_at
 from nemutator_controller.mutations.texts import Texts, write
 
 VERB = "labels"
@@ -15,7 +15,7 @@ VERB = "labels"
 
 POD = "Pod"
 
-_LABELS = Path((Field("metadata"), Field("labels")))
+_LABELS = Path((FieldStep("metadata"), FieldStep("labels")))
 
 
 def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> list[str]:

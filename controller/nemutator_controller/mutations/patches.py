@@ -10,7 +10,7 @@ from typing import Literal
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Writing, emptied, place_of_new, same
 from nemutator_controller.mutations.paths import (
-    Item,
+    ItemStep,
     Json,
     Step,
     enter,
@@ -95,7 +95,7 @@ def _written(thing: Json, steps: Sequence[Step], value: Json) -> list[Operation]
 
 def _new(container: Json, steps: Sequence[Step]) -> str:
     last = steps[-1]
-    if not isinstance(last, Item):
+    if not isinstance(last, ItemStep):
         return escaped(last.name)
     at = place_of_new(steps, container)
     return f"/{at}" if at < len(container) else "/-"
@@ -112,7 +112,7 @@ def _operation(
 ) -> Operation:
     """With the parents that *value* needs around it, as *inside* leads to it."""
     for step in reversed(inside):
-        value = [value] if isinstance(step, Item) else {step.name: value}
+        value = [value] if isinstance(step, ItemStep) else {step.name: value}
     return {"op": op, "path": pointer, "value": value}
 
 
@@ -121,7 +121,7 @@ def _meant(thing: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable
     for edit in edits:
         steps = steps_in(kind, parse_path(edit.path))
         for depth, step in enumerate(steps, start=1):
-            if type(step) is not Item or steps[:depth] in told:
+            if type(step) is not ItemStep or steps[:depth] in told:
                 continue
             told.add(steps[:depth])
             # What the patch itself has added needs no proof, nor what it has removed.

@@ -54,7 +54,7 @@ class PathError(ValueError):
 # Structs, not dataclasses: every pod that is changed makes, compares and looks up a hundred paths.
 # And final: isinstance() takes three times as long to say that a struct is not of a type.
 @final
-class Field(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
+class FieldStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A field that the API declares."""
 
     name: str
@@ -64,7 +64,7 @@ class Field(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 
 @final
-class Key(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
+class KeyStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A key of a map, chosen by people."""
 
     name: str
@@ -74,7 +74,7 @@ class Key(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 
 @final
-class Item(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
+class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """The first item of a list whose field *by* is *value*."""
 
     by: str
@@ -84,10 +84,10 @@ class Item(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
         return f"[{self.by}={_quoted(self.value)}]"
 
 
-Step = Field | Key | Item
+Step = FieldStep | KeyStep | ItemStep
 
-_METADATA, _SPEC = Field("metadata"), Field("spec")
-_LABELS, _ANNOTATIONS = Field("labels"), Field("annotations")
+_METADATA, _SPEC = FieldStep("metadata"), FieldStep("spec")
+_LABELS, _ANNOTATIONS = FieldStep("labels"), FieldStep("annotations")
 
 
 class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
@@ -101,12 +101,12 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 
 def label(key: str) -> Path:
-    return Path((_METADATA, _LABELS, Key(key)))
+    return Path((_METADATA, _LABELS, KeyStep(key)))
 
 
 def annotation(key: str) -> Path:
     # Plain text: a declared word would get into the documents that are written, as their key.
-    return Path((_METADATA, _ANNOTATIONS, Key(str(key))))
+    return Path((_METADATA, _ANNOTATIONS, KeyStep(str(key))))
 
 
 def named(field: str, name: str) -> Path:
@@ -114,7 +114,7 @@ def named(field: str, name: str) -> Path:
     if len(name) > LONGEST_NAME:
         # What is remembered of paths would otherwise grow by megabytes with each stranger's pod.
         raise PathError(f"{field}[name={name[:40]}…]: longer than {LONGEST_NAME} characters")
-    return Path((Field(field), Item("name", name)))
+    return Path((FieldStep(field), ItemStep("name", name)))
 
 
 def template_root(kind: str) -> tuple[str, ...]:
@@ -148,7 +148,7 @@ def _text_of(path: Path) -> str:
 
 @functools.cache
 def _steps_to_pod(kind: str) -> tuple[Step, ...]:
-    return tuple(Field(name) for name in template_root(kind))
+    return tuple(FieldStep(name) for name in template_root(kind))
 
 
 @functools.cache
@@ -167,7 +167,7 @@ def value_at(thing: Json, path: Path, kind: str) -> Maybe:
     found = thing
     for step in steps_in(kind, path):
         # As `member` would, without a call: nothing is done as often as this.
-        if type(step) is Item:
+        if type(step) is ItemStep:
             index = index_of(found, step)
             if index is None:
                 return ()
@@ -208,7 +208,7 @@ def member(container: Json, step: Step) -> Maybe:
 
 def enter(container: Json, step: Step) -> tuple[str, Json] | None:
     """What a JSON Pointer says for *step*, slash included, and what it leads to."""
-    if type(step) is Item:
+    if type(step) is ItemStep:
         index = index_of(container, step)
         return None if index is None else (f"/{index}", container[index])
     if container is None:
@@ -218,7 +218,7 @@ def enter(container: Json, step: Step) -> tuple[str, Json] | None:
     return (escaped(step.name), container[step.name]) if step.name in container else None
 
 
-def index_of(container: Json, item: Item) -> int | None:
+def index_of(container: Json, item: ItemStep) -> int | None:
     if container is None:
         return None
     if not isinstance(container, list):
@@ -242,14 +242,14 @@ def _steps(text: str) -> Iterator[Step]:
     word = _WORD.match(text)
     if word is None:
         raise PathError(f"{text[:80]!r}: expected the name of a field at its begin")
-    yield Field(word[0])
+    yield FieldStep(word[0])
     at = word.end()
     while at < len(text):
         if text[at] == ".":
             word = _WORD.match(text, at + 1)
             if word is None:
                 raise _unexpected(text, at + 1, "the name of a field")
-            yield Field(word[0])
+            yield FieldStep(word[0])
             at = word.end()
         elif text[at] == "[":
             step, at = _bracketed(text, at + 1)
@@ -260,10 +260,10 @@ def _steps(text: str) -> Iterator[Step]:
 
 def _bracketed(text: str, at: int) -> tuple[Step, int]:
     first, quoted, at = _text(text, at)
-    step: Step = Key(first)
+    step: Step = KeyStep(first)
     if text[at : at + 1] == "=" and not quoted:
         value, _, at = _text(text, at + 1)
-        step = Item(first, value)
+        step = ItemStep(first, value)
     if text[at : at + 1] != "]":
         raise _unexpected(text, at, "']'")
     return step, at + 1
@@ -291,7 +291,7 @@ def _unexpected(text: str, at: int, wanted: str) -> PathError:
 
 
 def _not_around(step: Step, found: Json) -> PathError:
-    wanted = "a list" if type(step) is Item else "an object"
+    wanted = "a list" if type(step) is ItemStep else "an object"
     return PathError(f"{step}: expected {wanted} around it, found {_kind_of(found)}")
 
 

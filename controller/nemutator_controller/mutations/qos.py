@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from typing import Literal
 
 from nemutator_controller.kube.quantities import LONGEST, Quantity, QuantityError, parse_quantity
-from nemutator_controller.mutations.paths import Field, Json, Path, value_at
+from nemutator_controller.mutations.paths import FieldStep, Json, Path, value_at
 
 Class = Literal["Guaranteed", "Burstable", "BestEffort"]
 COUNTED = ("cpu", "memory")
@@ -33,7 +33,7 @@ def class_of(thing: Json, kind: str) -> Class:
 def containers(thing: Json, kind: str) -> Iterator[Json]:
     """All that count: init containers, too."""
     for field in ("containers", "initContainers"):
-        for listed in value_at(thing, Path((Field(field),)), kind):
+        for listed in value_at(thing, Path((FieldStep(field),)), kind):
             yield from (each for each in listed or () if isinstance(each, dict))
 
 

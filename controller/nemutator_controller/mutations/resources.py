@@ -16,9 +16,9 @@ from typing import Annotated, Literal
 import msgspec
 
 from nemutator_controller.kube.quantities import Format, Quantity, QuantityError, parse_quantity
-from nemutator_controller.mutations.advising import Advised, Advisor, Name, Side, Workload
+from nemutator_controller.mutations.advisor import AdvisedAmount, Advisor, Name, Side, WorkloadRef
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import Field, Path, named, parse_path
+from nemutator_controller.mutations.paths import FieldStep, Path, named, parse_path
 from nemutator_controller.mutations.qos import class_of, quantity
 
 VERB = "resources"
@@ -47,7 +47,7 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     max: str | None = None
 
 
-class Resources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+class ContainerResources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     containers: tuple[Glob, ...] = ("*",)
     """Globs on names."""
     requests: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
@@ -60,17 +60,17 @@ class Resources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 class Circumstances:
     """What the verb must know beside the object."""
 
-    workload: Workload
+    workload: WorkloadRef
     advisor: Advisor
     measured: bool = True
     """Whether the pod lets values come from measurements."""
 
 
 def apply(
-    draft: Draft, resources: Resources, circumstances: Circumstances, *, policy: str
+    draft: Draft, resources: ContainerResources, circumstances: Circumstances, *, policy: str
 ) -> list[str]:
     """Write into *draft*; the warnings say what was wanted and not done."""
-    if any(draft.value(Path((Field("resources"),)))):
+    if any(draft.value(Path((FieldStep("resources"),)))):
         return [f"policy {policy}: resources left alone: the pod has them for all its containers"]
     warnings: list[str] = []
     trial = draft.further()
@@ -93,7 +93,7 @@ def apply(
     return warnings
 
 
-def faults(resources: Resources) -> Iterator[str]:
+def faults(resources: ContainerResources) -> Iterator[str]:
     """What types alone do not say; each begins with the field."""
     if not resources.requests and not resources.limits:
         yield "requests: name at least one amount here or in limits"
@@ -152,11 +152,11 @@ class _Place:
 
 @functools.lru_cache(maxsize=1024)
 def _path_of(container: str, side: Side, resource: Name) -> Path:
-    section = named("containers", container) / Field("resources") / Field(side)
-    return section / Field(resource)
+    section = named("containers", container) / FieldStep("resources") / FieldStep(side)
+    return section / FieldStep(resource)
 
 
-def _wanted(resources: Resources, container: str) -> Iterator[tuple[_Place, Amount]]:
+def _wanted(resources: ContainerResources, container: str) -> Iterator[tuple[_Place, Amount]]:
     # Limits first: requests are held below them.
     for name, amount in resources.limits.items():
         yield _Place(container, "limits", name), amount
@@ -165,7 +165,7 @@ def _wanted(resources: Resources, container: str) -> Iterator[tuple[_Place, Amou
 
 
 def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
-    for listed in draft.value(Path((Field("containers"),))):
+    for listed in draft.value(Path((FieldStep("containers"),))):
         for container in listed or ():
             name = container.get("name") if isinstance(container, dict) else None
             if isinstance(name, str) and any(fnmatchcase(name, glob) for glob in globs):
@@ -174,7 +174,7 @@ def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
 
 def _amount(
     draft: Draft, place: _Place, amount: Amount, circumstances: Circumstances
-) -> Advised | str | None:
+) -> AdvisedAmount | str | None:
     """What should stand at *place*, why nothing can be said, or None: nothing is to be done."""
     current = place.found(draft)
     if amount.advice:
@@ -183,7 +183,7 @@ def _amount(
         advice = circumstances.advisor.advise(
             circumstances.workload, place.container, place.side, place.resource
         )
-        if not isinstance(advice, Advised):
+        if not isinstance(advice, AdvisedAmount):
             return advice.reason
         wanted, reason = advice.amount, advice.reason
     elif amount.ratio is not None:
@@ -200,7 +200,7 @@ def _amount(
             wanted, reason = limit, _both(reason, "held below the limit")
     if wanted.nanos <= 0:
         return f"left alone: {wanted} is nothing to ask for"
-    return None if wanted == current else Advised(wanted, reason)
+    return None if wanted == current else AdvisedAmount(wanted, reason)
 
 
 def _settle(draft: Draft, limit: _Place, policy: str) -> None:

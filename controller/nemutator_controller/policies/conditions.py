@@ -3,14 +3,16 @@
 from collections.abc import Iterable
 from datetime import UTC, datetime
 
-from nemutator_controller.policies.objects import READY, Condition, PolicyObject
+from nemutator_controller.policies.objects import READY, PolicyCondition, PolicyObject
 from nemutator_controller.policies.snapshot import snapshot_of
 
 LONGEST = 4096
 """Characters of what is wrong: a screen or two."""
 
 
-def due(policies: Iterable[PolicyObject], *, now: float) -> list[tuple[PolicyObject, Condition]]:
+def due(
+    policies: Iterable[PolicyObject], *, now: float
+) -> list[tuple[PolicyObject, PolicyCondition]]:
     """The policies whose status does not say what it should, each with what that is."""
     all_ = {policy.metadata.name: policy for policy in policies}
     faulty = snapshot_of({name: policy.spec for name, policy in all_.items()}).faulty
@@ -21,12 +23,12 @@ def due(policies: Iterable[PolicyObject], *, now: float) -> list[tuple[PolicyObj
     return [(policy, wanted) for policy, wanted in found if policy.ready != wanted]
 
 
-def _condition(policy: PolicyObject, fault: str | None, moment: str) -> Condition:
+def _condition(policy: PolicyObject, fault: str | None, moment: str) -> PolicyCondition:
     status = "True" if fault is None else "False"
     before = policy.ready
     # Since when it is so, not since when it was last looked at.
     same = before is not None and before.status == status and before.last_transition_time
-    return Condition(
+    return PolicyCondition(
         type=READY,
         status=status,
         reason="Sound" if fault is None else "Faulty",

@@ -40,10 +40,10 @@ _MEANINGS: Mapping[str, str] = {
     "Match.excludedNames": "Globs; what one of them names is left alone.",
     "Texts.set": "Keys and values, whatever stood there before.",
     "Texts.add": "Keys and values, where nothing stands.",
-    "Resources.containers": "Globs on names of containers; init containers are left alone.",
-    "Resources.requests": "What containers ask for. Never above their limits.",
-    "Resources.limits": "What containers may use at most. Never below their requests.",
-    "Resources.qos": "Keep leaves a pod alone that would change its quality-of-service class.",
+    "ContainerResources.containers": "Globs on names of containers; init containers are left alone.",
+    "ContainerResources.requests": "What containers ask for. Never above their limits.",
+    "ContainerResources.limits": "What containers may use at most. Never below their requests.",
+    "ContainerResources.qos": "Keep leaves a pod alone that would change its quality-of-service class.",
     "Amount.value": "A quantity, like 250m or 1Gi.",
     "Amount.ratio": "A share of what the pod asks for in the same place; absent there, no change.",
     "Amount.advice": "What the container has been seen to need; unknown, no change.",
@@ -73,7 +73,7 @@ _BOUNDS: Mapping[str, Schema] = {
     "Amount.min": _QUANTITY,
     "Amount.max": _QUANTITY,
     "Spec.mutations": {"minItems": 1, "maxItems": MOST_MUTATIONS},
-    "Resources.containers": {"minItems": 1, "maxItems": 64},
+    "ContainerResources.containers": {"minItems": 1, "maxItems": 64},
     "Amount.ratio": {"minimum": 0, "exclusiveMinimum": True, "maximum": 100},
     "Texts.set": {"maxProperties": MOST},
     "Texts.add": {"maxProperties": MOST},
@@ -82,7 +82,7 @@ _BOUNDS: Mapping[str, Schema] = {
 _BOTH = "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
 
 _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
-    "Mutation": (
+    "PolicyMutation": (
         (
             (
                 "[has(self.labels), has(self.annotations), has(self.resources)]"
@@ -109,7 +109,7 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             f"words of {GROUP} steer nemutator itself; use other keys",
         ),
     ),
-    "Resources": (
+    "ContainerResources": (
         (
             "has(self.requests) || has(self.limits)",
             "name at least one amount in requests or limits",
@@ -297,7 +297,7 @@ def _of_struct(info: msgspec.inspect.StructType) -> Schema:
             made["description"] = _MEANINGS[word]
         if word == "Spec.mode":
             made["default"] = "Preview"
-        if word == "Mutation.labels":
+        if word == "PolicyMutation.labels":
             for each in made["properties"].values():
                 each["additionalProperties"] = _LABEL_VALUE
         properties[field.encode_name] = made

@@ -20,9 +20,9 @@ from nemutator_controller.kube.label_selectors import (
 )
 from nemutator_controller.mutations import resources as resources_verb
 from nemutator_controller.mutations import texts as texts_of
-from nemutator_controller.mutations.resources import Resources
+from nemutator_controller.mutations.resources import ContainerResources
 from nemutator_controller.mutations.texts import Texts
-from nemutator_controller.policies.explaining import explained
+from nemutator_controller.policies.explanations import explained
 
 GROUP = names.DOMAIN
 VERSION = "v1alpha1"
@@ -78,19 +78,19 @@ class Match(_Strict, frozen=True):
     excluded_names: tuple[str, ...] = ()
 
 
-class Mutation(_Strict, frozen=True):
+class PolicyMutation(_Strict, frozen=True):
     """One verb: exactly one of these."""
 
     labels: Texts | None = None
     annotations: Texts | None = None
-    resources: Resources | None = None
+    resources: ContainerResources | None = None
 
 
 class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
     mode: Literal["Apply", "Preview"] = "Preview"
     """Preview computes and logs, and changes no pod."""
-    mutations: tuple[Mutation, ...]
+    mutations: tuple[PolicyMutation, ...]
     """In this order."""
 
 
@@ -180,7 +180,7 @@ def _faults(spec: Spec) -> Iterator[str]:
         yield from (f"spec.mutations[{index}]{fault}" for fault in _mutation_faults(mutation))
 
 
-def _mutation_faults(mutation: Mutation) -> Iterator[str]:
+def _mutation_faults(mutation: PolicyMutation) -> Iterator[str]:
     given = [name for name in mutation.__struct_fields__ if getattr(mutation, name) is not None]
     if len(given) != 1:
         yield f": expected exactly one of {', '.join(mutation.__struct_fields__)}"

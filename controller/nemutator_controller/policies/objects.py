@@ -9,7 +9,7 @@ from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION
 READY = "Ready"
 
 
-class Condition(Shape, frozen=True, gc=False):
+class PolicyCondition(Shape, frozen=True, gc=False):
     type: str
     status: str = ""
     reason: str = ""
@@ -19,7 +19,7 @@ class Condition(Shape, frozen=True, gc=False):
 
 
 class PolicyStatus(Shape, frozen=True, gc=False):
-    conditions: tuple[Condition, ...] = ()
+    conditions: tuple[PolicyCondition, ...] = ()
 
 
 class PolicyObject(Object, frozen=True, gc=False):
@@ -27,7 +27,7 @@ class PolicyObject(Object, frozen=True, gc=False):
     status: PolicyStatus = PolicyStatus()
 
     @property
-    def ready(self) -> Condition | None:
+    def ready(self) -> PolicyCondition | None:
         """What was said of it last."""
         return next((each for each in self.status.conditions if each.type == READY), None)
 

@@ -19,18 +19,18 @@ from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.bodies import body_of
 from nemutator_controller.ingest.endpoint import CALLER
-from nemutator_controller.profiles.desk import (
-    Desk,
+from nemutator_controller.profiles.outcomes import InvalidOutcomeError, decode
+from nemutator_controller.profiles.profile_queue import (
     ForeignProfileError,
+    ProfileQueue,
     UnknownProfileError,
 )
-from nemutator_controller.profiles.outcomes import RefusedOutcomeError, decode
 
 CHECK_S = 20.0
 
 
 class AgentsApi:
-    def __init__(self, desk: Desk, *, meter: Meter) -> None:
+    def __init__(self, desk: ProfileQueue, *, meter: Meter) -> None:
         self._desk = desk
         self._meter = meter
         # One at a time: 4 MiB that unpack to 32 take seconds of a core.
@@ -67,7 +67,7 @@ class AgentsApi:
                 await self._desk.report(refused)
                 return self._refuse(400, "pprof", "pprof: it cannot be read")
             profile = await self._desk.report(outcome)
-        except RefusedOutcomeError as refused:
+        except InvalidOutcomeError as refused:
             return self._refuse(400, refused.reason, str(refused))
         except UnknownProfileError:
             # Not 404: an agent takes that for a brain that is not there yet, and tries for ever.

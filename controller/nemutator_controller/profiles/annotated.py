@@ -11,21 +11,21 @@ from nemutator_common.wire import ProfileTarget
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.annotations import (
     GRAMMAR,
-    BadRequestTextError,
+    InvalidAnnotationError,
     is_settled,
     parse,
     profile_id,
     result,
 )
-from nemutator_controller.profiles.asking import DEFAULT_HZ, DEFAULT_S
-from nemutator_controller.profiles.desk import Desk, TooManyProfilesError
+from nemutator_controller.profiles.api_requests import DEFAULT_HZ, DEFAULT_S
 from nemutator_controller.profiles.ports import AnnotatedPods, Results
+from nemutator_controller.profiles.profile_queue import ProfileQueue, TooManyProfilesError
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
+    EndReason,
     PodRef,
-    Profile,
+    ProfileRecord,
     ResultUnwrittenError,
-    Why,
 )
 
 log = logging.getLogger(__name__)
@@ -38,13 +38,13 @@ MOST_WAITING = 1_000
 """Results, and requests, that wait; a pod that does not fit is seen again when it changes."""
 
 
-class Annotated:
+class AnnotatedProfiles:
     """Whether a request is new, its profile's id says, made of the pod's uid and the request: so a
     brain that starts again, and finds it stored or its result on the pod, does not repeat it."""
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ProfileQueue,
         pods: AnnotatedPods,
         results: Results,
         *,
@@ -101,9 +101,9 @@ class Annotated:
     async def _begin(self, identity: str, pod: AnnotatedPod) -> None:
         try:
             wanted, wrong = parse(pod.wanted), None
-        except BadRequestTextError as error:
+        except InvalidAnnotationError as error:
             wanted, wrong = None, error
-        profile = Profile(
+        profile = ProfileRecord(
             id=identity,
             node=pod.node,
             target=ProfileTarget("pod", pod.ref.uid),
@@ -116,14 +116,14 @@ class Annotated:
         if wrong is None:
             await self._desk.ask(profile)
         else:
-            await self._desk.refuse(profile, Why(str(wrong), GRAMMAR))
+            await self._desk.refuse(profile, EndReason(str(wrong), GRAMMAR))
             self._results.tell(pod.ref, f"{names.PROFILE}: {wrong}; {GRAMMAR}")
 
-    def _heard(self, profile: Profile) -> None:
+    def _heard(self, profile: ProfileRecord) -> None:
         if profile.asked_by == "annotation" and profile.pod is not None:
             self._note(profile.pod, profile)
 
-    def _note(self, pod: PodRef, profile: Profile) -> None:
+    def _note(self, pod: PodRef, profile: ProfileRecord) -> None:
         # `asked` is not written: `running` follows, or the reason why it does not.
         if profile.state == "asked":
             return

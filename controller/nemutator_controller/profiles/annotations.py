@@ -5,13 +5,13 @@ import json
 import re
 from dataclasses import dataclass
 
-from nemutator_controller.profiles.asking import (
+from nemutator_controller.profiles.api_requests import (
     DEFAULT_HZ,
     DEFAULT_S,
-    AskedWronglyError,
+    InvalidProfileRequestError,
     check_bounds,
 )
-from nemutator_controller.profiles.records import Profile
+from nemutator_controller.profiles.records import ProfileRecord
 
 LONGEST_REQUEST = 256
 LONGEST_REASON = 300
@@ -22,23 +22,23 @@ _HZ = re.compile(r"at=([0-9]{1,4})hz")
 _ID = re.compile(r"id=[A-Za-z0-9._:-]{1,64}")
 
 
-class BadRequestTextError(ValueError):
+class InvalidAnnotationError(ValueError):
     """The annotation cannot be understood; GRAMMAR is the remedy."""
 
 
 @dataclass(frozen=True, slots=True)
-class WantedProfile:
+class AnnotationRequest:
     seconds: float
     hz: int
 
 
-def parse(text: str) -> WantedProfile:
+def parse(text: str) -> AnnotationRequest:
     """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`."""
     if len(text) > LONGEST_REQUEST:
-        raise BadRequestTextError(f"longer than {LONGEST_REQUEST} characters")
+        raise InvalidAnnotationError(f"longer than {LONGEST_REQUEST} characters")
     words = text.split()
     if words[:1] != ["cpu"]:
-        raise BadRequestTextError("only `cpu` can be profiled")
+        raise InvalidAnnotationError("only `cpu` can be profiled")
     seconds, hz = DEFAULT_S, DEFAULT_HZ
     told: set[str] = set()
     for word in words[1:]:
@@ -49,15 +49,15 @@ def parse(text: str) -> WantedProfile:
         elif _ID.fullmatch(word):
             what = "id="
         else:
-            raise BadRequestTextError(f"{word[:40]!r} is not understood")
+            raise InvalidAnnotationError(f"{word[:40]!r} is not understood")
         if what in told:
-            raise BadRequestTextError(f"{what} is there twice")
+            raise InvalidAnnotationError(f"{what} is there twice")
         told.add(what)
     try:
         check_bounds(seconds=seconds, hz=hz)
-    except AskedWronglyError as wrong:
-        raise BadRequestTextError(str(wrong)) from wrong
-    return WantedProfile(seconds, hz)
+    except InvalidProfileRequestError as wrong:
+        raise InvalidAnnotationError(str(wrong)) from wrong
+    return AnnotationRequest(seconds, hz)
 
 
 def profile_id(pod_uid: str, text: str) -> str:
@@ -65,7 +65,7 @@ def profile_id(pod_uid: str, text: str) -> str:
     return hashlib.blake2b(f"{pod_uid}\0{text}".encode(errors="replace"), digest_size=8).hexdigest()
 
 
-def result(profile: Profile, link: str) -> str:
+def result(profile: ProfileRecord, link: str) -> str:
     """What is written to the pod: short, and the same as long as nothing has changed."""
     state: str = profile.state
     if profile.state in ("refused", "lost"):

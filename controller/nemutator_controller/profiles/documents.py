@@ -4,12 +4,12 @@ from collections.abc import Iterable
 
 import msgspec
 
-from nemutator_controller.profiles.records import Profile
+from nemutator_controller.profiles.records import ProfileRecord
 
 API_VERSION = "nemutator.io/v1"
 
 
-def profile_document(profile: Profile, *, link: str) -> dict[str, object]:
+def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
     """All that is known of *profile*; *link* is where its flame graph is, once it is done."""
     shown: dict[str, object] = msgspec.to_builtins(profile)
     done = profile.state == "done"
@@ -22,7 +22,7 @@ def profile_document(profile: Profile, *, link: str) -> dict[str, object]:
     }
 
 
-def list_document(profiles: Iterable[Profile], links: Iterable[str]) -> dict[str, object]:
+def list_document(profiles: Iterable[ProfileRecord], links: Iterable[str]) -> dict[str, object]:
     pairs = zip(profiles, links, strict=True)
     items = [profile_document(profile, link=link) for profile, link in pairs]
     return {"apiVersion": API_VERSION, "kind": "ProfileList", "items": items}

@@ -10,14 +10,18 @@ from nemutator_common.profiles import flamegraph, folded, pprof
 from nemutator_common.profiles.model import Profile as NamedProfile
 
 from nemutator_controller.answers import answer, refusal
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.profiles.asking import AskedWronglyError, decode, locate
-from nemutator_controller.profiles.desk import MOST_PER_NODE, Desk, TooManyProfilesError
+from nemutator_controller.profiles.api_requests import InvalidProfileRequestError, decode, locate
 from nemutator_controller.profiles.documents import list_document, profile_document
 from nemutator_controller.profiles.outcomes import is_id
 from nemutator_controller.profiles.ports import KnownPods, ProfileStore
-from nemutator_controller.profiles.records import Profile
+from nemutator_controller.profiles.profile_queue import (
+    MOST_PER_NODE,
+    ProfileQueue,
+    TooManyProfilesError,
+)
+from nemutator_controller.profiles.records import ProfileRecord
 
 PATH = "/api/v1/profiles"
 
@@ -26,7 +30,7 @@ DEFAULT_LISTED = 100
 MOST_LISTED = 500
 RENDER_S = 20.0
 
-Render = Callable[[NamedProfile, Profile], web.Response]
+Render = Callable[[NamedProfile, ProfileRecord], web.Response]
 
 
 class ProfilesApi:
@@ -34,10 +38,10 @@ class ProfilesApi:
 
     def __init__(
         self,
-        desk: Desk,
+        desk: ProfileQueue,
         store: ProfileStore,
         *,
-        nodes: Callable[[], Sequence[Node]],
+        nodes: Callable[[], Sequence[ReportedNode]],
         pods: KnownPods,
         link: Callable[[str], str],
         clock: Clock,
@@ -79,7 +83,7 @@ class ProfilesApi:
         try:
             asked = decode(await request.read())
             located = locate(asked.target, self._nodes(), self._pods)
-            profile = Profile(
+            profile = ProfileRecord(
                 id=secrets.token_hex(8),
                 node=located.node,
                 target=located.target,
@@ -90,7 +94,7 @@ class ProfilesApi:
                 asked_at=self._clock.now(),
             )
             await self._desk.ask(profile)
-        except AskedWronglyError as wrong:
+        except InvalidProfileRequestError as wrong:
             return refusal(wrong.status, str(wrong), wrong.remedy)
         except TooManyProfilesError:
             what = f"{MOST_PER_NODE} profiles wait for that node, or very many for others"
@@ -117,13 +121,13 @@ class ProfilesApi:
         return _file(content, "application/octet-stream", f"{profile.id}.pb.gz")
 
     async def _folded(self, request: web.Request) -> web.Response:
-        def render(named: NamedProfile, profile: Profile) -> web.Response:
+        def render(named: NamedProfile, profile: ProfileRecord) -> web.Response:
             return _file(folded.render(named).encode(), "text/plain", f"{profile.id}.folded")
 
         return await self._rendered(request, render)
 
     async def _flamegraph(self, request: web.Request) -> web.Response:
-        def render(named: NamedProfile, profile: Profile) -> web.Response:
+        def render(named: NamedProfile, profile: ProfileRecord) -> web.Response:
             page = flamegraph.render(named, title=profile.title).encode()
             response = _file(page, "text/html", None)
             # Its own script and style and nothing else: names in it are the profiled program's.
@@ -145,7 +149,7 @@ class ProfilesApi:
         except pprof.MalformedProfileError as error:
             return refusal(500, f"what is stored is no profile: {error}", "profile once more")
 
-    async def _stored(self, request: web.Request) -> tuple[Profile, bytes] | web.Response:
+    async def _stored(self, request: web.Request) -> tuple[ProfileRecord, bytes] | web.Response:
         identity = request.match_info["id"]
         try:
             profile = await self._desk.find(identity) if is_id(identity) else None

@@ -8,7 +8,7 @@ from typing import Literal
 import msgspec
 from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome
 
-Refusal = Literal["malformed", "bounds", "text", "number"]
+OutcomeFlaw = Literal["malformed", "bounds", "text", "number"]
 
 MOST_NOTES = 50
 MOST_LOSSES = 32
@@ -22,8 +22,8 @@ _ID = re.compile(r"[0-9a-f]{16}")
 _decoder = msgspec.json.Decoder(ProfileOutcome)
 
 
-class RefusedOutcomeError(ValueError):
-    def __init__(self, reason: Refusal, what: str) -> None:
+class InvalidOutcomeError(ValueError):
+    def __init__(self, reason: OutcomeFlaw, what: str) -> None:
         super().__init__(what)
         self.reason = reason
 
@@ -33,24 +33,24 @@ def decode(body: bytes) -> ProfileOutcome:
     try:
         outcome = _decoder.decode(body)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise RefusedOutcomeError("malformed", f"no outcome: {str(error)[:200]}") from error
+        raise InvalidOutcomeError("malformed", f"no outcome: {str(error)[:200]}") from error
     if not is_id(outcome.id):
-        raise RefusedOutcomeError("text", "id: expected 16 hexadecimal digits")
+        raise InvalidOutcomeError("text", "id: expected 16 hexadecimal digits")
     if len(outcome.pprof) > LARGEST_PROFILE_BYTES:
-        raise RefusedOutcomeError("bounds", f"pprof: more than {LARGEST_PROFILE_BYTES} bytes")
+        raise InvalidOutcomeError("bounds", f"pprof: more than {LARGEST_PROFILE_BYTES} bytes")
     if (outcome.state == "done") != bool(outcome.pprof):
-        raise RefusedOutcomeError("bounds", "pprof: expected when it is done, and only then")
+        raise InvalidOutcomeError("bounds", "pprof: expected when it is done, and only then")
     if len(outcome.notes) > MOST_NOTES or len(outcome.lost or {}) > MOST_LOSSES:
-        raise RefusedOutcomeError("bounds", "notes or lost: too many")
+        raise InvalidOutcomeError("bounds", "notes or lost: too many")
     for text in _texts(outcome):
         if len(text) > LONGEST_TEXT:
-            raise RefusedOutcomeError("bounds", f"a text is longer than {LONGEST_TEXT} characters")
+            raise InvalidOutcomeError("bounds", f"a text is longer than {LONGEST_TEXT} characters")
         if _UNCLEAN.search(text):
-            raise RefusedOutcomeError("text", "a text has control characters")
+            raise InvalidOutcomeError("text", "a text has control characters")
     for number in _numbers(outcome):
         # Written so that NaN fails too.
         if not 0 <= number <= LARGEST_NUMBER or not math.isfinite(number):
-            raise RefusedOutcomeError("number", "a number is out of range")
+            raise InvalidOutcomeError("number", "a number is out of range")
     return outcome
 
 

@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
 
-from nemutator_controller.profiles.records import AnnotatedPod, KnownPod, PodRef, Profile
+from nemutator_controller.profiles.records import AnnotatedPod, KnownPod, PodRef, ProfileRecord
 
 
 class KnownPods(Protocol):
@@ -15,15 +15,15 @@ class KnownPods(Protocol):
 class ProfileStore(Protocol):
     """Every call may raise StoreUnavailableError."""
 
-    async def save(self, profile: Profile, pprof: bytes | None = None) -> None:
+    async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
         """Keep *profile* in the place of what was there under its id."""
         ...
 
-    async def find(self, identity: str) -> Profile | None: ...
+    async def find(self, identity: str) -> ProfileRecord | None: ...
 
-    async def unfinished(self) -> Sequence[Profile]: ...
+    async def unfinished(self) -> Sequence[ProfileRecord]: ...
 
-    async def newest(self, most: int) -> Sequence[Profile]: ...
+    async def newest(self, most: int) -> Sequence[ProfileRecord]: ...
 
     async def pprof(self, identity: str) -> bytes | None: ...
 

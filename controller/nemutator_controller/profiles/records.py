@@ -45,7 +45,7 @@ class AnnotatedPod:
 
 
 @dataclass(frozen=True, slots=True)
-class Why:
+class EndReason:
     """A profile is not made: for people, and what they can do about it."""
 
     reason: str
@@ -57,7 +57,7 @@ class ResultUnwrittenError(Exception):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Profile:
+class ProfileRecord:
     id: str
     node: str
     target: ProfileTarget
@@ -101,14 +101,14 @@ class Profile:
         return f"{self.target.kind} {self.target.value} on {self.node}"
 
 
-def taken(profile: Profile, *, now: float) -> Profile:
+def taken(profile: ProfileRecord, *, now: float) -> ProfileRecord:
     """*profile* once an agent has it; one that was late begins anew, if anywhere, now."""
     if profile.state == "running":
         return replace(profile, started_at=now)
     return profile if profile.taken_at is not None else replace(profile, taken_at=now)
 
 
-def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile | None:
+def after(profile: ProfileRecord, outcome: ProfileOutcome, *, now: float) -> ProfileRecord | None:
     """*profile* once *outcome* has arrived; None when that changes nothing.
 
     What is done or refused stays so, whatever comes late. What was given up as lost may still end.
@@ -125,7 +125,7 @@ def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile |
             begun, state="running", reason="", remedy="", started_at=outcome.started_at or now
         )
     if outcome.state == "refused":
-        why = Why(outcome.reason or "the agent gives no reason", outcome.remedy)
+        why = EndReason(outcome.reason or "the agent gives no reason", outcome.remedy)
         return ended(begun, "refused", why, now=now)
     return replace(
         begun,
@@ -143,19 +143,21 @@ def after(profile: Profile, outcome: ProfileOutcome, *, now: float) -> Profile |
     )
 
 
-def ended(profile: Profile, state: Literal["refused", "lost"], why: Why, *, now: float) -> Profile:
+def ended(
+    profile: ProfileRecord, state: Literal["refused", "lost"], why: EndReason, *, now: float
+) -> ProfileRecord:
     return replace(profile, state=state, reason=why.reason, remedy=why.remedy, ended_at=now)
 
 
-def deserted(profile: Profile) -> Why:
+def deserted(profile: ProfileRecord) -> EndReason:
     """Why *profile* is given up when its agent has begun it and asks for nothing any more."""
-    return Why(
+    return EndReason(
         f"the agent on {profile.node} began it, and has not asked for work for {NOT_TAKEN_S:.0f} s",
         "look whether `nemutator-agent observe` runs there, then ask once more",
     )
 
 
-def overdue(profile: Profile, *, now: float) -> Why | None:
+def overdue(profile: ProfileRecord, *, now: float) -> EndReason | None:
     """Why *profile* must be given up by now; None: it need not."""
     if profile.state == "running":
         begun = profile.started_at or profile.asked_at
@@ -164,13 +166,15 @@ def overdue(profile: Profile, *, now: float) -> Why | None:
         due = profile.asked_at + NOT_TAKEN_S + NOT_BEGUN_S + profile.seconds + NOT_ENDED_S
         if late_s > 0 or now > due:
             what = f"the agent on {profile.node} began it and was not heard of again"
-            return Why(what, "ask once more")
+            return EndReason(what, "ask once more")
     elif profile.state == "asked":
         if profile.taken_at is None and now > profile.asked_at + NOT_TAKEN_S:
-            return Why(
+            return EndReason(
                 f"no agent on {profile.node} asked for work in {NOT_TAKEN_S:.0f} s",
                 "look whether `nemutator-agent observe` runs there and reaches the brain",
             )
         if profile.taken_at is not None and now > profile.taken_at + NOT_BEGUN_S:
-            return Why(f"the agent on {profile.node} took it and never began", "look at its log")
+            return EndReason(
+                f"the agent on {profile.node} took it and never began", "look at its log"
+            )
     return None

@@ -10,7 +10,7 @@ from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import profiles
-from nemutator_controller.profiles.records import Profile
+from nemutator_controller.profiles.records import ProfileRecord
 
 log = logging.getLogger(__name__)
 
@@ -20,7 +20,7 @@ OPEN = ("asked", "running")
 STEP = 100
 """Profiles that are removed in one transaction."""
 
-_decoder = msgspec.json.Decoder(Profile)
+_decoder = msgspec.json.Decoder(ProfileRecord)
 
 
 class SqlProfiles:
@@ -29,19 +29,19 @@ class SqlProfiles:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def save(self, profile: Profile, pprof: bytes | None = None) -> None:
+    async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
         await self._database.write(partial(_save, profile=profile, pprof=pprof))
 
-    async def find(self, identity: str) -> Profile | None:
+    async def find(self, identity: str) -> ProfileRecord | None:
         found = await self._documents(select(profiles.c.document).where(profiles.c.id == identity))
         return found[0] if found else None
 
-    async def unfinished(self) -> Sequence[Profile]:
+    async def unfinished(self) -> Sequence[ProfileRecord]:
         return await self._documents(
             select(profiles.c.document).where(profiles.c.state.in_(OPEN)).order_by(_AGE)
         )
 
-    async def newest(self, most: int) -> Sequence[Profile]:
+    async def newest(self, most: int) -> Sequence[ProfileRecord]:
         newest = select(profiles.c.document).order_by(profiles.c.asked_at.desc(), profiles.c.id)
         return await self._documents(newest.limit(most))
 
@@ -56,14 +56,14 @@ class SqlProfiles:
             return 0, 0
         return await self._database.write(partial(_prune, most=most, most_bytes=most_bytes))
 
-    async def _documents(self, query: Select[bytes]) -> list[Profile]:
-        def job(connection: Connection) -> list[Profile]:
+    async def _documents(self, query: Select[bytes]) -> list[ProfileRecord]:
+        def job(connection: Connection) -> list[ProfileRecord]:
             return [found for one in connection.scalars(query) for found in _decoded(one)]
 
         return await self._database.read(job)
 
 
-def _decoded(document: bytes) -> Iterator[Profile]:
+def _decoded(document: bytes) -> Iterator[ProfileRecord]:
     try:
         yield _decoder.decode(document)
     except msgspec.MsgspecError as error:
@@ -71,7 +71,7 @@ def _decoded(document: bytes) -> Iterator[Profile]:
         log.warning("profile_unreadable", {names.ERROR: error})
 
 
-def _save(connection: Connection, *, profile: Profile, pprof: bytes | None) -> None:
+def _save(connection: Connection, *, profile: ProfileRecord, pprof: bytes | None) -> None:
     values = {
         "asked_at": profile.asked_at,
         "state": profile.state,

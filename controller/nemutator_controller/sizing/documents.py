@@ -4,9 +4,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
-from nemutator_controller.sizing.advising import STRATEGY, Advised, NotYet, advise
-from nemutator_controller.sizing.keys import PROGRAM, Key, Requested
-from nemutator_controller.sizing.usages import Seen
+from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
+from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
+from nemutator_controller.sizing.usages import KnownUsage
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -52,7 +52,7 @@ class AdviceList:
     items: list[Advice]
 
 
-def advice_list(seen: Iterable[Seen], asked: Mapping[Key, Requested]) -> AdviceList:
+def advice_list(seen: Iterable[KnownUsage], asked: Mapping[ContainerKey, Requested]) -> AdviceList:
     """Advice for all that was *seen*; *asked*: what containers ask for now."""
     return AdviceList(items=[_advice(one, asked.get(one.key)) for one in seen])
 
@@ -69,23 +69,23 @@ SUMMED = "a sum of processes"
 """Told of a program: what its processes did unseen is missing, what they share counts twice."""
 
 
-def _reason(key: Key, advised: Advised | NotYet) -> str:
+def _reason(key: ContainerKey, advised: Recommendation | NotYet) -> str:
     parts = [advised.reason, SUMMED if key.owner_kind == PROGRAM else ""]
     return "; ".join(part for part in parts if part)
 
 
-def _advice(seen: Seen, now: Requested | None) -> Advice:
-    advised = advise(seen)
-    given = isinstance(advised, Advised)
-    cpu = f"{advised.cpu_millis}m" if isinstance(advised, Advised) else None
-    memory = f"{advised.memory_mb}M" if isinstance(advised, Advised) else None
+def _advice(seen: KnownUsage, now: Requested | None) -> Advice:
+    advised = recommend(seen)
+    given = isinstance(advised, Recommendation)
+    cpu = f"{advised.cpu_millis}m" if isinstance(advised, Recommendation) else None
+    memory = f"{advised.memory_mb}M" if isinstance(advised, Recommendation) else None
     return Advice(
         namespace=seen.key.namespace,
         owner_kind=seen.key.owner_kind,
         owner=seen.key.owner,
         container=seen.key.container,
         strategy=STRATEGY,
-        state=advised.state if isinstance(advised, Advised) else "not_yet",
+        state=advised.state if isinstance(advised, Recommendation) else "not_yet",
         reason=_reason(seen.key, advised),
         points=seen.points,
         span_s=round(seen.span_s, 1),

@@ -5,9 +5,9 @@ from nemutator_common.clocks import Clock
 from nemutator_common.wire import ADVICE_PATH
 
 from nemutator_controller.answers import answer, unless_known
+from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import AdviceList
 from nemutator_controller.sizing.ports import Requests
-from nemutator_controller.sizing.surveying import survey
 from nemutator_controller.sizing.usages import Usages
 
 
@@ -26,9 +26,11 @@ class AdviceApi:
 
     async def _show(self, request: web.Request) -> web.Response:
         namespace = request.query.get("namespace") or None
-        found = await survey(self._usages, self._requests, clock=self._clock, namespace=namespace)
+        found = await gather_advice(
+            self._usages, self._requests, clock=self._clock, namespace=namespace
+        )
         return answer(AdviceList(items=found.items))
 
     async def _snapshot(self, request: web.Request) -> web.Response:
-        found = await survey(self._usages, self._requests, clock=self._clock)
+        found = await gather_advice(self._usages, self._requests, clock=self._clock)
         return unless_known(request, AdviceList(items=found.items), tag=found.tag)

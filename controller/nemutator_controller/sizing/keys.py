@@ -14,7 +14,7 @@ _UNITS = (".service", ".scope", ".socket", ".mount", ".swap")
 
 
 @dataclass(frozen=True, slots=True, order=True)
-class Key:
+class ContainerKey:
     namespace: str
     owner_kind: str
     """`Deployment`, `StatefulSet`, …; outside of a cluster `unit`, `container`, `group`,
@@ -39,14 +39,14 @@ class ByPath:
     namespace are one owner, as the pods of one Deployment are.
     """
 
-    def of(self, node: str, summary: Summary) -> Key | None:
+    def of(self, node: str, summary: Summary) -> ContainerKey | None:
         parts = [part for part in summary.path.split("/") if part]
         if summary.program is not None:
-            return Key(parts[0] if parts else "/", PROGRAM, summary.program or "-", "-")
+            return ContainerKey(parts[0] if parts else "/", PROGRAM, summary.program or "-", "-")
         if not parts:
             return None
         if summary.container_id is not None:
             kind, owner = "container", summary.container_id[:SHORT_ID]
         else:
             kind, owner = ("unit" if parts[-1].endswith(_UNITS) else "group"), parts[-1]
-        return Key(parts[0], kind, owner, "-")
+        return ContainerKey(parts[0], kind, owner, "-")

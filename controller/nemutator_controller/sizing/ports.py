@@ -5,18 +5,18 @@ from typing import Protocol
 
 from nemutator_common.wire import Summary
 
-from nemutator_controller.sizing.keys import Key, Requested
-from nemutator_controller.sizing.packing import Kept
+from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.packed_rows import SavedUsage
 
 
-class Whose(Protocol):
-    def of(self, node: str, summary: Summary) -> Key | None:
+class UsageOwners(Protocol):
+    def of(self, node: str, summary: Summary) -> ContainerKey | None:
         """Whose use it is; None: nobody's that is known (yet)."""
         ...
 
 
 class Requests(Protocol):
-    async def now(self) -> Mapping[Key, Requested]:
+    async def now(self) -> Mapping[ContainerKey, Requested]:
         """What containers ask for; nothing of those of whom nobody knows."""
         ...
 
@@ -24,8 +24,10 @@ class Requests(Protocol):
 class UsageStore(Protocol):
     """Where histograms survive a restart of the brain."""
 
-    async def load(self) -> Mapping[Key, Kept]: ...
+    async def load(self) -> Mapping[ContainerKey, SavedUsage]: ...
 
-    async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+    async def save(
+        self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]
+    ) -> None:
         """Keep *kept* in the place of what was there, and remove *gone*."""
         ...

@@ -8,8 +8,8 @@ from sqlalchemy import Connection, bindparam, delete, insert, select
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import histograms
-from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.packing import Kept, UnreadableError, pack, unpack
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.packed_rows import SavedUsage, UnreadableError, pack, unpack
 
 log = logging.getLogger(__name__)
 
@@ -23,10 +23,12 @@ class SqlUsages:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def load(self) -> Mapping[Key, Kept]:
+    async def load(self) -> Mapping[ContainerKey, SavedUsage]:
         return await self._database.read(_load, deadline_s=LOAD_S)
 
-    async def save(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+    async def save(
+        self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]
+    ) -> None:
         replaced = [*kept, *gone]
 
         def job(connection: Connection) -> None:
@@ -39,10 +41,10 @@ class SqlUsages:
             await self._database.write(job)
 
 
-def _load(connection: Connection) -> dict[Key, Kept]:
+def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:
     found = {}
     for row in connection.execute(select(histograms)).mappings():
-        key = Key(row["namespace"], row["owner_kind"], row["owner"], row["container"])
+        key = ContainerKey(row["namespace"], row["owner_kind"], row["owner"], row["container"])
         try:
             found[key] = unpack(
                 row["packed"],
@@ -59,7 +61,7 @@ def _load(connection: Connection) -> dict[Key, Kept]:
     return found
 
 
-def _named(key: Key) -> dict[str, str]:
+def _named(key: ContainerKey) -> dict[str, str]:
     return {
         "the_namespace": key.namespace,
         "the_kind": key.owner_kind,
@@ -76,7 +78,7 @@ _DELETE = delete(histograms).where(
 )
 
 
-def _row(key: Key, kept: Kept) -> dict[str, object]:
+def _row(key: ContainerKey, kept: SavedUsage) -> dict[str, object]:
     return {
         "namespace": key.namespace,
         "owner_kind": key.owner_kind,

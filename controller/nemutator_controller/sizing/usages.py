@@ -12,8 +12,8 @@ from nemutator_common.wire import Summary
 
 from nemutator_controller.sizing.buckets import CPU, MEMORY, Numbers
 from nemutator_controller.sizing.histograms import Histograms, Rows
-from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.packing import Kept, Peaks
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
 
 CPU_WEIGHT = 0.1
 """Of a sample. VPA weighs all alike: by what is requested, the ones we change would count more."""
@@ -37,10 +37,10 @@ row out before it is heard of again, and nobody would ever get advice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Seen:
+class KnownUsage:
     """What is known of one container's use."""
 
-    key: Key
+    key: ContainerKey
     points: int
     span_s: float
     step_s: float
@@ -134,19 +134,19 @@ class Usages:
     def __init__(self, *, most: int) -> None:
         self._most = most
         self._capacity = min(most, _FIRST_ROWS)
-        self._rows: dict[Key, _Row] = {}
+        self._rows: dict[ContainerKey, _Row] = {}
         """In the order in which they were last heard of."""
         self._free = list(range(self._capacity))
         self._cpu = Histograms(CPU, rows=self._capacity)
         self._memory = Histograms(MEMORY, rows=self._capacity)
         self._peaks = np.zeros((self._capacity, PEAK_DAYS))
         self._peak_days = np.zeros((self._capacity, PEAK_DAYS), dtype=np.int32)
-        self._gone: set[Key] = set()
+        self._gone: set[ContainerKey] = set()
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def learn(self, samples: Iterable[tuple[Key, Summary]], *, now: float) -> Learned:
+    def learn(self, samples: Iterable[tuple[ContainerKey, Summary]], *, now: float) -> Learned:
         """Take *samples* in, as far as there is room."""
         evicted = refused = 0
         cores, peaks = _Samples(), _Peaks()
@@ -176,13 +176,13 @@ class Usages:
             self._drop(key)
         return len(old)
 
-    def keys(self) -> list[Key]:
+    def keys(self) -> list[ContainerKey]:
         """All of them in their order; many are sorted faster as the tuples that they are."""
         return sorted(
             self._rows, key=lambda key: (key.namespace, key.owner_kind, key.owner, key.container)
         )
 
-    def seen(self, wanted: Iterable[Key], *, now: float) -> list[Seen]:
+    def seen(self, wanted: Iterable[ContainerKey], *, now: float) -> list[KnownUsage]:
         """What is known of *wanted*, in that order; what was dropped since is left out."""
         keys = [key for key in wanted if key in self._rows]
         rows = [self._rows[key] for key in keys]
@@ -192,7 +192,7 @@ class Usages:
         recent = self._peak_days[numbers] > int(now // 86_400) - PEAK_DAYS
         most = np.where(recent, self._peaks[numbers], 0.0).max(axis=1, initial=0.0)
         return [
-            Seen(
+            KnownUsage(
                 key=key,
                 points=row.points,
                 span_s=row.last_at - row.first_at,
@@ -206,15 +206,15 @@ class Usages:
             for at, (key, row) in enumerate(zip(keys, rows, strict=True))
         ]
 
-    def changes(self) -> tuple[list[Key], frozenset[Key]]:
+    def changes(self) -> tuple[list[ContainerKey], frozenset[ContainerKey]]:
         """What has to be kept and what removed since the last `saved`."""
         return [key for key, row in self._rows.items() if row.changed], frozenset(self._gone)
 
-    def kept(self, keys: Iterable[Key]) -> dict[Key, Kept]:
+    def kept(self, keys: Iterable[ContainerKey]) -> dict[ContainerKey, SavedUsage]:
         """All that is known of *keys*, as far as they are still there."""
         return {key: self._kept(self._rows[key]) for key in keys if key in self._rows}
 
-    def saved(self, kept: Mapping[Key, Kept], gone: Iterable[Key]) -> None:
+    def saved(self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]) -> None:
         """*kept* and *gone* are on disk; what came since is still to be kept."""
         for key, was in kept.items():
             row = self._rows.get(key)
@@ -222,7 +222,7 @@ class Usages:
                 row.changed = False
         self._gone -= set(gone)
 
-    def restore(self, kept: Mapping[Key, Kept]) -> None:
+    def restore(self, kept: Mapping[ContainerKey, SavedUsage]) -> None:
         """Go on with *kept*: with those that were heard of last, when there is no room for all."""
         last = sorted(kept.items(), key=lambda item: item[1].heard_at)[-self._most :]
         for key, was in last:
@@ -238,7 +238,7 @@ class Usages:
             self._peaks[row.number] = was.peaks.largest
             self._peak_days[row.number] = was.peaks.days
 
-    def _begin(self, key: Key) -> _Row:
+    def _begin(self, key: ContainerKey) -> _Row:
         row = self._rows[key] = _Row(self._free.pop())
         self._gone.discard(key)
         return row
@@ -266,7 +266,7 @@ class Usages:
         )
         self._capacity = larger
 
-    def _drop(self, key: Key) -> None:
+    def _drop(self, key: ContainerKey) -> None:
         row = self._rows.pop(key)
         self._cpu.clear(row.number)
         self._memory.clear(row.number)
@@ -291,8 +291,8 @@ class Usages:
         self._peaks[row.number, slot] = summary.memory_bytes
         row.day, row.day_peak = day, summary.memory_bytes
 
-    def _kept(self, row: _Row) -> Kept:
-        return Kept(
+    def _kept(self, row: _Row) -> SavedUsage:
+        return SavedUsage(
             points=row.points,
             first_at=row.first_at,
             last_at=row.last_at,

@@ -6,7 +6,7 @@ from typing import Any
 
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.policies.planning import Situation, plan
+from nemutator_controller.policies.plans import Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 from nemutator_ctl.changes import Change, diff

@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from nemutator_agent.credentials.audit import Audit, AuditSubject, subject_of
 from nemutator_common import names
 from nemutator_common.secret import Secret
-from nemutator_controller.leases.records import grants_of
+from nemutator_controller.grants.records import grants_of
 
 from tests.fakes.callers import POD, KeptGrants
 from tests.fakes.clocks import ManualClock

@@ -23,16 +23,16 @@ from nemutator_common.shipping.destinations import LocalBrain
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import ADVICE_PATH, REPORTS_PATH, TOMBSTONES_PATH
-from nemutator_controller.admission.answering import Answerer, Rules
-from nemutator_controller.admission.hearing import Hearing
 from nemutator_controller.admission.reviews import decode
+from nemutator_controller.admission.snapshot_poller import SnapshotPoller
 from nemutator_controller.admission.spool import Spool
-from nemutator_controller.admission.watching import Watched
+from nemutator_controller.admission.watching import WatchedCluster
+from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
 from nemutator_controller.journal.records import Tombstone
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES
-from nemutator_controller.mutations.advising import Advised, NoAdvice, Workload
+from nemutator_controller.mutations.advisor import AdvisedAmount, NoAdvice, WorkloadRef
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.contract.sizing.test_advice import summed
@@ -45,7 +45,7 @@ from tests.fakes.scripted_kube import ScriptedTransport
 from tests.testbed.running import waiting
 
 PATIENCE_S = 20.0
-UNIT = Workload("system.slice", "unit", "ssh.service")
+UNIT = WorkloadRef("system.slice", "unit", "ssh.service")
 STONE = Tombstone("team", "Deployment", "web", "metadata.labels[team]")
 
 
@@ -64,9 +64,9 @@ async def calling(root: Path) -> AsyncIterator[BrainOverHttp]:
 
 @dataclass
 class Listener:
-    watched: Watched
+    watched: WatchedCluster
     meter: MemoryMeter
-    tasks: tuple[Hearing, ...]
+    tasks: tuple[SnapshotPoller, ...]
 
 
 def listener(brain: BrainOverHttp) -> Listener:
@@ -74,7 +74,7 @@ def listener(brain: BrainOverHttp) -> Listener:
     silent: dict[str, Any] = {
         "transport": ScriptedTransport(), "clock": clock, "meter": meter, "roll": lambda: 0.5,
     }  # fmt: skip
-    watched = Watched(
+    watched = WatchedCluster(
         Informer(MUTATION_POLICIES, **silent),
         Informer(NAMESPACES, **silent),
         health=Readiness(),
@@ -83,7 +83,7 @@ def listener(brain: BrainOverHttp) -> Listener:
     )
     documents = DocumentsOverHttp(brain)
     tasks = tuple(
-        Hearing(
+        SnapshotPoller(
             snapshot, path, documents, take,
             every_s=0.05, clock=clock, meter=meter, roll=lambda: 0.5,
         )
@@ -117,19 +117,19 @@ async def test_advice_is_heard_when_it_is_firm_and_outlives_the_brain(tmp_path: 
         async with standing_brain(root) as brain:
             heard = await stack.enter_async_context(hearing(root))
 
-            def cpu() -> Advised | NoAdvice:
+            def cpu() -> AdvisedAmount | NoAdvice:
                 return heard.watched.advisor.advise(UNIT, "-", "requests", "cpu")
 
             await report(brain, 1, 9, begun_at)
             await until(lambda: "no firm advice yet: 9 of 100" in cpu().reason)
             await report(brain, 10, 91, begun_at)
-            await until(lambda: isinstance(cpu(), Advised))
+            await until(lambda: isinstance(cpu(), AdvisedAmount))
             advised = cpu()
-            assert isinstance(advised, Advised)
+            assert isinstance(advised, AdvisedAmount)
             assert 200 <= advised.amount.to_millis() <= 220
             assert advised.reason == "krr-simple, 100 points"
             memory = heard.watched.advisor.advise(UNIT, "-", "limits", "memory")
-            assert isinstance(memory, Advised)
+            assert isinstance(memory, AdvisedAmount)
             assert str(memory.amount) == "230M"
         await until(lambda: heard.meter.total(names.SNAPSHOT_FAILURES, reason="connection") >= 2)
         assert cpu() == advised
@@ -154,7 +154,7 @@ def pod(name: str) -> dict[str, Any]:
     return {"metadata": {"name": name}, "spec": {"containers": [{"name": "app"}]}}
 
 
-async def admitted(answerer: Answerer, name: str) -> None:
+async def admitted(answerer: WebhookHandler, name: str) -> None:
     """One pod, asked about as the API server does."""
     asked = decode(msgspec.json.encode(review(pod(name))))
     answer = await answerer.answer(asked)
@@ -193,9 +193,9 @@ async def test_decisions_go_from_the_spool_to_the_journal_each_once(tmp_path: Pa
     root, meter = tmp_path / "data", MemoryMeter()
     ids = iter(range(100))
 
-    def replica() -> tuple[Spool, Answerer]:
+    def replica() -> tuple[Spool, WebhookHandler]:
         spool = Spool(tmp_path / "spool", most_bytes=1 << 20, meter=meter)
-        answerer = Answerer(
+        answerer = WebhookHandler(
             MemoryWorld(team=TEAM),
             spool,
             Rules(own_namespace="nemutator", injector=None, strict=False),

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from nemutator_common import names
 from nemutator_common.errors import OperatorError
-from nemutator_controller.admission.frames import LARGEST, NotKeptError
+from nemutator_controller.admission.frames import LARGEST, NotSavedError
 from nemutator_controller.admission.spool import SEGMENT_BYTES, Spool
 
 from tests.fakes.meters import MemoryMeter
@@ -114,7 +114,7 @@ async def test_a_full_spool_takes_nothing_until_something_is_shipped(tmp_path: P
     spool = opened(tmp_path, most_bytes=3 * SEGMENT_BYTES // 2)
     for _ in range(2):
         await spool.keep(record, durable=False)
-    with pytest.raises(NotKeptError) as full:
+    with pytest.raises(NotSavedError) as full:
         await spool.keep(record, durable=False)
     assert full.value.reason == "spool_full"
     await spool.keep(b"small", durable=False)
@@ -126,7 +126,7 @@ async def test_a_full_spool_takes_nothing_until_something_is_shipped(tmp_path: P
 
 async def test_a_record_beyond_all_measure_is_refused(tmp_path: Path) -> None:
     spool = opened(tmp_path)
-    with pytest.raises(NotKeptError) as refused:
+    with pytest.raises(NotSavedError) as refused:
         await spool.keep(bytes(LARGEST + 1), durable=False)
     assert refused.value.reason == "too_large"
     assert spool.last_seq == 0
@@ -136,7 +136,7 @@ async def test_a_record_beyond_all_measure_is_refused(tmp_path: Path) -> None:
 FULL_DISK = """
     import asyncio, resource, signal, sys
     from pathlib import Path
-    from nemutator_controller.admission.frames import NotKeptError
+    from nemutator_controller.admission.frames import NotSavedError
     from nemutator_controller.admission.spool import Spool
     from tests.fakes.meters import MemoryMeter
 
@@ -148,7 +148,7 @@ FULL_DISK = """
         resource.setrlimit(resource.RLIMIT_FSIZE, (150, resource.RLIM_INFINITY))
         try:
             await spool.keep(b"b" * 100, durable=True)
-        except NotKeptError as error:
+        except NotSavedError as error:
             print(error.reason)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
         await spool.keep(b"c" * 100, durable=True)
@@ -194,7 +194,7 @@ async def test_what_somebody_has_deleted_holds_nothing_up(tmp_path: Path) -> Non
     assert (waiting(spool), len(spool), spool.size) == ([], 0, 0)
     assert meter.value(names.SPOOL_DAMAGED, reason="unreadable") == 1
     for durable in (False, True):
-        with pytest.raises(NotKeptError, match="No such file"):
+        with pytest.raises(NotSavedError, match="No such file"):
             await spool.keep(b"b", durable=durable)
     (tmp_path / "spool").mkdir()
     await spool.keep(b"c", durable=True)

@@ -10,9 +10,9 @@ from alembic.config import Config
 from alembic.migration import MigrationContext
 from alembic.script import ScriptDirectory
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_controller.database.migrating import MIGRATIONS, migrate
 from nemutator_controller.database.schema import HEAD, metadata
 from nemutator_controller.database.sqlite import Engines, open_sqlite
+from nemutator_controller.database.upgrade import MIGRATIONS, migrate
 from sqlalchemy import create_engine
 
 from tests.fakes.databases import LARGEST

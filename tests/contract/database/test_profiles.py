@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from nemutator_controller.database.schema import profiles
 from nemutator_controller.profiles.ports import ProfileStore
-from nemutator_controller.profiles.records import Profile, State
+from nemutator_controller.profiles.records import ProfileRecord, State
 from nemutator_controller.profiles.sql import SqlProfiles
 from sqlalchemy import update
 
@@ -24,7 +24,7 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[ProfileSto
         yield SqlProfiles(database)
 
 
-def aged(number: int, state: State = "done", *, bytes_: int = 0) -> Profile:
+def aged(number: int, state: State = "done", *, bytes_: int = 0) -> ProfileRecord:
     return replace(profile(number, at=NOW + number), state=state, bytes=bytes_)
 
 

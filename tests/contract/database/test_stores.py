@@ -5,7 +5,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.cluster.ports import LatestStore
 from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.console.ports import SessionStore
@@ -104,9 +104,9 @@ async def test_the_oldest_points_go_first_and_in_steps(stores: Stores) -> None:
 
 
 async def test_the_last_picture_of_each_node_comes_back(stores: Stores) -> None:
-    old = Node.of("n1", "e1", 1, NOW, busy_report())
-    new = Node.of("n1", "e1", 2, NOW + 3, busy_report(NOW + 3))
-    await stores.latest.save([old, Node.of("n2", "e1", 1, NOW, busy_report())])
+    old = ReportedNode.of("n1", "e1", 1, NOW, busy_report())
+    new = ReportedNode.of("n1", "e1", 2, NOW + 3, busy_report(NOW + 3))
+    await stores.latest.save([old, ReportedNode.of("n2", "e1", 1, NOW, busy_report())])
     await stores.latest.save([new])
     await stores.latest.forget(["n2", "never seen"])
     assert list(await stores.latest.load()) == [replace(new, restored=True)]

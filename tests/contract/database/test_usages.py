@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 from nemutator_controller.database.schema import histograms
-from nemutator_controller.sizing.keys import Key
-from nemutator_controller.sizing.packing import Kept
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.packed_rows import SavedUsage
 from nemutator_controller.sizing.ports import UsageStore
 from nemutator_controller.sizing.sql import SqlUsages
 from nemutator_controller.sizing.usages import Usages
@@ -33,7 +33,7 @@ def learned(*owners: str, times: int = 1) -> Usages:
     return usages
 
 
-def kept(*owners: str, times: int = 1) -> dict[Key, Kept]:
+def kept(*owners: str, times: int = 1) -> dict[ContainerKey, SavedUsage]:
     return learned(*owners, times=times).kept([key(owner) for owner in owners])
 
 

@@ -14,13 +14,13 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
 from nemutator_controller.app.in_cluster import InTheCluster
-from nemutator_controller.journal.records import MarkedPod
+from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access, Fixed
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
-from nemutator_controller.sizing.keys import Key, Requested
+from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 from tests.fakes.kube import kinds
 from tests.fakes.kube.server import FakeKube
@@ -90,7 +90,7 @@ async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, InTheCluster]]:
 
 async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) -> None:
     async with watched(tmp_path) as (_, cluster):
-        key = Key("shop", "Pod", "web-1", "app")
+        key = ContainerKey("shop", "Pod", "web-1", "app")
         assert cluster.whose.of("n1", summary("u1", "c-u1")) == key
         assert cluster.whose.of("n1", summary("u1", None)) is None
         part = dataclasses.replace(summary("u1", "c-u1"), program="app")
@@ -98,7 +98,7 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
         assert cluster.whose.of("n2", summary("u1", "c-u1")) is None
         asked = await cluster.requests.now()
         assert asked[key] == Requested(250, 64 << 20)
-        assert Key("shop", "Pod", "other", "app") not in asked
+        assert ContainerKey("shop", "Pod", "other", "app") not in asked
 
 
 async def test_a_pod_is_known_by_its_name_and_by_its_uid(tmp_path: Path) -> None:
@@ -125,7 +125,7 @@ async def test_pods_with_marks_are_told_first_all_and_then_as_they_change(tmp_pa
         kube.store.put(kinds.PODS, pod("web-3", "u3", mutation='{"id": "d3"}'))
         changes = cluster.marked.changes()
         async with contextlib.aclosing(changes):  # type: ignore[type-var]
-            assert await anext(changes) == MarkedPod(
+            assert await anext(changes) == StampedPod(
                 namespace="shop", name="web-3", uid="u3", mark='{"id": "d3"}'
             )
             kube.store.put(kinds.PODS, pod("web-4", "u4"))

@@ -10,10 +10,10 @@ from nemutator_common import names
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import (
-    Entry,
-    Outcome,
+    EditOutcome,
+    JournalEntry,
+    PodStamp,
     Reversal,
-    Sighting,
     Tombstone,
 )
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
@@ -38,7 +38,9 @@ def journal(request: pytest.FixtureRequest) -> JournalStore:
 
 
 def reversal(number: int, of: int = 1) -> Reversal:
-    outcome = Outcome(path="metadata.labels[team]", live=("red",), result="conflict", why="others")
+    outcome = EditOutcome(
+        path="metadata.labels[team]", live=("red",), result="conflict", why="others"
+    )
     return Reversal(
         id=f"v{number}", decision=f"d{of}", at=NOW + number, state="conflict", outcomes=(outcome,)
     )
@@ -51,7 +53,7 @@ async def test_a_decision_comes_back_as_it_was(journal: JournalStore) -> None:
     )
     await journal.add([whole], writer="admission-1", state="answered")
     entry = await journal.entry("d1")
-    assert entry == Entry(decision=whole, state="answered", writer="admission-1")
+    assert entry == JournalEntry(decision=whole, state="answered", writer="admission-1")
     assert await journal.entry("d2") is None
 
 
@@ -114,9 +116,9 @@ async def test_of_pods_that_were_seen_each_is_told_what_was_made_of_it(
     await journal.add(new, writer="a", state="answered")
     await journal.close(replace(reversal(1, of=3), state="reversed"))
 
-    def seen(number: int, name: str, **changed: str) -> Sighting:
+    def seen(number: int, name: str, **changed: str) -> PodStamp:
         where = {"namespace": "team", **changed}
-        return Sighting(decision=f"d{number}", name=name, uid=f"u-{name}", **where)
+        return PodStamp(decision=f"d{number}", name=name, uid=f"u-{name}", **where)
 
     sightings = [
         seen(1, "web-1"),

@@ -11,7 +11,12 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.kube_objects import KubeObjects
-from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
+from nemutator_controller.journal.live_objects import (
+    ChangedError,
+    LiveObject,
+    ObjectRefusedError,
+    UnreachableError,
+)
 from nemutator_controller.journal.ports import Objects
 from nemutator_controller.kube.configuration import Fixed
 from nemutator_controller.kube.objects import Object
@@ -83,13 +88,13 @@ class Where:
             name=manifest["metadata"]["name"],
         )
 
-    async def made(self, manifest: Json) -> Live:
+    async def made(self, manifest: Json) -> LiveObject:
         await self.put(manifest)
         live = await self.objects.get(self.subject(manifest))
         assert live is not None
         return live
 
-    async def now(self, live: Live) -> Json:
+    async def now(self, live: LiveObject) -> Json:
         found = await self.objects.get(live.subject)
         assert found is not None
         return dict(found.document)
@@ -233,7 +238,7 @@ async def test_what_a_resize_cannot_do_is_refused_with_the_servers_reason(served
     requests = {"cpu": "250m", "memory": "64Mi"}
     unlimited["spec"]["containers"][0]["resources"] = {"requests": requests}
     live = await served.made(unlimited)
-    with pytest.raises(RefusedError, match="resource requests cannot be removed"):
+    with pytest.raises(ObjectRefusedError, match="resource requests cannot be removed"):
         await served.objects.write(live, [edit(CPU, before="250m")], resize=True)
     assert await served.objects.get(live.subject) == live
 
@@ -242,7 +247,7 @@ async def test_another_pod_of_the_same_name_is_another_object(served: Where) -> 
     live = await served.made(pod())
     stranger = replace(live.subject, uid="00000000-0000-0000-0000-000000000000")
     assert await served.objects.get(stranger) is None
-    with pytest.raises((ChangedError, RefusedError)):
+    with pytest.raises((ChangedError, ObjectRefusedError)):
         await served.objects.evict(replace(live, subject=stranger))
     assert await served.objects.get(live.subject) == live
 
@@ -280,7 +285,7 @@ async def test_a_disruption_budget_refuses_an_eviction(
     spec = {"minAvailable": 1, "selector": {"matchLabels": {"app": "web"}}}
     await client.write.create(BUDGETS, place.namespace, {"metadata": {"name": "pdb"}, "spec": spec})
     await place.counted("pdb")
-    with pytest.raises(RefusedError, match="disruption budget"):
+    with pytest.raises(ObjectRefusedError, match="disruption budget"):
         await served.objects.evict(live)
 
 
@@ -294,12 +299,12 @@ async def test_a_missing_permission_is_named(place: Place) -> None:
             await in_cluster(Client(other, MemoryMeter()), place).put(pod())
         live = await where.objects.get(where.subject(pod()))
         assert live is not None
-        with pytest.raises(RefusedError, match=f"patch pods in namespace {place.namespace}"):
+        with pytest.raises(ObjectRefusedError, match=f"patch pods in namespace {place.namespace}"):
             await where.objects.write(live, [edit(TEAM, before="blue")], resize=False)
 
 
 async def test_kinds_that_nobody_takes_back_are_refused(served: Where) -> None:
-    with pytest.raises(RefusedError, match="Gadget: only Pod, Deployment"):
+    with pytest.raises(ObjectRefusedError, match="Gadget: only Pod, Deployment"):
         await served.objects.get(
             Subject(api_version="v1", kind="Gadget", namespace="team", name="x")
         )

@@ -4,12 +4,12 @@ import copy
 from typing import Any
 
 import msgspec
-from nemutator_controller.journal.reversing import backwards, steps_back
+from nemutator_controller.journal.reversal_steps import backwards, steps_back
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.patches import apply_patch
 
-from tests.controller.admission.test_answering import POD, STAMP, TEAM, Admission
+from tests.controller.admission.test_webhook_handler import POD, STAMP, TEAM, Admission
 
 ENABLED: dict[str, Any] = {
     "metadata": {"labels": {"nemutator.io/inject": "enabled"}},

@@ -3,7 +3,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.admission.frames import LARGEST, NotKeptError, frame, frames_in
+from nemutator_controller.admission.frames import LARGEST, NotSavedError, frame, frames_in
 
 records = st.lists(st.binary(min_size=1, max_size=40), max_size=6)
 
@@ -49,4 +49,4 @@ def test_what_could_not_be_read_back_is_not_written(record: bytes) -> None:
 
 
 def test_why_a_record_was_not_kept_has_a_word_for_the_metric() -> None:
-    assert NotKeptError("disk", "it is full").reason == "disk"
+    assert NotSavedError("disk", "it is full").reason == "disk"

@@ -11,7 +11,7 @@ from nemutator_controller.admission.reviews import (
     LARGEST_OBJECT,
     LONGEST_WARNING,
     MOST_WARNINGS,
-    Answer,
+    AdmissionResponse,
     ReviewError,
     decode,
     encode,
@@ -95,7 +95,9 @@ def test_the_server_takes_every_answer(
     patch: list[dict[str, Any]], warnings: list[str], refused: str
 ) -> None:
     try:
-        body = encode(UID, Answer(operations=patch, warnings=tuple(warnings), refused=refused))
+        body = encode(
+            UID, AdmissionResponse(operations=patch, warnings=tuple(warnings), refused=refused)
+        )
     except UnicodeEncodeError:
         pytest.fail("an answer must be possible")
     answer = verified(body)
@@ -107,7 +109,7 @@ def test_the_server_takes_every_answer(
 
 
 def test_an_answer_names_its_decision_for_the_audit_log() -> None:
-    answer = msgspec.json.decode(encode(UID, Answer(decision="d1")))
+    answer = msgspec.json.decode(encode(UID, AdmissionResponse(decision="d1")))
     assert answer["response"]["auditAnnotations"] == {"decision": "d1"}
 
 

@@ -4,13 +4,13 @@ from typing import Any
 
 import msgspec
 import pytest
-from nemutator_controller.admission.reviews import Request, decode, head_of
+from nemutator_controller.admission.reviews import AdmissionRequest, decode, head_of
 from nemutator_controller.admission.subjects import LONGEST, is_mirror, subject_of
 
 from tests.fakes.admission_reviews import review
 
 
-def request(thing: Any, **more: Any) -> tuple[Request, dict[str, Any]]:
+def request(thing: Any, **more: Any) -> tuple[AdmissionRequest, dict[str, Any]]:
     """With the head of its object."""
     asked = decode(msgspec.json.encode(review(thing, **more)))
     return asked, head_of(asked)

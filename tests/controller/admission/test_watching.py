@@ -10,7 +10,7 @@ import pytest
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
 from nemutator_controller.admission.snapshots import SnapshotAdvisor, SnapshotError
-from nemutator_controller.admission.watching import Watched
+from nemutator_controller.admission.watching import WatchedCluster
 from nemutator_controller.kube.failures import ForbiddenError, InvalidError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES
@@ -51,7 +51,7 @@ class Play:
             NAMESPACES, transport=self.transports[1], clock=EagerClock(), meter=self.meter,
             roll=lambda: 0.5,
         )  # fmt: skip
-        self.watched = Watched(
+        self.watched = WatchedCluster(
             policies_informer,
             namespaces_informer,
             health=self.health,

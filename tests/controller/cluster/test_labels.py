@@ -9,7 +9,7 @@ from nemutator_controller.cluster.labels import (
     namespace_of,
     runtimes_by_workload,
 )
-from nemutator_controller.cluster.pods import Owner, Placed
+from nemutator_controller.cluster.pods import PodOwner, RunningPod
 
 from tests.fakes.batches import process, workload
 
@@ -60,7 +60,7 @@ def test_only_what_is_known_is_a_label() -> None:
     }
 
 
-PLACED = Placed("shop", "web-1", "u1", "app", Owner("Deployment", "web"))
+PLACED = RunningPod("shop", "web-1", "u1", "app", PodOwner("Deployment", "web"))
 
 
 def test_a_container_of_a_known_pod_has_its_names() -> None:

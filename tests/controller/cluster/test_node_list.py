@@ -1,10 +1,10 @@
 import msgspec
 from nemutator_controller.cluster.node_list import NodeList, listed
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import ReportedNode
 
 from tests.fakes.batches import NOW, busy_report
 
-NODE = Node.of("n1", "e1", 1, NOW - 20, busy_report())
+NODE = ReportedNode.of("n1", "e1", 1, NOW - 20, busy_report())
 
 
 def test_the_list_has_the_agreed_shape() -> None:

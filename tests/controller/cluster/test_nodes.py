@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import Pressure, Pressures
 from nemutator_controller.cluster.nodes import (
-    Node,
     Nodes,
+    ReportedNode,
     UnreadableReportError,
     Waiting,
     pack,
@@ -23,8 +23,8 @@ def see(nodes: Nodes, seq: int, *, node: str = "n1", epoch: str = "e1", now: flo
     return nodes.see(node, epoch, batch((seq,)).envelopes[0], now=now)
 
 
-def kept(name: str, *, seen_at: float) -> Node:
-    return replace(Node.of(name, "old", 9, seen_at, busy_report()), restored=True)
+def kept(name: str, *, seen_at: float) -> ReportedNode:
+    return replace(ReportedNode.of(name, "old", 9, seen_at, busy_report()), restored=True)
 
 
 @given(st.permutations(range(1, 7)))

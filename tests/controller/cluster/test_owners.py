@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.cluster.owners import owner_of, workload
-from nemutator_controller.cluster.pods import Owner
+from nemutator_controller.cluster.pods import PodOwner
 
 from tests.fakes.pods import owned, picture, pod, thing
 
@@ -65,4 +65,4 @@ def test_the_picture_and_the_pod_say_the_same_of_every_run(name: str, after: int
     seen = pod(owners=owned("Job", run, "j1"))
     known = picture(seen, jobs=(thing(run, "j1", owned("CronJob", name, "c1")),))
     unknown = picture(seen)
-    assert known.owner(seen) == unknown.owner(seen) == Owner(*workload("Job", run, {}))
+    assert known.owner(seen) == unknown.owner(seen) == PodOwner(*workload("Job", run, {}))

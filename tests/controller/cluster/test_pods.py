@@ -1,6 +1,6 @@
 import msgspec
 import pytest
-from nemutator_controller.cluster.pods import Nobody, Owner, Placed
+from nemutator_controller.cluster.pods import NoPods, PodOwner, RunningPod
 from nemutator_controller.kube.objects import ContainerStatus, Object, Pod
 
 from tests.fakes.pods import owned, picture, pod, thing
@@ -11,7 +11,7 @@ REPLICA_SET = thing("web-abc", "rs1", owned("Deployment", "web", "d1"))
 
 def test_a_container_is_found_by_its_pods_uid_and_its_own_id() -> None:
     seen = picture(pod(owners=DEPLOYED), replica_sets=(REPLICA_SET,))
-    placed = Placed("shop", "web-abc-1", "u1", "app", Owner("Deployment", "web"))
+    placed = RunningPod("shop", "web-abc-1", "u1", "app", PodOwner("Deployment", "web"))
     assert seen.of("n1", "u1", "c1") == placed
 
 
@@ -40,45 +40,45 @@ def test_a_node_speaks_for_its_own_pods_only() -> None:
 def test_what_is_no_pod_is_nobodys() -> None:
     assert picture(pod()).of("n1", None, "c1") is None
     assert picture(pod()).of("n1", "u2", "c1") is None
-    assert Nobody().of("n1", "u1", "c1") is None
+    assert NoPods().of("n1", "u1", "c1") is None
 
 
 @pytest.mark.parametrize(
     ("seen", "replica_sets", "jobs", "owner"),
     [
-        (pod(), (), (), Owner("Pod", "web-abc-1")),
-        (pod(owners=owned("DaemonSet", "logs", "d")), (), (), Owner("DaemonSet", "logs")),
-        (pod(owners=DEPLOYED), (REPLICA_SET,), (), Owner("Deployment", "web")),
-        (pod(owners=DEPLOYED), (thing("web-abc", "rs1"),), (), Owner("ReplicaSet", "web-abc")),
+        (pod(), (), (), PodOwner("Pod", "web-abc-1")),
+        (pod(owners=owned("DaemonSet", "logs", "d")), (), (), PodOwner("DaemonSet", "logs")),
+        (pod(owners=DEPLOYED), (REPLICA_SET,), (), PodOwner("Deployment", "web")),
+        (pod(owners=DEPLOYED), (thing("web-abc", "rs1"),), (), PodOwner("ReplicaSet", "web-abc")),
         (
             pod(owners=owned("Job", "night-1", "j1")),
             (),
             (thing("night-1", "j1", owned("CronJob", "night", "c1")),),
-            Owner("CronJob", "night"),
+            PodOwner("CronJob", "night"),
         ),
         # Another object of the same name is not its owner.
         (
             pod(owners=DEPLOYED),
             (thing("web-abc", "rs2", owned("Deployment", "x", "d")),),
             (),
-            Owner("ReplicaSet", "web-abc"),
+            PodOwner("ReplicaSet", "web-abc"),
         ),
         # Not seen yet, but named as the deployment controller names them.
         (
             pod(owners=DEPLOYED, labels={"pod-template-hash": "abc"}),
             (),
             (),
-            Owner("Deployment", "web"),
+            PodOwner("Deployment", "web"),
         ),
         (
             pod(owners=DEPLOYED, labels={"pod-template-hash": "zzz"}),
             (),
             (),
-            Owner("ReplicaSet", "web-abc"),
+            PodOwner("ReplicaSet", "web-abc"),
         ),
     ],
 )
 def test_the_owner_is_the_top_of_the_chain(
-    seen: Pod, replica_sets: tuple[Object, ...], jobs: tuple[Object, ...], owner: Owner
+    seen: Pod, replica_sets: tuple[Object, ...], jobs: tuple[Object, ...], owner: PodOwner
 ) -> None:
     assert picture(seen, replica_sets=replica_sets, jobs=jobs).owner(seen) == owner

@@ -5,7 +5,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import Report
-from nemutator_controller.cluster.nodes import Node
+from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.cluster.topology import Filter, NodeView, Topology, node_view
 
 from tests.fakes.batches import NOW, busy_report, process, workload
@@ -19,8 +19,8 @@ REPORT = replace(
 )
 
 
-def node(report: Report = REPORT, *, seen_at: float = NOW - 3) -> Node:
-    return Node.of("n1", "e1", 1, seen_at, report)
+def node(report: Report = REPORT, *, seen_at: float = NOW - 3) -> ReportedNode:
+    return ReportedNode.of("n1", "e1", 1, seen_at, report)
 
 
 class Named:
@@ -31,7 +31,7 @@ class Named:
         return labels["name"] in self._names
 
 
-def shown(wanted: Filter, seen: Node | None = None) -> NodeView:
+def shown(wanted: Filter, seen: ReportedNode | None = None) -> NodeView:
     return node_view(seen or node(), wanted, now=NOW, after_s=15)
 
 

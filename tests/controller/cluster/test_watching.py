@@ -4,7 +4,7 @@ from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
-from nemutator_controller.cluster.pods import Owner
+from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.cluster.watching import PART, ClusterWatch
 from nemutator_controller.kube.configuration import Access, Fixed
 from nemutator_controller.kube.transport import HttpTransport
@@ -72,6 +72,6 @@ async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> N
                 placed = watch.of("n1", uid, "c1")
                 assert placed is not None
                 assert (placed.pod, placed.container) == ("web-1", "app")
-                assert placed.owner == Owner("Deployment", "web")
+                assert placed.owner == PodOwner("Deployment", "web")
                 assert watch.of("n2", uid, "c1") is None
                 stop.set()

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import names
-from nemutator_controller.database.retention import Cleaning, Keep, Retention
+from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 
 from tests.fakes.brain_stores import Failing
 from tests.fakes.clocks import ManualClock
@@ -12,7 +12,7 @@ from tests.fakes.meters import MemoryMeter
 
 NOW = 1_700_000_000.0
 STEP = 20
-CLEANING = Cleaning(
+CLEANING = RetentionTask(
     task="retention",
     every_s=60.0,
     step=STEP,
@@ -50,7 +50,7 @@ class Standing:
     def __init__(self, ages: Iterable[int], *, records: int = 10_000) -> None:
         self.store = Records(ages)
         self.clock, self.meter = ManualClock(NOW), MemoryMeter()
-        keep = Keep(seconds=600, records=records)
+        keep = RetentionLimit(seconds=600, records=records)
         self.retention = Retention(self.store, keep, CLEANING, meter=self.meter, clock=self.clock)
 
 
@@ -83,7 +83,7 @@ async def test_records_that_are_gone_before_we_come_to_them_are_not_waited_for()
     brain = Standing([1, 2, 3], records=1)
     raced = Retention(
         Raced([1, 2, 3]),
-        Keep(seconds=600, records=1),
+        RetentionLimit(seconds=600, records=1),
         CLEANING,
         meter=brain.meter,
         clock=brain.clock,

@@ -2,11 +2,11 @@ import copy
 
 import pytest
 from nemutator_common import names
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.applying import WRITER, Applying
-from nemutator_controller.journal.audience import Audience
-from nemutator_controller.journal.living import RefusedError
+from nemutator_controller.journal.live_objects import ObjectRefusedError
 from nemutator_controller.journal.manifests import Applied, ManifestError, manifest_of
-from nemutator_controller.journal.reversing import NEWER_SET_IT
+from nemutator_controller.journal.reversal_steps import NEWER_SET_IT
 from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.stamps import stamp_of
@@ -47,7 +47,7 @@ class Place:
         return RollingBack(
             self.journal,
             self.objects,
-            audience=Audience(expected=False, clock=self.clock),
+            audience=AdmissionReplicas(expected=False, clock=self.clock),
             fresh=lambda: f"v-{name}",
             clock=self.clock,
         )
@@ -202,8 +202,8 @@ async def test_a_foreign_edit_in_the_manifest_stays() -> None:
 async def test_nothing_is_kept_that_was_not_journaled_first() -> None:
     place = Place()
     await place.apply(policy())
-    place.objects.failing = [RefusedError("full")]
-    with pytest.raises(RefusedError):
+    place.objects.failing = [ObjectRefusedError("full")]
+    with pytest.raises(ObjectRefusedError):
         await place.apply(deployment())
     assert await place.journaled() == {"d1": "answered"}
 
@@ -218,7 +218,7 @@ async def test_what_is_refused_was_never_journaled() -> None:
     place = Place()
     await place.apply(policy())
     place.objects.refusing = "larger than may be"
-    with pytest.raises(RefusedError):
+    with pytest.raises(ObjectRefusedError):
         await place.apply(deployment())
     assert await place.journaled() == {}
     assert len(place.objects.things) == 1

@@ -1,21 +1,26 @@
 import msgspec
 from nemutator_controller.journal.documents import buried, listed, planned, shown, taken_back
-from nemutator_controller.journal.plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER, Plan
-from nemutator_controller.journal.records import Entry, Outcome, Reversal, Tombstone
-from nemutator_controller.journal.reversing import steps_back
+from nemutator_controller.journal.records import EditOutcome, JournalEntry, Reversal, Tombstone
+from nemutator_controller.journal.reversal_steps import steps_back
+from nemutator_controller.journal.rollback_plans import (
+    MADE_ANEW,
+    NEEDS_NEW_POD,
+    NO_OWNER,
+    RollbackPlan,
+)
 
 from tests.fakes.decisions import CPU, INIT, NOW, POD, TEAM, changed_pod, decision
 from tests.fakes.journals import MemoryObjects
 
-ENTRY = Entry(decision=decision(), state="answered", writer="admission-1")
-OUTCOME = Outcome(path=TEAM, live=("blue",), result="reversed")
+ENTRY = JournalEntry(decision=decision(), state="answered", writer="admission-1")
+OUTCOME = EditOutcome(path=TEAM, live=("blue",), result="reversed")
 REVERSAL = Reversal(id="v1", decision="d1", at=NOW, state="partly", outcomes=(OUTCOME,))
 
 
-def plan(**labels: str) -> Plan:
+def plan(**labels: str) -> RollbackPlan:
     live = MemoryObjects().place(POD, changed_pod(**labels))
     steps = steps_back([decision()], live.document, "Pod", running=True)
-    return Plan(decision=decision(), live=live, steps=steps)
+    return RollbackPlan(decision=decision(), live=live, steps=steps)
 
 
 def test_a_mutation_shows_its_decision_its_state_and_its_reversals() -> None:
@@ -57,7 +62,7 @@ def test_a_plan_for_a_bare_pod_promises_no_eviction() -> None:
             api_version="v1", kind="Pod", namespace="team", name="web-1"
         )
     )
-    document = planned(Plan(decision=bare, live=owned.live, steps=owned.steps), evict=True)
+    document = planned(RollbackPlan(decision=bare, live=owned.live, steps=owned.steps), evict=True)
     assert document["evict"] is False
     assert document["steps"][0]["what"] == f"stays: {NO_OWNER}"
 

@@ -5,7 +5,12 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_controller.journal.kube_objects import KubeObjects
-from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
+from nemutator_controller.journal.live_objects import (
+    ChangedError,
+    LiveObject,
+    ObjectRefusedError,
+    UnreachableError,
+)
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.failures import (
     ConflictError,
@@ -36,7 +41,7 @@ def standing(*script: Said) -> tuple[KubeObjects, ScriptedTransport]:
     return KubeObjects(Reader(transport), Writer(transport, WriteBudget(clock), clock)), transport
 
 
-async def read(objects: KubeObjects) -> Live:
+async def read(objects: KubeObjects) -> LiveObject:
     live = await objects.get(POD)
     assert live is not None
     return live
@@ -80,10 +85,10 @@ async def test_another_uid_is_another_object() -> None:
 @pytest.mark.parametrize(
     ("error", "now", "kind"),
     [
-        (InvalidError, "7", RefusedError),
+        (InvalidError, "7", ObjectRefusedError),
         (InvalidError, "8", ChangedError),
         (ConflictError, "", ChangedError),
-        (ForbiddenError, "", RefusedError),
+        (ForbiddenError, "", ObjectRefusedError),
         (UnavailableError, "", UnreachableError),
         (UnauthorizedError, "", UnreachableError),
     ],

@@ -3,10 +3,15 @@ from dataclasses import replace
 
 import pytest
 from nemutator_common import names
-from nemutator_controller.journal.audience import PATIENCE_S, Audience
-from nemutator_controller.journal.living import ChangedError, Live, RefusedError, UnreachableError
-from nemutator_controller.journal.plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
+from nemutator_controller.journal.admission_replicas import PATIENCE_S, AdmissionReplicas
+from nemutator_controller.journal.live_objects import (
+    ChangedError,
+    LiveObject,
+    ObjectRefusedError,
+    UnreachableError,
+)
 from nemutator_controller.journal.records import Reversal, Tombstone
+from nemutator_controller.journal.rollback_plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
 from nemutator_controller.journal.rolling_back import (
     KEPT_CHANGING,
     NO_ROOM,
@@ -34,7 +39,7 @@ class Place:
         self.objects.place(POD, changed_pod())
         numbers = iter(range(1, 100))
         self.clock = ManualClock(NOW + 60)
-        self.audience = Audience(expected=False, clock=self.clock)
+        self.audience = AdmissionReplicas(expected=False, clock=self.clock)
         self.rolling_back = RollingBack(
             self.journal,
             self.objects,
@@ -48,7 +53,7 @@ class Place:
         return await self.rolling_back.roll_back(self.decision, evict=evict)
 
     @property
-    def live(self) -> Live:
+    def live(self) -> LiveObject:
         return self.objects.things["Pod", "team", "web-1"]
 
 
@@ -141,7 +146,7 @@ async def test_what_was_done_before_a_change_stays_done() -> None:
     class Faster(MemoryObjects):
         """Somebody else writes between our two writes."""
 
-        async def write(self, live: Live, edits: object, *, resize: bool) -> Live:
+        async def write(self, live: LiveObject, edits: object, *, resize: bool) -> LiveObject:
             if resize and not self.evicted:
                 self.evicted.append("once")
                 raise changed
@@ -165,7 +170,9 @@ async def test_an_object_that_never_rests_is_left() -> None:
     assert reversal.state == "observed"
 
 
-@pytest.mark.parametrize("error", [RefusedError("not allowed"), UnreachableError("not allowed")])
+@pytest.mark.parametrize(
+    "error", [ObjectRefusedError("not allowed"), UnreachableError("not allowed")]
+)
 async def test_a_refusal_is_told_and_the_rest_is_tried(error: Exception) -> None:
     place = Place()
     place.objects.failing = [error]
@@ -178,7 +185,7 @@ async def test_a_refused_eviction_says_what_it_leaves_behind() -> None:
     place = Place()
     one = decision()
     place = Place(replace(one, edits=one.edits[2:]))
-    place.objects.failing = [RefusedError("a disruption budget")]
+    place.objects.failing = [ObjectRefusedError("a disruption budget")]
     reversal = await place.roll_back(evict=True)
     result, why = results(reversal)[INIT]
     assert result == "refused"

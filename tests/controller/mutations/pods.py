@@ -6,9 +6,9 @@ from hypothesis import strategies as st
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import (
-    Field,
-    Item,
-    Key,
+    FieldStep,
+    ItemStep,
+    KeyStep,
     Path,
     annotation,
     label,
@@ -84,9 +84,9 @@ def writable(draw: st.DrawFn, thing: Json, kind: str) -> Path:
             keys.map(label),
             keys.map(annotation),
             st.sampled_from(containers_of(thing, kind)).flatmap(_of_container),
-            st.just(Path((Field("volumes"), Item("name", "nemutator")))),
-            st.just(Path((Field("initContainers"), Item("name", "nemutator-init")))),
-            keys.map(lambda key: Path((Field("nodeSelector"), Key(key)))),
+            st.just(Path((FieldStep("volumes"), ItemStep("name", "nemutator")))),
+            st.just(Path((FieldStep("initContainers"), ItemStep("name", "nemutator-init")))),
+            keys.map(lambda key: Path((FieldStep("nodeSelector"), KeyStep(key)))),
         )
     )
     return path
@@ -100,14 +100,14 @@ def containers_of(thing: Json, kind: str) -> list[str]:
 
 
 def _of_container(name: str) -> st.SearchStrategy[Path]:
-    begin = Path((Field("containers"), Item("name", name)))
-    resources = begin / Field("resources")
+    begin = Path((FieldStep("containers"), ItemStep("name", name)))
+    resources = begin / FieldStep("resources")
     return st.sampled_from(
         [
-            resources / Field("requests") / Field("cpu"),
-            resources / Field("limits") / Key("nvidia.com/gpu"),
-            begin / Field("volumeMounts") / Item("mountPath", "/run/nemutator"),
-            begin / Field("image"),
+            resources / FieldStep("requests") / FieldStep("cpu"),
+            resources / FieldStep("limits") / KeyStep("nvidia.com/gpu"),
+            begin / FieldStep("volumeMounts") / ItemStep("mountPath", "/run/nemutator"),
+            begin / FieldStep("image"),
         ]
     )
 
@@ -115,7 +115,7 @@ def _of_container(name: str) -> st.SearchStrategy[Path]:
 def fitting(path: Path) -> st.SearchStrategy[Json]:
     """Values for what *path* names: an item must be found again by what names it."""
     last = path.steps[-1]
-    if isinstance(last, Item):
+    if isinstance(last, ItemStep):
         return st.fixed_dictionaries({last.by: st.just(last.value), "unknown": unknown})
     return texts
 

@@ -13,8 +13,8 @@ from nemutator_controller.mutations.edits import (
     same,
 )
 from nemutator_controller.mutations.paths import (
-    Field,
-    Item,
+    FieldStep,
+    ItemStep,
     Path,
     PathError,
     label,
@@ -81,7 +81,7 @@ def test_an_edit_inside_of_what_was_added_is_part_of_it() -> None:
     draft = Draft({"spec": {}}, "Pod")
     volume = named("volumes", "v")
     draft.set(volume, {"name": "v"}, ME)
-    draft.set(volume / Field("csi") / Field("driver"), "d", ME)
+    draft.set(volume / FieldStep("csi") / FieldStep("driver"), "d", ME)
     [only] = draft.edits()
     assert only.path == "volumes[name=v]"
     assert only.after == ({"name": "v", "csi": {"driver": "d"}},)
@@ -146,9 +146,9 @@ def test_values_are_the_same_when_json_says_so(left: Any, right: Any, alike: boo
 
 
 def test_items_are_found_by_what_names_them() -> None:
-    mounts = Path((Field("containers"), Item("name", "b"), Field("volumeMounts")))
+    mounts = Path((FieldStep("containers"), ItemStep("name", "b"), FieldStep("volumeMounts")))
     draft = Draft({"spec": {"containers": [{"name": "a"}, {"name": "b"}]}}, "Pod")
-    draft.set(mounts / Item("mountPath", "/x"), {"name": "v", "mountPath": "/x"}, ME)
+    draft.set(mounts / ItemStep("mountPath", "/x"), {"name": "v", "mountPath": "/x"}, ME)
     assert draft.thing["spec"]["containers"] == [
         {"name": "a"},
         {"name": "b", "volumeMounts": [{"name": "v", "mountPath": "/x"}]},

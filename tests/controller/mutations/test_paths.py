@@ -7,9 +7,9 @@ from nemutator_controller.mutations.paths import (
     DEEPEST,
     LONGEST,
     LONGEST_NAME,
-    Field,
-    Item,
-    Key,
+    FieldStep,
+    ItemStep,
+    KeyStep,
     Path,
     PathError,
     label,
@@ -23,9 +23,9 @@ from nemutator_controller.mutations.paths import (
 from tests.controller.mutations.pods import Json, edited, keys, texts
 
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,8}", fullmatch=True)
-steps = st.one_of(words.map(Field), texts.map(Key), st.builds(Item, words, texts))
+steps = st.one_of(words.map(FieldStep), texts.map(KeyStep), st.builds(ItemStep, words, texts))
 paths = st.builds(
-    lambda first, others: Path((Field(first), *others)), words, st.lists(steps, max_size=8)
+    lambda first, others: Path((FieldStep(first), *others)), words, st.lists(steps, max_size=8)
 )
 
 POD = {

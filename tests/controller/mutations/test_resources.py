@@ -8,27 +8,27 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.kube.quantities import parse_quantity
-from nemutator_controller.mutations.advising import (
-    Advised,
+from nemutator_controller.mutations.advisor import (
+    AdvisedAmount,
     Name,
     NoAdvice,
-    NobodyKnows,
-    Workload,
+    WithoutAdvice,
+    WorkloadRef,
 )
 from nemutator_controller.mutations.edits import Draft
 from nemutator_controller.mutations.qos import class_of
 from nemutator_controller.mutations.resources import (
     Amount,
     Circumstances,
-    Resources,
+    ContainerResources,
     apply,
     faults,
 )
 
 from tests.controller.mutations.pods import Json
 
-WEB = Workload("default", "Deployment", "web")
-UNSTAMPED = Circumstances(WEB, NobodyKnows())
+WEB = WorkloadRef("default", "Deployment", "web")
+UNSTAMPED = Circumstances(WEB, WithoutAdvice())
 
 
 def pod(resources: Json, name: str = "app") -> Json:
@@ -36,7 +36,7 @@ def pod(resources: Json, name: str = "app") -> Json:
 
 
 def applied(
-    resources: Json, wanted: Resources, circumstances: Circumstances = UNSTAMPED
+    resources: Json, wanted: ContainerResources, circumstances: Circumstances = UNSTAMPED
 ) -> tuple[Json, list[str]]:
     draft = Draft(pod(resources), "Pod")
     warnings = apply(draft, wanted, circumstances, policy="p")
@@ -45,14 +45,16 @@ def applied(
 
 @dataclass(frozen=True)
 class Known:
-    answer: Advised | NoAdvice
+    answer: AdvisedAmount | NoAdvice
 
-    def advise(self, *_: Any) -> Advised | NoAdvice:
+    def advise(self, *_: Any) -> AdvisedAmount | NoAdvice:
         return self.answer
 
 
 def test_a_value_is_written_as_the_api_server_would() -> None:
-    wanted = Resources(requests={"cpu": Amount(value="0.5"), "memory": Amount(value="1024Mi")})
+    wanted = ContainerResources(
+        requests={"cpu": Amount(value="0.5"), "memory": Amount(value="1024Mi")}
+    )
     made, warnings = applied({"requests": {"cpu": "1"}}, wanted)
     assert made == {"requests": {"cpu": "500m", "memory": "1Gi"}}
     assert warnings == []
@@ -60,12 +62,12 @@ def test_a_value_is_written_as_the_api_server_would() -> None:
 
 def test_the_same_amount_in_other_words_is_no_change() -> None:
     draft = Draft(pod({"requests": {"cpu": "1000m"}}), "Pod")
-    apply(draft, Resources(requests={"cpu": Amount(value="1")}), UNSTAMPED, policy="p")
+    apply(draft, ContainerResources(requests={"cpu": Amount(value="1")}), UNSTAMPED, policy="p")
     assert draft.edits() == ()
 
 
 def test_a_share_is_of_what_is_there() -> None:
-    wanted = Resources(requests={"cpu": Amount(ratio=0.2), "memory": Amount(ratio=0.1)})
+    wanted = ContainerResources(requests={"cpu": Amount(ratio=0.2), "memory": Amount(ratio=0.1)})
     made, _ = applied({"requests": {"cpu": "1"}}, wanted)
     assert made == {"requests": {"cpu": "200m"}}
 
@@ -80,25 +82,25 @@ def test_a_share_is_of_what_is_there() -> None:
     ],
 )
 def test_amounts_are_bounded_and_whole(amount: Amount, expected: str) -> None:
-    made, _ = applied({"requests": {"cpu": "1"}}, Resources(requests={"cpu": amount}))
+    made, _ = applied({"requests": {"cpu": "1"}}, ContainerResources(requests={"cpu": amount}))
     assert made["requests"]["cpu"] == expected
 
 
 def test_a_request_stays_below_its_limit_and_a_limit_above_its_request() -> None:
     made, _ = applied(
         {"limits": {"cpu": "1"}, "requests": {"cpu": "100m"}},
-        Resources(requests={"cpu": Amount(value="4")}, qos="Change"),
+        ContainerResources(requests={"cpu": Amount(value="4")}, qos="Change"),
     )
     assert made["requests"]["cpu"] == "1"
     made, _ = applied(
         {"limits": {"cpu": "2"}, "requests": {"cpu": "1"}},
-        Resources(limits={"cpu": Amount(value="500m")}, qos="Change"),
+        ContainerResources(limits={"cpu": Amount(value="500m")}, qos="Change"),
     )
     assert made["limits"]["cpu"] == "1"
 
 
 def test_a_limit_comes_down_together_with_its_request() -> None:
-    both = Resources(
+    both = ContainerResources(
         limits={"cpu": Amount(value="200m"), "memory": Amount(ratio=0.5)},
         requests={"cpu": Amount(value="100m"), "memory": Amount(ratio=0.25)},
     )
@@ -115,8 +117,12 @@ def test_a_limit_comes_down_together_with_its_request() -> None:
 @pytest.mark.parametrize("left", ["limits", "requests"])
 def test_what_was_taken_back_on_one_side_holds_the_other(left: str) -> None:
     asked = {"limits": {"cpu": "1"}, "requests": {"cpu": "500m"}}
-    higher = Resources(limits={"cpu": Amount(value="4")}, requests={"cpu": Amount(value="2")})
-    lower = Resources(limits={"cpu": Amount(value="200m")}, requests={"cpu": Amount(value="100m")})
+    higher = ContainerResources(
+        limits={"cpu": Amount(value="4")}, requests={"cpu": Amount(value="2")}
+    )
+    lower = ContainerResources(
+        limits={"cpu": Amount(value="200m")}, requests={"cpu": Amount(value="100m")}
+    )
     path = f"containers[name=app].resources.{left}.cpu"
     for wanted in (higher, lower):
         draft = Draft(pod(asked), "Pod", leave=frozenset({path}))
@@ -129,16 +135,16 @@ def test_what_was_taken_back_on_one_side_holds_the_other(left: str) -> None:
 
 def test_a_limit_that_cannot_come_down_is_no_change() -> None:
     draft = Draft(pod({"limits": {"cpu": "1000m"}, "requests": {"cpu": "1"}}), "Pod")
-    apply(draft, Resources(limits={"cpu": Amount(value="0.5")}), UNSTAMPED, policy="p")
+    apply(draft, ContainerResources(limits={"cpu": Amount(value="0.5")}), UNSTAMPED, policy="p")
     assert draft.edits() == ()
 
 
 def test_who_is_held_back_for_the_class_has_changed_nothing() -> None:
     draft = Draft(pod({"requests": {"cpu": "1"}}), "Pod")
-    first = Resources(requests={"cpu": Amount(value="2")})
+    first = ContainerResources(requests={"cpu": Amount(value="2")})
     apply(draft, first, UNSTAMPED, policy="first")
     guaranteed: dict[Name, Amount] = {"cpu": Amount(value="3"), "memory": Amount(value="1Gi")}
-    second = Resources(requests=guaranteed, limits=guaranteed)
+    second = ContainerResources(requests=guaranteed, limits=guaranteed)
     [warning] = apply(draft, second, UNSTAMPED, policy="second")
     assert "Burstable would become Guaranteed" in warning
     [edit] = draft.edits()
@@ -146,17 +152,17 @@ def test_who_is_held_back_for_the_class_has_changed_nothing() -> None:
 
 
 def test_advice_is_written_with_its_reason() -> None:
-    advice = Advised(parse_quantity("123456n"), "p95 of 212 points")
+    advice = AdvisedAmount(parse_quantity("123456n"), "p95 of 212 points")
     circumstances = Circumstances(WEB, Known(advice))
     draft = Draft(pod({"requests": {"cpu": "1"}}), "Pod")
-    wanted = Resources(requests={"cpu": Amount(advice=True, min="10m")})
+    wanted = ContainerResources(requests={"cpu": Amount(advice=True, min="10m")})
     apply(draft, wanted, circumstances, policy="p")
     [edit] = draft.edits()
     assert (edit.after, edit.reason) == (("10m",), "p95 of 212 points")
 
 
 def test_no_advice_is_a_warning_and_no_change() -> None:
-    wanted = Resources(requests={"cpu": Amount(advice=True)})
+    wanted = ContainerResources(requests={"cpu": Amount(advice=True)})
     made, warnings = applied({"requests": {"cpu": "1"}}, wanted)
     assert made == {"requests": {"cpu": "1"}}
     assert warnings == [
@@ -168,8 +174,10 @@ def test_no_advice_is_a_warning_and_no_change() -> None:
 
 
 def test_a_pod_may_refuse_what_was_measured() -> None:
-    circumstances = Circumstances(WEB, Known(Advised(parse_quantity("1m"), "")), measured=False)
-    wanted = Resources(requests={"cpu": Amount(advice=True)})
+    circumstances = Circumstances(
+        WEB, Known(AdvisedAmount(parse_quantity("1m"), "")), measured=False
+    )
+    wanted = ContainerResources(requests={"cpu": Amount(advice=True)})
     assert applied({"requests": {"cpu": "1"}}, wanted, circumstances) == (
         {"requests": {"cpu": "1"}},
         [],
@@ -177,7 +185,7 @@ def test_a_pod_may_refuse_what_was_measured() -> None:
 
 
 def test_the_class_stays_unless_the_policy_says_otherwise() -> None:
-    wanted = Resources(requests={"cpu": Amount(value="1")})
+    wanted = ContainerResources(requests={"cpu": Amount(value="1")})
     made, [warning] = applied({}, wanted)
     assert not made
     assert "BestEffort would become Burstable" in warning
@@ -186,7 +194,9 @@ def test_the_class_stays_unless_the_policy_says_otherwise() -> None:
 
 
 def test_only_containers_that_are_named() -> None:
-    wanted = Resources(containers=("web-*",), requests={"cpu": Amount(value="1")}, qos="Change")
+    wanted = ContainerResources(
+        containers=("web-*",), requests={"cpu": Amount(value="1")}, qos="Change"
+    )
     assert applied({}, wanted) == ({}, [])
 
 
@@ -194,7 +204,7 @@ def test_a_pod_with_resources_of_its_own_is_left_alone() -> None:
     thing = pod({"requests": {"cpu": "1"}})
     thing["spec"]["resources"] = {"requests": {"cpu": "2"}}
     draft = Draft(thing, "Pod")
-    wanted = Resources(requests={"cpu": Amount(value="3")})
+    wanted = ContainerResources(requests={"cpu": Amount(value="3")})
     [warning] = apply(draft, wanted, UNSTAMPED, policy="p")
     assert draft.edits() == ()
     assert "for all its containers" in warning
@@ -203,27 +213,36 @@ def test_a_pod_with_resources_of_its_own_is_left_alone() -> None:
 @pytest.mark.parametrize(
     ("resources", "fault"),
     [
-        (Resources(), "requests: name at least one amount"),
-        (Resources(containers=(), requests={"cpu": Amount(value="1")}), "containers: expected"),
-        (Resources(requests={"cpu": Amount()}), "requests.cpu: expected exactly one of"),
+        (ContainerResources(), "requests: name at least one amount"),
         (
-            Resources(limits={"cpu": Amount(value="1", advice=True)}),
+            ContainerResources(containers=(), requests={"cpu": Amount(value="1")}),
+            "containers: expected",
+        ),
+        (ContainerResources(requests={"cpu": Amount()}), "requests.cpu: expected exactly one of"),
+        (
+            ContainerResources(limits={"cpu": Amount(value="1", advice=True)}),
             "limits.cpu: expected exactly one of",
         ),
-        (Resources(requests={"cpu": Amount(ratio=0)}), "requests.cpu.ratio: expected more than 0"),
         (
-            Resources(requests={"cpu": Amount(ratio=float("nan"))}),
+            ContainerResources(requests={"cpu": Amount(ratio=0)}),
             "requests.cpu.ratio: expected more than 0",
         ),
-        (Resources(requests={"cpu": Amount(value="x")}), "requests.cpu.value: 'x'"),
-        (Resources(requests={"cpu": Amount(value="-1")}), "requests.cpu.value: expected more"),
         (
-            Resources(requests={"cpu": Amount(ratio=1, min="2", max="1")}),
+            ContainerResources(requests={"cpu": Amount(ratio=float("nan"))}),
+            "requests.cpu.ratio: expected more than 0",
+        ),
+        (ContainerResources(requests={"cpu": Amount(value="x")}), "requests.cpu.value: 'x'"),
+        (
+            ContainerResources(requests={"cpu": Amount(value="-1")}),
+            "requests.cpu.value: expected more",
+        ),
+        (
+            ContainerResources(requests={"cpu": Amount(ratio=1, min="2", max="1")}),
             "requests.cpu.min: above max",
         ),
     ],
 )
-def test_what_cannot_be_done_is_named(resources: Resources, fault: str) -> None:
+def test_what_cannot_be_done_is_named(resources: ContainerResources, fault: str) -> None:
     assert any(each.startswith(fault) for each in faults(resources))
 
 
@@ -234,7 +253,7 @@ wishes = st.one_of(
     st.sampled_from([0.1, 0.5, 1.0, 3.0]).map(lambda ratio: Amount(ratio=ratio)),
 )
 wanted_resources = st.builds(
-    Resources,
+    ContainerResources,
     requests=st.dictionaries(st.sampled_from(["cpu", "memory"]), wishes),
     limits=st.dictionaries(st.sampled_from(["cpu", "memory"]), wishes),
     qos=st.sampled_from(["Keep", "Change"]),
@@ -245,7 +264,7 @@ wanted_resources = st.builds(
 @given(
     st.fixed_dictionaries({}, optional={"requests": sections, "limits": sections}), wanted_resources
 )
-def test_what_was_valid_stays_valid(resources: Json, wanted: Resources) -> None:
+def test_what_was_valid_stays_valid(resources: Json, wanted: ContainerResources) -> None:
     limits, requests = resources.get("limits", {}), resources.get("requests", {})
     for name in limits.keys() & requests.keys():
         if parse_quantity(requests[name]) > parse_quantity(limits[name]):

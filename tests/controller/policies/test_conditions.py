@@ -5,7 +5,7 @@ from typing import Any
 import msgspec
 from nemutator_controller.kube.objects import Metadata
 from nemutator_controller.policies.conditions import due
-from nemutator_controller.policies.objects import Condition, PolicyObject, PolicyStatus
+from nemutator_controller.policies.objects import PolicyCondition, PolicyObject, PolicyStatus
 
 NOW = 1_700_000_000.0
 MOMENT = "2023-11-14T22:13:20Z"
@@ -14,7 +14,7 @@ FAULTY = {"mutations": [{"labels": {"set": {"team": "not a value!"}}}]}
 
 
 def policy(
-    name: str, spec: Any, *, generation: int = 1, said: Condition | None = None
+    name: str, spec: Any, *, generation: int = 1, said: PolicyCondition | None = None
 ) -> PolicyObject:
     return PolicyObject(
         metadata=Metadata(name=name, generation=generation),
@@ -26,7 +26,7 @@ def policy(
 def test_a_fault_is_told_in_the_words_of_policy_test() -> None:
     [(sound, good), (faulty, bad)] = due([policy("a", SOUND), policy("b", FAULTY)], now=NOW)
     assert (sound.metadata.name, faulty.metadata.name) == ("a", "b")
-    assert good == Condition(
+    assert good == PolicyCondition(
         type="Ready",
         status="True",
         reason="Sound",

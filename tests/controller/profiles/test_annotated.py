@@ -5,9 +5,9 @@ from collections.abc import AsyncIterator
 from typing import Literal
 
 from nemutator_common.wire import ProfileOutcome
-from nemutator_controller.profiles.annotated import AGAIN_S, Annotated
+from nemutator_controller.profiles.annotated import AGAIN_S, AnnotatedProfiles
 from nemutator_controller.profiles.annotations import profile_id
-from nemutator_controller.profiles.desk import Desk
+from nemutator_controller.profiles.profile_queue import ProfileQueue
 from nemutator_controller.profiles.records import AnnotatedPod
 
 from tests.fakes.clocks import ManualClock
@@ -22,10 +22,10 @@ class Bench:
     def __init__(self, store: MemoryProfiles | None = None) -> None:
         self.clock = ManualClock(NOW)
         self.store, self.pods = store or MemoryProfiles(), ScriptedPods()
-        self.desk = Desk(
+        self.desk = ProfileQueue(
             self.store, most=9, most_bytes=1 << 20, meter=MemoryMeter(), clock=self.clock
         )
-        self.annotated = Annotated(
+        self.annotated = AnnotatedProfiles(
             self.desk, self.pods, self.pods, link=lambda one: f"/{one}", clock=self.clock
         )
 

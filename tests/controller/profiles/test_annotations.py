@@ -5,15 +5,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.profiles.annotations import (
-    BadRequestTextError,
-    WantedProfile,
+    AnnotationRequest,
+    InvalidAnnotationError,
     is_settled,
     parse,
     profile_id,
     result,
 )
 from nemutator_controller.profiles.outcomes import is_id
-from nemutator_controller.profiles.records import Why, ended
+from nemutator_controller.profiles.records import EndReason, ended
 
 from tests.fakes.profiles import NOW, profile
 
@@ -21,13 +21,13 @@ from tests.fakes.profiles import NOW, profile
 @pytest.mark.parametrize(
     ("text", "wanted"),
     [
-        ("cpu", WantedProfile(30.0, 99)),
-        ("cpu 10s", WantedProfile(10.0, 99)),
-        ("cpu 300s at=999hz id=a-1", WantedProfile(300.0, 999)),
-        ("  cpu   at=1hz\t1s ", WantedProfile(1.0, 1)),
+        ("cpu", AnnotationRequest(30.0, 99)),
+        ("cpu 10s", AnnotationRequest(10.0, 99)),
+        ("cpu 300s at=999hz id=a-1", AnnotationRequest(300.0, 999)),
+        ("  cpu   at=1hz\t1s ", AnnotationRequest(1.0, 1)),
     ],
 )
-def test_a_request_is_understood(text: str, wanted: WantedProfile) -> None:
+def test_a_request_is_understood(text: str, wanted: AnnotationRequest) -> None:
     assert parse(text) == wanted
 
 
@@ -40,13 +40,13 @@ def test_a_request_is_understood(text: str, wanted: WantedProfile) -> None:
     ],
 )  # fmt: skip
 def test_nonsense_is_refused(text: str) -> None:
-    with pytest.raises(BadRequestTextError):
+    with pytest.raises(InvalidAnnotationError):
         parse(text)
 
 
 @given(st.text(max_size=300))
 def test_no_text_does_anything_but_be_understood_or_refused(text: str) -> None:
-    with contextlib.suppress(BadRequestTextError):
+    with contextlib.suppress(InvalidAnnotationError):
         wanted = parse(text)
         assert 1 <= wanted.seconds <= 300
         assert 1 <= wanted.hz <= 999
@@ -61,7 +61,9 @@ def test_one_request_of_one_pod_has_one_id(uid: str, text: str, other: str) -> N
 
 
 def test_a_result_says_how_it_went_and_where_it_is() -> None:
-    refused = ended(profile(), "refused", Why("no such process", "ask for a live one"), now=NOW)
+    refused = ended(
+        profile(), "refused", EndReason("no such process", "ask for a live one"), now=NOW
+    )
     assert json.loads(result(refused, "http://x/y")) == {
         "id": profile().id,
         "state": "refused: no such process; ask for a live one",
@@ -72,7 +74,9 @@ def test_a_result_says_how_it_went_and_where_it_is() -> None:
 def test_only_the_end_of_the_same_request_settles_it() -> None:
     identity = profile().id
     assert is_settled(json.dumps({"id": identity, "state": "done"}), identity)
-    assert is_settled(result(ended(profile(), "refused", Why("why", ""), now=NOW), ""), identity)
+    assert is_settled(
+        result(ended(profile(), "refused", EndReason("why", ""), now=NOW), ""), identity
+    )
     for text in (None, "", "x", "[]", "7", '{"id": 7}', '{"id": "other", "state": "done"}'):
         assert not is_settled(text, identity)
     for state in ("running", "lost: nobody", None):

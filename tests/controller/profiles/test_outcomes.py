@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome
-from nemutator_controller.profiles.outcomes import RefusedOutcomeError, decode, is_id
+from nemutator_controller.profiles.outcomes import InvalidOutcomeError, decode, is_id
 
 GOOD = ProfileOutcome(
     id="0123456789abcdef",
@@ -52,21 +52,21 @@ def test_an_outcome_survives_the_wire() -> None:
 )
 def test_what_is_out_of_bounds_is_refused_by_name(wrong: dict[str, Any], reason: str) -> None:
     body = json.dumps(msgspec.to_builtins(GOOD) | wrong).encode()
-    with pytest.raises(RefusedOutcomeError) as refused:
+    with pytest.raises(InvalidOutcomeError) as refused:
         decode(body)
     assert refused.value.reason == reason
 
 
 def test_a_profile_that_is_too_large_is_refused() -> None:
     body = msgspec.json.encode(replace(GOOD, pprof=bytes(LARGEST_PROFILE_BYTES + 1)))
-    with pytest.raises(RefusedOutcomeError) as refused:
+    with pytest.raises(InvalidOutcomeError) as refused:
         decode(body)
     assert refused.value.reason == "bounds"
 
 
 @given(st.binary(max_size=300))
 def test_garbage_is_refused(body: bytes) -> None:
-    with pytest.raises(RefusedOutcomeError):
+    with pytest.raises(InvalidOutcomeError):
         decode(body)
 
 

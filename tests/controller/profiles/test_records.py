@@ -9,8 +9,8 @@ from nemutator_controller.profiles.records import (
     NOT_BEGUN_S,
     NOT_ENDED_S,
     NOT_TAKEN_S,
-    Profile,
-    Why,
+    EndReason,
+    ProfileRecord,
     after,
     ended,
     overdue,
@@ -30,7 +30,7 @@ def outcome(state: Literal["running", "done", "refused"], **more: object) -> Pro
 DONE = outcome("done", recorded=90, lost={"full": 3}, pprof=b"xy", seconds=29.5, hz=99)
 
 
-def given_all(*outcomes: ProfileOutcome) -> Profile:
+def given_all(*outcomes: ProfileOutcome) -> ProfileRecord:
     found = profile()
     for one in outcomes:
         found = after(found, one, now=NOW + 1) or found
@@ -50,7 +50,7 @@ def test_a_refusal_has_a_reason_even_when_the_agent_gives_none() -> None:
 
 
 def test_what_was_given_up_may_still_end() -> None:
-    lost = ended(profile(), "lost", Why("nobody", "ask again"), now=NOW)
+    lost = ended(profile(), "lost", EndReason("nobody", "ask again"), now=NOW)
     assert after(lost, outcome("running"), now=NOW + 1)
     done = after(lost, DONE, now=NOW + 1)
     assert done is not None
@@ -92,7 +92,7 @@ def test_the_same_again_changes_nothing(outcomes: list[ProfileOutcome]) -> None:
     ],
 )
 def test_what_nobody_does_is_given_up_with_the_reason(
-    found: Profile, late_s: float, why: str | None
+    found: ProfileRecord, late_s: float, why: str | None
 ) -> None:
     said = overdue(found, now=NOW + late_s)
     assert (said is None) == (why is None)

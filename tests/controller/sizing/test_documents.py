@@ -1,11 +1,11 @@
 from dataclasses import replace
 
 from nemutator_controller.sizing.documents import advice_list, essence
-from nemutator_controller.sizing.keys import Key, Requested
-from nemutator_controller.sizing.usages import Seen
+from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.usages import KnownUsage
 
-SEEN = Seen(
-    key=Key("shop", "Deployment", "cart", "app"),
+SEEN = KnownUsage(
+    key=ContainerKey("shop", "Deployment", "cart", "app"),
     points=100,
     span_s=1500.04,
     step_s=15.0,
@@ -15,7 +15,7 @@ SEEN = Seen(
     memory_p95=200_000_000,
     memory_max=200_000_000,
 )
-FEW = replace(SEEN, key=Key("other", "unit", "ssh.service", "-"), points=3)
+FEW = replace(SEEN, key=ContainerKey("other", "unit", "ssh.service", "-"), points=3)
 
 
 def test_advice_stands_beside_what_is_requested_now() -> None:
@@ -38,14 +38,14 @@ def test_without_enough_points_there_are_only_reasons() -> None:
 
 
 def test_a_sum_of_processes_is_called_one() -> None:
-    program = replace(SEEN, key=Key("vm", "program", "shop", "-"))
+    program = replace(SEEN, key=ContainerKey("vm", "program", "shop", "-"))
     firm, few = advice_list([program, replace(program, points=9)], {}).items
     assert firm.reason == "a sum of processes"
     assert few.reason.endswith("; a sum of processes")
 
 
 def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
-    def of(seen: Seen) -> object:
+    def of(seen: KnownUsage) -> object:
         return essence(advice_list([seen], {}))
 
     assert of(SEEN) == of(replace(SEEN, points=200, span_s=9999.0, last_at=8.0))

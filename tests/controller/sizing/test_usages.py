@@ -4,12 +4,12 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import Summary
-from nemutator_controller.sizing.keys import Key
+from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.usages import (
     FORGOTTEN_S,
     SPARED_S,
+    KnownUsage,
     Learned,
-    Seen,
     Usages,
     is_sound,
 )
@@ -18,8 +18,8 @@ NOW = 1_700_000_000.0
 DAY_S = 86_400.0
 
 
-def key(owner: str = "a") -> Key:
-    return Key("shop", "Deployment", owner, "app")
+def key(owner: str = "a") -> ContainerKey:
+    return ContainerKey("shop", "Deployment", owner, "app")
 
 
 def summary(at: float = NOW, cpu_cores: float = 0.5, memory_bytes: int = 50_000_000) -> Summary:
@@ -34,7 +34,7 @@ def summary(at: float = NOW, cpu_cores: float = 0.5, memory_bytes: int = 50_000_
     )
 
 
-def seen(usages: Usages, owner: str = "a", *, now: float = NOW) -> Seen:
+def seen(usages: Usages, owner: str = "a", *, now: float = NOW) -> KnownUsage:
     [found] = usages.seen([key(owner)], now=now)
     return found
 

@@ -5,18 +5,18 @@ import msgspec
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_controller.journal import documents
-from nemutator_controller.journal.records import Entry, Outcome, Reversal
+from nemutator_controller.journal.records import EditOutcome, JournalEntry, Reversal
 from nemutator_ctl.mutations.view import decode, details, overview
 
 from tests.fakes.decisions import NOW, POD, decision
 
-ENTRY = Entry(decision=decision(warnings=("mind",)), state="answered", writer="a")
+ENTRY = JournalEntry(decision=decision(warnings=("mind",)), state="answered", writer="a")
 REVERSAL = Reversal(
     id="v",
     decision="d1",
     at=NOW,
     state="partly",
-    outcomes=(Outcome(path="x", live=(), result="left"),),
+    outcomes=(EditOutcome(path="x", live=(), result="left"),),
 )
 
 
@@ -28,7 +28,7 @@ def sent(document: object) -> Any:
 def test_mutations_are_listed() -> None:
     unnamed = replace(POD, name="", generate_name="web-")
     later = decision(2, mode="preview", subject=unnamed)
-    preview = Entry(decision=later, state="answered", writer="a")
+    preview = JournalEntry(decision=later, state="answered", writer="a")
     shown = overview(decode(sent(documents.listed([ENTRY, preview]))))
     head, first, second = shown.splitlines()
     assert head.split() == ["ID", "WHEN", "OBJECT", "STATE", "FIELDS", "POLICIES"]

@@ -4,9 +4,9 @@ import msgspec
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_controller.journal import documents
-from nemutator_controller.journal.plans import Plan
-from nemutator_controller.journal.records import Outcome, Reversal
-from nemutator_controller.journal.reversing import steps_back
+from nemutator_controller.journal.records import EditOutcome, Reversal
+from nemutator_controller.journal.reversal_steps import steps_back
+from nemutator_controller.journal.rollback_plans import RollbackPlan
 from nemutator_ctl.rollback.view import anything_to_do, is_pod, is_whole, keeps, outcome, plan
 
 from tests.fakes.decisions import NOW, POD, TEAM, changed_pod, decision
@@ -16,12 +16,12 @@ from tests.fakes.journals import MemoryObjects
 def planned(**labels: str) -> Any:
     live = MemoryObjects().place(POD, changed_pod(**labels))
     steps = steps_back([decision()], live.document, "Pod", running=True)
-    whole = Plan(decision=decision(), live=live, steps=steps)
+    whole = RollbackPlan(decision=decision(), live=live, steps=steps)
     return msgspec.json.decode(msgspec.json.encode(documents.planned(whole, evict=False)))
 
 
 def done(state: Any = "reversed", why: str = "") -> Any:
-    outcomes = (Outcome(path=TEAM, live=("blue",), result="reversed", why=why),)
+    outcomes = (EditOutcome(path=TEAM, live=("blue",), result="reversed", why=why),)
     one = Reversal(id="v", decision="d1", at=NOW, state=state, outcomes=outcomes)
     return msgspec.json.decode(msgspec.json.encode(documents.taken_back(one, POD)))
 

@@ -18,7 +18,7 @@ from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.model import PolicyError, policy_of
 from nemutator_controller.policies.objects import MUTATION_POLICIES
-from nemutator_controller.policies.telling import Telling
+from nemutator_controller.policies.status_writer import PolicyStatusWriter
 
 from tests.e2e.testbed.webhook import asked, asking, define, policy
 from tests.fakes.meters import MemoryMeter
@@ -197,7 +197,7 @@ async def test_a_fault_is_said_where_the_person_looks(
         informer = Informer(
             MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=lambda: 0.5
         )
-        telling = Telling(informer, writer, meter=meter, clock=clock)
+        telling = PolicyStatusWriter(informer, writer, meter=meter, clock=clock)
         async with asyncio.TaskGroup() as group:
             runs = informer.run, telling.follow, telling.tell
             tasks = [group.create_task(run()) for run in runs]

@@ -18,9 +18,9 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
-from nemutator_controller.admission.answering import Answerer, Rules
 from nemutator_controller.admission.endpoint import Webhook
 from nemutator_controller.admission.reviews import LARGEST, ReviewError, decode, encode
+from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.patches import apply_patch
 
@@ -40,9 +40,9 @@ POD = {"metadata": {}, "spec": {"containers": [{"name": "app"}]}}
 GOOD = msgspec.json.encode(review(POD))
 
 
-def answerer(meter: MemoryMeter) -> Answerer:
+def answerer(meter: MemoryMeter) -> WebhookHandler:
     rules = Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=False)
-    return Answerer(
+    return WebhookHandler(
         MemoryWorld(team=TEAM), MemoryRecords(), rules,
         fresh=lambda: "d", clock=ManualClock(), meter=meter,
     )  # fmt: skip

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_controller.journal.files import FileObjects
-from nemutator_controller.journal.living import RefusedError
+from nemutator_controller.journal.live_objects import ObjectRefusedError
 from nemutator_controller.journal.manifests import DEEPEST, LARGEST
 from nemutator_controller.mutations.decisions import Subject
 
@@ -58,9 +58,9 @@ async def test_a_name_that_leads_elsewhere_is_refused(
     objects: FileObjects, subject: Subject, tmp_path: Path
 ) -> None:
     before = everything(tmp_path)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ObjectRefusedError):
         await objects.get(subject)
-    with pytest.raises(RefusedError):
+    with pytest.raises(ObjectRefusedError):
         await objects.put(subject, {"kind": "Pod"})
     assert everything(tmp_path) == before
 
@@ -81,7 +81,9 @@ async def test_a_damaged_file_is_named_and_hides_no_other(
     objects: FileObjects, place: Path, content: bytes
 ) -> None:
     fill(place, content)
-    with pytest.raises(RefusedError, match=r"its file is damaged \(objects/Pod/team/web\.json\)"):
+    with pytest.raises(
+        ObjectRefusedError, match=r"its file is damaged \(objects/Pod/team/web\.json\)"
+    ):
         await objects.get(WEB)
     (why,) = await objects.damaged("Pod")
     assert why.startswith("Pod web: its file is damaged")
@@ -100,7 +102,7 @@ async def test_a_link_is_not_followed(objects: FileObjects, place: Path, tmp_pat
     secret = tmp_path / "secret"
     fill(secret, b'{"password": "x"}')
     os.symlink(secret, place)
-    with pytest.raises(RefusedError, match=r"objects/Pod/team/web\.json: .*links: move away"):
+    with pytest.raises(ObjectRefusedError, match=r"objects/Pod/team/web\.json: .*links: move away"):
         await objects.get(WEB)
     assert await objects.all() == []
     await objects.put(WEB, {"kind": "Pod"})
@@ -112,7 +114,7 @@ async def test_a_pipe_does_not_make_anybody_wait(objects: FileObjects, place: Pa
     os.mkfifo(place)
     # With nobody at its other end it would be empty; with somebody who is silent, it is not.
     other_end = os.open(place, os.O_RDWR)
-    with pytest.raises(RefusedError, match="it is no file: move away"):
+    with pytest.raises(ObjectRefusedError, match="it is no file: move away"):
         await objects.get(WEB)
     assert await objects.all() == []
     os.close(other_end)
@@ -124,7 +126,7 @@ async def test_what_is_no_file_is_named_as_what_must_be_moved_away(
     os.mkdir(place)
     open_before = len(os.listdir("/proc/self/fd"))
     for refused in (objects.get(WEB), objects.put(WEB, {"kind": "Pod"})):
-        with pytest.raises(RefusedError, match=r"objects/Pod/team/web\.json: .*: move away"):
+        with pytest.raises(ObjectRefusedError, match=r"objects/Pod/team/web\.json: .*: move away"):
             await refused
     assert await objects.all() == []
     assert len(os.listdir("/proc/self/fd")) == open_before
@@ -134,7 +136,7 @@ async def test_a_file_in_place_of_a_folder_is_named(objects: FileObjects, place:
     fill(place.parent.with_name("shop"), b"")
     there = replace(WEB, namespace="shop")
     for refused in (objects.get(there), objects.put(there, {"kind": "Pod"})):
-        with pytest.raises(RefusedError, match=r"objects/.*shop.*: move away"):
+        with pytest.raises(ObjectRefusedError, match=r"objects/.*shop.*: move away"):
             await refused
 
 
@@ -150,7 +152,7 @@ async def test_a_file_whose_name_no_object_can_have_is_left_out(
 async def test_a_name_is_as_long_as_a_files_can_be(objects: FileObjects) -> None:
     await objects.put(replace(WEB, name="x" * 250), {"kind": "Pod"})
     assert [len(live.subject.name) for live in await objects.all()] == [250]
-    with pytest.raises(RefusedError, match=r"name x+…: longer than 250 characters"):
+    with pytest.raises(ObjectRefusedError, match=r"name x+…: longer than 250 characters"):
         await objects.get(replace(WEB, name="x" * 251))
 
 
@@ -167,6 +169,6 @@ async def test_a_half_written_file_of_before_is_no_obstacle(
 
 async def test_a_manifest_that_is_too_large_is_not_kept(objects: FileObjects, place: Path) -> None:
     for refuse in (objects.check, objects.put):
-        with pytest.raises(RefusedError, match=r"Pod web: .* larger than"):
+        with pytest.raises(ObjectRefusedError, match=r"Pod web: .* larger than"):
             await refuse(WEB, {"kind": "Pod", "x": "y" * LARGEST})
     assert everything(place.parent) == {}

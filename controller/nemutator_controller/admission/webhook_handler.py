@@ -1,0 +1,278 @@
+"""The answer to one question: plan, apply to our own copy, check, record, and only then say it.
+
+When anything goes wrong the pod is let in as it is, with a warning and a counted reason. The one
+exception is a pod that says itself that it must not run without us.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.relevance import is_relevant
+from nemutator_controller.admission.reviews import (
+    MOST_WARNINGS,
+    AdmissionRequest,
+    AdmissionResponse,
+    ReviewError,
+    head_of,
+    object_of,
+)
+from nemutator_controller.admission.subjects import is_mirror, subject_of
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
+from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
+from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
+from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, written
+from nemutator_controller.policies.plans import MutationPlan, Situation, plan
+
+log = logging.getLogger(__name__)
+
+NEVER = frozenset({"kube-system", "kube-node-lease"})
+"""Namespaces that the cluster itself needs to live."""
+
+ANSWER_S = 2.0
+"""For the disk. The server waits three for all of it, and then decides without us."""
+
+MOST_CONTAINERS = 128
+"""Of a pod, init containers too. More would hold up everybody else's pods while we think."""
+
+_LISTS = ("containers", "initContainers")
+
+UNCHANGED = AdmissionResponse()
+
+Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed"]
+
+
+class _FailedError(Exception):
+    """Nothing will be changed; `reason` is for the metric, the text for whoever made the pod."""
+
+    def __init__(self, reason: str, why: str) -> None:
+        super().__init__(why)
+        self.reason = reason
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    own_namespace: str
+    injector: Injector | None
+    strict: bool
+    """Whether a record is on the disk before its answer."""
+
+
+class WebhookHandler:
+    def __init__(
+        self,
+        world: KnownCluster,
+        records: DecisionRecords,
+        rules: Rules,
+        *,
+        fresh: Callable[[], str],
+        clock: Clock,
+        meter: Meter,
+    ) -> None:
+        """*fresh* gives ids that were never given before."""
+        self._world = world
+        self._records = records
+        self._rules = rules
+        self._never = NEVER | {rules.own_namespace}
+        self._fresh = fresh
+        self._clock = clock
+        self._meter = meter
+
+    async def answer(
+        self, request: AdmissionRequest, *, opted_in: bool = False
+    ) -> AdmissionResponse:
+        """Always an answer. *opted_in*: the server has seen that the namespace is."""
+        began = self._clock.monotonic()
+        try:
+            result, answer = await self._answer(request, opted_in=opted_in)
+        except _FailedError as failed:
+            result, answer = self._failed(request, failed.reason, str(failed))
+        except Exception:
+            log.exception("admission_failed", {names.REASON: "internal"})
+            result, answer = self._failed(request, "internal", "a defect of nemutator; see log")
+        self._meter.count(names.ADMISSIONS, result=result)
+        self._meter.observe(names.ADMISSION_SECONDS, self._clock.monotonic() - began)
+        return answer
+
+    async def _answer(
+        self, request: AdmissionRequest, *, opted_in: bool
+    ) -> tuple[Result, AdmissionResponse]:
+        if not request.creates_pod:
+            return "unchanged", UNCHANGED
+        try:
+            head = head_of(request)
+        except ReviewError as error:
+            raise _FailedError("no_object", str(error)) from error
+        subject = subject_of(request, head)
+        if is_mirror(head) or subject.namespace in self._never:
+            return "unchanged", UNCHANGED
+        situation = self._situation(subject, opted_in=opted_in)
+        if not is_relevant(head, situation, self._world.policies.sound):
+            return "unchanged", UNCHANGED
+        try:
+            thing = object_of(request)
+        except ReviewError as error:
+            raise _FailedError("bad_object", str(error)) from error
+        if why := too_large(thing):
+            raise _FailedError("too_large", why)
+        planned = self._plan(thing, situation)
+        if planned.refused:
+            log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
+            return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
+        if not planned.edits and not planned.previewed:
+            return "unchanged", AdmissionResponse(warnings=planned.warnings)
+        return await self._changed(thing, request, subject, planned)
+
+    def _situation(self, subject: Subject, *, opted_in: bool) -> Situation:
+        world = self._world
+        labels = world.namespace_labels(subject.namespace)
+        if opted_in:
+            labels = {**(labels or {}), names.INJECT: "enabled"}
+        elif labels is None:
+            self._meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
+        return Situation(
+            subject=subject,
+            namespace_labels=labels,
+            injector=self._rules.injector,
+            advisor=world.advisor,
+            reversed=world.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
+        )
+
+    def _plan(self, thing: Any, situation: Situation) -> MutationPlan:
+        try:
+            return plan(thing, situation, self._world.policies.sound)
+        except (PathError, AttributeError, TypeError) as error:
+            # The server sends what it has decoded itself; a stranger sends anything.
+            raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
+        except RecursionError as error:
+            raise _FailedError("bad_object", "nested too deeply") from error
+
+    async def _changed(
+        self, thing: Any, request: AdmissionRequest, subject: Subject, planned: MutationPlan
+    ) -> tuple[Result, AdmissionResponse]:
+        decision = self._fresh()
+        operations: list[dict[str, Any]] = []
+        edits = planned.edits
+        durable = self._rules.strict
+        if planned.edits:
+            stamp = merged(stamp_of(thing, subject.kind), decision, planned.edits)
+            full = in_full(stamp)
+            durable = durable or full is None
+            operations = patch_of(thing, subject.kind, planned.edits, full or written(stamp))
+            # Asked again about the same pod, after another webhook: who takes back this decision,
+            # whose id the pod carries, means all that was done to it.
+            edits = stamp.edits or planned.edits
+        if request.dry_run:
+            return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
+        record = Decision(
+            id=decision,
+            at=self._clock.now(),
+            request_uid=request.uid,
+            operation=request.operation,
+            mode="apply",
+            subject=subject,
+            edits=edits,
+            warnings=planned.warnings[:MOST_WARNINGS],
+        )
+        if planned.previewed:
+            # First: without the other it says nothing wrong.
+            preview = replace(
+                record, id=f"{decision}-preview", mode="preview", edits=planned.previewed
+            )
+            await self._keep(preview, durable=False)
+        if planned.edits:
+            await self._keep(record, durable=durable)
+        for verb, count in Counter(edit.verb for edit in planned.edits).items():
+            self._meter.count(names.ADMISSION_EDITS, count, verb=verb)
+        result: Result = "patched" if operations else "preview"
+        log.info(
+            "pod_decided",
+            {
+                names.POD: _called(subject),
+                names.RESULT: result,
+                names.DECISION: decision,
+                names.COUNT: len(planned.edits or planned.previewed),
+            },
+        )
+        answer = AdmissionResponse(
+            operations=operations, warnings=planned.warnings, decision=decision
+        )
+        return result, answer
+
+    async def _keep(self, record: Decision, *, durable: bool) -> None:
+        try:
+            async with asyncio.timeout(ANSWER_S):
+                await self._records.keep(msgspec.json.encode(record), durable=durable)
+        except TimeoutError as error:
+            raise _FailedError("late", f"no answer in {ANSWER_S:g} s") from error
+        except NotSavedError as error:
+            raise _FailedError(
+                error.reason, f"the change could not be recorded: {error}"
+            ) from error
+
+    def _failed(
+        self, request: AdmissionRequest, reason: str, why: str
+    ) -> tuple[Result, AdmissionResponse]:
+        self._meter.count(names.ADMISSION_FAILURES, reason=reason)
+        log.warning("pod_not_decided", {names.REASON: reason, names.ERROR: why[:200]})
+        if self._rules.injector is not None and requires_us(request):
+            refused = f"{names.INJECT}=required, and this pod cannot be injected: {why}"
+            return "denied", AdmissionResponse(refused=refused)
+        return "failed", AdmissionResponse(warnings=(f"pod left as it is: {why}",))
+
+
+def requires_us(request: AdmissionRequest) -> bool:
+    """Whether the pod says itself that it must not run without us."""
+    try:
+        labels = head_of(request)["metadata"]["labels"]
+    except (ReviewError, KeyError, TypeError):
+        return False
+    return isinstance(labels, dict) and labels.get(names.INJECT) == "required"
+
+
+def _called(subject: Subject) -> str:
+    return f"{subject.namespace}/{subject.name or f'{subject.generate_name}…'}"
+
+
+def too_large(thing: Any) -> str:
+    """Why thinking about *thing* would hold others up; empty when it would not."""
+    spec = thing.get("spec")
+    lists = (spec.get(field) for field in _LISTS) if isinstance(spec, dict) else ()
+    containers = [each for listed in lists if isinstance(listed, list) for each in listed]
+    called = [each.get("name") for each in containers if isinstance(each, dict)]
+    # Ours does not count: the server may ask again about what we have made.
+    if len(containers) - called.count(INIT_CONTAINER) > MOST_CONTAINERS:
+        return f"more than {MOST_CONTAINERS} containers"
+    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in called):
+        # Each glob of each policy would be looked for in it.
+        return f"a container's name has more than {LONGEST_NAME} characters"
+    return ""
+
+
+def patch_of(thing: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
+    """The patch for *edits* and the *stamp*, proven on our own copy."""
+    before = value_at(thing, PATH, kind)
+    mark = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
+    everything = (*edits, mark)
+    try:
+        operations, wanted = render_and_apply(thing, everything, kind)
+        made = apply_patch(thing, operations)
+    except (PatchError, PathError) as error:
+        raise _FailedError("self_check", f"the patch would not apply: {error}") from error
+    if not same(wanted, made):
+        raise _FailedError("self_check", "the patch would not do what was planned")
+    if len(operations) > MOST:
+        raise _FailedError("too_large", f"more than {MOST} operations")
+    return operations

@@ -1,0 +1,61 @@
+"""`/api/v1/leases` and `/api/v1/grants`: who was granted what, never a value."""
+
+from collections.abc import Awaitable, Callable, Sequence
+from dataclasses import asdict
+
+from aiohttp import web
+from nemutator_common.clocks import Clock
+
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.grants.ports import GrantsView
+
+USUAL = 200
+MOST = 1_000
+
+Items = Callable[[str | None, int], Awaitable[Sequence[object]]]
+
+
+class GrantsApi:
+    def __init__(self, view: GrantsView, *, clock: Clock) -> None:
+        self._view = view
+        self._clock = clock
+
+    def routes(self) -> list[web.RouteDef]:
+        return [
+            web.get("/api/v1/leases", self._leases),
+            web.get("/api/v1/grants", self._grants),
+        ]
+
+    async def _leases(self, request: web.Request) -> web.Response:
+        now = self._clock.now()
+
+        async def items(namespace: str | None, limit: int) -> Sequence[object]:
+            found = await self._view.leases(namespace=namespace, limit=limit)
+            return [{**asdict(lease), "state": lease.state(now=now)} for lease in found]
+
+        return await self._list(request, "LeaseList", items)
+
+    async def _grants(self, request: web.Request) -> web.Response:
+        async def items(namespace: str | None, limit: int) -> Sequence[object]:
+            return await self._view.grants(namespace=namespace, limit=limit)
+
+        return await self._list(request, "GrantList", items)
+
+    async def _list(self, request: web.Request, kind: str, items: Items) -> web.Response:
+        limit = _limit(request.query.get("limit"))
+        if limit is None:
+            return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
+        try:
+            found = await items(request.query.get("namespace") or None, limit)
+        except StoreUnavailableError as failure:
+            return refusal(503, f"no answer: {failure}", "ask again later")
+        head = {"apiVersion": "nemutator.io/v1", "kind": kind, "now": self._clock.now()}
+        return answer({**head, "items": found})
+
+
+def _limit(text: str | None) -> int | None:
+    if text is None:
+        return USUAL
+    known = text.isascii() and text.isdigit() and len(text) < 6
+    return int(text) if known and 1 <= int(text) <= MOST else None

@@ -1,0 +1,18 @@
+"""What the leases need from others."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from nemutator_common.wire import Grant
+
+from nemutator_controller.grants.token_leases import TokenLease
+
+
+class GrantsView(Protocol):
+    async def leases(self, *, namespace: str | None, limit: int) -> Sequence[TokenLease]:
+        """The last touched first."""
+        ...
+
+    async def grants(self, *, namespace: str | None, limit: int) -> Sequence[Grant]:
+        """The newest first."""
+        ...

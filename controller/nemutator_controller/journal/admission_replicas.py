@@ -1,0 +1,58 @@
+"""Which replicas of admission know the tombstones.
+
+The next pod of an evicted one is made at once. Were it shown to a replica that has not heard yet
+what was taken back, that would be done to it again.
+"""
+
+from nemutator_common.clocks import Clock
+
+LISTENS_S = 30.0
+"""So long after it last asked a replica is waited for: twice its longest pause between two tries."""
+
+PATIENCE_S = 8.0
+"""For all of them. They ask each two seconds; the command that waits for us gives up after ten."""
+
+LOOK_S = 0.2
+
+MOST = 100
+"""Replicas. Whoever has the token of one may make up no more than its own name anyway."""
+
+
+class AdmissionReplicas:
+    """Knows replicas by when they asked. A brain that has just begun knows none yet, and waits."""
+
+    def __init__(self, *, expected: bool, clock: Clock) -> None:
+        """*expected*: whether there is an admission at all, as there is in a cluster."""
+        self._expected = expected
+        self._clock = clock
+        self._began_at = clock.monotonic()
+        self._asked: dict[str, tuple[float, float]] = {}
+        """The last time but one, and the last. Who asks again has taken in what it was told."""
+
+    def asked(self, replica: str) -> None:
+        now = self._clock.monotonic()
+        self._forget(now)
+        if replica in self._asked or len(self._asked) < MOST:
+            _, last = self._asked.get(replica, (float("-inf"), float("-inf")))
+            self._asked[replica] = last, now
+
+    async def knows(self) -> bool:
+        """Wait until each replica knows what is buried by now; False: one does not, after all."""
+        buried_at = self._clock.monotonic()
+        while not self._knows(buried_at):
+            if self._clock.monotonic() - buried_at >= PATIENCE_S:
+                return False
+            await self._clock.sleep(LOOK_S)
+        return True
+
+    def _knows(self, buried_at: float) -> bool:
+        now = self._clock.monotonic()
+        self._forget(now)
+        if self._expected and not self._asked and now - self._began_at < PATIENCE_S:
+            return False
+        return all(before > buried_at for before, _ in self._asked.values())
+
+    def _forget(self, now: float) -> None:
+        for replica, (_, last) in list(self._asked.items()):
+            if now - last > LISTENS_S:
+                del self._asked[replica]

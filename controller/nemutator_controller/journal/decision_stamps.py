@@ -1,0 +1,78 @@
+"""A decision without a journal: from the mark that admission has left on a pod."""
+
+from dataclasses import replace
+
+from nemutator_controller.cluster.owners import owner_of
+from nemutator_controller.journal.live_objects import LiveObject
+from nemutator_controller.journal.records import (
+    LONGEST_ID,
+    MOST_EDITS,
+    JournalEntry,
+    Known,
+    PodStamp,
+)
+from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.stamps import Stamp, stamp_of
+
+
+def stamp_on(live: LiveObject) -> Stamp | None:
+    """What the object says that we did to it, if that can be believed at all."""
+    stamp = stamp_of(live.document, live.subject.kind)
+    if stamp is None or not 0 < len(stamp.id) <= LONGEST_ID:
+        return None
+    return None if len(stamp.edits or ()) > MOST_EDITS else stamp
+
+
+def concerns(entry: JournalEntry, live: LiveObject) -> bool:
+    """Whether the journal's decision is about this object.
+
+    Whoever may annotate a pod may write another's mark on it.
+    """
+    return is_about(entry.decision, live.subject)
+
+
+def is_about(decision: Decision, found: Subject) -> bool:
+    subject = decision.subject
+    if (subject.kind, subject.namespace) != (found.kind, found.namespace):
+        return False
+    if subject.name:
+        return subject.name == found.name and subject.uid in ("", found.uid)
+    return found.name.startswith(subject.generate_name)
+
+
+def known_from(sighting: PodStamp, entry: JournalEntry | None) -> Known:
+    """What it means for the journal, which has *entry* under that id, that this pod was seen."""
+    if entry is None:
+        return "unknown"
+    if entry.state != "answered":
+        return "known"
+    pod = Subject(
+        api_version="v1",
+        kind="Pod",
+        namespace=sighting.namespace,
+        name=sighting.name,
+        uid=sighting.uid,
+    )
+    return "observed" if is_about(entry.decision, pod) else "foreign"
+
+
+def decision_from(stamp: Stamp, live: LiveObject) -> Decision | None:
+    """What the mark alone tells; None when it was too long to say which edits."""
+    if stamp.edits is None:
+        return None
+    kind, name = owner_of(live.document)
+    return Decision(
+        id=stamp.id,
+        at=0.0,
+        request_uid="",
+        operation="CREATE",
+        mode="apply",
+        subject=replace(live.subject, owner_kind=kind, owner_name=name),
+        edits=stamp.edits,
+    )
+
+
+def about(decision: Decision, subject: Subject) -> Decision:
+    """*decision* with the name that its object has got meanwhile."""
+    known = replace(decision.subject, name=subject.name, uid=subject.uid)
+    return replace(decision, subject=known)

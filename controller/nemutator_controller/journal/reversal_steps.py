@@ -1,0 +1,200 @@
+"""What it takes to take a decision back: three values of each field are compared, nothing is done.
+
+Only what still has our value gets its old one back. Whatever anybody else has written since stays,
+and is told.
+"""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Literal
+
+from nemutator_controller.journal.ways import Way, way_of
+from nemutator_controller.kube.quantities import QuantityError, parse_quantity
+from nemutator_controller.mutations.decisions import Decision, Edit, Maybe
+from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.paths import FieldStep, Path, PathError, parse_path, value_at
+from nemutator_controller.mutations.qos import class_of
+
+Verdict = Literal["reverse", "already", "conflict"]
+
+UNKNOWN_VALUE = "its value comes from a secret, of which the journal has only a digest"
+NEWER_STANDS = "a newer change of the same field stays, so this older one does"
+NEWER_SET_IT = "a newer mutation has set it since, take that one back first"
+DIFFERENT = "somebody else has changed it since"
+REMOVED = "somebody else has removed it since"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReversalStep:
+    """What is to become of one edit."""
+
+    edit: Edit
+    live: Maybe
+    """As the field is now, or as the steps before have left it."""
+    verdict: Verdict
+    way: Way
+    why: str = ""
+
+
+def steps_back(
+    decisions: Sequence[Decision],
+    document: Mapping[str, Any],
+    kind: str,
+    *,
+    running: bool,
+    newer: Sequence[Decision] = (),
+) -> tuple[ReversalStep, ...]:
+    """How to take back *decisions*, newest first, from the object as it is in *document*.
+
+    *newer*: what we have done to it since, which stays.
+    """
+    now: Any = document
+    left: list[Path] = []
+    steps: list[ReversalStep] = []
+    for decision in decisions:
+        for edit in reversed(decision.edits):
+            step, path = _step(edit, now, kind, left, running=running)
+            if step.why in (DIFFERENT, REMOVED) and (other := _writer_of(step, newer)):
+                step = replace(step, why=f"{NEWER_SET_IT}: {other.id}")
+            if step.verdict == "reverse":
+                try:
+                    now = apply_edits(now, [backwards(step)], kind)
+                except PathError as error:
+                    # What was around the field has gone with it.
+                    step = replace(step, verdict="conflict", why=str(error))
+            if step.verdict == "conflict" and path is not None:
+                left.append(path)
+            steps.append(step)
+    return _within_the_class(steps, document, kind)
+
+
+def backwards(step: ReversalStep) -> Edit:
+    """The edit that takes the step's one back."""
+    edit = step.edit
+    return Edit(
+        path=edit.path,
+        before=step.live,
+        after=edit.before,
+        verb=edit.verb,
+        policy=edit.policy,
+        reason="taken back",
+        digest=edit.digest,
+    )
+
+
+def _step(
+    edit: Edit, now: Any, kind: str, left: Sequence[Path], *, running: bool
+) -> tuple[ReversalStep, Path | None]:
+    try:
+        path = parse_path(edit.path)
+        live = value_at(now, path, kind)
+    except PathError as error:
+        step = ReversalStep(edit=edit, live=(), verdict="conflict", way="patch", why=str(error))
+        return step, None
+    way = way_of(kind, path, edit.before, running=running)
+    verdict, why = _verdict(edit, path, live, way, left)
+    return ReversalStep(edit=edit, live=live, verdict=verdict, way=way, why=why), path
+
+
+def _verdict(
+    edit: Edit, path: Path, live: Maybe, way: Way, left: Sequence[Path]
+) -> tuple[Verdict, str]:
+    if any(_overlap(path, other) for other in left):
+        return "conflict", NEWER_STANDS
+    if edit.digest:
+        # A new pod is made without looking at the old one's values.
+        return ("reverse", "") if way == "new pod" and live else ("conflict", UNKNOWN_VALUE)
+    amounts = FieldStep("resources") in path.steps
+    if alike(live, edit.after, amounts=amounts) or (
+        # The server adds its defaults to what we have added; a new pod is made without either.
+        way == "new pod" and covers(live, edit.after, amounts=amounts)
+    ):
+        return "reverse", ""
+    if alike(live, edit.before, amounts=amounts):
+        return "already", ""
+    return "conflict", DIFFERENT if live else REMOVED
+
+
+def _writer_of(step: ReversalStep, newer: Sequence[Decision]) -> Decision | None:
+    """Who of us has given the field the value that it has."""
+    path = step.edit.path
+    amounts = FieldStep("resources") in parse_path(path).steps
+    return next(
+        (
+            decision
+            for decision in newer
+            for edit in decision.edits
+            if edit.path == path and alike(step.live, edit.after, amounts=amounts)
+        ),
+        None,
+    )
+
+
+def _within_the_class(
+    steps: Sequence[ReversalStep], document: Mapping[str, Any], kind: str
+) -> tuple[ReversalStep, ...]:
+    """No resize may change a pod's quality-of-service class (KEP-1287): such ones need a new pod."""
+    resized = [step for step in steps if step.verdict == "reverse" and step.way == "resize"]
+    if not resized:
+        return tuple(steps)
+    after = apply_edits(document, map(backwards, resized), kind)
+    if class_of(after, kind) == class_of(document, kind):
+        return tuple(steps)
+    return tuple(replace(step, way="new pod") if step in resized else step for step in steps)
+
+
+def _overlap(one: Path, other: Path) -> bool:
+    """Whether they name the same, or one of them lies inside of the other."""
+    common = min(len(one.steps), len(other.steps))
+    return one.steps[:common] == other.steps[:common]
+
+
+def alike(left: Any, right: Any, *, amounts: bool = False) -> bool:
+    """Whether both are the same value. *amounts*: `0.5` is `500m`, as the server writes it."""
+    if not amounts:
+        return same(left, right)
+    if isinstance(left, dict) and isinstance(right, dict):
+        return left.keys() == right.keys() and all(
+            alike(left[key], right[key], amounts=True) for key in left
+        )
+    if isinstance(left, list | tuple) and isinstance(right, list | tuple):
+        return len(left) == len(right) and all(
+            alike(one, other, amounts=True) for one, other in zip(left, right, strict=True)
+        )
+    return same(left, right) or _same_amount(left, right)
+
+
+def covers(live: Any, wanted: Any, *, amounts: bool = False) -> bool:
+    """Whether *live* has all that *wanted* says, and perhaps more fields, or items in between.
+
+    More items only where items are objects: the server mounts its token into our container, too,
+    but an argument more is another command.
+    """
+    if isinstance(live, dict) and isinstance(wanted, dict):
+        return all(
+            covers(live[key], value, amounts=amounts or key == "resources")
+            # The server does not keep what is empty.
+            if key in live
+            else value is None or value == {} or value == []
+            for key, value in wanted.items()
+        )
+    if isinstance(live, list | tuple) and isinstance(wanted, list | tuple):
+        if any(not isinstance(item, dict) for item in (*live, *wanted)):
+            return len(live) == len(wanted) and all(
+                covers(one, other, amounts=amounts) for one, other in zip(live, wanted, strict=True)
+            )
+        # One iterator for all of them: the order of ours must hold.
+        rest = iter(live)
+        return all(any(covers(one, item, amounts=amounts) for one in rest) for item in wanted)
+    return alike(live, wanted, amounts=amounts)
+
+
+def _same_amount(left: Any, right: Any) -> bool:
+    if isinstance(left, bool) or isinstance(right, bool):
+        return False
+    if not isinstance(left, str | int | float) or not isinstance(right, str | int | float):
+        return False
+    try:
+        return parse_quantity(str(left)) == parse_quantity(str(right))
+    except QuantityError:
+        return False

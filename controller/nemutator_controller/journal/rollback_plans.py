@@ -1,0 +1,101 @@
+"""What taking a decision back will do to its object, and what it makes of the decision."""
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
+
+from nemutator_controller.journal.decision_stamps import stamp_on
+from nemutator_controller.journal.live_objects import LiveObject
+from nemutator_controller.journal.records import EditOutcome, State
+from nemutator_controller.journal.reversal_steps import ReversalStep, backwards
+from nemutator_controller.journal.ways import Way
+from nemutator_controller.mutations.decisions import Decision, Edit
+from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.paths import parse_path, value_at
+from nemutator_controller.mutations.stamps import PATH, Stamp, merged, written
+
+NEEDS_NEW_POD = "a running pod keeps it: only a new pod can be without it (ask for an eviction)"
+NO_OWNER = "a running pod keeps it, and no workload would make this pod anew: delete it yourself"
+MADE_ANEW = "the pod is evicted; its workload's next one will be without it"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RollbackPlan:
+    """What taking a decision back would do to its object as it is now."""
+
+    decision: Decision
+    live: LiveObject
+    steps: tuple[ReversalStep, ...]
+    others: tuple[Decision, ...] = ()
+    """What else of ours was done to this object, newest first."""
+
+    @property
+    def owner(self) -> tuple[str, str] | None:
+        """Kind and name of the workload that makes such a pod anew."""
+        subject = self.decision.subject
+        return (subject.owner_kind, subject.owner_name) if subject.owner_name else None
+
+    def by(self, way: Way) -> list[ReversalStep]:
+        return [step for step in self.steps if step.verdict == "reverse" and step.way == way]
+
+
+def restamped(plan: RollbackPlan) -> list[Edit]:
+    """What makes our mark say what is left of us: other mutations, and what somebody else holds up.
+
+    Where nothing is left there is no mark. A running pod keeps it as it is: without one it would
+    look as if admission had missed it.
+    """
+    mark = stamp_on(plan.live)
+    if mark is None:
+        return []
+    held = {step.edit.path for step in plan.steps if step.verdict == "conflict"}
+    if mark.edits is None:
+        if mark.id != plan.decision.id or held:
+            return []
+        left = list(_standing(plan))
+    else:
+        taken = {step.edit.path: step.edit for step in plan.steps if step.edit.path not in held}
+        left = [rest for edit in mark.edits for rest in _rest(edit, taken.get(edit.path), plan)]
+        if left == list(mark.edits) and mark.id != plan.decision.id:
+            return []
+    paths = {edit.path for edit in left}
+    id_ = mark.id
+    if id_ == plan.decision.id and not paths & held:
+        id_ = next((one.id for one in plan.others if paths & {e.path for e in one.edits}), id_)
+    text = value_at(plan.live.document, PATH, plan.live.subject.kind)
+    after = (written(Stamp(id_, tuple(left))),) if left else ()
+    return [Edit(path=str(PATH), before=text, after=after, verb="stamp", policy="")]
+
+
+def _rest(edit: Edit, taken: Edit | None, plan: RollbackPlan) -> Iterator[Edit]:
+    """What is left of the mark's *edit* when *taken*, the last part of it, is taken back."""
+    if taken is None:
+        yield edit
+        return
+    older = (one for other in plan.others for one in other.edits if one.path == edit.path)
+    for one in older:
+        if same(one.after, taken.before):
+            yield replace(one, before=edit.before)
+            return
+
+
+def _standing(plan: RollbackPlan) -> Iterator[Edit]:
+    """What the other mutations have done and nobody has changed since, from the journal alone."""
+    kind = plan.live.subject.kind
+    back = [backwards(step) for step in plan.steps if step.verdict == "reverse"]
+    after = apply_edits(plan.live.document, back, kind)
+    stamp: Stamp | None = None
+    for other in reversed(plan.others):
+        stamp = merged(stamp, other.id, other.edits)
+    for edit in (stamp.edits or ()) if stamp else ():
+        if same(value_at(after, parse_path(edit.path), kind), edit.after):
+            yield edit
+
+
+def state_after(outcomes: Sequence[EditOutcome]) -> State:
+    """What a try with these *outcomes* makes of its decision."""
+    results = {outcome.result for outcome in outcomes}
+    if results <= {"reversed", "already"}:
+        return "reversed"
+    if "reversed" in results or "already" in results:
+        return "partly"
+    return "conflict" if "conflict" in results else "observed"

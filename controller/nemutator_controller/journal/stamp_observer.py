@@ -1,0 +1,130 @@
+"""Notes which pods came of which decisions: admission decides before a pod has its name.
+
+The pod is seen before its decision is here as often as after: admission ships it by another way, and
+late when the brain was away. So what the journal does not know is asked again, ever more seldom.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from itertools import islice
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.journal.ports import JournalStore, StampedPods
+from nemutator_controller.journal.records import LONGEST_ID, PodStamp, StampedPod
+from nemutator_controller.mutations.stamps import parse_stamp
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 1.0
+STEP = 200
+"""Sightings in one transaction: reports must not wait long behind it."""
+
+MOST_FRESH = 1_000
+"""That wait for their first turn; then the watch's own queue does, which bounds itself."""
+
+MOST_WAITING = 10_000
+"""That wait for their decision; more are counted and seen again when their pods change."""
+
+MOST_NOTED = 200_000
+"""Pods that need no further look: more than a cluster may have at once."""
+
+LONGEST_S = 300.0
+TRIES = 30
+"""Two hours. A decision that is not here by then was lost, or is too old to be kept."""
+
+
+@dataclass(frozen=True, slots=True)
+class _Waiting:
+    sighting: PodStamp
+    tries: int
+    due_at: float
+
+
+class StampObserver:
+    def __init__(
+        self, store: JournalStore, pods: StampedPods, *, meter: Meter, clock: Clock
+    ) -> None:
+        self._store = store
+        self._pods = pods
+        self._meter = meter
+        self._clock = clock
+        self._fresh: dict[str, PodStamp] = {}
+        self._waiting: dict[str, _Waiting] = {}
+        self._noted: dict[str, str] = {}
+        """The marks of pods that are done with, by uid; the oldest go first."""
+
+    async def run(self) -> None:
+        async with asyncio.TaskGroup() as group:
+            group.create_task(self._follow(), name="follow marked pods")
+            group.create_task(self._note(), name="note marked pods")
+
+    async def _follow(self) -> None:
+        async for pod in self._pods.changes():
+            if self._noted.get(pod.uid) == pod.mark or pod.uid in self._waiting:
+                continue
+            sighting = pod_stamp_of(pod)
+            if sighting is None:
+                self._done(pod.uid, pod.mark)
+                continue
+            while len(self._fresh) >= MOST_FRESH:
+                await self._clock.sleep(EVERY_S)
+            self._fresh[pod.uid] = sighting
+            self._done(pod.uid, pod.mark)
+
+    async def _note(self) -> None:
+        while True:
+            await self._clock.sleep(EVERY_S)
+            try:
+                await self.note()
+            except StoreUnavailableError as failure:
+                log.warning("sightings_not_noted", {names.REASON: failure.reason})
+
+    async def note(self) -> None:
+        """Tell the journal of all that is due; what it could not be told stays due."""
+        while some := dict(islice(self._fresh.items(), STEP)):
+            waiting = {uid: _Waiting(one, 0, 0.0) for uid, one in some.items()}
+            await self._tell(waiting)
+        now = self._clock.monotonic()
+        due = [(uid, one) for uid, one in self._waiting.items() if one.due_at <= now]
+        for at in range(0, len(due), STEP):
+            await self._tell(dict(due[at : at + STEP]))
+
+    async def _tell(self, some: Mapping[str, _Waiting]) -> None:
+        told = await self._store.note([one.sighting for one in some.values()])
+        for (uid, one), known in zip(some.items(), told, strict=True):
+            self._fresh.pop(uid, None)
+            self._waiting.pop(uid, None)
+            if known == "unknown" and one.tries < TRIES:
+                self._wait(uid, one)
+            else:
+                self._meter.count(names.SIGHTINGS, result=known)
+
+    def _wait(self, uid: str, one: _Waiting) -> None:
+        if len(self._waiting) >= MOST_WAITING:
+            self._noted.pop(uid, None)
+            self._meter.count(names.SIGHTINGS, result="full")
+            return
+        delay_s = min(LONGEST_S, EVERY_S * 2.0**one.tries)
+        self._waiting[uid] = replace(
+            one, tries=one.tries + 1, due_at=self._clock.monotonic() + delay_s
+        )
+
+    def _done(self, uid: str, mark: str) -> None:
+        self._noted.pop(uid, None)
+        if len(self._noted) >= MOST_NOTED:
+            del self._noted[next(iter(self._noted))]
+        self._noted[uid] = mark
+
+
+def pod_stamp_of(pod: StampedPod) -> PodStamp | None:
+    """None for what is no mark of ours."""
+    stamp = parse_stamp(pod.mark)
+    if stamp is None or not 0 < len(stamp.id) <= LONGEST_ID:
+        return None
+    return PodStamp(decision=stamp.id, namespace=pod.namespace, name=pod.name, uid=pod.uid)

@@ -1,0 +1,43 @@
+"""Which policies are for a pod."""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+
+from nemutator_controller.policies.model import Policy
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class CandidatePod:
+    """What policies can see of a pod, or of an object that makes some."""
+
+    namespace: str
+    namespace_labels: Mapping[str, str] | None
+    """None: the namespace is so new that we have not heard of it."""
+    labels: Mapping[str, str]
+    names: tuple[str, ...]
+    """Its own (or how that will begin), and its workload's."""
+
+
+def matches(policy: Policy, pod: CandidatePod) -> bool:
+    match = policy.spec.match
+    return (
+        _selected(match.namespaces, match.excluded_namespaces, (pod.namespace,))
+        and _selected(match.names, match.excluded_names, pod.names)
+        and _namespace_matches(policy, pod)
+        and policy.pods.matches(pod.labels)
+    )
+
+
+def _namespace_matches(policy: Policy, pod: CandidatePod) -> bool:
+    if not policy.namespaces.requirements:
+        return True
+    # When unsure, the pod stays as it is.
+    return pod.namespace_labels is not None and policy.namespaces.matches(pod.namespace_labels)
+
+
+def _selected(wanted: Iterable[str], excluded: Iterable[str], names: tuple[str, ...]) -> bool:
+    if any(fnmatchcase(name, glob) for glob in excluded for name in names):
+        return False
+    globs = tuple(wanted)
+    return not globs or any(fnmatchcase(name, glob) for glob in globs for name in names)

@@ -1,0 +1,102 @@
+"""Writes on each policy whether it is followed: where a person looks who has just applied it.
+
+Only when that changes. Two looks at the same policies write nothing the second time.
+"""
+
+import asyncio
+import logging
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_controller.kube.budget import OverBudgetError
+from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.subscribing import Resync
+from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.policies.conditions import due
+from nemutator_controller.policies.objects import MUTATION_POLICIES, PolicyCondition, PolicyObject
+
+log = logging.getLogger(__name__)
+
+WAITING = 1_000
+"""Changes that may wait; more begin again with all policies."""
+
+_BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
+
+
+class PolicyStatusWriter:
+    """`follow` and `tell` are its tasks, beside the informer's own."""
+
+    def __init__(
+        self, policies: Informer[PolicyObject], writer: Writer, *, meter: Meter, clock: Clock
+    ) -> None:
+        self._informer = policies
+        self._writer = writer
+        self._meter = meter
+        self._clock = clock
+        self._policies: dict[str, PolicyObject] = {}
+        self._changed = asyncio.Event()
+
+    async def follow(self) -> None:
+        with self._informer.subscribe("statuses", capacity=WAITING) as changes:
+            async for change in changes:
+                if isinstance(change, Resync):
+                    everything = change.snapshot.objects.values()
+                    self._policies = {each.metadata.name: each for each in everything}
+                elif change.after is not None:
+                    self._policies[change.after.metadata.name] = change.after
+                elif change.before is not None:
+                    self._policies.pop(change.before.metadata.name, None)
+                self._changed.set()
+
+    async def tell(self) -> None:
+        failures = 0
+        while True:
+            await self._changed.wait()
+            self._changed.clear()
+            if await self._write():
+                failures = 0
+                continue
+            failures += 1
+            await self._clock.sleep(_BACKOFF.delay_s(failures, roll=1.0))
+            self._changed.set()
+
+    async def _write(self) -> bool:
+        """Write what is due; False when some of it could not be written."""
+        done = True
+        for policy, condition in due(self._policies.values(), now=self._clock.now()):
+            name = policy.metadata.name
+            try:
+                body = await self._writer.apply(
+                    MUTATION_POLICIES,
+                    "",
+                    name,
+                    {"status": {"conditions": [msgspec.to_builtins(condition)]}},
+                    only_if=OnlyIf(uid=policy.metadata.uid),
+                    subresource="status",
+                    force=True,
+                )
+            except (NotFoundError, ConflictError):
+                # It has gone, or another one has its name: the watch will say so.
+                continue
+            except (KubeError, OverBudgetError) as error:
+                done = False
+                self._meter.count(names.POLICY_STATUSES, result="failed")
+                log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
+            else:
+                self._meter.count(names.POLICY_STATUSES, result="written")
+                self._note(msgspec.json.decode(body, type=PolicyObject), condition)
+        return done
+
+    def _note(self, written: PolicyObject, condition: PolicyCondition) -> None:
+        """So that nothing is written twice before the watch has shown it."""
+        name = written.metadata.name
+        known = self._policies.get(name)
+        if known is None or known.metadata.generation != written.metadata.generation:
+            return
+        if written.ready == condition:
+            self._policies[name] = written

@@ -1,0 +1,145 @@
+"""From what somebody asks for to which node must do it: the body of POST /api/v1/profiles."""
+
+import math
+import re
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+import msgspec
+from nemutator_common.wire import ProfileTarget
+
+from nemutator_controller.cluster.nodes import ReportedNode
+from nemutator_controller.profiles.ports import KnownPods
+from nemutator_controller.profiles.records import PodRef
+
+SHORTEST_S = 1.0
+LONGEST_S = 300.0
+HIGHEST_HZ = 999
+DEFAULT_S = 30.0
+DEFAULT_HZ = 99
+"""Odd, so that it does not beat with what happens a hundred times a second."""
+
+LONGEST_VALUE = 4096
+_UID = re.compile(r"[0-9a-fA-F-]{32,36}")
+_PID = re.compile(r"[1-9][0-9]{0,6}")
+_LIST_REMEDY = "`nemutator topology` lists what there is"
+
+
+class InvalidProfileRequestError(ValueError):
+    """The question cannot be answered: *status* says whose fault it is."""
+
+    def __init__(self, what: str, remedy: str, *, status: int = 400) -> None:
+        super().__init__(what)
+        self.remedy = remedy
+        self.status = status
+
+
+class RequestedTarget(msgspec.Struct, frozen=True):
+    kind: str
+    value: str
+    node: str | None = None
+
+
+class RequestedProfile(msgspec.Struct, frozen=True):
+    target: RequestedTarget
+    seconds: float = DEFAULT_S
+    hz: int = DEFAULT_HZ
+
+
+@dataclass(frozen=True, slots=True)
+class LocatedTarget:
+    node: str
+    target: ProfileTarget
+    pod: PodRef | None
+    program: str = ""
+    """Of a process: what it calls itself, by its node's last report."""
+
+
+_decoder = msgspec.json.Decoder(RequestedProfile)
+
+
+def decode(body: bytes) -> RequestedProfile:
+    """The question in *body*, within its bounds."""
+    try:
+        asked = _decoder.decode(body)
+    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
+        example = '{"target": {"kind": "pid", "value": "123"}, "seconds": 30, "hz": 99}'
+        raise InvalidProfileRequestError(str(error)[:200], f"send {example}") from error
+    check_bounds(seconds=asked.seconds, hz=asked.hz)
+    return asked
+
+
+def check_bounds(*, seconds: float, hz: int) -> None:
+    if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_S):
+        what = f"seconds: expected {SHORTEST_S:.0f} to {LONGEST_S:.0f}"
+        raise InvalidProfileRequestError(what, "leave it out for 30 s")
+    if not 1 <= hz <= HIGHEST_HZ:
+        raise InvalidProfileRequestError(
+            f"hz: expected 1 to {HIGHEST_HZ}", "leave it out for 99 hz"
+        )
+
+
+def locate(asked: RequestedTarget, nodes: Sequence[ReportedNode], pods: KnownPods) -> LocatedTarget:
+    """The node that has *asked*, and what to tell it."""
+    if len(asked.value) > LONGEST_VALUE or not asked.value.isprintable():
+        raise InvalidProfileRequestError("target.value: too long, or not text", _LIST_REMEDY)
+    if asked.kind == "pod":
+        return _pod(asked, nodes, pods)
+    if asked.kind == "pid":
+        if not _PID.fullmatch(asked.value):
+            raise InvalidProfileRequestError("target.value: expected a process id", _LIST_REMEDY)
+        node = _node(asked.node, nodes)
+        program = _program(int(asked.value), node, nodes)
+        return LocatedTarget(node, ProfileTarget("pid", asked.value), None, program)
+    if asked.kind == "cgroup":
+        if not asked.value.startswith("/") or ".." in asked.value.split("/"):
+            raise InvalidProfileRequestError(
+                "target.value: expected a path from the root", _LIST_REMEDY
+            )
+        return LocatedTarget(_node(asked.node, nodes), ProfileTarget("cgroup", asked.value), None)
+    raise InvalidProfileRequestError("target.kind: expected pod, pid or cgroup", _LIST_REMEDY)
+
+
+def _program(pid: int, name: str, nodes: Iterable[ReportedNode]) -> str:
+    """Empty for one that has started since, or that no report has room for."""
+    here = (node for node in nodes if node.name == name)
+    processes = (process for node in here for process in node.report.processes)
+    return next((process.command for process in processes if process.pid == pid), "")
+
+
+def _pod(asked: RequestedTarget, nodes: Iterable[ReportedNode], pods: KnownPods) -> LocatedTarget:
+    if (found := pods.find(asked.value)) is not None:
+        if not found.node:
+            what = f"{asked.value} is not on a node yet"
+            raise InvalidProfileRequestError(what, "ask when it is scheduled", status=409)
+        return LocatedTarget(found.node, ProfileTarget("pod", found.ref.uid), found.ref)
+    # Reports know pods by their uid only, with or without a cluster that names them.
+    uid = asked.value if _UID.fullmatch(asked.value) else None
+    holders = [
+        node.name
+        for node in nodes
+        if uid is not None and any(w.pod_uid == uid for w in node.report.workloads)
+    ]
+    if uid is None or not holders:
+        what = f"no pod {asked.value!r} is known"
+        remedy = "name it as NAMESPACE/NAME or by its uid, once it runs"
+        if _PID.fullmatch(asked.value):
+            remedy = f"write pid:{asked.value} for a process; if it is a pod, {remedy}"
+        raise InvalidProfileRequestError(what, remedy, status=404)
+    return LocatedTarget(holders[0], ProfileTarget("pod", uid), PodRef("", "", uid))
+
+
+def _node(wanted: str | None, nodes: Sequence[ReportedNode]) -> str:
+    known = [node.name for node in nodes]
+    if wanted is None and len(known) == 1:
+        return known[0]
+    if wanted is None:
+        what = (
+            "no node has reported yet" if not known else "target.node: several nodes have reported"
+        )
+        raise InvalidProfileRequestError(what, f"say which: {_LIST_REMEDY}", status=409)
+    if wanted not in known:
+        raise InvalidProfileRequestError(
+            f"no node {wanted[:253]!r} has reported", _LIST_REMEDY, status=404
+        )
+    return wanted

@@ -1,0 +1,235 @@
+"""Where profiles are asked for and agents come for work.
+
+Open profiles are in memory, bounded per node and in all; each change is stored before anybody is
+told. A request that an agent took and did not begin is offered again, because its answer may have
+been lost on the way: an agent knows an id that it has by now. One that was begun and is late is
+offered once more, too: an agent that was started anew meanwhile does not know it, and makes it.
+"""
+
+import asyncio
+import logging
+from collections.abc import Callable
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.wire import ProfileOutcome, ProfileRequest
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.profiles.ports import ProfileStore
+from nemutator_controller.profiles.records import (
+    NOT_TAKEN_S,
+    EndReason,
+    ProfileRecord,
+    after,
+    deserted,
+    ended,
+    overdue,
+    taken,
+)
+
+log = logging.getLogger(__name__)
+
+MOST_PER_NODE = 8
+MOST_OPEN = 1_000
+LONGEST_WAIT_S = 25.0
+"""Less than a listener gives a whole request."""
+
+OFFER_AGAIN_S = 30.0
+LATE_S = 15.0
+"""Beyond the time of sampling. Once only: it may be what ended the agent."""
+
+EVERY_S = 5.0
+
+Listener = Callable[[ProfileRecord], None]
+"""Told of every change, at once; may not wait."""
+
+
+class TooManyProfilesError(Exception):
+    """The node, or the brain, has enough to do."""
+
+
+class UnknownProfileError(Exception):
+    """Nobody asked for it, or it was removed since."""
+
+
+class ForeignProfileError(Exception):
+    """Another node was asked for it."""
+
+
+class ProfileQueue:
+    """*most* finished profiles with *most_bytes* in all are kept."""
+
+    def __init__(
+        self, store: ProfileStore, *, most: int, most_bytes: int, meter: Meter, clock: Clock
+    ) -> None:
+        self._store = store
+        self._most = most
+        self._most_bytes = most_bytes
+        self._meter = meter
+        self._clock = clock
+        self._open: dict[str, ProfileRecord] = {}
+        self._offered: dict[str, float] = {}
+        self._offered_late: set[str] = set()
+        self._asked: dict[str, float] = {}
+        """When the agent of an open profile has last asked for work."""
+        self._listeners: list[Listener] = []
+        self._changed = asyncio.Event()
+        self._turn = asyncio.Lock()
+        self._closed = False
+
+    def hear(self, listener: Listener) -> None:
+        self._listeners.append(listener)
+
+    async def restore(self) -> None:
+        """Go on with what was not finished when the brain stopped."""
+        self._open = {profile.id: profile for profile in await self._store.unfinished()}
+        now = self._clock.monotonic()
+        self._offered = {one.id: now for one in self._open.values() if one.state == "running"}
+        self._asked = dict.fromkeys(self._open, now)
+
+    async def ask(self, profile: ProfileRecord) -> None:
+        """Let the agent of its node take *profile*; raises TooManyProfilesError."""
+        of_node = sum(other.node == profile.node for other in self._open.values())
+        if of_node >= MOST_PER_NODE or len(self._open) >= MOST_OPEN:
+            self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")
+            raise TooManyProfilesError
+        # In memory first: two at once must not both find the last place free.
+        self._open[profile.id] = profile
+        try:
+            await self._store.save(profile)
+        except BaseException:
+            del self._open[profile.id]
+            raise
+        self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="asked")
+        self._tell(profile)
+
+    async def refuse(self, profile: ProfileRecord, why: EndReason) -> ProfileRecord:
+        """Keep that *profile* was asked for and cannot be."""
+        refused = ended(profile, "refused", why, now=self._clock.now())
+        await self._store.save(refused)
+        self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")
+        self._tell(refused)
+        return refused
+
+    async def find(self, identity: str) -> ProfileRecord | None:
+        return self._open.get(identity) or await self._store.find(identity)
+
+    async def take(self, node: str, wait_s: float) -> tuple[ProfileRequest, ...]:
+        """What *node* shall do, as soon as there is something; nothing after *wait_s*."""
+        self._note_asking(node)
+        try:
+            async with asyncio.timeout(min(wait_s, LONGEST_WAIT_S)):
+                while not (waiting := self._waiting(node)) and not self._closed:
+                    await self._changed.wait()
+        except TimeoutError:
+            # It was there all the time: one that went away has cancelled this.
+            self._note_asking(node)
+            return ()
+        self._note_asking(node)
+        now = self._clock.now()
+        for profile in waiting:
+            self._open[profile.id] = taken(profile, now=now)
+            self._offered[profile.id] = self._clock.monotonic()
+            if profile.state == "running":
+                self._offered_late.add(profile.id)
+        return tuple(profile.request for profile in waiting)
+
+    async def report(self, outcome: ProfileOutcome) -> ProfileRecord:
+        """Take *outcome* in, and return the profile as it is then; again it changes nothing."""
+        # One after the other: what is stored late must not be older than what it replaces.
+        async with self._turn:
+            profile = await self.of(outcome)
+            changed = after(profile, outcome, now=self._clock.now())
+            if changed is None:
+                return profile
+            await self._change(changed, outcome.pprof or None)
+            return changed
+
+    async def of(self, outcome: ProfileOutcome) -> ProfileRecord:
+        """The profile that *outcome* is of."""
+        profile = await self.find(outcome.id)
+        if profile is None:
+            raise UnknownProfileError
+        if profile.node != outcome.node:
+            raise ForeignProfileError
+        return profile
+
+    async def run(self) -> None:
+        """Give up what nobody does, and remove what is too much; at the end let all pollers go."""
+        try:
+            while True:
+                await self.tidy()
+                await self._clock.sleep(EVERY_S)
+        finally:
+            self._closed = True
+            self._wake()
+
+    async def tidy(self) -> None:
+        now = self._clock.now()
+        try:
+            async with self._turn:
+                for profile in list(self._open.values()):
+                    why = overdue(profile, now=now) or self._deserted(profile)
+                    if why is not None:
+                        await self._change(ended(profile, "lost", why, now=now), None)
+            by_count, by_bytes = await self._store.prune(
+                most=self._most, most_bytes=self._most_bytes
+            )
+        except StoreUnavailableError as failure:
+            log.warning("profiles_not_tidied", {names.REASON: failure.reason})
+            return
+        self._meter.count(names.PROFILES_DROPPED, by_count, reason="count")
+        self._meter.count(names.PROFILES_DROPPED, by_bytes, reason="bytes")
+        if any(self._due(profile) for profile in self._open.values()):
+            self._wake()
+
+    def _note_asking(self, node: str) -> None:
+        now = self._clock.monotonic()
+        self._asked |= {one.id: now for one in self._open.values() if one.node == node}
+
+    def _deserted(self, profile: ProfileRecord) -> EndReason | None:
+        asked = self._asked.get(profile.id)
+        silent = asked is not None and self._clock.monotonic() > asked + NOT_TAKEN_S
+        return deserted(profile) if silent and profile.state == "running" else None
+
+    def _waiting(self, node: str) -> list[ProfileRecord]:
+        return [
+            profile
+            for profile in self._open.values()
+            if profile.node == node and self._due(profile)
+        ]
+
+    def _due(self, profile: ProfileRecord) -> bool:
+        offered, now = self._offered.get(profile.id), self._clock.monotonic()
+        if offered is None:
+            return True
+        if profile.state == "asked":
+            return now >= offered + OFFER_AGAIN_S
+        late = now >= offered + profile.seconds + LATE_S
+        return late and profile.id not in self._offered_late
+
+    async def _change(self, profile: ProfileRecord, pprof: bytes | None) -> None:
+        await self._store.save(profile, pprof)
+        if profile.is_open:
+            self._open[profile.id] = profile
+            # It has begun just now: before, it may have stood behind others for long.
+            self._offered[profile.id] = self._clock.monotonic()
+        else:
+            self._open.pop(profile.id, None)
+            self._offered.pop(profile.id, None)
+            self._offered_late.discard(profile.id)
+            self._asked.pop(profile.id, None)
+            self._meter.count(names.PROFILES_ENDED, state=profile.state)
+            told = {names.PROFILE_ID: profile.id, names.NODE: profile.node}
+            log.info("profile_ended", told | {names.REASON: profile.reason or profile.state})
+        self._tell(profile)
+
+    def _tell(self, profile: ProfileRecord) -> None:
+        for listener in self._listeners:
+            listener(profile)
+        self._wake()
+
+    def _wake(self) -> None:
+        self._changed.set()
+        self._changed = asyncio.Event()

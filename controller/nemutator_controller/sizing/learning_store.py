@@ -1,0 +1,64 @@
+"""Where sizing hears of use: behind the store, so that a report that comes twice counts once."""
+
+from collections.abc import Iterable
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+from nemutator_common.wire import Batch, Envelope, Summary
+
+from nemutator_controller.ingest.ports import ReportStore
+from nemutator_controller.ingest.progress import Stored
+from nemutator_controller.sizing.keys import ContainerKey
+from nemutator_controller.sizing.ports import UsageOwners
+from nemutator_controller.sizing.usages import Usages, is_sound
+
+
+class LearningStore:
+    """A `ReportStore` around another one, which learns from what was new to that one.
+
+    A write whose end nobody knows of is sent again, and then is not new any more: its summaries,
+    a quarter of a minute as a rule, are missing. That is better than to count them twice.
+    """
+
+    def __init__(
+        self, store: ReportStore, usages: Usages, whose: UsageOwners, *, meter: Meter, clock: Clock
+    ) -> None:
+        self._store = store
+        self._usages = usages
+        self._whose = whose
+        self._meter = meter
+        self._clock = clock
+
+    async def stored_up_to(self, node: str, epoch: str) -> int:
+        return await self._store.stored_up_to(node, epoch)
+
+    async def store(self, batch: Batch, *, now: float) -> Stored:
+        stored = await self._store.store(batch, now=now)
+        self._hear(batch.node, stored.fresh)
+        return stored
+
+    def _hear(self, node: str, envelopes: Iterable[Envelope]) -> None:
+        now = self._clock.now()
+        known: list[tuple[ContainerKey, Summary]] = []
+        unsound = unknown = 0
+        # There are several of each container when an agent reports seldom.
+        keys: dict[tuple[str | None, ...], ContainerKey | None] = {}
+        for summary in (each for envelope in envelopes for each in envelope.report.summaries):
+            if not is_sound(summary, now=now):
+                unsound += 1
+                continue
+            what = summary.path, summary.program, summary.pod_uid, summary.container_id
+            if what not in keys:
+                keys[what] = self._whose.of(node, summary)
+            if (key := keys[what]) is None:
+                unknown += 1
+            else:
+                known.append((key, summary))
+        self._meter.count(names.SUMMARIES_DROPPED, unsound, reason="unsound")
+        self._meter.count(names.SUMMARIES_DROPPED, unknown, reason="unknown_owner")
+        done = self._usages.learn(known, now=now)
+        self._meter.count(names.SUMMARIES_LEARNED, done.learned)
+        self._meter.count(names.SUMMARIES_DROPPED, done.refused, reason="no_room")
+        self._meter.count(names.USAGES_DROPPED, done.evicted, reason="count")
+        self._meter.gauge(names.USAGES, len(self._usages))

@@ -1,0 +1,59 @@
+"""Keeps the histograms on disk, so that a restart of the brain does not begin to learn anew."""
+
+import asyncio
+import contextlib
+import logging
+
+from nemutator_common import names
+from nemutator_common.clocks import Clock
+from nemutator_common.meters import Meter
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.sizing.ports import UsageStore
+from nemutator_controller.sizing.usages import FORGOTTEN_S, Usages
+
+log = logging.getLogger(__name__)
+
+EVERY_S = 60.0
+"""What a killed brain loses of what it learned."""
+
+LAST_S = 0.5
+STEP = 250
+"""Rows in one transaction: reports must not wait long behind it."""
+
+
+class UsageSaver:
+    def __init__(self, usages: Usages, store: UsageStore, *, meter: Meter, clock: Clock) -> None:
+        self._usages = usages
+        self._store = store
+        self._meter = meter
+        self._clock = clock
+
+    async def restore(self) -> None:
+        self._usages.restore(await self._store.load())
+
+    async def run(self) -> None:
+        """Save what changed, again and again and once more when cancelled."""
+        try:
+            while True:
+                await self._clock.sleep(EVERY_S)
+                await self.keep()
+        finally:
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(LAST_S):
+                    await self.keep()
+
+    async def keep(self) -> None:
+        """Save what changed since the last time, and forget what was not heard of for long."""
+        old = self._usages.forget(unheard_since=self._clock.now() - FORGOTTEN_S)
+        self._meter.count(names.USAGES_DROPPED, old, reason="age")
+        changed, gone = self._usages.changes()
+        try:
+            # At least once: there may be nothing but what is gone.
+            for begin in range(0, max(len(changed), 1), STEP):
+                some = self._usages.kept(changed[begin : begin + STEP])
+                await self._store.save(some, gone)
+                self._usages.saved(some, gone)
+                gone = frozenset()
+        except StoreUnavailableError as failure:
+            log.warning("usages_not_kept", {names.REASON: failure.reason})

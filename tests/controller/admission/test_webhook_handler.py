@@ -1,0 +1,280 @@
+"""Plan, prove, record, answer; and whatever goes wrong, the pod is let in as it is."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from nemutator_common import names
+from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.reviews import AdmissionResponse, decode
+from nemutator_controller.admission.webhook_handler import (
+    MOST_CONTAINERS,
+    Rules,
+    WebhookHandler,
+    patch_of,
+)
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.patches import apply_patch
+from nemutator_controller.policies.plans import FORGOTTEN
+
+from tests.controller.mutations.pods import edit
+from tests.fakes.admission import MemoryRecords, MemoryWorld
+from tests.fakes.admission_reviews import review
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+
+TEAM = {"mode": "Apply", "mutations": [{"labels": {"set": {"team": "a"}}}]}
+POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "app"}]}}
+STAMP = "nemutator.io/mutation"
+
+
+class Admission:
+    def __init__(self, *, strict: bool = False, **specs: Any) -> None:
+        self.world = MemoryWorld(**specs)
+        self.records = MemoryRecords()
+        self.meter = MemoryMeter()
+        self.ids = iter(range(100))
+        self.answerer = WebhookHandler(
+            self.world,
+            self.records,
+            Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=strict),
+            fresh=lambda: f"d{next(self.ids)}",
+            clock=ManualClock(),
+            meter=self.meter,
+        )
+
+    async def ask(
+        self, thing: Any = POD, *, opted_in: bool = False, **request: Any
+    ) -> AdmissionResponse:
+        asked = decode(msgspec.json.encode(review(thing, **request)))
+        return await self.answerer.answer(asked, opted_in=opted_in)
+
+    def failures(self, reason: str) -> float:
+        return self.meter.value(names.ADMISSION_FAILURES, reason=reason)
+
+
+async def test_a_change_is_recorded_stamped_and_answered() -> None:
+    admission = Admission(team=TEAM)
+    answer = await admission.ask()
+    [record] = admission.records.kept
+    made = apply_patch(POD, answer.operations)
+    assert made["metadata"]["labels"] == {"team": "a"}
+    stamp = msgspec.json.decode(made["metadata"]["annotations"][STAMP])
+    assert stamp["id"] == record["id"] == answer.decision == "d0"
+    assert (record["mode"], record["subject"]["name"]) == ("apply", "web")
+    assert [each["path"] for each in record["edits"]] == ["metadata.labels[team]"]
+    assert admission.meter.value(names.ADMISSIONS, result="patched") == 1
+    assert admission.meter.value(names.ADMISSION_EDITS, verb="labels") == 1
+    # What came out, asked about again, is left as it is.
+    assert (await admission.ask(made)).operations == ()
+
+
+async def test_what_was_done_to_a_pod_is_one_line_and_nothing_is_none(
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    caplog.set_level("INFO")
+    admission = Admission(team=TEAM | {"match": {"namespaces": ["default"]}})
+    await admission.ask({"metadata": {"generateName": "web-"}, "spec": POD["spec"]}, name="")
+    await admission.ask(namespace="other")
+    (record,) = caplog.records
+    assert record.message == "pod_decided"
+    assert record.args == {
+        names.POD: "default/web-…",
+        names.RESULT: "patched",
+        names.DECISION: "d0",
+        names.COUNT: 1,
+    }
+
+
+async def test_a_dry_run_is_answered_and_not_recorded() -> None:
+    admission = Admission(team=TEAM)
+    assert (await admission.ask(dryRun=True)).operations
+    assert admission.records.kept == []
+    assert admission.meter.value(names.ADMISSIONS, result="dry_run") == 1
+
+
+async def test_a_preview_is_recorded_and_not_done() -> None:
+    admission = Admission(team=TEAM | {"mode": "Preview"})
+    assert (await admission.ask()).operations == []
+    [record] = admission.records.kept
+    assert record["mode"] == "preview"
+
+
+async def test_the_disk_is_waited_for_when_the_stamp_cannot_say_all() -> None:
+    long = {"mode": "Apply", "mutations": [{"annotations": {"set": {"a": "x" * 4000}}}] * 1}
+    more = {"mode": "Apply", "mutations": [{"annotations": {"set": {"b": "x" * 4000}}}] * 1}
+    admission = Admission(long=long, more=more)
+    answer = await admission.ask()
+    assert admission.records.durable == [True]
+    stamp = apply_patch(POD, answer.operations)["metadata"]["annotations"][STAMP]
+    assert msgspec.json.decode(stamp) == {"id": "d0", "edits": None}
+    short = Admission(team=TEAM)
+    await short.ask()
+    assert short.records.durable == [False]
+    strict = Admission(strict=True, team=TEAM)
+    await strict.ask()
+    assert strict.records.durable == [True]
+
+
+@pytest.mark.parametrize("reason", ["spool_full", "disk", "disk_slow", "too_large"])
+async def test_without_a_record_nothing_is_changed(reason: str) -> None:
+    admission = Admission(team=TEAM)
+    admission.records.failure = NotSavedError(reason, "because")
+    answer = await admission.ask()
+    assert (answer.operations, answer.refused) == ((), "")
+    assert "could not be recorded: because" in answer.warnings[0]
+    assert admission.failures(reason) == 1
+    assert admission.meter.value(names.ADMISSIONS, result="failed") == 1
+
+
+@pytest.mark.parametrize(
+    ("thing", "reason"),
+    [
+        (None, "no_object"),
+        ([], "no_object"),
+        ("text", "no_object"),
+        ({"metadata": 3}, "bad_object"),
+        ({"metadata": {"labels": "x"}}, "bad_object"),
+        ({"metadata": {}, "spec": {"containers": 3}}, ""),
+    ],
+)
+async def test_an_object_that_is_none_is_let_in_for_the_server_to_refuse(
+    thing: Any, reason: str
+) -> None:
+    admission = Admission(team=TEAM)
+    answer = await admission.ask(thing)
+    assert not answer.refused
+    if reason:
+        assert answer.operations == ()
+        assert admission.failures(reason) == 1
+
+
+@pytest.mark.parametrize(
+    "request_",
+    [
+        {"namespace": "kube-system"},
+        {"namespace": "kube-node-lease"},
+        {"namespace": "nemutator"},
+        {"operation": "UPDATE"},
+        {"subResource": "resize"},
+    ],
+)
+async def test_what_is_never_touched(request_: dict[str, Any]) -> None:
+    admission = Admission(team=TEAM)
+    assert await admission.ask(**request_) == AdmissionResponse()
+    assert admission.records.kept == []
+
+
+async def test_a_namespace_that_only_the_object_names_is_as_good() -> None:
+    thing = POD | {"metadata": {"name": "web", "namespace": "kube-system"}}
+    assert await Admission(team=TEAM).ask(thing, namespace="") == AdmissionResponse()
+
+
+async def test_the_disk_has_no_more_time_than_the_server() -> None:
+    admission = Admission(team=TEAM)
+    admission.records.failure = TimeoutError()
+    assert (await admission.ask()).operations == ()
+    assert admission.failures("late") == 1
+
+
+async def test_mirror_pods_are_kubelets() -> None:
+    mirror = POD | {"metadata": {"annotations": {"kubernetes.io/config.mirror": "x"}}}
+    assert await Admission(team=TEAM).ask(mirror) == AdmissionResponse()
+
+
+async def test_a_namespace_that_is_new_is_injected_when_the_server_says_so() -> None:
+    admission = Admission()
+    assert (await admission.ask(namespace="new")).operations == ()
+    assert admission.failures("namespace_unknown") == 1
+    assert (await admission.ask(namespace="new", opted_in=True)).operations
+
+
+@pytest.mark.parametrize(("wish", "result"), [("enabled", "unchanged"), ("required", "denied")])
+async def test_only_who_requires_us_is_kept_out(wish: str, result: str) -> None:
+    broken = {"nemutator.io/secret.a": "nonsense"}
+    metadata = {"labels": {"nemutator.io/inject": wish}, "annotations": broken}
+    admission = Admission()
+    answer = await admission.ask(POD | {"metadata": metadata})
+    assert answer.operations == ()
+    assert bool(answer.refused) is (result == "denied")
+    assert admission.meter.value(names.ADMISSIONS, result=result) == 1
+
+
+async def test_what_was_taken_back_stays_taken_back() -> None:
+    admission = Admission(team=TEAM)
+    admission.world.taken_back = frozenset({"metadata.labels[team]"})
+    assert (await admission.ask()).operations == ()
+
+
+async def test_a_defect_of_ours_keeps_nobody_out() -> None:
+    def broken() -> str:
+        raise ZeroDivisionError
+
+    admission = Admission(team=TEAM)
+    admission.answerer = WebhookHandler(
+        admission.world,
+        admission.records,
+        Rules(own_namespace="nemutator", injector=None, strict=False),
+        fresh=broken,
+        clock=ManualClock(),
+        meter=admission.meter,
+    )
+    answer = await admission.ask()
+    assert (answer.operations, answer.refused) == ((), "")
+    assert admission.failures("internal") == 1
+
+
+@pytest.mark.parametrize("reason", ["spool_full", "internal"])
+async def test_who_requires_us_is_kept_out_when_we_fail(reason: str) -> None:
+    admission = Admission(team=TEAM)
+    admission.records.failure = (
+        NotSavedError(reason, "because") if reason == "spool_full" else ZeroDivisionError()
+    )
+    required = POD | {"metadata": {"labels": {"nemutator.io/inject": "required"}}}
+    answer = await admission.ask(required)
+    assert "required, and this pod cannot be injected" in answer.refused
+    assert admission.failures(reason) == 1
+    assert not (await admission.ask()).refused
+
+
+async def test_nobody_is_kept_out_for_an_object_that_is_none() -> None:
+    things: list[Any] = [None, [], {"metadata": 3}, {"metadata": {"labels": ["required"]}}]
+    for thing in things:
+        assert not (await Admission(team=TEAM).ask(thing)).refused
+
+
+async def test_a_share_is_not_taken_twice_when_somebody_has_spoilt_the_stamp() -> None:
+    half = {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}
+    admission = Admission(half={"mode": "Apply", "mutations": [half]})
+    container = {"name": "app", "resources": {"requests": {"cpu": "500m"}}}
+    spoilt = {"metadata": {"annotations": {STAMP: "spoilt"}}, "spec": {"containers": [container]}}
+    answer = await admission.ask(spoilt)
+    assert answer.operations == ()
+    assert answer.warnings == (FORGOTTEN,)
+
+
+async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
+    containers = [{"name": str(number)} for number in range(MOST_CONTAINERS + 1)]
+    admission = Admission(team=TEAM)
+    assert (await admission.ask({"spec": {"containers": containers}})).operations == ()
+    assert admission.failures("too_large") == 1
+    most = {"spec": {"containers": containers[1:]}}
+    answer = await admission.ask(most, opted_in=True)
+    made = apply_patch(most, answer.operations)
+    assert made["spec"]["initContainers"]
+    assert await admission.ask(made, opted_in=True) == AdmissionResponse()
+
+
+async def test_a_container_with_an_endless_name_is_not_thought_about() -> None:
+    admission = Admission(team=TEAM)
+    thing = {"spec": {"containers": [{"name": "x" * (1 << 19)}]}}
+    assert (await admission.ask(thing)).operations == ()
+    assert admission.failures("too_large") == 1
+
+
+def test_a_patch_is_proven_before_it_is_sent() -> None:
+    operations = patch_of(POD, "Pod", (edit("metadata.labels[a]", None, "b"),), "stamp")
+    assert [each["path"] for each in operations] == [
+        "/metadata/labels",
+        "/metadata/annotations",
+    ]

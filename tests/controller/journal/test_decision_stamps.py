@@ -1,0 +1,81 @@
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from nemutator_common import names
+from nemutator_controller.journal.decision_stamps import about, concerns, decision_from, stamp_on
+from nemutator_controller.journal.live_objects import LiveObject
+from nemutator_controller.journal.records import JournalEntry
+from nemutator_controller.mutations.stamps import Stamp, written
+
+from tests.fakes.decisions import EDITS, POD, changed_pod, decision
+
+FOUND = replace(POD, uid="u1", owner_kind="", owner_name="")
+
+
+def live(mark: str | None = None, **metadata: Any) -> LiveObject:
+    pod = changed_pod()
+    if mark is not None:
+        pod["metadata"]["annotations"] = {names.MUTATION: mark}
+    pod["metadata"] |= metadata
+    return LiveObject(subject=FOUND, document=pod, version="1")
+
+
+def entry(**subject: Any) -> JournalEntry:
+    one = decision(subject=replace(POD, **subject))
+    return JournalEntry(decision=one, state="answered", writer="a")
+
+
+OWNED = {
+    "labels": {"pod-template-hash": "7f9"},
+    "ownerReferences": [
+        {"kind": "Other", "name": "x"},
+        {"kind": "ReplicaSet", "name": "web-7f9", "controller": True},
+    ],
+}
+
+
+def test_a_mark_is_a_decision_about_the_pod_that_carries_it() -> None:
+    pod = live(written(Stamp("d9", EDITS)), **OWNED)
+    mark = stamp_on(pod)
+    assert mark is not None
+    found = decision_from(mark, pod)
+    assert found is not None
+    assert (found.id, found.edits, found.mode) == ("d9", EDITS, "apply")
+    assert found.subject == replace(FOUND, owner_kind="Deployment", owner_name="web")
+
+
+def test_a_mark_without_its_edits_tells_only_its_id() -> None:
+    pod = live('{"id": "d9"}')
+    mark = stamp_on(pod)
+    assert mark is not None
+    assert decision_from(mark, pod) is None
+
+
+@pytest.mark.parametrize("text", [None, "", "nonsense", '{"id": ""}', '{"id": "%s"}' % ("x" * 65)])
+def test_what_is_no_mark_is_none(text: str | None) -> None:
+    assert stamp_on(live(text)) is None
+
+
+@pytest.mark.parametrize(
+    ("subject", "is_it"),
+    [
+        ({}, True),
+        ({"uid": "u1"}, True),
+        ({"uid": "u2"}, False),
+        ({"name": "web-2"}, False),
+        ({"name": "", "generate_name": "web-"}, True),
+        ({"name": "", "generate_name": "api-"}, False),
+        ({"namespace": "other"}, False),
+        ({"kind": "Deployment"}, False),
+    ],
+)
+def test_a_copied_mark_does_not_make_a_decision_about_this_pod(
+    subject: dict[str, Any], is_it: bool
+) -> None:
+    assert concerns(entry(**subject), live()) is is_it
+
+
+def test_a_decision_learns_the_name_of_its_object() -> None:
+    unnamed = decision(subject=replace(POD, name=""))
+    assert about(unnamed, FOUND).subject == replace(POD, uid="u1")

@@ -1,0 +1,325 @@
+"""The plan for an object: policies by name, then injection, previews apart, and all of it once."""
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from hypothesis import given
+from nemutator_controller.mutations.advisor import NoAdvice, WorkloadRef
+from nemutator_controller.mutations.decisions import Subject
+from nemutator_controller.mutations.edits import apply_edits
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.paths import PathError
+from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, written
+from nemutator_controller.policies.model import Policy, policy_of
+from nemutator_controller.policies.plans import FORGOTTEN, MutationPlan, Situation, plan
+
+from tests.controller.mutations.pods import Json, edit, things
+
+INJECTOR = Injector("nemutator/agent:1")
+ENABLED = {"nemutator.io/inject": "enabled"}
+INIT = "initContainers[name=nemutator-init]"
+
+
+def situation(kind: str = "Pod", **changed: Any) -> Situation:
+    subject = Subject(api_version="v1", kind=kind, namespace="default", name="web")
+    return replace(Situation(subject=subject, namespace_labels={}, injector=INJECTOR), **changed)
+
+
+def policy(name: str, *mutations: Json, mode: str = "Apply", match: Json = None) -> Policy:
+    return policy_of(name, {"mode": mode, "mutations": list(mutations), "match": match or {}})
+
+
+def labelled(name: str, value: str, **more: Any) -> Policy:
+    return policy(name, {"labels": {"set": {"team": value}}}, **more)
+
+
+def pod(labels: Json = None, annotations: Json = None) -> Json:
+    return {
+        "metadata": {"name": "web", "labels": labels, "annotations": annotations},
+        "spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}}}]},
+    }
+
+
+def paths(planned: MutationPlan) -> list[str]:
+    return [edit.path for edit in planned.edits]
+
+
+def test_without_policies_and_wishes_nothing_is_done() -> None:
+    assert plan(pod(), situation(), []) == MutationPlan()
+
+
+def test_of_two_policies_the_later_name_wins() -> None:
+    planned = plan(pod(), situation(), [labelled("a", "1"), labelled("b", "2")])
+    [only] = planned.edits
+    assert (only.after, only.policy) == (("2",), "b")
+
+
+def test_a_preview_is_on_top_of_what_is_applied() -> None:
+    policies = [labelled("a", "1"), labelled("b", "2", mode="Preview")]
+    planned = plan(pod(), situation(), policies)
+    assert [each.after for each in planned.edits] == [("1",)]
+    assert [(each.before, each.after) for each in planned.previewed] == [(("1",), ("2",))]
+
+
+def test_a_pod_that_wants_no_patch_gets_previews_only() -> None:
+    thing = pod(ENABLED, {"nemutator.io/skip-mutation": "patch"})
+    planned = plan(thing, situation(), [labelled("a", "1")])
+    assert planned.edits == ()
+    assert {"metadata.labels[team]", INIT} <= {each.path for each in planned.previewed}
+
+
+def test_verbs_that_a_pod_does_not_want_are_left_out() -> None:
+    thing = pod(ENABLED, {"nemutator.io/skip-mutation": "labels, containers huh"})
+    both = policy("a", {"labels": {"set": {"x": "1"}}}, {"annotations": {"set": {"y": "1"}}})
+    planned = plan(thing, situation(), [both])
+    assert paths(planned) == ["metadata.annotations[y]"]
+    assert planned.warnings == ("nemutator.io/skip-mutation: 'huh' is no verb",)
+
+
+def test_a_pod_that_wants_nothing_gets_nothing() -> None:
+    thing = pod(ENABLED, {"nemutator.io/skip": "true"})
+    assert plan(thing, situation(), [labelled("a", "1")]) == MutationPlan()
+    thing = pod(ENABLED, {"nemutator.io/skip": "never"})
+    warned = MutationPlan(warnings=("nemutator.io/skip: 'never' is no verb",))
+    assert plan(thing, situation(), [labelled("a", "1")]) == warned
+
+
+def test_what_is_no_text_is_named() -> None:
+    for field in ("labels", "annotations"):
+        thing = pod(**{field: {"nemutator.io/skip": True}})
+        with pytest.raises(
+            PathError, match=rf"metadata.{field}\[nemutator.io/skip\]: expected text"
+        ):
+            plan(thing, situation(), [])
+    # An API server reads none as empty text.
+    assert plan(pod({"a": None}, {"nemutator.io/skip": None}), situation(), []) == MutationPlan()
+
+
+@pytest.mark.parametrize(
+    ("namespace", "own", "expected"),
+    [
+        (None, None, False),
+        ({}, None, False),
+        (ENABLED, None, True),
+        (ENABLED, "disabled", False),
+        (ENABLED, "nonsense", False),
+        ({}, "enabled", True),
+        (None, "required", True),
+    ],
+)
+def test_who_is_injected(namespace: Json, own: str | None, expected: bool) -> None:
+    thing = pod(None if own is None else {"nemutator.io/inject": own})
+    planned = plan(thing, situation(namespace_labels=namespace), [])
+    assert (INIT in paths(planned)) is expected
+
+
+def test_outside_of_a_cluster_nothing_is_injected() -> None:
+    assert plan(pod(ENABLED), situation(injector=None), []) == MutationPlan()
+
+
+def test_who_requires_what_cannot_be_done_is_refused_and_others_are_warned() -> None:
+    declared = {"nemutator.io/secret.a": "nonsense"}
+    planned = plan(pod(ENABLED, declared), situation(), [])
+    assert (planned.edits, planned.refused) == ((), "")
+    assert planned.warnings[0].startswith("not injected: annotations: secret.a")
+    refused = plan(pod({"nemutator.io/inject": "required"}, declared), situation(), [])
+    assert refused.refused.startswith("nemutator.io/inject=required, and this pod cannot be")
+
+
+def test_what_was_taken_back_is_left_alone() -> None:
+    taken_back = situation(reversed=frozenset({"metadata.labels[team]"}))
+    both = policy("a", {"labels": {"set": {"team": "1", "x": "1"}}})
+    assert paths(plan(pod(), taken_back, [both])) == ["metadata.labels[x]"]
+
+
+def test_of_an_injection_that_was_taken_back_nothing_is_left() -> None:
+    # A mount for a container that came later would be one of a volume that is not there.
+    taken_back = situation(reversed=frozenset({"volumes[name=nemutator]"}))
+    planned = plan(pod(ENABLED), taken_back, [])
+    assert planned.edits == ()
+    assert planned.warnings == ("not injected: somebody has taken that back for this workload",)
+    required = plan(pod({"nemutator.io/inject": "required"}), taken_back, [])
+    assert "taken that back" in required.refused
+
+
+OWNED = Subject(
+    api_version="v1",
+    kind="Pod",
+    namespace="default",
+    name="web-1",
+    owner_kind="Deployment",
+    owner_name="web",
+)
+
+
+def test_a_label_by_which_a_workload_may_find_its_pod_keeps_its_value() -> None:
+    renamed = policy("a", {"labels": {"set": {"app": "shop", "team": "1", "tier": "web"}}})
+    labels = {"app": "web", "tier": "web"}
+    planned = plan(pod(labels), situation(subject=OWNED), [renamed])
+    assert paths(planned) == ["metadata.labels[team]"]
+    [warning] = planned.warnings
+    assert warning.startswith("policy a: metadata.labels[app]: left alone: its workload may find")
+    # Nobody looks for a pod that nobody manages.
+    assert len(plan(pod(labels), situation(), [renamed]).edits) == 2
+    # What a policy has set on such a pod the next one may set otherwise.
+    other = labelled("b", "2")
+    planned = plan(pod(labels), situation(subject=OWNED), [renamed, other])
+    assert [each.after for each in planned.edits] == [("2",)]
+
+
+@pytest.mark.parametrize(
+    ("selector", "kept"),
+    [
+        ({"matchLabels": {"app": "web"}}, {"app"}),
+        ({"matchExpressions": [{"key": "app", "operator": "Exists"}]}, {"app"}),
+        ({"matchLabels": None, "matchExpressions": "x"}, set()),
+        ("x", set()),
+    ],
+)
+def test_a_workloads_own_selector_says_which_labels_those_are(
+    selector: Json, kept: set[str]
+) -> None:
+    labels = {"app": "web", "team": "0"}
+    made = {"spec": {"selector": selector, "template": {"metadata": {"labels": labels}}}}
+    both = policy("a", {"labels": {"set": {"app": "shop", "team": "1"}}})
+    planned = plan(made, situation("Deployment", injector=None), [both])
+    changed = {"app", "team"} - kept
+    assert set(paths(planned)) == {f"metadata.labels[{key}]" for key in changed}
+
+
+def test_a_pod_of_its_own_is_the_workload_that_advice_is_about() -> None:
+    asked: list[WorkloadRef] = []
+
+    class Listening:
+        def advise(self, workload: WorkloadRef, *_: Any) -> NoAdvice:
+            asked.append(workload)
+            return NoAdvice("")
+
+    advised = policy("a", {"resources": {"requests": {"cpu": {"advice": True}}}})
+    plan(pod(), situation(advisor=Listening()), [advised])
+    plan(pod(), situation(advisor=Listening(), subject=OWNED), [advised])
+    assert asked == [
+        WorkloadRef("default", "Pod", "web"),
+        WorkloadRef("default", "Deployment", "web"),
+    ]
+
+
+def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
+    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
+    planned = plan(pod(ENABLED), situation(), [half])
+    [init] = [each.after[0] for each in planned.edits if each.path == INIT]
+    assert init["resources"] == {"requests": {"cpu": "500m"}}
+
+
+@pytest.mark.parametrize(
+    "thing",
+    [
+        {"metadata": 3},
+        {"metadata": {"labels": "x"}},
+        {"metadata": {"annotations": []}},
+        {"metadata": {"annotations": {"nemutator.io/skip": True}}},
+        {"metadata": {"annotations": {"nemutator.io/skip-mutation": ["labels"]}}},
+        {"metadata": {"labels": {"build": 17}}},
+        {"spec": {"containers": [{"name": "a", "resources": True}]}},
+        {"spec": {"containers": [{"name": "a", "resources": {"limits": ["cpu"]}}]}},
+    ],
+)
+def test_an_object_of_another_shape_is_an_error(thing: Json) -> None:
+    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
+    with pytest.raises(PathError):
+        plan(thing, situation(), [half])
+
+
+def done_once(thing: Json, here: Situation, policies: list[Policy]) -> Json:
+    """*thing* with its plan and its stamp, as it comes out of admission."""
+    kind = here.subject.kind
+    planned = plan(thing, here, policies)
+    stamp = written(merged(stamp_of(thing, kind), "id", planned.edits))
+    return apply_edits(thing, [*planned.edits, edit(str(PATH), None, stamp)], kind)
+
+
+def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:
+    fifth = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.2}}}})
+    done = done_once(pod(), situation(), [fifth])
+    assert done["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "200m"
+    assert plan(done, situation(), [fifth]).edits == ()
+    # A new policy is planned from what was there first, and says what is there now.
+    half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
+    [edit_] = plan(done, situation(), [half]).edits
+    assert (edit_.before, edit_.after) == (("200m",), ("500m",))
+
+
+@pytest.mark.parametrize("foreign", ["500m", "250m", "2", "50m"])
+def test_after_a_foreign_edit_to_plan_again_is_to_plan_once(foreign: str) -> None:
+    quarter = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.25}}}})
+    done = done_once(pod(), situation(), [quarter])
+    requested = "containers[name=app].resources.requests.cpu"
+    others = apply_edits(done, [edit(requested, "250m", foreign)], "Pod")
+    twice = done_once(others, situation(), [quarter])
+    assert plan(twice, situation(), [quarter]).edits == ()
+    stamp = stamp_of(twice, "Pod")
+    assert stamp is not None
+    assert stamp.edits is not None
+    # What was ours already still goes back to what was there before us.
+    [back] = stamp.edits
+    assert back.before == ("1" if foreign == "250m" else foreign,)
+
+
+def test_what_we_wrote_opens_no_policy_that_was_closed_before() -> None:
+    chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"team": "1"}}})
+    policies = [labelled("a", "1"), chained]
+    assert plan(done_once(pod(), situation(), policies), situation(), policies).edits == ()
+
+
+def test_what_the_stamp_has_no_room_for_is_not_planned_again() -> None:
+    long = {"annotations": {"set": {"a/b": "x" * 4000}}}
+    tier = policy("a", {"labels": {"set": {"tier": "web"}}}, long)
+    chained = labelled("b", "2", match={"podSelector": {"matchLabels": {"tier": "web"}}})
+    share = policy("c", {"resources": {"requests": {"cpu": {"ratio": 0.2}}}})
+    preview = labelled("d", "3", mode="Preview")
+    for policies in ([tier, chained], [tier, share, preview]):
+        done = done_once(pod(ENABLED), situation(), policies)
+        assert stamp_of(done, "Pod") == Stamp("id", None)
+        assert plan(done, situation(), policies) == MutationPlan(warnings=(FORGOTTEN,))
+        assert plan(done, situation(), []) == MutationPlan()
+
+
+def test_whose_stamp_says_nothing_still_gets_what_it_requires() -> None:
+    thing = pod({"nemutator.io/inject": "required"}, {"nemutator.io/mutation": "nonsense"})
+    planned = plan(thing, situation(), [labelled("a", "1")])
+    assert INIT in paths(planned)
+    assert "metadata.labels[team]" not in paths(planned)
+    assert planned.warnings == (FORGOTTEN,)
+
+
+def test_a_stamp_of_somebody_else_is_no_reason_to_fail() -> None:
+    lie = '{"id":"x","edits":[["containers[name=gone].image",["x"],[],"image","p"]]}'
+    thing = pod(annotations={"nemutator.io/mutation": lie})
+    assert paths(plan(thing, situation(), [labelled("a", "1")])) == ["metadata.labels[team]"]
+
+
+POLICIES = [
+    policy(
+        "all",
+        {"labels": {"set": {"team": "x"}, "add": {"tier": "y"}}},
+        {"annotations": {"set": {"a/b": "c"}}},
+        {
+            "resources": {
+                "requests": {"cpu": {"ratio": 0.5}, "memory": {"value": "1Gi"}},
+                "limits": {"memory": {"ratio": 2}},
+                "qos": "Change",
+            }
+        },
+    ),
+    policy("then", {"resources": {"requests": {"cpu": {"ratio": 3, "max": "2"}}}}),
+    policy("tier", {"resources": {"limits": {"cpu": {"value": "1"}}, "qos": "Change"}}),
+]
+
+
+@pytest.mark.slow
+@given(things())
+def test_to_plan_again_is_to_plan_nothing(case: tuple[str, Json]) -> None:
+    kind, thing = case
+    here = situation(kind, namespace_labels=ENABLED)
+    assert plan(done_once(thing, here, POLICIES), here, POLICIES).edits == ()

@@ -1,0 +1,125 @@
+"""The status of policies is written when it changes, and again later when that failed."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from typing import Any
+
+import msgspec
+from nemutator_common import names
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.failures import ForbiddenError, InvalidError, NotFoundError
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.writing import Writer
+from nemutator_controller.policies.objects import MUTATION_POLICIES
+from nemutator_controller.policies.status_writer import PolicyStatusWriter
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
+
+NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
+SOUND = {"mutations": [{"labels": {"set": {"team": "a"}}}]}
+FAULTY: dict[str, Any] = {"mutations": []}
+
+
+def policy(name: str, version: int, spec: Any, status: Any = None) -> dict[str, Any]:
+    metadata = {"name": name, "uid": name, "resourceVersion": str(version), "generation": 1}
+    return {"metadata": metadata, "spec": spec} | ({"status": status} if status else {})
+
+
+def listed(*items: dict[str, Any]) -> bytes:
+    head = {"kind": "List", "metadata": {"resourceVersion": "9"}}
+    return msgspec.json.encode(head | {"items": items})
+
+
+class LoudMeter(MemoryMeter):
+    """Says when something was counted."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.counted = asyncio.Event()
+
+    def count(self, metric: names.Metric, amount: float = 1, /, **labels: str) -> None:
+        super().count(metric, amount, **labels)
+        self.counted.set()
+
+
+class Play:
+    def __init__(self, watched: list[Said | list[Said]], written: list[Said]) -> None:
+        self.clock, self.meter = ManualClock(), LoudMeter()
+        self.reads, self.writes = ScriptedTransport(*watched), ScriptedTransport(*written)
+        self.informer = Informer(
+            MUTATION_POLICIES, transport=self.reads, clock=EagerClock(), meter=self.meter,
+            roll=lambda: 0.5,
+        )  # fmt: skip
+        writer = Writer(self.writes, WriteBudget(EagerClock()), EagerClock())
+        self.telling = PolicyStatusWriter(self.informer, writer, meter=self.meter, clock=self.clock)
+
+    def said(self) -> list[tuple[str, str, str]]:
+        """Path, status and message of each write."""
+        found = []
+        for call in self.writes.calls:
+            [condition] = msgspec.json.decode(call.body)["status"]["conditions"]
+            found.append((call.path, condition["status"], condition["message"]))
+        return found
+
+    async def until_counted(self, result: str, times: int) -> None:
+        async with asyncio.timeout(5):
+            while self.meter.value(names.POLICY_STATUSES, result=result) < times:
+                self.meter.counted.clear()
+                await self.meter.counted.wait()
+
+
+@contextlib.asynccontextmanager
+async def played(watched: list[Said | list[Said]], written: list[Said]) -> AsyncIterator[Play]:
+    play = Play(watched, written)
+    async with asyncio.TaskGroup() as group:
+        runs = play.informer.run, play.telling.follow, play.telling.tell
+        tasks = [group.create_task(run()) for run in runs]
+        yield play
+        for task in tasks:
+            task.cancel()
+
+
+def as_written(name: str, status: str) -> bytes:
+    """What the server answers; the time is `ManualClock`'s."""
+    return msgspec.json.encode(
+        policy(name, 20, SOUND, {"conditions": [{"type": "Ready", "status": status}]})
+    )
+
+
+async def test_each_policy_is_told_what_is_wrong_with_it() -> None:
+    watched: list[Said | list[Said]] = [
+        NO_WATCH_LIST,
+        listed(policy("good", 1, SOUND), policy("bad", 2, FAULTY)),
+    ]
+    written: list[Said] = [as_written("bad", "False"), as_written("good", "True")]
+    async with played(watched, written) as play:
+        await play.until_counted("written", 2)
+        at = "/apis/nemutator.io/v1alpha1/mutationpolicies"
+        assert sorted(play.said()) == [
+            (f"{at}/bad/status", "False", "spec.mutations: expected 1 to 32"),
+            (f"{at}/good/status", "True", ""),
+        ]
+
+
+async def test_what_could_not_be_written_is_tried_again() -> None:
+    watched: list[Said | list[Said]] = [NO_WATCH_LIST, listed(policy("good", 1, SOUND))]
+    refused = ForbiddenError("patch mutationpolicies/status", "forbidden to us")
+    async with played(watched, [refused, as_written("good", "True")]) as play:
+        await play.until_counted("failed", 1)
+        await play.clock.until_sleeping()
+        await play.clock.advance(60.0)
+        await play.until_counted("written", 1)
+
+
+async def test_one_that_is_gone_is_not_waited_for() -> None:
+    watched: list[Said | list[Said]] = [
+        NO_WATCH_LIST,
+        listed(policy("gone", 1, SOUND), policy("next", 2, SOUND)),
+    ]
+    gone = NotFoundError("patch", "not found")
+    async with played(watched, [gone, as_written("next", "True")]) as play:
+        await play.until_counted("written", 1)
+        assert play.meter.total(names.POLICY_STATUSES) == 1
