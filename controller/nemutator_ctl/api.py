@@ -18,7 +18,7 @@ _NO = frozenset({HTTPStatus.NOT_FOUND, HTTPStatus.CONFLICT, HTTPStatus.TOO_MANY_
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class ApiResponse:
     status: int
     body: bytes
 
@@ -42,20 +42,20 @@ class Api(ABC):
 
     def content(self, path: str) -> bytes:
         """What is no document: a file, as it is."""
-        answer = self._answer("GET", path, None)
-        if answer.status not in _GOOD:
-            raise _refusal(answer.status, _decoded(answer))
-        return answer.body
+        response = self._ask("GET", path, None)
+        if response.status not in _GOOD:
+            raise _refusal(response.status, _decoded(response))
+        return response.body
 
     def _document(self, method: str, target: str, given: object = None) -> object:
-        answer = self._answer(method, target, None if given is None else json.dumps(given).encode())
-        document = _decoded(answer)
-        if answer.status not in _GOOD:
-            raise _refusal(answer.status, document)
+        response = self._ask(method, target, None if given is None else json.dumps(given).encode())
+        document = _decoded(response)
+        if response.status not in _GOOD:
+            raise _refusal(response.status, document)
         return document
 
     @abstractmethod
-    def _answer(self, method: str, target: str, body: bytes | None) -> Answer:
+    def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
         """Whatever comes back; an `OperatorError` when nothing does."""
 
 
@@ -63,9 +63,9 @@ def _target(path: str, query: Mapping[str, str] | None) -> str:
     return f"{path}?{urlencode(query)}" if query else path
 
 
-def _decoded(answer: Answer) -> object:
+def _decoded(response: ApiResponse) -> object:
     try:
-        return json.loads(answer.body)
+        return json.loads(response.body)
     except (ValueError, RecursionError) as error:
         raise not_understood("it is not JSON") from error
 

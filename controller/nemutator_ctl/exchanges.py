@@ -1,4 +1,4 @@
-"""One request and its answer, on the standard library's client.
+"""One request and its response, on the standard library's client.
 
 A command asks once and should answer at once: importing an asynchronous client takes longer than
 the rest of the command.
@@ -8,7 +8,7 @@ import http.client
 
 from nemutator_common.secret import Secret
 
-from nemutator_ctl.api import Answer
+from nemutator_ctl.api import ApiResponse
 
 LARGEST_ANSWER = 64 << 20
 """Thousands of nodes with all of their processes; more is not ours."""
@@ -21,7 +21,7 @@ def exchange(
     *,
     body: bytes | None,
     token: Secret | None,
-) -> Answer:
+) -> ApiResponse:
     """Raises what the connection raises; it is the caller's to open and to close."""
     headers = {"Connection": "close"}
     if token is not None:
@@ -31,7 +31,7 @@ def exchange(
     content = response.read(LARGEST_ANSWER + 1)
     if len(content) > LARGEST_ANSWER:
         raise http.client.HTTPException(f"an answer larger than {LARGEST_ANSWER} bytes")
-    return Answer(response.status, content)
+    return ApiResponse(response.status, content)
 
 
 def reason(error: Exception) -> str:

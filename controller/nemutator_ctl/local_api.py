@@ -9,7 +9,7 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
-from nemutator_ctl.api import Answer, Api
+from nemutator_ctl.api import Api, ApiResponse
 from nemutator_ctl.exchanges import exchange, reason
 from nemutator_ctl.terminal_text import visible
 
@@ -26,7 +26,7 @@ class LocalApi(Api):
         self._role = role
         self._timeout_s = timeout_s
 
-    def _answer(self, method: str, target: str, body: bytes | None) -> Answer:
+    def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
         where = self._directory.socket(self._role)
         try:
             return ask(
@@ -52,7 +52,7 @@ def ask(
     timeout_s: float,
     body: bytes | None = None,
     of: DataDirectory | None = None,
-) -> Answer:
+) -> ApiResponse:
     """One request; with the link token of a data directory when it is *of* one."""
     connection = _UnixConnection(where, timeout_s)
     try:
@@ -69,12 +69,12 @@ def ask(
 def not_ready(where: Path) -> str | None:
     """Why the process that listens on *where* is not ready; None when it is."""
     try:
-        answer = ask(where, "GET", "/readyz", timeout_s=0.5)
+        response = ask(where, "GET", "/readyz", timeout_s=0.5)
     except (OSError, http.client.HTTPException):
         return "it does not answer yet"
-    if answer.status == http.client.OK:
+    if response.status == http.client.OK:
         return None
-    return visible("; ".join(answer.body.decode(errors="replace").splitlines()), limit=200)
+    return visible("; ".join(response.body.decode(errors="replace").splitlines()), limit=200)
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -11,7 +11,7 @@ from urllib.parse import SplitResult, urlsplit
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
-from nemutator_ctl.api import Answer, Api
+from nemutator_ctl.api import Api, ApiResponse
 from nemutator_ctl.exchanges import exchange, reason
 
 LARGEST_TOKEN = 8 << 10
@@ -37,7 +37,7 @@ class RemoteApi(Api):
         self._token = _token(token_file)
         self._timeout_s = timeout_s
 
-    def _answer(self, method: str, target: str, body: bytes | None) -> Answer:
+    def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
         connection = http.client.HTTPSConnection(
             self._host, self._port, timeout=self._timeout_s, context=self._trust
         )
@@ -58,7 +58,7 @@ class RemoteApi(Api):
                 code=ExitCode.UNREACHABLE,
             )
         return OperatorError(
-            f"{where} does not answer: {reason(error)}",
+            f"{where} does not response: {reason(error)}",
             remedy="is it reached from here? kubectl -n nemutator port-forward"
             " service/nemutator-brain 8420",
             code=ExitCode.UNREACHABLE,

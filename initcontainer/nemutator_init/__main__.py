@@ -15,7 +15,7 @@ from nemutator_common import __version__, names
 from nemutator_init import secret_files
 from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.answers import NeverError
-from nemutator_init.fetching import fetch
+from nemutator_init.declared_secrets import fetch
 
 PROGRAM = "nemutator-init"
 

@@ -4,7 +4,7 @@ import http.client
 import socket
 from pathlib import Path
 
-from nemutator_init.answers import LARGEST, Answer, NotYetError
+from nemutator_init.answers import LARGEST, AgentAnswer, NotYetError
 
 CALL_S = 30.0
 """The agent's own deadlines are shorter: this is for one that is stopped."""
@@ -15,7 +15,7 @@ class AgentSocket:
         self._path = path
         self._call_s = call_s
 
-    def ask(self, path: str) -> Answer:
+    def ask(self, path: str) -> AgentAnswer:
         """Raises NotYetError: the agent may be about to start, or to start again."""
         connection = _UnixConnection(self._path, self._call_s)
         try:
@@ -31,8 +31,8 @@ class AgentSocket:
         finally:
             connection.close()
         if len(body) > LARGEST:
-            return Answer(413, b"")
-        return Answer(answer.status, body)
+            return AgentAnswer(413, b"")
+        return AgentAnswer(answer.status, body)
 
 
 class _UnixConnection(http.client.HTTPConnection):

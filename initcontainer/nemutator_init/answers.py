@@ -13,7 +13,7 @@ _AGAIN = frozenset({429, 500, 502, 503, 504})
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class AgentAnswer:
     status: int
     body: bytes
 
@@ -26,7 +26,7 @@ class NeverError(Exception):
     """Somebody has to change something; the text says what, and never holds a value."""
 
 
-def declared_names(answer: Answer) -> tuple[str, ...]:
+def declared_names(answer: AgentAnswer) -> tuple[str, ...]:
     """Names of the secrets that the pod declares. Raises NotYetError, NeverError."""
     _check(answer, "the list of what this pod declares")
     try:
@@ -39,7 +39,7 @@ def declared_names(answer: Answer) -> tuple[str, ...]:
     return names
 
 
-def value_of(name: str, answer: Answer) -> bytes:
+def value_of(name: str, answer: AgentAnswer) -> bytes:
     """The secret itself. Raises NotYetError, NeverError."""
     _check(answer, f"secret {name!r}")
     return answer.body
@@ -51,7 +51,7 @@ _STRANGE = (
 )
 
 
-def _check(answer: Answer, what: str) -> None:
+def _check(answer: AgentAnswer, what: str) -> None:
     if answer.status == 200:
         return
     said = f"{what}: {_explained(answer)}"
@@ -60,7 +60,7 @@ def _check(answer: Answer, what: str) -> None:
     raise NeverError(said)
 
 
-def _explained(answer: Answer) -> str:
+def _explained(answer: AgentAnswer) -> str:
     """The agent's own words: step, error and remedy."""
     try:
         given = json.loads(answer.body)

@@ -4,19 +4,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.api import Answer, Api
+from nemutator_ctl.api import Api, ApiResponse
 
 
 class Told(Api):
     """Answers what it is told to, and remembers what it was asked."""
 
     def __init__(self, status: int, body: bytes) -> None:
-        self.answer = Answer(status, body)
+        self.response = ApiResponse(status, body)
         self.asked: list[tuple[str, str, bytes | None]] = []
 
-    def _answer(self, method: str, target: str, body: bytes | None) -> Answer:
+    def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
         self.asked.append((method, target, body))
-        return self.answer
+        return self.response
 
 
 def test_questions_are_what_they_say() -> None:

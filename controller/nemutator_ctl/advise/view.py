@@ -4,6 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import not_understood
+from nemutator_ctl.json_values import items, mapping, number, text_or_none
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -27,7 +28,7 @@ NOTHING = (
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class AdviceRow:
     namespace: str
     owner: str
     container: str
@@ -41,15 +42,15 @@ class Row:
     reason: str
 
 
-def decode(document: object) -> tuple[Row, ...]:
+def decode(document: object) -> tuple[AdviceRow, ...]:
     """The rows in *document*, or an `OperatorError` when it is no advice."""
     try:
-        return tuple(_row(_mapping(item)) for item in _list(_mapping(document)["items"]))
+        return tuple(_row(mapping(item)) for item in items(mapping(document)["items"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
         raise not_understood(f"no advice ({type(error).__name__})") from error
 
 
-def view(rows: Sequence[Row], *, namespace: str | None = None) -> str:
+def view(rows: Sequence[AdviceRow], *, namespace: str | None = None) -> str:
     """*namespace*: the one that they were asked of, None for all."""
     if not rows and namespace:
         where = visible(f"No agent has reported what a container of {namespace} used.", limit=200)
@@ -57,7 +58,7 @@ def view(rows: Sequence[Row], *, namespace: str | None = None) -> str:
     return table(LAYOUT, [_cells(row) for row in rows]) if rows else NOTHING
 
 
-def _cells(row: Row) -> Sequence[str]:
+def _cells(row: AdviceRow) -> Sequence[str]:
     return (
         row.namespace,
         row.owner,
@@ -84,40 +85,18 @@ def _change(now: str | None, advised: str | None) -> str:
     return advised if now is None else f"{now} → {advised}"
 
 
-def _row(item: Mapping[str, object]) -> Row:
-    now, requests = _mapping(item["requests_now"]), _mapping(item["requests"])
-    return Row(
+def _row(item: Mapping[str, object]) -> AdviceRow:
+    now, requests = mapping(item["requests_now"]), mapping(item["requests"])
+    return AdviceRow(
         namespace=str(item["namespace"]),
         owner=f"{item['owner_kind']}/{item['owner']}",
         container=str(item["container"]),
-        points=int(_number(item["points"])),
-        span_s=_number(item["span_s"]),
-        cpu_now=_text(now["cpu"]),
-        cpu=_text(requests["cpu"]),
-        memory_now=_text(now["memory"]),
-        memory=_text(requests["memory"]),
+        points=int(number(item["points"])),
+        span_s=number(item["span_s"]),
+        cpu_now=text_or_none(now["cpu"]),
+        cpu=text_or_none(requests["cpu"]),
+        memory_now=text_or_none(now["memory"]),
+        memory=text_or_none(requests["memory"]),
         state=str(item["state"]),
         reason=str(item["reason"]),
     )
-
-
-def _mapping(raw: object) -> Mapping[str, object]:
-    if not isinstance(raw, Mapping):
-        raise TypeError
-    return raw
-
-
-def _list(raw: object) -> Sequence[object]:
-    if not isinstance(raw, list):
-        raise TypeError
-    return raw
-
-
-def _number(raw: object) -> float:
-    if isinstance(raw, bool) or not isinstance(raw, int | float):
-        raise TypeError
-    return float(raw)
-
-
-def _text(raw: object) -> str | None:
-    return None if raw is None else str(raw)

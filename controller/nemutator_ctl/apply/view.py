@@ -6,8 +6,8 @@ from dataclasses import dataclass
 from nemutator_common.errors import OperatorError
 
 from nemutator_ctl.answers import not_understood
-from nemutator_ctl.changes import change_of, diff
 from nemutator_ctl.documents import called
+from nemutator_ctl.edits import diff, edit_from
 from nemutator_ctl.terminal_text import visible
 
 POLICY = "MutationPolicy"
@@ -39,13 +39,13 @@ def view(document: object) -> str:
     try:
         if not isinstance(document, dict):
             raise TypeError(document)
-        thing = document["object"]
-        where = f"{thing['namespace']}/" if thing["namespace"] else ""
+        subject = document["object"]
+        where = f"{subject['namespace']}/" if subject["namespace"] else ""
         id_ = f"  (mutation {document['id']})" if document["id"] else ""
-        head = f"{thing['kind']} {where}{thing['name']} {document['outcome']}{id_}"
+        head = f"{subject['kind']} {where}{subject['name']} {document['outcome']}{id_}"
         warnings = [f"  warning: {text}" for text in document["warnings"]]
-        previewed = diff(map(change_of, document["previewed"]))
-        changed = diff(map(change_of, document["edits"]))
+        previewed = diff(map(edit_from, document["previewed"]))
+        changed = diff(map(edit_from, document["edits"]))
     except (KeyError, TypeError) as error:
         raise not_understood(f"not what applying answers ({type(error).__name__})") from error
     lines = "".join(visible(line, limit=WIDTH) + "\n" for line in (head, *warnings))

@@ -1,11 +1,12 @@
 """Mutations as tables for people."""
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import not_understood
-from nemutator_ctl.changes import Change, change_of, diff
+from nemutator_ctl.edits import ShownEdit, diff, edit_from
+from nemutator_ctl.json_values import items, mapping
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -22,24 +23,24 @@ LAYOUT = (
 
 
 @dataclass(frozen=True, slots=True)
-class Mutation:
+class ListedMutation:
     id: str
     at: float
     what: str
     state: str
-    changes: tuple[Change, ...]
+    edits: tuple[ShownEdit, ...]
     warnings: tuple[str, ...]
 
 
-def decode(document: object) -> tuple[Mutation, ...]:
+def decode(document: object) -> tuple[ListedMutation, ...]:
     """The mutations in *document*, or an `OperatorError` when it is no list of them."""
     try:
-        return tuple(map(_mutation, _list(_mapping(document)["items"])))
+        return tuple(map(_mutation, items(mapping(document)["items"])))
     except (KeyError, TypeError, ValueError) as error:
         raise not_understood(f"not a list of mutations ({type(error).__name__})") from error
 
 
-def overview(mutations: Sequence[Mutation], *, namespace: str | None = None) -> str:
+def overview(mutations: Sequence[ListedMutation], *, namespace: str | None = None) -> str:
     """*namespace*: the one that they were asked of, None for all."""
     if not mutations and namespace:
         return visible(f"No mutation in namespace {namespace} is kept.", limit=200) + "\n"
@@ -52,39 +53,39 @@ def details(document: object) -> str:
     """One mutation with each of its fields, and the tries to take it back."""
     try:
         mutation = _mutation(document)
-        tries = [_mapping(each) for each in _list(_mapping(document)["reversals"])]
+        tries = [mapping(each) for each in items(mapping(document)["reversals"])]
         ends = [f"{_when(each['at'])}: taken back: {each['state']}" for each in tries]
     except (KeyError, TypeError, ValueError) as error:
         raise not_understood(f"not a mutation ({type(error).__name__})") from error
     head = f"{mutation.id}  {mutation.what}  {_when(mutation.at)}  {mutation.state}"
     lines = [visible(line, limit=200) for line in (head, *mutation.warnings, *ends)]
-    return "\n".join(lines) + "\n" + diff(mutation.changes)
+    return "\n".join(lines) + "\n" + diff(mutation.edits)
 
 
-def _mutation(raw: object) -> Mutation:
-    each = _mapping(raw)
-    subject = _mapping(each["subject"])
+def _mutation(raw: object) -> ListedMutation:
+    each = mapping(raw)
+    subject = mapping(each["subject"])
     # Of a pod that had no name yet, how it begins.
     name = subject["name"] or f"{subject['generate_name']}…"
     mode = str(each["mode"])
-    return Mutation(
+    return ListedMutation(
         id=str(each["id"]),
         at=_moment(each["at"]),
         what=f"{subject['kind']} {subject['namespace']}/{name}",
         state=mode if mode != "apply" else str(each["state"]),
-        changes=tuple(map(change_of, _list(each["edits"]))),
-        warnings=tuple(f"warning: {text}" for text in _list(each["warnings"])),
+        edits=tuple(map(edit_from, items(each["edits"]))),
+        warnings=tuple(f"warning: {text}" for text in items(each["warnings"])),
     )
 
 
-def _cells(mutation: Mutation) -> Sequence[str]:
-    policies = dict.fromkeys(change.policy for change in mutation.changes)
+def _cells(mutation: ListedMutation) -> Sequence[str]:
+    policies = dict.fromkeys(edit.policy for edit in mutation.edits)
     return (
         mutation.id,
         _when(mutation.at),
         mutation.what,
         mutation.state,
-        str(len(mutation.changes)),
+        str(len(mutation.edits)),
         ", ".join(policies),
     )
 
@@ -97,15 +98,3 @@ def _moment(raw: object) -> float:
     if not isinstance(raw, int | float) or not 0 <= raw < 1e11:
         raise TypeError(raw)
     return float(raw)
-
-
-def _list(raw: object) -> list[object]:
-    if not isinstance(raw, list):
-        raise TypeError(raw)
-    return raw
-
-
-def _mapping(raw: object) -> Mapping[str, object]:
-    if not isinstance(raw, dict):
-        raise TypeError(raw)
-    return raw

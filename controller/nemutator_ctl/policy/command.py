@@ -7,7 +7,7 @@ from pathlib import Path
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
-from nemutator_ctl.policy.trying import Source, attempt
+from nemutator_ctl.policy.trial import InputFile, attempt
 
 
 def main(argv: Sequence[str]) -> int:
@@ -18,8 +18,8 @@ def main(argv: Sequence[str]) -> int:
     test = verbs.add_parser("test", help="print what the policies would change in the manifests")
     test.add_argument("files", nargs="+", metavar="FILE", help="policies and manifests (YAML)")
     given = parser.parse_args(argv)
-    sources = [Source(name, arguments.content(Path(name))) for name in given.files]
-    report = attempt(sources)
+    files = [InputFile(name, arguments.content(Path(name))) for name in given.files]
+    report = attempt(files)
     sys.stdout.write(report.text)
     sys.stderr.write("".join(f"nemutator: {fault}\n" for fault in report.faults))
     return ExitCode.FAILED if report.faults else ExitCode.OK

@@ -14,7 +14,14 @@ from nemutator_common.profiles.model import Share, functions
 from nemutator_ctl import arguments
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
-from nemutator_ctl.profiles.asking import PATH, Profile, decode, rendering, seconds, target
+from nemutator_ctl.profiles.requests import (
+    PATH,
+    RequestedProfile,
+    decode,
+    rendering,
+    seconds,
+    target,
+)
 from nemutator_ctl.profiles.view import progress, unmade, view
 
 LOOK_AGAIN_S = 0.5
@@ -49,7 +56,7 @@ def main(argv: Sequence[str]) -> int:
     return ExitCode.OK
 
 
-def _made(api: Api, given: argparse.Namespace) -> Profile:
+def _made(api: Api, given: argparse.Namespace) -> RequestedProfile:
     """Ask, and wait until it is finished, one way or the other."""
     wanted = target(given.target, given.node)
     question = {"target": wanted, "seconds": seconds(given.seconds), "hz": given.hz}
@@ -75,7 +82,7 @@ def _say(line: str, last: str) -> None:
         sys.stderr.write(f"{line.rpartition(',')[0]}\n")
 
 
-def _functions(api: Api, profile: Profile) -> Sequence[Share]:
+def _functions(api: Api, profile: RequestedProfile) -> Sequence[Share]:
     try:
         return functions(pprof.decode(api.content(f"{PATH}/{profile.id}/pprof")))
     except pprof.MalformedProfileError as error:

@@ -1,10 +1,10 @@
 """The plan of a rollback and its end, for people."""
 
-from collections.abc import Iterator, Mapping
-from typing import Any
+from collections.abc import Iterator
 
 from nemutator_ctl.answers import not_understood
-from nemutator_ctl.changes import maybe, said
+from nemutator_ctl.edits import maybe, said
+from nemutator_ctl.json_values import mapping
 from nemutator_ctl.terminal_text import visible
 
 WIDTH = 200
@@ -33,23 +33,23 @@ def is_pod(word: str) -> bool:
 
 
 def anything_to_do(document: object) -> bool:
-    steps = _mapping(document).get("steps", [])
-    return any(_mapping(step).get("verdict") == "reverse" for step in steps)
+    steps = mapping(document).get("steps", [])
+    return any(mapping(step).get("verdict") == "reverse" for step in steps)
 
 
 def keeps(document: object) -> bool:
     """Whether a plan leaves something of the mutation as it is."""
-    steps = _mapping(document).get("steps", [])
-    return any(_mapping(step).get("verdict") == "conflict" for step in steps)
+    steps = mapping(document).get("steps", [])
+    return any(mapping(step).get("verdict") == "conflict" for step in steps)
 
 
 def is_whole(document: object) -> bool:
     """Whether nothing of the mutation is left."""
-    return _mapping(document).get("state") == "reversed"
+    return mapping(document).get("state") == "reversed"
 
 
 def _steps(document: object) -> Iterator[str]:
-    for step in map(_mapping, _mapping(document)["steps"]):
+    for step in map(mapping, mapping(document)["steps"]):
         yield f"  {step['path']}: {step['what']}"
         live, before = said(maybe(step["live"])), said(maybe(step["before"]))
         if step["verdict"] == "reverse":
@@ -59,19 +59,13 @@ def _steps(document: object) -> Iterator[str]:
 
 
 def _outcomes(document: object) -> Iterator[str]:
-    for each in map(_mapping, _mapping(document)["outcomes"]):
+    for each in map(mapping, mapping(document)["outcomes"]):
         yield f"  {each['path']}: {each['result']}" + (f": {each['why']}" if each["why"] else "")
-    yield f"  {_mapping(document)['state']}"
+    yield f"  {mapping(document)['state']}"
 
 
 def _text(document: object, lines: Iterator[str]) -> str:
-    thing = _mapping(_mapping(document)["object"])
-    where = f"{thing['namespace']}/" if thing["namespace"] else ""
-    head = f"{_mapping(document)['id']}: {thing['kind']} {where}{thing['name']}"
+    subject = mapping(mapping(document)["object"])
+    where = f"{subject['namespace']}/" if subject["namespace"] else ""
+    head = f"{mapping(document)['id']}: {subject['kind']} {where}{subject['name']}"
     return "".join(visible(line, limit=WIDTH) + "\n" for line in (head, *lines))
-
-
-def _mapping(raw: object) -> Mapping[str, Any]:
-    if not isinstance(raw, dict):
-        raise TypeError(raw)
-    return raw

@@ -9,6 +9,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from nemutator_ctl.answers import not_understood
+from nemutator_ctl.json_values import items, mapping
 from nemutator_ctl.tables import Column, table
 
 STORE_PATH = "/v1/store/secrets"
@@ -22,7 +23,7 @@ NOTHING = "There are no secrets yet: `nemutator secret set NAME` makes one.\n"
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class SecretRow:
     name: str
     version: int
     rules: tuple[str, ...]
@@ -53,22 +54,22 @@ def value_from(given: bytes) -> Secret:
     return Secret(text)
 
 
-def rows(document: object) -> tuple[Row, ...]:
+def rows(document: object) -> tuple[SecretRow, ...]:
     """Of a list, or an `OperatorError` when *document* is none."""
     try:
-        return tuple(row(item) for item in _list(_mapping(document)["items"]))
+        return tuple(row(item) for item in items(mapping(document)["items"]))
     except (KeyError, TypeError) as error:
         raise not_understood(f"no list of secrets ({type(error).__name__})") from error
 
 
-def row(document: object) -> Row:
+def row(document: object) -> SecretRow:
     """Of one secret, whose value is not looked at."""
     try:
-        item = _mapping(document)
+        item = mapping(document)
         name, version = item["name"], item["version"]
         if not isinstance(name, str) or not isinstance(version, int):
             raise TypeError("name or version")
-        return Row(name, version, tuple(str(rule) for rule in _list(item["rules"])))
+        return SecretRow(name, version, tuple(str(rule) for rule in items(item["rules"])))
     except (KeyError, TypeError) as error:
         raise not_understood(f"no secret ({type(error).__name__})") from error
 
@@ -80,7 +81,7 @@ def value(document: object) -> Secret:
     return Secret(found)
 
 
-def view(found: Sequence[Row]) -> str:
+def view(found: Sequence[SecretRow]) -> str:
     if not found:
         return NOTHING
     return table(LAYOUT, [(row.name, str(row.version), " or ".join(row.rules)) for row in found])
@@ -90,15 +91,3 @@ def _bad(what: str) -> OperatorError:
     return OperatorError(
         what, remedy="give it on standard input, or at the prompt", code=ExitCode.USAGE
     )
-
-
-def _mapping(value: object) -> Mapping[str, object]:
-    if not isinstance(value, Mapping):
-        raise TypeError("not an object")
-    return value
-
-
-def _list(value: object) -> Sequence[object]:
-    if not isinstance(value, list):
-        raise TypeError("not a list")
-    return value

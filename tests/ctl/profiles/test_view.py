@@ -3,17 +3,17 @@ from dataclasses import replace
 
 from nemutator_common.profiles.model import Share
 from nemutator_ctl.profiles import view as views
-from nemutator_ctl.profiles.asking import Profile, decode
+from nemutator_ctl.profiles.requests import RequestedProfile, decode
 from nemutator_ctl.profiles.view import LONG_S, MOST_FUNCTIONS, progress, unmade
 
-from tests.ctl.profiles.test_asking import document
+from tests.ctl.profiles.test_requests import document
 
 PROFILE = decode(document())
 WORK = Share("main.work", "go", flat=60, cumulative=90)
 IDLE = Share("main.idle", "go", flat=30, cumulative=30)
 
 
-def view(profile: Profile, functions: Sequence[Share]) -> str:
+def view(profile: RequestedProfile, functions: Sequence[Share]) -> str:
     return views.view(profile, functions, signing_in="knock first")
 
 

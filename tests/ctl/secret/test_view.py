@@ -4,7 +4,7 @@ from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl.secret.view import (
     LARGEST_BYTES,
-    Row,
+    SecretRow,
     path_of,
     row,
     rows,
@@ -40,7 +40,7 @@ def test_what_is_no_list_is_refused(document: object) -> None:
 
 
 def test_one_secret_is_a_row() -> None:
-    assert row(DB) == Row("db", 3, ("uid=1000", "exe=/usr/bin/app"))
+    assert row(DB) == SecretRow("db", 3, ("uid=1000", "exe=/usr/bin/app"))
 
 
 def test_a_value_is_taken_out_and_hidden() -> None:

@@ -3,7 +3,7 @@ from typing import Any
 
 import pytest
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.profiles.asking import decode, rendering, seconds, target
+from nemutator_ctl.profiles.requests import decode, rendering, seconds, target
 
 
 def document(**changed: Any) -> dict[str, Any]:

@@ -9,8 +9,8 @@ from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.plans import Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
-from nemutator_ctl.changes import Change, diff
 from nemutator_ctl.documents import DocumentError, called, parsed
+from nemutator_ctl.edits import ShownEdit, diff
 from nemutator_ctl.terminal_text import visible
 
 WIDTH = 300
@@ -18,24 +18,24 @@ REMEDY = "correct that field and try again"
 
 
 @dataclass(frozen=True, slots=True)
-class Source:
+class InputFile:
     name: str
     content: bytes
 
 
 @dataclass(frozen=True, slots=True)
-class Report:
+class TrialResult:
     text: str
     faults: tuple[str, ...]
     """What must be corrected: file, field and what was expected."""
 
 
-def attempt(sources: Sequence[Source]) -> Report:
-    """Plan every manifest in *sources* with every policy in them."""
+def attempt(files: Sequence[InputFile]) -> TrialResult:
+    """Plan every manifest in *files* with every policy in them."""
     faults: list[str] = []
     manifests: list[Manifest] = []
-    for source in sources:
-        manifests += _manifests(source, faults)
+    for file in files:
+        manifests += _manifests(file, faults)
     specs: dict[str, Any] = {
         each.subject.name: each.document.get("spec") for each in manifests if each.is_policy
     }
@@ -47,13 +47,13 @@ def attempt(sources: Sequence[Source]) -> Report:
     elif not plain and not faults:
         count = "1 policy is" if len(specs) == 1 else f"{len(specs)} policies are"
         text += f"{count} sound; name manifests, too, to see what would change\n"
-    return Report(text, tuple(faults))
+    return TrialResult(text, tuple(faults))
 
 
-def _manifests(source: Source, faults: list[str]) -> Iterator[Manifest]:
-    where = visible(source.name, limit=120)
+def _manifests(file: InputFile, faults: list[str]) -> Iterator[Manifest]:
+    where = visible(file.name, limit=120)
     try:
-        documents = parsed(source.content)
+        documents = parsed(file.content)
     except DocumentError as error:
         faults.append(f"{where}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
         return
@@ -82,7 +82,7 @@ def _planned(manifest: Manifest, policies: Policies, faults: list[str]) -> str:
     text += "".join(f"  warning: {visible(each, limit=WIDTH)}\n" for each in planned.warnings)
     for title, edits in (("", planned.edits), ("  preview only:\n", planned.previewed)):
         if edits:
-            changes = (Change(e.path, e.before, e.after, e.policy, e.reason) for e in edits)
+            changes = (ShownEdit(e.path, e.before, e.after, e.policy, e.reason) for e in edits)
             text += title + diff(changes)
     if not planned.edits and not planned.previewed:
         text += "  no change\n"

@@ -2,8 +2,8 @@ import json
 from dataclasses import dataclass, field
 
 import pytest
-from nemutator_init.answers import Answer, NeverError, NotYetError
-from nemutator_init.fetching import BACKOFF, LARGEST_TOGETHER, fetch
+from nemutator_init.answers import AgentAnswer, NeverError, NotYetError
+from nemutator_init.declared_secrets import BACKOFF, LARGEST_TOGETHER, fetch
 
 UNSEALED_LATER = json.dumps(
     {"error": "Vault is sealed", "remedy": "unseal it", "step": "vault"}
@@ -19,17 +19,19 @@ class FakeAgent:
     sealed: int = 0
     asked: list[str] = field(default_factory=list)
 
-    def ask(self, path: str) -> Answer:
+    def ask(self, path: str) -> AgentAnswer:
         self.asked.append(path)
         if self.away:
             self.away -= 1
             raise NotYetError("no answer from the agent")
         if path == "/v1/declared":
-            return Answer(200, json.dumps({"secrets": list(self.values)}).encode())
+            return AgentAnswer(200, json.dumps({"secrets": list(self.values)}).encode())
         if self.sealed:
             self.sealed -= 1
-            return Answer(503, UNSEALED_LATER)
-        return Answer(200, self.values[path.removeprefix("/v1/secret/").removesuffix("?raw=1")])
+            return AgentAnswer(503, UNSEALED_LATER)
+        return AgentAnswer(
+            200, self.values[path.removeprefix("/v1/secret/").removesuffix("?raw=1")]
+        )
 
 
 @dataclass
@@ -80,8 +82,8 @@ def test_waiting_has_an_end_that_says_what_for() -> None:
 
 def test_what_is_refused_is_not_asked_for_again() -> None:
     class Refusing(FakeAgent):
-        def ask(self, path: str) -> Answer:
-            return super().ask(path) if path == "/v1/declared" else Answer(403, b"")
+        def ask(self, path: str) -> AgentAnswer:
+            return super().ask(path) if path == "/v1/declared" else AgentAnswer(403, b"")
 
     time = Time()
     with pytest.raises(NeverError, match="403"):

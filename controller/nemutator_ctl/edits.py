@@ -11,7 +11,7 @@ WIDTH = 160
 
 
 @dataclass(frozen=True, slots=True)
-class Change:
+class ShownEdit:
     path: str
     before: tuple[object, ...]
     """Of none or one value, as everywhere."""
@@ -20,11 +20,11 @@ class Change:
     reason: str = ""
 
 
-def change_of(raw: object) -> Change:
+def edit_from(raw: object) -> ShownEdit:
     """From an edit in a document; raises TypeError or KeyError when it is none."""
     if not isinstance(raw, Mapping):
         raise TypeError(raw)
-    return Change(
+    return ShownEdit(
         path=str(raw["path"]),
         before=maybe(raw["before"]),
         after=maybe(raw["after"]),
@@ -40,9 +40,9 @@ def maybe(raw: object) -> tuple[object, ...]:
     return tuple(raw)
 
 
-def diff(changes: Iterable[Change]) -> str:
+def diff(edits: Iterable[ShownEdit]) -> str:
     """Each field as a diff shows it: the old line, the new line, and who wants it."""
-    return "".join(_lines(change) for change in changes)
+    return "".join(_lines(edit) for edit in edits)
 
 
 def said(value: tuple[object, ...]) -> str:
@@ -52,12 +52,12 @@ def said(value: tuple[object, ...]) -> str:
     return json.dumps(value[0], sort_keys=True, separators=(", ", ": "))
 
 
-def _lines(change: Change) -> str:
+def _lines(edit: ShownEdit) -> str:
     lines = []
-    if change.before:
-        lines.append(f"  - {change.path}: {said(change.before)}")
-    if change.after:
-        lines.append(f"  + {change.path}: {said(change.after)}")
+    if edit.before:
+        lines.append(f"  - {edit.path}: {said(edit.before)}")
+    if edit.after:
+        lines.append(f"  + {edit.path}: {said(edit.after)}")
     text = "".join(visible(line, limit=WIDTH) + "\n" for line in lines)
-    why = ": ".join(filter(None, (change.policy, change.reason)))
+    why = ": ".join(filter(None, (edit.policy, edit.reason)))
     return text + (visible(f"      by {why}", limit=WIDTH) + "\n" if why else "")

@@ -3,17 +3,17 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.policy.trying import Source, attempt
+from nemutator_ctl.policy.trial import InputFile, attempt
 
 from tests.fakes.manifests import deployment, policy
 
 
-def source(name: str, *documents: object) -> Source:
-    return Source(name, "\n---\n".join(map(json.dumps, documents)).encode())
+def file(name: str, *documents: object) -> InputFile:
+    return InputFile(name, "\n---\n".join(map(json.dumps, documents)).encode())
 
 
 def test_a_policy_is_tried_on_a_manifest() -> None:
-    report = attempt([source("p.yaml", policy()), source("m.yaml", deployment())])
+    report = attempt([file("p.yaml", policy()), file("m.yaml", deployment())])
     assert report.faults == ()
     assert report.text == (
         "Deployment default/web\n"
@@ -26,15 +26,15 @@ def test_a_policy_is_tried_on_a_manifest() -> None:
 
 
 def test_a_preview_and_a_manifest_that_nobody_wants_changed_say_so() -> None:
-    shown = attempt([source("x", policy(mode="Preview"), deployment())]).text
+    shown = attempt([file("x", policy(mode="Preview"), deployment())]).text
     assert shown.startswith("Deployment default/web\n  preview only:\n  + metadata.labels")
-    shown = attempt([source("x", policy(namespaces=["other"]), deployment())]).text
+    shown = attempt([file("x", policy(namespaces=["other"]), deployment())]).text
     assert shown == "Deployment default/web\n  no change\n"
 
 
 def test_a_policy_alone_is_judged() -> None:
-    assert attempt([source("x", policy())]).text.startswith("1 policy is sound")
-    assert attempt([source("x", policy(), policy("b"))]).text.startswith("2 policies are sound")
+    assert attempt([file("x", policy())]).text.startswith("1 policy is sound")
+    assert attempt([file("x", policy(), policy("b"))]).text.startswith("2 policies are sound")
 
 
 @pytest.mark.parametrize(
@@ -53,29 +53,29 @@ def test_a_policy_alone_is_judged() -> None:
     ],
 )
 def test_a_fault_names_file_field_and_remedy(document: object, said: str) -> None:
-    report = attempt([source("p.yaml", document), source("m.yaml", deployment())])
+    report = attempt([file("p.yaml", document), file("m.yaml", deployment())])
     assert report.faults[0].startswith(said)
     assert all("\n  remedy: " in fault for fault in report.faults)
 
 
 def test_a_file_that_is_no_yaml_is_named() -> None:
-    (fault,) = attempt([Source("p.yaml", b"a: [")]).faults
+    (fault,) = attempt([InputFile("p.yaml", b"a: [")]).faults
     assert fault.startswith("p.yaml: ")
 
 
 def test_a_manifest_of_the_wrong_shape_is_named() -> None:
     bad = {**deployment(), "spec": {"template": []}}
-    (fault,) = attempt([source("x", policy(), bad)]).faults
+    (fault,) = attempt([file("x", policy(), bad)]).faults
     assert fault.startswith("Deployment default/web: ")
 
 
 def test_without_a_policy_there_is_nothing_to_try() -> None:
-    report = attempt([source("x", deployment())])
+    report = attempt([file("x", deployment())])
     assert "no policy among these files" in report.faults[0]
 
 
 @given(st.text(max_size=40))
 def test_strange_names_do_not_draw_on_the_terminal(name: str) -> None:
-    report = attempt([source("p\x1b.yaml", policy(), deployment(name or "x"))])
+    report = attempt([file("p\x1b.yaml", policy(), deployment(name or "x"))])
     text = report.text + "".join(report.faults)
     assert all(line.isprintable() for line in text.split("\n"))

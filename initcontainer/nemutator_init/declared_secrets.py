@@ -8,7 +8,7 @@ from typing import Protocol
 
 from nemutator_common.backoff import Backoff
 
-from nemutator_init.answers import Answer, NeverError, NotYetError, declared_names, value_of
+from nemutator_init.answers import AgentAnswer, NeverError, NotYetError, declared_names, value_of
 
 DECLARED = "/v1/declared"
 SECRET = "/v1/secret/"  # noqa: S105 - the begin of a path
@@ -20,7 +20,7 @@ LARGEST_TOGETHER = 256 << 10
 
 
 class Agent(Protocol):
-    def ask(self, path: str) -> Answer:
+    def ask(self, path: str) -> AgentAnswer:
         """Raises NotYetError when nobody answers."""
         ...
 
