@@ -1,11 +1,14 @@
-"""The brain's topology as typed values: raw JSON goes no further than this file."""
+"""The brain's nodes as typed values: raw JSON goes no further than this file."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nemutator_ctl.answers import not_understood
 
+NODES_PATH = "/api/v1/nodes"
 TOPOLOGY_PATH = "/api/v1/topology"
+
+RESOURCES = ("cpu", "memory", "io")
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +21,7 @@ class Fact:
 
 
 @dataclass(frozen=True, slots=True)
-class Row:
+class ShownRow:
     """A workload, or a process in it."""
 
     path: str
@@ -32,27 +35,48 @@ class Row:
 
 
 @dataclass(frozen=True, slots=True)
-class Machine:
+class ShownMachine:
     kernel: str
     cpus: int | None
     cpu_cores: float | None
     memory_bytes: int | None
     memory_used_bytes: int | None
     pressures: tuple[float | None, ...]
-    """As in a `Row`."""
+    """As in a `ShownRow`."""
 
 
 @dataclass(frozen=True, slots=True)
-class Node:
+class ShownNode:
     name: str
     stale: bool
     age_s: float
-    machine: Machine
-    rows: tuple[Row, ...]
+    machine: ShownMachine
+    namespaces: tuple[str, ...]
+    """All that are there, whatever was asked for."""
+    rows: tuple[ShownRow, ...]
     missing: tuple[Fact, ...]
 
 
-def decode(document: object) -> tuple[Node, ...]:
+@dataclass(frozen=True, slots=True)
+class NodeSummary:
+    """A node with its sums."""
+
+    name: str
+    stale: bool
+    age_s: float
+    machine: ShownMachine
+    processes: int | None
+
+
+def decode_list(document: object) -> tuple[NodeSummary, ...]:
+    """The nodes in *document*, or an `OperatorError` when it is not a list of nodes."""
+    try:
+        return tuple(_listed(node) for node in _list(_mapping(document)["items"]))
+    except (KeyError, TypeError, ValueError) as error:
+        raise not_understood(f"not a list of nodes ({type(error).__name__})") from error
+
+
+def decode(document: object) -> tuple[ShownNode, ...]:
     """The nodes in *document*, or an `OperatorError` when it is not a topology."""
     try:
         return tuple(_node(node) for node in _list(_mapping(document)["nodes"]))
@@ -60,9 +84,9 @@ def decode(document: object) -> tuple[Node, ...]:
         raise not_understood(f"not a topology ({type(error).__name__})") from error
 
 
-def _node(raw: object) -> Node:
+def _node(raw: object) -> ShownNode:
     node = _mapping(raw)
-    processes: dict[str, list[Row]] = {}
+    processes: dict[str, list[ShownRow]] = {}
     for each in map(_mapping, _list(node["processes"])):
         processes.setdefault(str(each["workload"]), []).append(_process(each))
     workloads = sorted(
@@ -70,11 +94,12 @@ def _node(raw: object) -> Node:
     )
     rows = [row for w in workloads for row in (w, *processes.pop(w.path, ()))]
     rows += [row for left in processes.values() for row in left]
-    return Node(
+    return ShownNode(
         name=str(node["name"]),
         stale=bool(node["stale"]),
         age_s=_number(node["age_s"]) or 0.0,
         machine=_machine(_mapping(node["machine"])),
+        namespaces=tuple(map(str, _list(node["namespaces"]))),
         rows=tuple(rows),
         missing=tuple(
             Fact(str(fact["what"]), str(fact["why"]), str(fact["remedy"]))
@@ -83,19 +108,36 @@ def _node(raw: object) -> Node:
     )
 
 
-def _machine(raw: Mapping[str, object]) -> Machine:
-    return Machine(
+def _listed(raw: object) -> NodeSummary:
+    node = _mapping(raw)
+    sums = _mapping(node["sums"])
+    waiting = _mapping(sums["waiting"])
+    return NodeSummary(
+        name=str(node["name"]),
+        stale=bool(node["stale"]),
+        age_s=_number(node["age_s"]) or 0.0,
+        machine=_figures(sums, tuple(_number(waiting[what]) for what in RESOURCES)),
+        processes=_whole(sums["processes"]),
+    )
+
+
+def _machine(raw: Mapping[str, object]) -> ShownMachine:
+    return _figures(raw, _pressures(raw["pressures"]))
+
+
+def _figures(raw: Mapping[str, object], pressures: tuple[float | None, ...]) -> ShownMachine:
+    return ShownMachine(
         kernel=str(raw["kernel"]),
         cpus=_whole(raw["cpus"]),
         cpu_cores=_number(raw["cpu_cores"]),
         memory_bytes=_whole(raw["memory_bytes"]),
         memory_used_bytes=_whole(raw["memory_used_bytes"]),
-        pressures=_pressures(raw["pressures"]),
+        pressures=pressures,
     )
 
 
-def _workload(raw: Mapping[str, object]) -> Row:
-    return Row(
+def _workload(raw: Mapping[str, object]) -> ShownRow:
+    return ShownRow(
         path=str(raw["path"]),
         name=str(raw["name"]),
         kind=str(raw["kind"]),
@@ -105,11 +147,11 @@ def _workload(raw: Mapping[str, object]) -> Row:
     )
 
 
-def _process(raw: Mapping[str, object]) -> Row:
+def _process(raw: Mapping[str, object]) -> ShownRow:
     version = raw["runtime_version"]
     # Go calls its versions go1.26.8, which beside the runtime's own name says it twice.
     known = (raw["runtime"], version.removeprefix("go") if isinstance(version, str) else version)
-    return Row(
+    return ShownRow(
         path=str(raw["workload"]),
         name=f"{raw['pid']} {raw['command']}",
         kind="process",
@@ -122,7 +164,7 @@ def _process(raw: Mapping[str, object]) -> Row:
 
 def _pressures(raw: object) -> tuple[float | None, ...]:
     resources = _mapping(raw)
-    return tuple(_some_10s(resources.get(what)) for what in ("cpu", "memory", "io"))
+    return tuple(_some_10s(resources.get(what)) for what in RESOURCES)
 
 
 def _some_10s(raw: object) -> float | None:

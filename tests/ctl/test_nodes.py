@@ -1,12 +1,13 @@
+from collections.abc import Callable
 from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.nodes import decode
+from nemutator_ctl.nodes import decode, decode_list
 
-from tests.ctl.topologies import document, process, workload
+from tests.ctl.topologies import document, listing, process, workload
 
 
 def test_a_process_stands_below_its_workload_and_workloads_by_their_place() -> None:
@@ -48,9 +49,9 @@ JSON = st.recursive(
 )
 
 
-def code_of(answer: object) -> ExitCode:
+def code_of(answer: object, read: Callable[[object], object] = decode) -> ExitCode:
     try:
-        decode(answer)
+        read(answer)
     except OperatorError as error:
         return error.code
     return ExitCode.OK
@@ -59,6 +60,7 @@ def code_of(answer: object) -> ExitCode:
 @given(JSON)
 def test_whatever_is_answered_is_a_topology_or_a_clear_error(answer: object) -> None:
     assert code_of(answer) in (ExitCode.OK, ExitCode.UNREACHABLE)
+    assert code_of(answer, decode_list) in (ExitCode.OK, ExitCode.UNREACHABLE)
 
 
 @given(st.data())
@@ -70,3 +72,18 @@ def test_a_topology_with_one_wrong_value_is_an_error_and_no_defect(data: st.Data
     )
     part[data.draw(st.sampled_from(sorted(part)))] = data.draw(JSON)
     assert code_of(broken) in (ExitCode.OK, ExitCode.UNREACHABLE)
+
+
+def test_a_list_of_nodes_has_the_sums_of_each() -> None:
+    (node,) = decode_list(listing("n1"))
+    assert (node.name, node.stale, node.age_s, node.processes) == ("n1", False, 3.2, 42)
+    assert node.machine.pressures == (2.0, 0.0, None)
+
+
+@given(st.data())
+def test_a_list_with_one_wrong_value_is_an_error_and_no_defect(data: st.DataObject) -> None:
+    broken = listing("n1")
+    node = broken["items"][0]
+    part = data.draw(st.sampled_from([node, node["sums"], node["sums"]["waiting"]]))
+    part[data.draw(st.sampled_from(sorted(part)))] = data.draw(JSON)
+    assert code_of(broken, decode_list) in (ExitCode.OK, ExitCode.UNREACHABLE)

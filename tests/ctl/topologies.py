@@ -1,4 +1,4 @@
-"""Answers of the brain to `/api/v1/topology`, as small as they can be."""
+"""Answers of the brain to `/api/v1/topology` and `/api/v1/nodes`, as small as they can be."""
 
 from collections.abc import Sequence
 from typing import Any
@@ -45,8 +45,28 @@ def document(
         "stale": False,
         "age_s": 1.2,
         "machine": machine,
+        "namespaces": ["a", "b"],
         "workloads": list(workloads),
         "processes": list(processes),
         "missing": list(missing),
     }
     return {"nodes": [node]}
+
+
+def listing(*names: str) -> Raw:
+    return {"items": [_listed(name) for name in names]}
+
+
+def _listed(name: str) -> Raw:
+    sums = {
+        "kernel": "6.18",
+        "cpus": 2,
+        "cpu_cores": 0.5,
+        "memory_bytes": 8 << 30,
+        "memory_used_bytes": 1 << 30,
+        "waiting": {"cpu": 2.0, "memory": 0.0, "io": None},
+        "workloads": 3,
+        "processes": 42,
+        "missing": 0,
+    }
+    return {"name": name, "seen_at": 1.0, "age_s": 3.2, "stale": False, "sums": sums}

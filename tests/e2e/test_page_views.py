@@ -228,14 +228,6 @@ def test_the_first_look_has_no_rates_and_says_so(page: Page, brain: FakeBrain) -
     expect(page.locator("#cpu-caption")).to_have_text("history begins now")
 
 
-def test_one_machine_of_several_is_chosen(page: Page, brain: FakeBrain) -> None:
-    brain.nodes = [node(), node(name="edge-2", workloads=[workload("/", "root")], processes=[])]
-    page.goto(ORIGIN)
-    page.get_by_label("node").select_option("edge-2")
-    expect(page.locator("#machine-name")).to_have_text("edge-2")
-    assert names(page) == ["whole machine"]
-
-
 HOSTILE = "<img src=x onerror=alert(1)>"
 
 

@@ -11,7 +11,7 @@ import posixpath
 from dataclasses import dataclass, field
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
+from urllib.parse import parse_qs, urlsplit
 
 from playwright.sync_api import BrowserContext, Route
 
@@ -141,6 +141,16 @@ def node(**changed: Any) -> Json:
     }
 
 
+def listed(shown: Json) -> Json:
+    """What the list of nodes says of a node."""
+    machine = shown["machine"]
+    waiting = {what: one and one["some_10s"] for what, one in machine["pressures"].items()}
+    wanted = ("kernel", "cpus", "cpu_cores", "memory_bytes", "memory_used_bytes")
+    counted = {what: len(shown[what]) for what in ("workloads", "processes", "missing")}
+    sums = {what: machine[what] for what in wanted} | {"waiting": waiting} | counted
+    return {what: shown[what] for what in ("name", "seen_at", "age_s", "stale")} | {"sums": sums}
+
+
 def points(count: int, step_s: float = 3.0, until: float = 1_760_003_600.0) -> list[Json]:
     return [
         {
@@ -178,9 +188,10 @@ class FakeBrain:
         context.route(f"{ORIGIN}/**", self._answer)
 
     def _answer(self, route: Route) -> None:
-        path = urlsplit(route.request.url).path
+        parts = urlsplit(route.request.url)
+        path = parts.path
         if path.startswith("/api/"):
-            self._answer_api(route, path)
+            self._answer_api(route, path, parts.query)
             return
         name = "index.html" if path == "/" else path.removeprefix("/")
         kind, _ = mimetypes.guess_type(name)
@@ -189,7 +200,7 @@ class FakeBrain:
             headers={"content-type": kind or "text/plain", "content-security-policy": POLICY},
         )
 
-    def _answer_api(self, route: Route, path: str) -> None:
+    def _answer_api(self, route: Route, path: str, query: str) -> None:
         self.asked.append(path)
         if route.request.method == "POST":
             self._answer_post(route)
@@ -197,12 +208,17 @@ class FakeBrain:
             route.abort("connectionrefused")
         elif self.status != 200:
             route.fulfill(status=self.status, json=self.refusal)
+        elif path == "/api/v1/nodes":
+            items = [listed(shown) for shown in self.nodes]
+            route.fulfill(json={"kind": "NodeList", "now": 1_760_003_601.2, "items": items})
         elif path == "/api/v1/topology":
-            answer = {"apiVersion": "nemutator.io/v1", "kind": "Topology", "now": 1_760_003_601.2}
-            body = json.dumps({**answer, "nodes": copy.deepcopy(self.nodes)})
-            route.fulfill(body=body, content_type="application/json")
+            # Of all of them at once it is far too much for a page: a name is asked for.
+            [name] = parse_qs(query)["node"]
+            found = [shown for shown in copy.deepcopy(self.nodes) if shown["name"] == name]
+            route.fulfill(json={"kind": "Topology", "now": 1_760_003_601.2, "nodes": found})
         elif path == "/api/v1/history":
-            route.fulfill(json={"node": self.node["name"], "points": self.points})
+            [name] = parse_qs(query)["node"]
+            route.fulfill(json={"node": name, "points": self.points})
         else:
             route.fulfill(json={"items": copy.deepcopy(self.lists.get(path, []))})
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Sequence
 
-from nemutator_ctl.nodes import Machine, Node, Row
+from nemutator_ctl.nodes import NodeSummary, ShownMachine, ShownNode, ShownRow
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -17,21 +17,75 @@ LAYOUT = (
     Column("RUNTIME", limit=24),
 )
 
+LIST_LAYOUT = (
+    Column("NAME", limit=60),
+    Column("STATE"),
+    Column("SEEN", right=True),
+    Column("CPU", right=True),
+    Column("OF", right=True),
+    Column("MEMORY", right=True),
+    Column("OF", right=True),
+    Column("CPU WAIT", right=True),
+    Column("MEM WAIT", right=True),
+    Column("IO WAIT", right=True),
+    Column("PROCESSES", right=True),
+)
+
 UNKNOWN = "-"
 
+NO_NODE = "No node has reported yet.\n"
 
-def view(nodes: Sequence[Node]) -> str:
-    return "\n".join(map(_node, nodes)) or "No node has reported yet.\n"
+LABELS = "kind, name, node, namespace, runtime, pod, container, owner"
+
+MOST_NAMED = 20
+"""Of namespaces, where the one that was asked for is not there."""
 
 
-def _node(node: Node) -> str:
+def view(nodes: Sequence[ShownNode]) -> str:
+    return "\n".join(map(_node, nodes)) or NO_NODE
+
+
+def list_view(nodes: Sequence[NodeSummary]) -> str:
+    return table(LIST_LAYOUT, list(map(_listed, nodes))) if nodes else NO_NODE
+
+
+def nothing_found(
+    nodes: Sequence[ShownNode], *, namespace: str | None, selector: str | None
+) -> str:
+    """That there is nothing of what was asked for, and what there is."""
+    if not nodes:
+        return NO_NODE
+    there = sorted({name for node in nodes for name in node.namespaces})
+    if namespace is not None and namespace not in there:
+        named = ", ".join(visible(name, limit=63) for name in there[:MOST_NAMED])
+        more = f" and {len(there) - MOST_NAMED} more" if len(there) > MOST_NAMED else ""
+        return f"There is no namespace {visible(namespace, limit=63)}, but {named}{more}.\n"
+    return f"Nothing has the labels {visible(selector or '', limit=100)}; there are {LABELS}.\n"
+
+
+def _listed(node: NodeSummary) -> Sequence[str]:
+    machine = node.machine
+    return (
+        node.name,
+        "stale" if node.stale else "live",
+        f"{node.age_s:.0f}s",
+        _cores(machine.cpu_cores),
+        UNKNOWN if machine.cpus is None else str(machine.cpus),
+        _mebibytes(machine.memory_used_bytes),
+        _mebibytes(machine.memory_bytes),
+        *map(_percent, machine.pressures),
+        UNKNOWN if node.processes is None else str(node.processes),
+    )
+
+
+def _node(node: ShownNode) -> str:
     name, kernel = visible(node.name, limit=64), visible(node.machine.kernel, limit=64)
     seen = f"seen {node.age_s:.0f} s ago" + (", stale" if node.stale else "")
     head = [f"{name}: kernel {kernel}, {seen}", *_machine(node.machine), *_unseen(node)]
     return "\n".join(head) + "\n" + table(LAYOUT, list(map(_cells, node.rows)))
 
 
-def _machine(machine: Machine) -> Iterable[str]:
+def _machine(machine: ShownMachine) -> Iterable[str]:
     cpus = UNKNOWN if machine.cpus is None else machine.cpus
     yield (
         f"  CPU {_cores(machine.cpu_cores)} of {cpus} cores, memory"
@@ -41,13 +95,13 @@ def _machine(machine: Machine) -> Iterable[str]:
     yield f"  waiting for CPU {cpu}, for memory {memory}, for I/O {io} of the last 10 s"
 
 
-def _unseen(node: Node) -> Iterable[str]:
+def _unseen(node: ShownNode) -> Iterable[str]:
     for fact in node.missing:
         what, why = visible(fact.what, limit=80), visible(fact.why, limit=160)
         yield f"  cannot be seen: {what}: {why}"
 
 
-def _cells(row: Row) -> Sequence[str]:
+def _cells(row: ShownRow) -> Sequence[str]:
     depth = len(list(filter(None, row.path.split("/")))) + (row.kind == "process")
     return (
         "  " * min(depth, 8) + row.name,

@@ -1,9 +1,10 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.nodes import decode
-from nemutator_ctl.topology.view import view
+from nemutator_ctl.nodes import decode, decode_list
+from nemutator_ctl.topology.view import LABELS, MOST_NAMED, list_view, nothing_found, view
 
-from tests.ctl.topologies import document, process, workload
+from tests.ctl.topologies import document, listing, process, workload
 
 
 def test_a_node_as_a_person_sees_it() -> None:
@@ -23,7 +24,40 @@ def test_a_node_as_a_person_sees_it() -> None:
 
 
 def test_without_a_node_it_says_so() -> None:
-    assert view(()) == "No node has reported yet.\n"
+    for said in (view(()), list_view(()), nothing_found((), namespace="x", selector=None)):
+        assert said == "No node has reported yet.\n"
+
+
+def test_several_nodes_are_a_line_each() -> None:
+    assert list_view(decode_list(listing("node-1", "b"))).splitlines() == [
+        "NAME     STATE   SEEN    CPU   OF   MEMORY       OF   CPU WAIT   MEM WAIT   IO WAIT   PROCESSES",
+        "node-1   live      3s   500m    2   1024Mi   8192Mi       2.0%       0.0%         -          42",
+        "b        live      3s   500m    2   1024Mi   8192Mi       2.0%       0.0%         -          42",
+    ]
+
+
+@pytest.mark.parametrize(
+    ("namespace", "selector", "said"),
+    [
+        ("nope", None, "There is no namespace nope, but a, b.\n"),
+        ("nope", "kind=unit", "There is no namespace nope, but a, b.\n"),
+        ("a", "kind=x", f"Nothing has the labels kind=x; there are {LABELS}.\n"),
+        ("\x1b[2J", None, "There is no namespace \\x1b[2J, but a, b.\n"),
+    ],
+)
+def test_that_nothing_is_found_is_said_with_what_there_is(
+    namespace: str | None, selector: str | None, said: str
+) -> None:
+    nodes = decode(document(workloads=[], processes=[]))
+    assert nothing_found(nodes, namespace=namespace, selector=selector) == said
+
+
+def test_of_many_namespaces_the_first_are_named() -> None:
+    crowded = document(workloads=[], processes=[])
+    crowded["nodes"][0]["namespaces"] = [f"n{number:03}" for number in range(99)]
+    said = nothing_found(decode(crowded), namespace="x", selector=None)
+    assert said.count("n0") == MOST_NAMED
+    assert said.endswith("n019 and 79 more.\n")
 
 
 @given(st.text(), st.text())

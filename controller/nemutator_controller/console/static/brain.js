@@ -17,7 +17,14 @@ export class RefusedError extends Error {
 const DEADLINE_MS = 5000;
 const CHANGE_DEADLINE_MS = 20000;
 
-export const topology = () => get("/api/v1/topology");
+export const NODES_PATH = "/api/v1/nodes";
+
+/** Every node with its sums: what runs on all of them at once is tens of megabytes. */
+export const nodes = () => get(NODES_PATH);
+
+export const topologyPath = (node) => `/api/v1/topology?${new URLSearchParams({ node })}`;
+
+export const topology = (node) => get(topologyPath(node));
 
 export const historyPath = (node, sinceS) =>
   `/api/v1/history?${new URLSearchParams({ node, since_s: sinceS })}`;

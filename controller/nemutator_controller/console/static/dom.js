@@ -26,6 +26,22 @@ export function fromTemplate(id) {
   return byId(id).content.firstElementChild.cloneNode(true);
 }
 
+/** The buttons in the head of *table* call *choose* with the column that they are of. */
+export function onSort(table, choose) {
+  for (const button of table.tHead.querySelectorAll("[data-sort]")) {
+    button.addEventListener("click", () => choose(button.dataset.sort));
+  }
+}
+
+/** Say in the head of *table* how its rows are sorted. */
+export function showSorted(table, { column, descending }) {
+  for (const button of table.tHead.querySelectorAll("[data-sort]")) {
+    const sorted = descending ? "descending" : "ascending";
+    const active = button.dataset.sort === column;
+    attribute(button.closest("th"), "aria-sort", active ? sorted : null);
+  }
+}
+
 /**
  * Make the children of *parent* one per key of *rows*, in their order: kept where they exist, so
  * that a redraw disturbs nothing, made by *make* where they do not, and filled by *fill*.

@@ -29,6 +29,16 @@ export function percent(value) {
   return `${value.toFixed(value < 10 && value > 0 ? 1 : 0)} %`;
 }
 
+/** The resource that work waited most for: {cpu, memory, io} in percent to [percent, name]. */
+export function worst(waiting) {
+  const known = ["cpu", "memory", "io"].filter((resource) => waiting[resource] != null);
+  if (known.length === 0) return [null, ""];
+  const highest = known.reduce((a, b) => (waiting[b] > waiting[a] ? b : a));
+  const some = waiting[highest];
+  // When nothing waits there is no worst one to name.
+  return [some, some === 0 ? "" : highest === "io" ? "disk" : highest];
+}
+
 /** A length of time in its largest whole unit: close enough to read, short enough to scan. */
 export function span(seconds) {
   if (seconds == null) return UNKNOWN;

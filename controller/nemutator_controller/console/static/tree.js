@@ -3,7 +3,7 @@
 // An entry is a workload (a cgroup) or a process: {key, kind, name, path, pid, cpu, memory,
 // waiting, waits, count, runtimes, detail, open, children}. null means: not known.
 
-import { counted, runtime, visible } from "./format.js";
+import { counted, runtime, visible, worst } from "./format.js";
 
 const OPEN_AT_FIRST = new Set(["root", "slice"]);
 
@@ -27,7 +27,7 @@ export function build(node) {
 }
 
 function group(workload) {
-  const [waiting, waits] = worst(workload.pressures);
+  const [waiting, waits] = worst(waitingIn(workload.pressures));
   return {
     key: `w:${workload.path}`,
     kind: workload.kind,
@@ -45,6 +45,12 @@ function group(workload) {
     children: [],
   };
 }
+
+const waitingIn = ({ cpu, memory, io }) => ({
+  cpu: cpu?.some_10s,
+  memory: memory?.some_10s,
+  io: io?.some_10s,
+});
 
 function leaf(process) {
   return {
@@ -79,17 +85,6 @@ function nearest(groups, path) {
     if (!at.includes("/")) return undefined;
   }
   return undefined;
-}
-
-function worst(pressures) {
-  const known = ["cpu", "memory", "io"].filter((resource) => pressures[resource] != null);
-  if (known.length === 0) return [null, ""];
-  const highest = known.reduce((a, b) =>
-    pressures[b].some_10s > pressures[a].some_10s ? b : a,
-  );
-  const some = pressures[highest].some_10s;
-  // When nothing waits there is no worst one to name.
-  return [some, some === 0 ? "" : highest === "io" ? "disk" : highest];
 }
 
 /** Give each group what it owes to those below: their number, and its own runtimes and programs. */

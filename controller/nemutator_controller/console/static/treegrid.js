@@ -1,6 +1,6 @@
 // The table of what runs: rows of the tree, folded and unfolded, moved through by keyboard.
 
-import { attribute, byId, fromTemplate, keyed, text, width } from "./dom.js";
+import { attribute, byId, fromTemplate, keyed, onSort, showSorted, text, width } from "./dom.js";
 import { UNKNOWN, bytes, cores, counted, percent } from "./format.js";
 import { FIRST_LOOK } from "./machine.js";
 import { GROUP_LIMIT, flatten, narrow, ordering } from "./tree.js";
@@ -15,7 +15,8 @@ const WHY_UNKNOWN = {
 };
 
 export class TreeGrid {
-  #body = byId("tree").tBodies[0];
+  #table = byId("tree");
+  #body = this.#table.tBodies[0];
   #roots = [];
   #rows = [];
   #machine = { cpu_cores: null, memory_used_bytes: 0 };
@@ -38,9 +39,7 @@ export class TreeGrid {
         this.#draw();
       }
     });
-    for (const button of document.querySelectorAll("[data-sort]")) {
-      button.addEventListener("click", () => this.#sortBy(button.dataset.sort));
-    }
+    onSort(this.#table, (column) => this.#sortBy(column));
   }
 
   show(roots, machine) {
@@ -100,11 +99,7 @@ export class TreeGrid {
       (row) => fromTemplate(row.entry ? "row" : "more"),
       (element, row) => this.#fill(element, row),
     );
-    for (const button of document.querySelectorAll("[data-sort]")) {
-      const sorted = this.#sort.descending ? "descending" : "ascending";
-      const active = button.dataset.sort === this.#sort.column;
-      attribute(button.closest("th"), "aria-sort", active ? sorted : null);
-    }
+    showSorted(this.#table, this.#sort);
   }
 
   #fill(element, row) {

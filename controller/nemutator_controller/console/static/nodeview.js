@@ -1,0 +1,70 @@
+// What is shown of one node: its readings, what runs on it, and what its agent cannot see.
+
+import * as brain from "./brain.js";
+import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
+import { parse } from "./filter.js";
+import { counted, visible } from "./format.js";
+import { followPointer, showBlindSpots, showHistory, showMachine } from "./machine.js";
+import { build, count, summary } from "./tree.js";
+import { TreeGrid } from "./treegrid.js";
+
+const grid = new TreeGrid();
+const filter = byId("filter");
+let roots = [];
+let points = [];
+
+/** Show *node* with its history; *others* is how many nodes there are beside it. */
+export function showNode(node, history, others) {
+  points = history;
+  hide(byId("all-nodes"), others === 0);
+  text(byId("all-nodes").firstElementChild, `← all ${counted(others + 1, "node")}`);
+  showMachine(node);
+  showHistory(points);
+  attribute(byId("history-link"), "href", brain.historyPath(node.name, 3600));
+  attribute(byId("topology-link"), "href", brain.topologyPath(node.name));
+  roots = build(node);
+  grid.show(roots, node.machine);
+  showCount();
+  showBlindSpots(node.missing);
+  keyed(
+    byId("missing-list"),
+    node.missing.map((fact) => ({ key: `${fact.what}\n${fact.why}`, ...fact })),
+    () => fromTemplate("blind-spot"),
+    (item, { what, why, remedy }) => {
+      const [whatShown, whyShown, remedyShown] = item.children;
+      text(whatShown, visible(what));
+      text(whyShown, visible(why));
+      text(remedyShown, visible(remedy));
+    },
+  );
+}
+
+/** Forget what a person chose: another node is looked at. */
+export const resetNode = () => grid.reset();
+
+export function listenToNode() {
+  filter.addEventListener("input", () => {
+    grid.filter(parse(filter.value));
+    showCount();
+  });
+  filter.addEventListener("keydown", (event) => {
+    if (event.key === "ArrowDown") {
+      event.preventDefault();
+      grid.focusFirst();
+    }
+  });
+  byId("expand").addEventListener("click", () => grid.foldAll(true));
+  byId("collapse").addEventListener("click", () => grid.foldAll(false));
+  followPointer(() => showHistory(points));
+}
+
+function showCount() {
+  const matches = parse(filter.value);
+  const found = matches ? count(roots, matches) : null;
+  text(byId("shown"), matches ? `${found} of ${summary(roots)}` : summary(roots));
+  hide(byId("empty"), found !== 0);
+  text(
+    byId("empty"),
+    "Nothing matches. Words are looked for in names; runtime:go, kind:container, pid:1 and path:… ask for more.",
+  );
+}
