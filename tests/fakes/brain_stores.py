@@ -4,8 +4,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from nemutator_common.wire import Batch, StreamBatch
+from nemutator_controller.access.sessions import Session
 from nemutator_controller.cluster.nodes import ReportedNode
-from nemutator_controller.console.sessions import Session
 from nemutator_controller.database.failures import Reason, StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.progress import Stored, fresh_of
@@ -127,12 +127,12 @@ class MemoryLatest(Failing):
 
 class MemorySessions(Failing):
     def __init__(self) -> None:
-        self.sessions: list[Session] = []
+        self.sessions: list[Session[None]] = []
 
-    async def load(self, *, now: float) -> Sequence[Session]:
+    async def load(self, *, now: float) -> Sequence[Session[None]]:
         self._work()
         return [session for session in self.sessions if session.expires_at > now]
 
-    async def save(self, session: Session, *, now: float) -> None:
+    async def save(self, session: Session[None], *, now: float) -> None:
         self._work()
         self.sessions = [old for old in self.sessions if old.expires_at > now] + [session]

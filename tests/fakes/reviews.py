@@ -3,7 +3,7 @@
 import msgspec
 from nemutator_common.secret import Secret
 from nemutator_controller.kube.failures import KubeError
-from nemutator_controller.kube.reviewing import AccessVerdict, TokenVerdict, User, Wish
+from nemutator_controller.kube.reviews import AccessVerdict, TokenVerdict, User, Wish
 
 
 class MemoryReviews:

@@ -2,22 +2,28 @@
 
 import asyncio
 import contextlib
-import secrets
 from collections.abc import AsyncIterator
 
 from nemutator_common import names
-from nemutator_common.data_directory import DataDirectory
-from nemutator_common.data_directory_files import prepare, renew_link_token
-from nemutator_common.readiness import Readiness
-from nemutator_common.secret import Secret
-from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
+from nemutator_common.data_directory_files import renew_link_token
+from nemutator_common.process import Process
+from nemutator_common.real_process import real_process
+from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.server import HttpServer
-from nemutator_common.supervising import Supervisor
-from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
+from nemutator_controller.access.callers import Caller, Callers
+from nemutator_controller.access.gates import (
+    LINK_TOKEN_REMEDY,
+    POD_REMEDY,
+    Gate,
+    ProcessRule,
+)
+from nemutator_controller.access.link_token import LinkToken
+from nemutator_controller.access.routes import AllowedRoute
+from nemutator_controller.access.sql import SqlSessions
+from nemutator_controller.app.console import LocalConsole, cluster_console
 from nemutator_controller.app.in_cluster import InTheCluster
 from nemutator_controller.app.insight import Insight
 from nemutator_controller.app.journaling import Journaling
@@ -26,24 +32,11 @@ from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.saving import NodeSaver
 from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.cluster.topology import NO_PODS
-from nemutator_controller.console.admitting import Doorkeeper
-from nemutator_controller.console.api import LinksApi
-from nemutator_controller.console.gates import (
-    LINK_REMEDY,
-    POD_REMEDY,
-    BrowserGate,
-    CallerGate,
-)
-from nemutator_controller.console.pages import Pages
-from nemutator_controller.console.permissions import unlisted
-from nemutator_controller.console.sessions import Sessions
-from nemutator_controller.console.sql import SqlSessions
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.grants.endpoint import GrantsApi
 from nemutator_controller.grants.sql import SqlGrants
 from nemutator_controller.ingest.endpoint import Streams, Uplink
-from nemutator_controller.ingest.link_token import LinkToken
 from nemutator_controller.ingest.pacing import Pace
 from nemutator_controller.ingest.receiving import Receiver, StreamReceiver
 from nemutator_controller.ingest.sql import SqlReports, SqlStreams, StreamHandler
@@ -73,53 +66,39 @@ OTHER_CONNECTIONS = 256
 UPLINK_RECEIVE_BYTES = 8 << 10
 """A connection that has brought 60 KB keeps 128 KiB; with four times as much it keeps 206 (measured)."""
 
-CONSOLE_LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
-"""What the page posts is small. The drains together stay below the second that a stop may take."""
-
 
 async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
     """Be the brain until *stop*."""
-    directory = prepare(settings.data_dir)
-    clock, meter, readiness = SystemClock(), Metrics(), Readiness()
-    async with _cluster(settings, directory, clock, meter, readiness) as cluster:
-        await _run(settings, directory, cluster, stop, clock, meter, readiness)
+    process = real_process(settings.data_dir)
+    async with _cluster(settings, process) as cluster:
+        await _run(settings, cluster, stop, process)
 
 
 @contextlib.asynccontextmanager
-async def _cluster(
-    settings: BrainSettings,
-    directory: DataDirectory,
-    clock: SystemClock,
-    meter: Metrics,
-    readiness: Readiness,
-) -> AsyncIterator[InTheCluster | None]:
+async def _cluster(settings: BrainSettings, process: Process) -> AsyncIterator[InTheCluster | None]:
     """What the cluster gives, when there is one."""
     if not settings.cluster:
         yield None
         return
     # Nobody supervises us here who would make one.
-    renew_link_token(directory)
-    access = InCluster(clock, mount=settings.service_account)
-    async with HttpTransport(access, meter) as transport:
-        yield InTheCluster(
-            settings,
-            transport,
-            LeafFiles(directory.root),
-            clock=clock,
-            meter=meter,
-            readiness=readiness,
-        )
+    renew_link_token(process.directory)
+    access = InCluster(process.clock, mount=settings.service_account)
+    async with HttpTransport(access, process.meter) as transport:
+        yield InTheCluster(settings, transport, LeafFiles(process.directory.root), process)
 
 
 async def _run(
     settings: BrainSettings,
-    directory: DataDirectory,
     cluster: InTheCluster | None,
     stop: asyncio.Event,
-    clock: SystemClock,
-    meter: Metrics,
-    readiness: Readiness,
+    process: Process,
 ) -> None:
+    directory, clock, meter, readiness = (
+        process.directory,
+        process.clock,
+        process.meter,
+        process.readiness,
+    )
     database = Database(
         directory.database,
         largest_bytes=settings.database_bytes,
@@ -134,8 +113,14 @@ async def _run(
         )
         history = SqlHistory(database)
         keep = RetentionLimit(seconds=settings.history_s, records=settings.history_points)
-        sessions = Sessions(session_s=settings.session_s)
-        doorkeeper = Doorkeeper(sessions, SqlSessions(database), fresh=fresh_secret, clock=clock)
+        local_console: LocalConsole | None = None
+
+        def console_url() -> str:
+            if local_console is not None:
+                return f"http://{local_console.address()}"
+            assert cluster is not None
+            return cluster.console
+
         insight = Insight(
             settings,
             database,
@@ -143,7 +128,7 @@ async def _run(
             whose=cluster.whose if cluster else None,
             requests=cluster.requests if cluster else None,
             pods=cluster.pods if cluster else None,
-            console=lambda: cluster.console if cluster else f"http://{console_address()}",
+            console=console_url,
             meter=meter,
             clock=clock,
         )
@@ -165,11 +150,7 @@ async def _run(
         }
         records = StreamReceiver(SqlStreams(database, handlers), meter=meter, clock=clock)
 
-        def console_address() -> TcpAddress:
-            assert isinstance(console.address, TcpAddress)
-            return console.address
-
-        api = [
+        api: list[AllowedRoute] = [
             *TopologyApi(
                 nodes,
                 stale_after_s=lambda: max(
@@ -189,51 +170,28 @@ async def _run(
             *insight.uplink(),
             *journaling.uplink(),
         ]
-        pages = Pages(doorkeeper, console_address, session_s=settings.session_s, meter=meter)
+        servers: list[HttpServer] = []
         if cluster is None:
-            console = HttpServer(
-                name="console",
-                address=parse_address(settings.console),
-                routes=[*api, *pages.routes()],
-                middlewares=[BrowserGate(doorkeeper, console_address, meter=meter).admit],
-                operations=frozenset({"healthz"}),
-                limits=CONSOLE_LIMITS,
-                meter=meter,
-                readiness=readiness,
-                clock=clock,
-            )
-            links = LinksApi(doorkeeper, console_address).routes()
-            remote = []
+            local_console = LocalConsole(settings, SqlSessions(database), api, process)
+            servers.append(local_console.server)
+            links = local_console.links
         else:
-            if missing := [r for r in api if unlisted(r.method, r.path)]:
-                raise RuntimeError(f"paths that nobody has a permission for: {missing}")
-            console = HttpServer(
-                name="console",
-                address=parse_address(settings.cluster_console),
-                routes=[*api, *cluster.gate.routes(), *pages.files()],
-                middlewares=[cluster.gate.admit],
-                operations=frozenset({"healthz"}),
-                limits=CONSOLE_LIMITS,
-                tls=cluster.leaf.tls,
-                meter=meter,
-                readiness=readiness,
-                clock=clock,
-            )
-            links = []
-            remote = [
+            servers += [
+                cluster_console(settings, cluster.reviewer, api, cluster.leaf.tls, process),
                 HttpServer(
                     name="uplink",
                     address=parse_address(settings.uplink),
                     routes=uplink,
-                    middlewares=[CallerGate(cluster.callers, remedy=POD_REMEDY).admit],
+                    middlewares=[_gate(cluster.callers, POD_REMEDY).admit],
                     operations=frozenset({"healthz", "readyz", "metrics"}),
                     limits=_uplink_limits(settings),
                     tls=cluster.leaf.tls,
                     meter=meter,
                     readiness=readiness,
                     clock=clock,
-                )
+                ),
             ]
+            links = []
         local = HttpServer(
             name="local",
             address=UnixAddress(directory.socket(names.BRAIN)),
@@ -242,7 +200,7 @@ async def _run(
                 *links,
                 *uplink,
             ],
-            middlewares=[CallerGate(LinkToken(directory), remedy=LINK_REMEDY).admit],
+            middlewares=[_gate(LinkToken(directory), LINK_TOKEN_REMEDY).admit],
             operations=frozenset({"healthz", "readyz", "metrics"}),
             limits=LOCAL_LIMITS,
             meter=meter,
@@ -250,9 +208,10 @@ async def _run(
             clock=clock,
         )
         await keeper.restore()
-        await doorkeeper.restore()
+        if local_console is not None:
+            await local_console.restore()
         await insight.restore()
-        supervisor = Supervisor()
+        supervisor = process.supervisor
         insight.add_keeper(supervisor)
         journaling.add(supervisor)
         supervisor.add("keeper", keeper.run)
@@ -260,23 +219,22 @@ async def _run(
             HISTORY.task, Retention(history, keep, HISTORY, meter=meter, clock=clock).run
         )
         supervisor.add("http local", local.run)
-        if cluster is None:
-            supervisor.add("http console", console.run)
-        else:
+        if cluster is not None:
             cluster.add_to(supervisor)
-            for server in (console, *remote):
-                supervisor.add(f"http {server.name}", cluster.served(server))
+        for server in servers:
+            serve = cluster.served(server) if cluster else server.run
+            supervisor.add(f"http {server.name}", serve)
         insight.add_desk(supervisor)
         if cluster is not None:
             insight.add_annotated(supervisor, cluster.annotated, cluster.results)
             journaling.add_sightings(supervisor, cluster.marked)
         try:
             await local.bind()
-            if cluster is None:
-                await console.bind()
+            if local_console is not None:
+                await local_console.server.bind()
             await supervisor.run(stop)
         finally:
-            for server in (local, console, *remote):
+            for server in (local, *servers):
                 server.close()
     finally:
         database.close()
@@ -292,6 +250,7 @@ def _uplink_limits(settings: BrainSettings) -> Limits:
     )
 
 
-def fresh_secret() -> Secret:
-    """256 bits that nobody can guess."""
-    return Secret(secrets.token_urlsafe(32))
+def _gate(callers: Callers, remedy: str) -> Gate[Caller]:
+    """For processes, who get JSON."""
+    rule = ProcessRule(callers, remedy=remedy)
+    return Gate(rule, refuse=lambda _, refused: refused.as_json())

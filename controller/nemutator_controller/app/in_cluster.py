@@ -4,27 +4,21 @@ The adapters here give features what they ask for in their ports, from the one w
 """
 
 import asyncio
-import random
-import secrets
 from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
 from typing import Any
 
 from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
 from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
-from nemutator_common.readiness import Readiness
-from nemutator_common.secret import Secret
+from nemutator_common.process import Process
 from nemutator_common.serving.addresses import parse_address
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.wire import Summary
 
+from nemutator_controller.access.bearers import Accounts, account
+from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
-from nemutator_controller.console.cluster_gate import ClusterGate
-from nemutator_controller.console.people import People
-from nemutator_controller.ingest.bearers import Accounts, account
-from nemutator_controller.ingest.recognising import ReviewedCallers
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError, WriteBudget
@@ -70,12 +64,10 @@ class InTheCluster:
         settings: BrainSettings,
         transport: Transport,
         leaf: LeafFiles,
-        *,
-        clock: Clock,
-        meter: Meter,
-        readiness: Readiness,
+        process: Process,
     ) -> None:
-        reviewer = Reviewer(transport)
+        clock, meter, readiness = process.clock, process.meter, process.readiness
+        self.reviewer = Reviewer(transport)
         self.reader = Reader(transport)
         self.writer = Writer(transport, WriteBudget(clock), clock)
         self.leaf = leaf
@@ -84,7 +76,7 @@ class InTheCluster:
             clock=clock,
             meter=meter,
             readiness=readiness,
-            roll=random.SystemRandom().random,
+            roll=process.dice.random,
         )
         namespace = settings.namespace
         port = getattr(parse_address(settings.cluster_console), "port", 443)
@@ -101,23 +93,12 @@ class InTheCluster:
             readiness=readiness,
         )
         self.callers = ReviewedCallers(
-            reviewer,
+            self.reviewer,
             Accounts(
                 agent=account(namespace, settings.agent_account),
                 admission=account(namespace, settings.admission_account),
             ),
-            clock=clock,
-            meter=meter,
-        )
-        self.gate = ClusterGate(
-            People(
-                reviewer,
-                session_s=settings.session_s,
-                fresh=lambda: Secret(secrets.token_urlsafe(32)),
-                clock=clock,
-            ),
-            session_s=settings.session_s,
-            meter=meter,
+            process,
         )
         self._announcer = Announcer(self.writer, clock, meter, component="nemutator-brain")
         self.whose = OwnersOfUse(self.watch)
@@ -131,7 +112,7 @@ class InTheCluster:
             transport=transport,
             clock=clock,
             meter=meter,
-            roll=random.SystemRandom().random,
+            roll=process.dice.random,
         )
         self._telling = PolicyStatusWriter(self._policies, self.writer, meter=meter, clock=clock)
 

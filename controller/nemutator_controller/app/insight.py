@@ -7,6 +7,7 @@ from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 from nemutator_common.supervising import Supervisor
 
+from nemutator_controller.access.routes import AllowedRoute
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
 from nemutator_controller.ingest.ports import ReportStore
@@ -81,7 +82,7 @@ class Insight:
         """*store*, with sizing behind it."""
         return LearningStore(store, self._usages, self._whose, meter=self._meter, clock=self._clock)
 
-    def api(self) -> list[web.RouteDef]:
+    def api(self) -> list[AllowedRoute]:
         return [*self._advice.routes(), *self._profiles.routes()]
 
     def uplink(self) -> list[web.RouteDef]:

@@ -9,6 +9,7 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.meters import Meter
 from nemutator_common.supervising import Supervisor
 
+from nemutator_controller.access.routes import AllowedRoute
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -70,7 +71,7 @@ class Journaling:
         keep = RetentionLimit(seconds=settings.journal_s, records=settings.journal_decisions)
         self._retention = Retention(self._store, keep, DECISIONS, meter=meter, clock=clock)
 
-    def api(self) -> list[web.RouteDef]:
+    def api(self) -> list[AllowedRoute]:
         manifests = [] if self._manifests is None else self._manifests.routes()
         return [*self._mutations.routes(), *manifests]
 

@@ -11,6 +11,7 @@ import msgspec
 from aiohttp import web
 from nemutator_common.clocks import Clock
 
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import refusal
 from nemutator_controller.cluster.node_list import NodeList, listed
 from nemutator_controller.cluster.nodes import Nodes
@@ -36,10 +37,10 @@ class TopologyApi:
         self._whose = whose
         self._clock = clock
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[AllowedRoute]:
         return [
-            web.get("/api/v1/nodes", self._list),
-            web.get("/api/v1/topology", self._topology),
+            allowed("get", "topology", web.get("/api/v1/nodes", self._list)),
+            allowed("get", "topology", web.get("/api/v1/topology", self._topology)),
         ]
 
     async def _list(self, _: web.Request) -> web.Response:

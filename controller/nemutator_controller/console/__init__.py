@@ -1,1 +1,1 @@
-"""What people see: the page, the API under it, and who may open them."""
+"""The page that people see, and the ways in to it."""

@@ -6,6 +6,7 @@ from dataclasses import asdict
 from aiohttp import web
 from nemutator_common.clocks import Clock
 
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.grants.ports import GrantsView
@@ -21,10 +22,10 @@ class GrantsApi:
         self._view = view
         self._clock = clock
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[AllowedRoute]:
         return [
-            web.get("/api/v1/leases", self._leases),
-            web.get("/api/v1/grants", self._grants),
+            allowed("get", "leases", web.get("/api/v1/leases", self._leases), narrows=True),
+            allowed("get", "grants", web.get("/api/v1/grants", self._grants), narrows=True),
         ]
 
     async def _leases(self, request: web.Request) -> web.Response:

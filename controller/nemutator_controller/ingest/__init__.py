@@ -1,1 +1,1 @@
-"""The other end of the agents' uplink: who speaks, is it sane, is it new, is it stored."""
+"""The other end of the uplink of agents and admission: is it sane, is it new, is it stored."""

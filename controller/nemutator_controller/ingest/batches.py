@@ -12,6 +12,8 @@ from typing import Literal
 import msgspec
 from nemutator_common.wire import Batch, Report
 
+from nemutator_controller.access.callers import LONGEST_NAME, is_name
+
 Refusal = Literal["malformed", "bounds", "text", "number", "order", "future"]
 
 MOST_ENVELOPES = 1_000
@@ -20,8 +22,6 @@ MOST_PROCESSES = 20_000
 MOST_MISSING = 200
 MOST_SUMMARIES = 20_000
 """Of 5 000 groups, after an absence of the brain that is a minute of them."""
-LONGEST_NAME = 253
-"""A node's: a DNS subdomain's limit. Names of processes and cgroups have the kernel's, 255."""
 LONGEST_TEXT = 1_000
 LONGEST_PATH = 4_096
 LARGEST_NUMBER = 2.0**53
@@ -33,7 +33,6 @@ FUTURE_S = 300.0
 # Controls, line separators and what turns the direction of writing: they draw on terminals and
 # disguise names. By code point, not by Unicode's tables: agent and brain may have different ones.
 _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-_NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 _EPOCH = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
@@ -54,11 +53,6 @@ def decode(body: bytes) -> Batch:
         return _decoder.decode(body)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise RefusedBatchError("malformed", f"not a batch: {str(error)[:200]}") from error
-
-
-def is_name(text: str) -> bool:
-    """Whether *text* can name a node, or a pod."""
-    return len(text) <= LONGEST_NAME and _NODE.fullmatch(text) is not None
 
 
 def is_epoch(text: str) -> bool:

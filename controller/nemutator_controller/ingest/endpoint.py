@@ -7,11 +7,11 @@ from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.wire import REPORTS_PATH, STREAMS_PATH, Ack
 
+from nemutator_controller.access.gates import CALLER
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
 from nemutator_controller.ingest.bodies import body_of
-from nemutator_controller.ingest.callers import Caller
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
@@ -19,9 +19,6 @@ from nemutator_controller.ingest.receiving import (
     TooManyNodesError,
 )
 from nemutator_controller.ingest.records import decode_records
-
-CALLER = web.RequestKey("caller", Caller)
-"""Where the listener's gate leaves who asks."""
 
 RETRY_AFTER_S = 5
 

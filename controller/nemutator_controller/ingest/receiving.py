@@ -5,8 +5,8 @@ from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 from nemutator_common.wire import Ack, Batch, StreamBatch
 
+from nemutator_controller.access.callers import Caller
 from nemutator_controller.ingest.batches import check
-from nemutator_controller.ingest.callers import Caller
 from nemutator_controller.ingest.pacing import Pace
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records

@@ -6,11 +6,11 @@ from dataclasses import dataclass
 import msgspec
 from nemutator_common.wire import StreamBatch
 
+from nemutator_controller.access.callers import is_name
 from nemutator_controller.ingest.batches import (
     LARGEST_NUMBER,
     RefusedBatchError,
     is_epoch,
-    is_name,
 )
 
 MOST_RECORDS = 1_000

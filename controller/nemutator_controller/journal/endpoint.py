@@ -10,9 +10,10 @@ from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.wire import TOMBSTONES_PATH
 
+from nemutator_controller.access.gates import CALLER
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal, unless_known
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.ingest.endpoint import CALLER
 from nemutator_controller.journal import documents
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.live_objects import ObjectRefusedError, UnreachableError
@@ -44,12 +45,23 @@ class MutationsApi:
         self._rolling_back = rolling_back
         self._meter = meter
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[AllowedRoute]:
         one = f"{MUTATIONS_PATH}/{{id}}"
         return [
-            web.get(MUTATIONS_PATH, explained(self._list, "reading mutations")),
-            web.get(one, explained(self._show, "reading this mutation")),
-            web.post(f"{one}/rollback", explained(self._roll_back, "rollback")),
+            allowed(
+                "get",
+                "mutations",
+                web.get(MUTATIONS_PATH, explained(self._list, "reading mutations")),
+                narrows=True,
+            ),
+            allowed(
+                "get", "mutations", web.get(one, explained(self._show, "reading this mutation"))
+            ),
+            allowed(
+                "update",
+                "mutations",
+                web.post(f"{one}/rollback", explained(self._roll_back, "rollback")),
+            ),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:

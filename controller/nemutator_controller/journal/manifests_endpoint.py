@@ -2,6 +2,7 @@
 
 from aiohttp import web
 
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.journal import documents
 from nemutator_controller.journal.applying import Applying
@@ -17,10 +18,12 @@ class ManifestsApi:
     def __init__(self, applying: Applying) -> None:
         self._applying = applying
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[AllowedRoute]:
         return [
-            web.get(OBJECTS_PATH, explained(self._list, "reading manifests")),
-            web.post(OBJECTS_PATH, explained(self._apply, "apply")),
+            allowed(
+                "get", "objects", web.get(OBJECTS_PATH, explained(self._list, "reading manifests"))
+            ),
+            allowed("create", "objects", web.post(OBJECTS_PATH, explained(self._apply, "apply"))),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:

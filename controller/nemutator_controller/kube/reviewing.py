@@ -1,7 +1,6 @@
 """Asking the API server who somebody is, and what they may do."""
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -11,42 +10,9 @@ from nemutator_controller.kube import calls
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import SUBJECT_ACCESS_REVIEWS, TOKEN_REVIEWS, Resource
+from nemutator_controller.kube.reviews import AccessVerdict, TokenVerdict, User, Wish
 
 S = TypeVar("S")
-
-
-class User(msgspec.Struct, frozen=True):
-    """Who a token belongs to."""
-
-    username: str = ""
-    uid: str = ""
-    groups: tuple[str, ...] = ()
-    extra: dict[str, tuple[str, ...]] = {}
-    """For a pod's token: its pod's and its node's name, among others."""
-
-
-class TokenVerdict(msgspec.Struct, frozen=True):
-    authenticated: bool = False
-    user: User = User()
-    audiences: tuple[str, ...] = ()
-    error: str = ""
-
-
-class AccessVerdict(msgspec.Struct, frozen=True):
-    allowed: bool
-    denied: bool = False
-    reason: str = ""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Wish:
-    """What somebody wants to do."""
-
-    verb: str
-    resource: Resource[Any]
-    namespace: str = ""
-    name: str = ""
-    subresource: str = ""
 
 
 class Reviewer:

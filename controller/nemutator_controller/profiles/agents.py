@@ -15,10 +15,10 @@ from nemutator_common.wire import (
     ProfileRequests,
 )
 
+from nemutator_controller.access.gates import CALLER
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.bodies import body_of
-from nemutator_controller.ingest.endpoint import CALLER
 from nemutator_controller.profiles.outcomes import InvalidOutcomeError, decode
 from nemutator_controller.profiles.profile_queue import (
     ForeignProfileError,

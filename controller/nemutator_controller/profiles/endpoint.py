@@ -9,6 +9,7 @@ from nemutator_common.clocks import Clock
 from nemutator_common.profiles import flamegraph, folded, pprof
 from nemutator_common.profiles.model import Profile as NamedProfile
 
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.database.failures import StoreUnavailableError
@@ -55,15 +56,15 @@ class ProfilesApi:
         # One at a time: each may take a core for seconds.
         self._rendering = asyncio.Lock()
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[AllowedRoute]:
         one = f"{PATH}/{{id}}"
         return [
-            web.get(PATH, self._list),
-            web.post(PATH, self._ask),
-            web.get(one, self._show),
-            web.get(f"{one}/pprof", self._pprof),
-            web.get(f"{one}/folded", self._folded),
-            web.get(f"{one}/flamegraph", self._flamegraph),
+            allowed("get", "profiles", web.get(PATH, self._list)),
+            allowed("create", "profiles", web.post(PATH, self._ask)),
+            allowed("get", "profiles", web.get(one, self._show)),
+            allowed("get", "profiles", web.get(f"{one}/pprof", self._pprof)),
+            allowed("get", "profiles", web.get(f"{one}/folded", self._folded)),
+            allowed("get", "profiles", web.get(f"{one}/flamegraph", self._flamegraph)),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:

@@ -4,6 +4,7 @@ from aiohttp import web
 from nemutator_common.clocks import Clock
 from nemutator_common.wire import ADVICE_PATH
 
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import AdviceList
@@ -17,9 +18,9 @@ class AdviceApi:
         self._requests = requests
         self._clock = clock
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
-        return [web.get("/api/v1/advice", self._show)]
+        return [allowed("get", "advice", web.get("/api/v1/advice", self._show), narrows=True)]
 
     def uplink_routes(self) -> list[web.RouteDef]:
         return [web.get(ADVICE_PATH, self._snapshot, allow_head=False)]

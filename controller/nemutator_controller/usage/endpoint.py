@@ -5,6 +5,7 @@ import math
 from aiohttp import web
 from nemutator_common.clocks import Clock
 
+from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.usage.ports import HistoryStore
@@ -18,8 +19,8 @@ class HistoryApi:
         self._store = store
         self._clock = clock
 
-    def routes(self) -> list[web.RouteDef]:
-        return [web.get("/api/v1/history", self._history)]
+    def routes(self) -> list[AllowedRoute]:
+        return [allowed("get", "topology", web.get("/api/v1/history", self._history))]
 
     async def _history(self, request: web.Request) -> web.Response:
         node, since_s = request.query.get("node"), _seconds(request.query.get("since_s"))

@@ -30,7 +30,21 @@ async def test_a_link_opens_the_page_once(tmp_path: Path) -> None:
         async with brain.browser.get(link, allow_redirects=False) as answer:
             assert answer.status == 403
             assert not answer.cookies
-            assert "nemutator link" in await answer.text()
+            text = await answer.text()
+            assert "nemutator link" in text
+            assert 'href="/style.css"' in text
+        async with brain.browser.get(f"{origin(link)}/style.css") as answer:
+            assert (answer.status, answer.content_type) == (200, "text/css")
+
+
+async def test_a_used_link_leads_a_browser_that_is_signed_in_to_the_page(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        url, session = await signed_in(brain)
+        for key in ("used", ""):
+            link = f"{url}/open?key={key}"
+            async with brain.browser.get(link, headers=session, allow_redirects=False) as answer:
+                assert (answer.status, answer.headers["Location"]) == (303, "/")
+                assert not answer.cookies
 
 
 async def test_a_session_sees_the_page_its_files_and_the_api(tmp_path: Path) -> None:

@@ -5,12 +5,12 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 import pytest
+from nemutator_controller.access.ports import SessionStore
+from nemutator_controller.access.sessions import Session
+from nemutator_controller.access.sql import SqlSessions
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.cluster.ports import LatestStore
 from nemutator_controller.cluster.sql import SqlLatest
-from nemutator_controller.console.ports import SessionStore
-from nemutator_controller.console.sessions import Session
-from nemutator_controller.console.sql import SqlSessions
 from nemutator_controller.ingest.ports import ReportStore
 from nemutator_controller.ingest.sql import KEPT_EPOCHS, SqlReports
 from nemutator_controller.usage.ports import HistoryStore
@@ -113,10 +113,10 @@ async def test_the_last_picture_of_each_node_comes_back(stores: Stores) -> None:
 
 
 async def test_sessions_come_back_until_they_expire(stores: Stores) -> None:
-    await stores.sessions.save(Session(b"a", NOW + 10), now=NOW)
-    await stores.sessions.save(Session(b"b", NOW + 20), now=NOW)
+    await stores.sessions.save(Session(b"a", NOW + 10, None), now=NOW)
+    await stores.sessions.save(Session(b"b", NOW + 20, None), now=NOW)
     assert len(await stores.sessions.load(now=NOW)) == 2
-    assert list(await stores.sessions.load(now=NOW + 10)) == [Session(b"b", NOW + 20)]
+    assert list(await stores.sessions.load(now=NOW + 10)) == [Session(b"b", NOW + 20, None)]
 
 
 async def test_only_the_last_lives_of_an_agent_are_remembered(tmp_path: Path) -> None:

@@ -8,7 +8,6 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
@@ -25,6 +24,7 @@ from nemutator_controller.sizing.keys import ContainerKey, Requested
 from tests.fakes.kube import kinds
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 WEB = PodRef("shop", "web-1", "u1")
 
@@ -69,14 +69,12 @@ async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, InTheCluster]]:
         kube.store.put(kinds.PODS, pod("web-2", "u2", profile="cpu 30s"))
         access = Access(server=kube.url, ca=kube.ca_file.read_text(), token=Secret(kube.token))
         transport = await stack.enter_async_context(HttpTransport(Fixed(access), MemoryMeter()))
-        readiness, stop, supervisor = Readiness(), asyncio.Event(), Supervisor()
+        stop, supervisor = asyncio.Event(), Supervisor()
         cluster = InTheCluster(
             BrainSettings(data_dir=folder),
             transport,
             LeafFiles(folder),
-            clock=SystemClock(),
-            meter=MemoryMeter(),
-            readiness=readiness,
+            fake_process(clock=SystemClock()),
         )
         cluster.add_to(supervisor)
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:

@@ -24,7 +24,8 @@ from nemutator_controller.kube.failures import (
 )
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.resources import EVENTS, PODS, REPLICA_SETS, Resource
-from nemutator_controller.kube.reviewing import Reviewer, User, Wish
+from nemutator_controller.kube.reviewing import Reviewer
+from nemutator_controller.kube.reviews import User, Wish
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import OnlyIf
 

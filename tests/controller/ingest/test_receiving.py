@@ -1,10 +1,10 @@
 import pytest
 from nemutator_common import names
 from nemutator_common.wire import Ack, StreamBatch
+from nemutator_controller.access.callers import Caller
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
-from nemutator_controller.ingest.callers import Caller
 from nemutator_controller.ingest.pacing import COUNT_AGAIN_S, Pace
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,

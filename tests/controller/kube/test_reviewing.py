@@ -4,7 +4,8 @@ import pytest
 from nemutator_common.secret import Secret
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.resources import PODS
-from nemutator_controller.kube.reviewing import Reviewer, User, Wish
+from nemutator_controller.kube.reviewing import Reviewer
+from nemutator_controller.kube.reviews import User, Wish
 
 from tests.fakes.scripted_kube import ScriptedTransport
 

@@ -2,7 +2,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.serving.addresses import TcpAddress
-from nemutator_controller.console.browsers import (
+from nemutator_controller.access.browsers import (
     HEADERS,
     distrust,
     hosts_of,

@@ -2,16 +2,17 @@ import itertools
 
 import pytest
 from nemutator_common.secret import Secret
-from nemutator_controller.console.people import (
+from nemutator_controller.access.people import (
     FRESH_S,
     MOST_SESSIONS,
     People,
-    PeopleUnknownError,
 )
-from nemutator_controller.console.permissions import Permission
+from nemutator_controller.access.permissions import Permission
+from nemutator_controller.access.token_reviews import UnknownNowError
 from nemutator_controller.kube.failures import UnavailableError
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
 
 LOOK = Permission("get", "leases")
@@ -24,9 +25,9 @@ class House:
         numbers = itertools.count()
         self.people = People(
             self.reviews,
+            fake_process(clock=self.clock),
             session_s=600,
             fresh=lambda: Secret(f"session-{next(numbers)}"),
-            clock=self.clock,
         )
 
 
@@ -61,9 +62,9 @@ async def test_without_an_answer_nobody_is_let_in() -> None:
     assert user is not None
     house.reviews.broken = UnavailableError("create", "gone")
     await house.clock.advance(FRESH_S)
-    with pytest.raises(PeopleUnknownError):
+    with pytest.raises(UnknownNowError):
         await house.people.user(Secret("anna-token"))
-    with pytest.raises(PeopleUnknownError):
+    with pytest.raises(UnknownNowError):
         await house.people.may(user, LOOK, namespace="")
 
 

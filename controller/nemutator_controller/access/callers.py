@@ -1,5 +1,6 @@
-"""Who may post what, and for whom."""
+"""Processes that call the brain: whom each one speaks for, and what it may send."""
 
+import re
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -14,10 +15,20 @@ UPLINK_PATH = "/uplink/v1/"
 
 _OF_AGENTS = (REPORTS_PATH, PROFILE_REQUESTS_PATH, PROFILES_PATH)
 
+LONGEST_NAME = 253
+"""Characters of a node's name: a DNS subdomain's limit."""
+
+_NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
+
+
+def is_name(text: str) -> bool:
+    """Whether *text* can name a node, or a pod."""
+    return len(text) <= LONGEST_NAME and _NAME.fullmatch(text) is not None
+
 
 @dataclass(frozen=True, slots=True)
 class Caller:
-    """Somebody who proved who they are: this machine's own, a node's agent, or admission."""
+    """A process that proved who it is: this machine's own, a node's agent, or admission."""
 
     node: str | None
     """The one node that it may speak for; None: any, as it can read this machine's link token."""
@@ -34,7 +45,7 @@ class Caller:
         return self.node is None or (stream == "grants" and writer == self.node)
 
     def may_call(self, path: str) -> bool:
-        """Whether *path* is any business of it; whom it speaks for there is asked besides.
+        """Whether it may call *path* at all; whom it speaks for there is checked besides.
 
         What is neither a stream nor an agent's is a snapshot of all namespaces, for admission.
         """
@@ -50,14 +61,10 @@ class Caller:
 LOCAL = Caller(node=None)
 
 
-class CallersUnknownError(Exception):
-    """Who asks cannot be found out now: neither granted nor refused for good."""
-
-
 class Callers(Protocol):
     async def recognise(self, authorization: str | None) -> Caller | None:
         """Who sent this `Authorization` header; None when it proves nothing.
 
-        Raises CallersUnknownError when nobody can tell.
+        Raises UnknownNowError when nobody can tell.
         """
         ...

@@ -1,22 +1,37 @@
 """The console's door in a cluster, over HTTP: who gets which answer."""
 
 import contextlib
-import itertools
 from collections.abc import AsyncIterator
 
 import pytest
 from aiohttp import ClientSession, ClientTimeout, DummyCookieJar, web
 from nemutator_common import names
-from nemutator_common.secret import Secret
-from nemutator_controller.console.cluster_gate import COOKIE, ClusterGate
-from nemutator_controller.console.people import FRESH_S, People
+from nemutator_controller.access.gates import CLUSTER_COOKIE
+from nemutator_controller.access.people import FRESH_S
+from nemutator_controller.access.routes import allowed
+from nemutator_controller.app.console import cluster_gate
 from nemutator_controller.kube.failures import UnavailableError
+from nemutator_controller.settings import BrainSettings
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.reviews import MemoryReviews
 
+SETTINGS = BrainSettings(session_s=600)
 ANNA = {"Authorization": "Bearer anna-token"}
+
+
+async def see(request: web.Request) -> web.StreamResponse:
+    return web.json_response({"seen": request.path})
+
+
+ROUTES = [
+    allowed("get", "topology", web.get("/api/v1/topology", see)),
+    allowed("get", "leases", web.get("/api/v1/leases", see), narrows=True),
+    allowed("get", "mutations", web.get("/api/v1/mutations/{id}", see)),
+    allowed("create", "profiles", web.post("/api/v1/profiles", see)),
+]
 
 
 class House:
@@ -25,23 +40,13 @@ class House:
         self.reviews.knows("anna-token", "anna")
         self.reviews.allowed.add(("anna", "get", "leases", "shop"))
         self.reviews.allowed.add(("anna", "get", "topology", ""))
-        numbers = itertools.count()
-        people = People(
-            self.reviews,
-            session_s=600,
-            fresh=lambda: Secret(f"session-{next(numbers)}"),
-            clock=self.clock,
-        )
-        self.gate = ClusterGate(people, session_s=600, meter=self.meter)
+        self.process = fake_process(clock=self.clock, meter=self.meter)
 
     @contextlib.asynccontextmanager
     async def standing(self) -> AsyncIterator[ClientSession]:
-        async def see(request: web.Request) -> web.StreamResponse:
-            return web.json_response({"seen": request.path})
-
-        application = web.Application(middlewares=[self.gate.admit])
-        application.add_routes(self.gate.routes())
-        application.router.add_route("*", "/{path:.*}", see)
+        middleware, own = cluster_gate(SETTINGS, self.reviews, ROUTES, self.process)
+        application = web.Application(middlewares=[middleware])
+        application.add_routes([*ROUTES, *own, web.get("/", see), web.get("/style.css", see)])
         runner = web.AppRunner(application)
         await runner.setup()
         try:
@@ -70,7 +75,11 @@ async def test_anonymous_gets_the_form_and_nothing_else() -> None:
         async with client.get("/app.js") as answer:
             assert answer.status == 401
             assert "form-action 'self'" in answer.headers["Content-Security-Policy"]
-            assert "seen" not in await answer.text()
+            text = await answer.text()
+            assert "seen" not in text
+            assert 'href="/style.css"' in text
+        async with client.get("/style.css") as answer:
+            assert (answer.status, await answer.json()) == (200, {"seen": "/style.css"})
     assert house.meter.value(names.CONSOLE_REFUSED, reason="session") == 3
 
 
@@ -122,7 +131,7 @@ async def test_a_browser_signs_in_once_and_its_cookie_is_no_token() -> None:
         assert await status(client, "/api/v1/leases", Cookie=signed_in) == 403
         foreign = {"Cookie": signed_in, "Origin": "https://evil.example.com"}
         assert await status(client, "/api/v1/topology", "POST", **foreign) == 403
-        assert await status(client, "/", Cookie=f"{COOKIE}=guess") == 401
+        assert await status(client, "/", Cookie=f"{CLUSTER_COOKIE}=guess") == 401
         async with client.post("/sign-in", data={"token": "nobody"}) as answer:
             assert answer.status == 403
         async with client.post("/sign-in", data=b"\xff\xfe") as answer:

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.secret import Secret
-from nemutator_controller.ingest.bearers import (
+from nemutator_controller.access.bearers import (
     LONGEST_TOKEN,
     NODE_CLAIM,
     POD_CLAIM,
@@ -15,7 +15,7 @@ from nemutator_controller.ingest.bearers import (
     caller_of,
     may_be_projected,
 )
-from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.access.callers import Caller
 
 AGENT = account("nemutator", "nemutator-agent")
 ADMISSION = account("nemutator", "nemutator-admission")

@@ -4,7 +4,7 @@ from nemutator_common.wire import (
     REPORTS_PATH,
     STREAMS_PATH,
 )
-from nemutator_controller.ingest.callers import LOCAL, Caller
+from nemutator_controller.access.callers import LOCAL, Caller
 
 AGENT = Caller("n1")
 ADMISSION = Caller(None, admission="admission-1")

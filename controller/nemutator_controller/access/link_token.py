@@ -8,7 +8,7 @@ from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
 
-from nemutator_controller.ingest.callers import LOCAL, Caller
+from nemutator_controller.access.callers import LOCAL, Caller
 
 log = logging.getLogger(__name__)
 

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 from nemutator_common.names import BRAIN_AUDIENCE
 from nemutator_common.secret import Secret
 
-from nemutator_controller.ingest.batches import is_name
-from nemutator_controller.ingest.callers import Caller
+from nemutator_controller.access.callers import Caller, is_name
 
 NODE_CLAIM = "authentication.kubernetes.io/node-name"
 POD_CLAIM = "authentication.kubernetes.io/pod-name"

@@ -1,10 +1,11 @@
-"""Sessions of the console in the database."""
+"""Sessions of browsers in the database."""
 
 from collections.abc import Sequence
 
 from sqlalchemy import Connection, delete, insert, select
 
-from nemutator_controller.console.sessions import MOST_SESSIONS, Session
+from nemutator_controller.access.one_time_links import MOST_SESSIONS
+from nemutator_controller.access.sessions import Session
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import sessions
 
@@ -15,7 +16,7 @@ class SqlSessions:
     def __init__(self, database: Database) -> None:
         self._database = database
 
-    async def load(self, *, now: float) -> Sequence[Session]:
+    async def load(self, *, now: float) -> Sequence[Session[None]]:
         newest = (
             select(sessions)
             .where(sessions.c.expires_at > now)
@@ -23,12 +24,14 @@ class SqlSessions:
             .limit(MOST_SESSIONS)
         )
 
-        def job(connection: Connection) -> list[Session]:
-            return [Session(digest, expires) for digest, expires in connection.execute(newest)]
+        def job(connection: Connection) -> list[Session[None]]:
+            return [
+                Session(digest, expires, None) for digest, expires in connection.execute(newest)
+            ]
 
         return await self._database.read(job)
 
-    async def save(self, session: Session, *, now: float) -> None:
+    async def save(self, session: Session[None], *, now: float) -> None:
         def job(connection: Connection) -> None:
             connection.execute(delete(sessions).where(sessions.c.expires_at <= now))
             connection.execute(

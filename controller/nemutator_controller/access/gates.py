@@ -1,0 +1,221 @@
+"""The gate of a listener: prove who asks, permit what the route needs, protect the answer."""
+
+from collections.abc import Awaitable, Callable, Collection, Mapping
+from types import MappingProxyType
+from typing import Generic, Protocol, TypeVar
+
+from aiohttp import web
+from nemutator_common.serving.addresses import TcpAddress
+
+from nemutator_controller.access.bearers import bearer
+from nemutator_controller.access.browsers import distrust, hosts_of, is_foreign
+from nemutator_controller.access.callers import Caller, Callers
+from nemutator_controller.access.one_time_links import OneTimeLinks
+from nemutator_controller.access.people import People
+from nemutator_controller.access.permissions import API
+from nemutator_controller.access.routes import Permissions
+from nemutator_controller.access.token_reviews import UnknownNowError
+from nemutator_controller.answers import refusal
+from nemutator_controller.kube.reviews import User
+
+CALLER = web.RequestKey("caller", Caller)
+"""Where the gate of a listener for processes leaves who asks."""
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+ConsoleAddress = Callable[[], TcpAddress]
+"""With port 0 it is not known before the listener is bound."""
+
+CLUSTER_COOKIE = "__Host-nemutator"
+"""The prefix makes browsers insist: over TLS, of this host alone, for all paths."""
+
+POD_REMEDY = "send a token of our service account, of this pod, for the audience brain.nemutator.io"
+LINK_TOKEN_REMEDY = "send the link token that lies in the data directory"  # noqa: S105
+LINK_REMEDY = "open the link that `nemutator link` prints"
+
+BEARER: Mapping[str, str] = MappingProxyType({"WWW-Authenticate": "Bearer"})
+SOON: Mapping[str, str] = MappingProxyType({"Retry-After": "5"})
+NOTHING: Mapping[str, str] = MappingProxyType({})
+
+
+class AccessRefusedError(Exception):
+    """Why a request is not handled, and what its sender can do about it."""
+
+    def __init__(
+        self,
+        status: int,
+        reason: str,
+        what: str,
+        remedy: str,
+        headers: Mapping[str, str] = NOTHING,
+    ) -> None:
+        """*reason* is the one word that is counted."""
+        super().__init__(what)
+        self.status = status
+        self.reason = reason
+        self.what = what
+        self.remedy = remedy
+        self.headers = headers
+
+    def as_json(self) -> web.Response:
+        response = refusal(self.status, self.what, self.remedy)
+        response.headers.update(self.headers)
+        return response
+
+
+Who = TypeVar("Who")
+
+
+class Rule(Protocol[Who]):
+    """How those who call one listener prove who they are, and what each may do.
+
+    All of it raises AccessRefusedError; what asks the API server raises UnknownNowError.
+    """
+
+    def screen(self, request: web.Request) -> None:
+        """Refuse what a browser was made to send by a page that is not ours."""
+        ...
+
+    async def prove(self, request: web.Request) -> Who: ...
+
+    async def permit(self, who: Who, request: web.Request) -> None: ...
+
+
+class Gate(Generic[Who]):
+    """The middleware of one listener. *open_to_all*: methods and paths that need no proof."""
+
+    def __init__(
+        self,
+        rule: Rule[Who],
+        *,
+        refuse: Callable[[web.Request, AccessRefusedError], web.Response],
+        open_to_all: Collection[tuple[str, str]] = (),
+        protection: Mapping[str, str] = NOTHING,
+    ) -> None:
+        """*protection* is a header by its name, for all answers that do not set it themselves."""
+        self._rule = rule
+        self._refuse = refuse
+        self._open_to_all = frozenset(open_to_all)
+        self._protection = protection
+
+    @web.middleware
+    async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            await self._judge(request)
+        except UnknownNowError as unknown:
+            what = f"nobody can tell who asks: {unknown}"
+            refused = AccessRefusedError(503, "unknown", what, "ask again later", SOON)
+            return self._protected(self._refuse(request, refused))
+        except AccessRefusedError as refused:
+            return self._protected(self._refuse(request, refused))
+        try:
+            return self._protected(await handler(request))
+        except web.HTTPException as raised:
+            self._protected(raised)
+            raise
+
+    async def _judge(self, request: web.Request) -> None:
+        self._rule.screen(request)
+        if (request.method, request.path) not in self._open_to_all:
+            await self._rule.permit(await self._rule.prove(request), request)
+
+    def _protected(self, response: web.StreamResponse) -> web.StreamResponse:
+        for name, value in self._protection.items():
+            response.headers.setdefault(name, value)
+        return response
+
+
+class ProcessRule:
+    """For processes: a bearer token on every path. *remedy* says which token to send."""
+
+    def __init__(self, callers: Callers, *, remedy: str) -> None:
+        self._callers = callers
+        self._remedy = remedy
+
+    def screen(self, request: web.Request) -> None:
+        """Browsers add no `Authorization` by themselves."""
+
+    async def prove(self, request: web.Request) -> Caller:
+        caller = await self._callers.recognise(request.headers.get("Authorization"))
+        if caller is None:
+            what = "this caller is not known"
+            raise AccessRefusedError(401, "caller", what, self._remedy, BEARER)
+        return caller
+
+    async def permit(self, who: Caller, request: web.Request) -> None:
+        if not who.may_call(request.path):
+            what = "this caller may not use this path"
+            raise AccessRefusedError(403, "path", what, "see docs/reference.md")
+        request[CALLER] = who
+
+
+class LinkRule:
+    """For browsers off clusters: the right host and origin, and a session that a link opened."""
+
+    def __init__(self, links: OneTimeLinks, address: ConsoleAddress) -> None:
+        self._links = links
+        self._address = address
+
+    def screen(self, request: web.Request) -> None:
+        why = distrust(request.method, request.headers, hosts_of(self._address()))
+        if why is not None:
+            raise AccessRefusedError(403, why, f"wrong {why}", LINK_REMEDY)
+
+    async def prove(self, request: web.Request) -> None:
+        if not is_signed_in(request, self._links, self._address):
+            what = "this browser has no session, or it has ended"
+            raise AccessRefusedError(401, "session", what, LINK_REMEDY)
+
+    async def permit(self, who: None, request: web.Request) -> None:
+        """Whoever can enter the data directory may do everything."""
+
+
+class PeopleRule:
+    """For people in a cluster: their own token, shown each time or once by a browser, and RBAC."""
+
+    def __init__(self, people: People, permissions: Permissions) -> None:
+        self._people = people
+        self._permissions = permissions
+
+    def screen(self, request: web.Request) -> None:
+        # Only what a browser adds by itself can be abused by another page in it.
+        shown = bearer(request.headers.get("Authorization"))
+        if shown is None and is_foreign(request.method, request.headers):
+            raise AccessRefusedError(403, "origin", "wrong origin", "open the console itself")
+
+    async def prove(self, request: web.Request) -> User:
+        shown = bearer(request.headers.get("Authorization"))
+        token = shown or self._people.token_of(request.cookies.get(CLUSTER_COOKIE, ""))
+        user = None if token is None else await self._people.user(token)
+        if user is not None:
+            return user
+        if shown is None:
+            what = "nobody is signed in"
+            remedy = "reload the page to sign in, or send a bearer token"
+        else:
+            what = "the cluster does not know this token"
+            remedy = "take a new one, as `kubectl create token NAME` prints it"
+        raise AccessRefusedError(401, "session", what, remedy, BEARER)
+
+    async def permit(self, who: User, request: web.Request) -> None:
+        if not request.path.startswith(API):
+            return
+        permission = self._permissions.needed(request)
+        if permission is None:
+            raise AccessRefusedError(404, "path", "no such path", "see docs/reference.md")
+        namespace = request.query.get("namespace", "") if permission.narrows else ""
+        if not await self._people.may(who, permission, namespace=namespace):
+            where = f" in namespace {namespace}" if namespace else ""
+            what = f"{who.username} may not {permission}{where}"
+            remedy = "ask an administrator of the cluster to grant it by RBAC"
+            raise AccessRefusedError(403, "forbidden", what, remedy)
+
+
+def is_signed_in(request: web.Request, links: OneTimeLinks, address: ConsoleAddress) -> bool:
+    """Whether the browser has a session that a link opened."""
+    return links.admits(request.cookies.get(cookie_name(address())))
+
+
+def cookie_name(address: TcpAddress) -> str:
+    """Cookies ignore the port, so the name has it: two instances must not sign each other out."""
+    return f"nemutator-{address.port}"

@@ -1,0 +1,23 @@
+"""What a path of the API shows or changes, as a permission that an administrator can grant.
+
+In a cluster people need `get` on what they see and `create` or `update` on what they change, of
+resources in the group nemutator.io. They need not exist as objects: RBAC grants what it is told.
+"""
+
+from dataclasses import dataclass
+from typing import Literal
+
+API = "/api/v1/"
+
+Verb = Literal["get", "create", "update"]
+
+
+@dataclass(frozen=True, slots=True)
+class Permission:
+    verb: Verb
+    resource: str
+    narrows: bool = False
+    """Its answer keeps to the namespace that the query names, so leave for that one is enough."""
+
+    def __str__(self) -> str:
+        return f"{self.verb} {self.resource}.nemutator.io"

@@ -1,0 +1,29 @@
+"""What access needs from others."""
+
+from collections.abc import Sequence
+from typing import Protocol
+
+from nemutator_common.secret import Secret
+
+from nemutator_controller.access.sessions import Session
+from nemutator_controller.kube.reviews import AccessVerdict, TokenVerdict, User, Wish
+
+
+class SessionStore(Protocol):
+    """Where sessions survive a restart of the brain."""
+
+    async def load(self, *, now: float) -> Sequence[Session[None]]: ...
+
+    async def save(self, session: Session[None], *, now: float) -> None: ...
+
+
+class TokenReviewer(Protocol):
+    """`kube.reviewing.Reviewer` is one."""
+
+    async def token(self, token: Secret, audiences: tuple[str, ...] = ()) -> TokenVerdict: ...
+
+
+class PeopleReviewer(TokenReviewer, Protocol):
+    """`kube.reviewing.Reviewer` is one."""
+
+    async def access(self, user: User, wish: Wish) -> AccessVerdict: ...

@@ -1,0 +1,146 @@
+"""What the API server says of tokens and permissions: one cache, and one rule for its outages.
+
+Each verdict, good or bad, is asked for again when it is no longer fresh. While the API server is
+away a good one stands up to a bound, which each user of the cache chooses; whoever is not known by
+then is told to come again, and is never believed.
+"""
+
+import asyncio
+import logging
+from collections import OrderedDict
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
+from typing import Generic, TypeVar
+
+from nemutator_common import names
+from nemutator_common.names import BRAIN_AUDIENCE
+from nemutator_common.process import Process
+from nemutator_common.secret import Secret
+
+from nemutator_controller.access.bearers import (
+    Accounts,
+    Reviewed,
+    bearer,
+    caller_of,
+    may_be_projected,
+)
+from nemutator_controller.access.callers import Caller
+from nemutator_controller.access.digests import digest
+from nemutator_controller.access.ports import TokenReviewer
+from nemutator_controller.kube.failures import KubeError
+
+log = logging.getLogger(__name__)
+
+V = TypeVar("V")
+
+ASK_S = 5.0
+
+CALLER_FRESH_S = 60.0
+CALLER_OUTAGE_S = 600.0
+"""Kubelet's tokens are renewed more often, so that most verdicts end sooner."""
+
+MOST_CALLERS = 20_000
+"""Of 5 000 nodes with three processes each there are 15 000 tokens."""
+
+CALLERS_AT_ONCE = 16
+"""Reviews under way: strangers with made-up tokens may not occupy the API server."""
+
+_AUDIENCE = str(BRAIN_AUDIENCE)
+"""JSON's encoder takes plain text only, and a declared name is more than that."""
+
+
+class UnknownNowError(Exception):
+    """The API server does not answer: a caller is neither let in nor refused for good."""
+
+
+@dataclass(frozen=True, slots=True)
+class Verdict(Generic[V]):
+    value: V
+    at: float
+    """By the monotonic clock."""
+    outdated: bool = False
+    """It is no longer fresh, and stands because the API server is away."""
+
+
+@dataclass(kw_only=True)
+class Verdicts(Generic[V]):
+    """The last verdict on each question; those that were not used for longest make room."""
+
+    fresh_s: float
+    outage_s: float
+    """How old a good verdict may be while the API server is away; not above `fresh_s`: never."""
+    most: int
+    at_once: int
+    process: Process
+    _kept: OrderedDict[Hashable, Verdict[V]] = field(default_factory=OrderedDict, init=False)
+    _asking: asyncio.Semaphore = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._asking = asyncio.Semaphore(self.at_once)
+
+    async def find(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> Verdict[V]:
+        """The verdict on *key*, which *ask* gets from the API server; a falsy one is a bad one."""
+        now = self.process.clock.monotonic()
+        kept = self._kept.get(key)
+        if kept is not None:
+            self._kept.move_to_end(key)
+            if now - kept.at < self.fresh_s:
+                return kept
+        try:
+            async with asyncio.timeout(ASK_S), self._asking:
+                value = await ask()
+        except (KubeError, TimeoutError) as error:
+            log.warning("review_failed", {names.ERROR: error})
+            if kept is not None and kept.value and now - kept.at < self.outage_s:
+                return Verdict(kept.value, kept.at, outdated=True)
+            raise UnknownNowError("the API server does not answer") from error
+        verdict = self._kept[key] = Verdict(value, now)
+        self._kept.move_to_end(key)
+        while len(self._kept) > self.most:
+            self._kept.popitem(last=False)
+        return verdict
+
+
+class ReviewedCallers:
+    """A `Callers`: a TokenReview says whose a process's token is."""
+
+    def __init__(self, reviewer: TokenReviewer, accounts: Accounts, process: Process) -> None:
+        self._reviewer = reviewer
+        self._accounts = accounts
+        self._meter = process.meter
+        self._verdicts: Verdicts[Caller | None] = Verdicts(
+            fresh_s=CALLER_FRESH_S,
+            outage_s=CALLER_OUTAGE_S,
+            most=MOST_CALLERS,
+            at_once=CALLERS_AT_ONCE,
+            process=process,
+        )
+
+    async def recognise(self, authorization: str | None) -> Caller | None:
+        token = bearer(authorization)
+        if token is None or not may_be_projected(token):
+            self._count("refused")
+            return None
+        try:
+            verdict = await self._verdicts.find(digest(token.reveal()), lambda: self._ask(token))
+        except UnknownNowError:
+            self._count("unknown")
+            raise
+        if verdict.outdated:
+            self._count("kept")
+        else:
+            self._count("granted" if verdict.value else "refused")
+        return verdict.value
+
+    async def _ask(self, token: Secret) -> Caller | None:
+        verdict = await self._reviewer.token(token, (_AUDIENCE,))
+        reviewed = Reviewed(
+            authenticated=verdict.authenticated,
+            username=verdict.user.username,
+            audiences=verdict.audiences,
+            claims=verdict.user.extra,
+        )
+        return caller_of(reviewed, self._accounts)
+
+    def _count(self, result: str) -> None:
+        self._meter.count(names.CALLERS, result=result)

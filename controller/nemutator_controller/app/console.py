@@ -1,0 +1,121 @@
+"""The console's listener, put together: off clusters opened by links, in a cluster by tokens."""
+
+import secrets
+from collections.abc import Sequence
+
+from aiohttp import web
+from aiohttp.typedefs import Middleware
+from nemutator_common.process import Process
+from nemutator_common.secret import Secret
+from nemutator_common.serving.addresses import TcpAddress, parse_address
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.serving.tls import TlsFiles
+
+from nemutator_controller.access.browsers import HEADERS
+from nemutator_controller.access.gates import Gate, LinkRule, PeopleRule
+from nemutator_controller.access.one_time_links import OneTimeLinks
+from nemutator_controller.access.people import People
+from nemutator_controller.access.ports import PeopleReviewer, SessionStore
+from nemutator_controller.access.routes import AllowedRoute, Permissions
+from nemutator_controller.console.endpoint import OPEN_PATH, LinkOpening, LinksApi, SigningIn
+from nemutator_controller.console.pages import Pages
+from nemutator_controller.console.refusals import (
+    SIGN_IN_PATH,
+    STYLE,
+    ConsoleRefusals,
+    link_needed,
+    sign_in_needed,
+)
+from nemutator_controller.settings import BrainSettings
+
+LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
+"""What the page posts is small. The drains together stay below the second that a stop may take."""
+
+STYLE_FILES = frozenset(("GET", path) for path in STYLE)
+
+
+class LocalConsole:
+    """On this machine alone: `nemutator link` makes the links that open it."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        store: SessionStore,
+        routes: Sequence[AllowedRoute],
+        process: Process,
+    ) -> None:
+        links = OneTimeLinks(store, process, session_s=settings.session_s, fresh=fresh_secret)
+        refusals = ConsoleRefusals(link_needed, process.meter)
+        opening = LinkOpening(links, self.address, refusals, session_s=settings.session_s)
+        self.restore = links.restore
+        self.links = LinksApi(links, self.address).routes()
+        """For the unix socket."""
+        self.server = HttpServer(
+            name="console",
+            address=parse_address(settings.console),
+            routes=[*routes, *opening.routes(), *Pages().routes()],
+            middlewares=[
+                Gate(
+                    LinkRule(links, self.address),
+                    refuse=refusals.refuse,
+                    open_to_all={("GET", OPEN_PATH), *STYLE_FILES},
+                    protection=HEADERS,
+                ).admit
+            ],
+            operations=frozenset({"healthz"}),
+            limits=LIMITS,
+            meter=process.meter,
+            readiness=process.readiness,
+            clock=process.clock,
+        )
+
+    def address(self) -> TcpAddress:
+        assert isinstance(self.server.address, TcpAddress)
+        return self.server.address
+
+
+def cluster_gate(
+    settings: BrainSettings,
+    reviewer: PeopleReviewer,
+    routes: Sequence[AllowedRoute],
+    process: Process,
+) -> tuple[Middleware, list[web.RouteDef]]:
+    """For people whom the API server knows: who gets to *routes*, and how a browser signs in."""
+    people = People(reviewer, process, session_s=settings.session_s, fresh=fresh_secret)
+    refusals = ConsoleRefusals(sign_in_needed, process.meter)
+    gate = Gate(
+        PeopleRule(people, Permissions(routes)),
+        refuse=refusals.refuse,
+        open_to_all={("POST", SIGN_IN_PATH), *STYLE_FILES},
+        protection=HEADERS,
+    )
+    return gate.admit, SigningIn(people, refusals, session_s=settings.session_s).routes()
+
+
+def cluster_console(
+    settings: BrainSettings,
+    reviewer: PeopleReviewer,
+    routes: Sequence[AllowedRoute],
+    tls: TlsFiles,
+    process: Process,
+) -> HttpServer:
+    """Over TLS, because people send tokens."""
+    middleware, signing_in = cluster_gate(settings, reviewer, routes, process)
+    return HttpServer(
+        name="console",
+        address=parse_address(settings.cluster_console),
+        routes=[*routes, *signing_in, *Pages().routes()],
+        middlewares=[middleware],
+        operations=frozenset({"healthz"}),
+        limits=LIMITS,
+        tls=tls,
+        meter=process.meter,
+        readiness=process.readiness,
+        clock=process.clock,
+    )
+
+
+def fresh_secret() -> Secret:
+    """256 bits that nobody can guess."""
+    return Secret(secrets.token_urlsafe(32))

@@ -1,0 +1,99 @@
+"""What the console answers to those whom it does not let in: JSON for the API, else a page."""
+
+from collections.abc import Callable
+from html import escape
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.meters import Meter
+
+from nemutator_controller.access.browsers import HEADERS
+from nemutator_controller.access.gates import AccessRefusedError
+from nemutator_controller.access.permissions import API
+
+SIGN_IN_PATH = "/sign-in"
+
+STYLE = ("/style.css", "/icon.svg")
+"""Files of these pages: everybody gets them."""
+
+_PAGE = """\
+<!doctype html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta name="color-scheme" content="light dark">
+<title>nemutator: {title}</title>
+<link rel="icon" href="/icon.svg" type="image/svg+xml">
+<link rel="stylesheet" href="/style.css">
+</head>
+<body>
+<header class="top">
+<img src="/icon.svg" alt="" width="28" height="28">
+<span class="brand">nemutator</span>
+</header>
+<main class="refusal">
+<h1>{title}</h1>
+<p>{why}</p>
+{way_in}
+</main>
+</body>
+</html>
+"""
+
+_LINK = """\
+<p>On the machine where nemutator runs, type <code>nemutator link</code> and open what it prints.
+Each link works once.</p>"""
+
+_FORM = """\
+<form method="post" action="/sign-in">
+<p><label for="token">A token of yours for this cluster</label></p>
+<p><input id="token" name="token" type="password" autocomplete="off" required>
+<button>Sign in</button></p>
+</form>
+<p><code>kubectl create token NAME</code> prints one of the service account NAME.</p>"""
+
+_FORM_POLICY = HEADERS["Content-Security-Policy"].replace(
+    "form-action 'none'", "form-action 'self'"
+)
+
+Page = Callable[[AccessRefusedError], web.Response]
+
+
+def link_needed(refused: AccessRefusedError) -> web.Response:
+    return _page(refused, "This page needs a link", _LINK, {})
+
+
+def sign_in_needed(refused: AccessRefusedError) -> web.Response:
+    headers = {
+        "Content-Security-Policy": _FORM_POLICY,
+        # With `no-referrer` browsers send the form from nowhere (`Origin: null`), as a stranger's.
+        "Referrer-Policy": "same-origin",
+    }
+    return _page(refused, "Sign in", _FORM, headers)
+
+
+class ConsoleRefusals:
+    """Counts each refusal. *page* is what a browser gets that shows no proof."""
+
+    def __init__(self, page: Page, meter: Meter) -> None:
+        self._page = page
+        self._meter = meter
+
+    def refuse(self, request: web.Request, refused: AccessRefusedError) -> web.Response:
+        self._meter.count(names.CONSOLE_REFUSED, reason=refused.reason)
+        if request.path.startswith(API) or refused.reason not in ("session", "key"):
+            return refused.as_json()
+        return self._page(refused)
+
+
+def _page(
+    refused: AccessRefusedError, title: str, way_in: str, headers: dict[str, str]
+) -> web.Response:
+    why = f"{refused.what[:1].upper()}{refused.what[1:]}."
+    return web.Response(
+        text=_PAGE.format(title=title, why=escape(why), way_in=way_in),
+        status=refused.status,
+        content_type="text/html",
+        headers={"Cache-Control": "no-store", **headers},
+    )
