@@ -1,4 +1,8 @@
-"""What holds for every test: tiers by folder, no network beyond loopback, no silent skip in CI."""
+"""What holds for every test: tiers by folder, no network beyond loopback, no silent skip in CI.
+
+Properties have no deadlines, because a busy machine is no defect. Here they try new examples each
+time, and print how to repeat the one that fails; in CI the same change has the same examples.
+"""
 
 import ipaddress
 import os
@@ -6,12 +10,22 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import hypothesis
 import pytest
 
 pytest_plugins = ["tests.testbed.fixtures"]
 
 TESTS = Path(__file__).parent
 TIERS = ("e2e", "drill")
+
+hypothesis.settings.register_profile(
+    "nemutator",
+    deadline=None,
+    suppress_health_check=[hypothesis.HealthCheck.too_slow],
+    print_blob=True,
+    derandomize=bool(os.environ.get("CI")),
+)
+hypothesis.settings.load_profile("nemutator")
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 from typing import NamedTuple
 
+import hypothesis
 import pytest
 
 from tests.house.tree import REPOSITORY
@@ -95,3 +96,8 @@ def test_in_ci_a_fast_test_may_be_skipped(in_ci: Ran) -> None:
 def test_a_test_that_reaches_for_another_machine_fails(here: Ran, file: str) -> None:
     assert here.outcomes[file] == "FAILED"
     assert "tests talk to this machine only" in here.said
+
+
+def test_no_property_fails_because_the_machine_is_busy() -> None:
+    assert hypothesis.settings().deadline is None
+    assert hypothesis.HealthCheck.too_slow in hypothesis.settings().suppress_health_check

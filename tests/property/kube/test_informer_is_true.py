@@ -195,7 +195,7 @@ async def turns_of_the_loop(turns: int) -> None:
         await asyncio.sleep(0)
 
 
-@settings(max_examples=200, deadline=None)
+@settings(max_examples=200)
 @given(cases)
 @pytest.mark.slow
 def test_at_rest_the_snapshot_is_the_servers_state(
@@ -204,7 +204,7 @@ def test_at_rest_the_snapshot_is_the_servers_state(
     asyncio.run(play(*case))
 
 
-@settings(max_examples=2500, deadline=None)
+@settings(max_examples=2500)
 @given(cases)
 @pytest.mark.drill
 @pytest.mark.timeout(900)
