@@ -71,7 +71,7 @@ class ObserveSettings(CallsBrain):
         "", "Name under which this machine is reported; empty: its host name.", check=_node
     )
     interval_s: float = setting(
-        3.0, "Seconds between two looks at the machine.", check=between(0.5, 60)
+        3.0, "Seconds between two snapshots of the machine.", check=between(0.5, 60)
     )
     summary_s: float = setting(
         15.0,

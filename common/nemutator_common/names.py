@@ -357,16 +357,16 @@ PROFILE_OUTCOMES_REFUSED = Metric(
     ("reason",),
 )
 
-LOOKS = Metric(
-    "nemutator_looks_total",
+USAGE_SNAPSHOTS = Metric(
+    "nemutator_usage_snapshots_total",
     "counter",
-    "looks at the machine, by result: done, failed",
+    "snapshots of the machine, by result: done, failed",
     ("result",),
 )
-LOOK_SECONDS = Metric(
-    "nemutator_look_seconds",
+USAGE_SNAPSHOT_SECONDS = Metric(
+    "nemutator_usage_snapshot_seconds",
     "histogram",
-    "time to look at the machine and to make a report of it",
+    "time to take a snapshot of the machine and to make a report of it",
     (),
     SECONDS,
 )

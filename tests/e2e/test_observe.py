@@ -154,7 +154,7 @@ async def test_a_machine_is_reported_and_the_process_stops_at_once(folder: Path)
         own = next(one for one in report.processes if one.pid == os.getpid())
         assert own.workload in {workload.path for workload in report.workloads}
         assert (await ask(folder, "/readyz"))[0] == 200
-        assert "nemutator_looks_total" in (await ask(folder, "/metrics"))[1]
+        assert "nemutator_usage_snapshots_total" in (await ask(folder, "/metrics"))[1]
         workers = workers_of(observe.pid)
         assert workers
         assert anonymous_kib(observe.pid) + sum(map(anonymous_kib, workers)) < 64 << 10

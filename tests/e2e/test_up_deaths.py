@@ -85,7 +85,9 @@ def test_a_killed_brain_comes_back_and_the_history_has_no_gap_and_no_double(tmp_
         assert back_at - away_at > INTERVAL_S
         sent_before = counted(up.socket("observe"), "nemutator_uplink_sent_total")
         stored = moments(up)
-        looks_after = counted(up.socket("observe"), "nemutator_looks_total", result="done")
+        looks_after = counted(
+            up.socket("observe"), "nemutator_usage_snapshots_total", result="done"
+        )
         # Each look once: neither a report of the time in between is missing, nor one that was
         # sent again is there twice.
         assert sent_before <= len(stored) <= looks_after

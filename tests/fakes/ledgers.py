@@ -28,7 +28,7 @@ class MemoryLedger:
         self.entries.apply(LoginIntent(entry, account, 0.0))
         return entry
 
-    def keep(self, account: Account, held: HeldLease) -> None:
+    def save(self, account: Account, held: HeldLease) -> None:
         self.entries.apply(token_of(account, held, now=0.0, monotonic=0.0))
 
     def renew(self, held: HeldLease) -> None:
@@ -81,9 +81,9 @@ class MortalLedger:
     def intend(self, account: Account) -> int:
         return self._file.intend(account) if self._fate.lives() else 0
 
-    def keep(self, account: Account, held: HeldLease) -> None:
+    def save(self, account: Account, held: HeldLease) -> None:
         if self._fate.lives():
-            self._file.keep(account, held)
+            self._file.save(account, held)
 
     def renew(self, held: HeldLease) -> None:
         if self._fate.lives():

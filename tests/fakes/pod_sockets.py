@@ -24,14 +24,14 @@ from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 
-from tests.fakes.broking import JWT, Standing
-from tests.fakes.callers import POD
+from tests.fakes.brokers import JWT, BrokerSetup
+from tests.fakes.peers import POD
 
 PATIENCE_S = 30.0
 
 
 class Everybody:
-    """A witness for whom each process is in the pod that *is_in* names."""
+    """A attestor for whom each process is in the pod that *is_in* names."""
 
     def __init__(self, is_in: Callable[[ProcessFacts], str]) -> None:
         self._is_in = is_in
@@ -44,14 +44,14 @@ class Everybody:
 class Node:
     """The credentials process of a node, less its brain."""
 
-    def __init__(self, folder: Path, *, witness: AttestsPods | None = None) -> None:
-        self.standing = Standing()
+    def __init__(self, folder: Path, *, attestor: AttestsPods | None = None) -> None:
+        self.setup = BrokerSetup()
         self.folder = folder
         self.private = folder / "credentials.sock"
-        self._witness = witness or Everybody(lambda _: POD.uid)
-        meter, clock = self.standing.meter, self.standing.clock
+        self._attestor = attestor or Everybody(lambda _: POD.uid)
+        meter, clock = self.setup.meter, self.setup.clock
         self.publisher = PodPublisher(
-            self.standing.broker, PodSockets(clock=clock, meter=meter), self._desk, meter=meter
+            self.setup.broker, PodSockets(clock=clock, meter=meter), self._handler, meter=meter
         )
         self.server = HttpServer(
             name="credentials",
@@ -65,12 +65,12 @@ class Node:
         )
 
     def learn(self, told: str) -> None:
-        """What mount sees of the machine is nothing to a witness that is given."""
+        """What mount sees of the machine is nothing to a attestor that is given."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Node"]:
         await self.server.bind()
-        async with self.standing.running(self.publisher.run, self.server.run):
+        async with self.setup.running(self.publisher.run, self.server.run):
             yield self
 
     def volume(self, name: str) -> Path:
@@ -114,18 +114,20 @@ class Node:
         assert status == 204
         return self.volume(volume) / "agent.sock"
 
-    def _desk(self, session: VaultSession, declared: Declarations | DeclarationError) -> PodHandler:
+    def _handler(
+        self, session: VaultSession, declared: Declarations | DeclarationError
+    ) -> PodHandler:
         return PodHandler(
             session,
             declared,
-            broker=self.standing.broker,
-            witness=self._witness,
-            audit=self.standing.audit,
+            broker=self.setup.broker,
+            attestor=self._attestor,
+            audit=self.setup.audit,
             node="n1",
             auth_mount="kubernetes",
             rate=50,
-            clock=self.standing.clock,
-            meter=self.standing.meter,
+            clock=self.setup.clock,
+            meter=self.setup.meter,
         )
 
 

@@ -14,7 +14,7 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.recommendation import Recommendation, recommend
 from nemutator_controller.sizing.usages import Usages
 
-from tests.fakes.machines import group, look, process
+from tests.fakes.snapshots import group, process, snapshot
 from tests.house.tree import REPOSITORY
 
 MAKES_GO = """
@@ -171,7 +171,7 @@ def test_advice_has_its_first_value_after_two_minutes_with_default_settings() ->
     values: list[float] = []
     for at in itertools.takewhile(lambda at: at < 200.0, itertools.count(0.0, settings.interval_s)):
         processes = {shop: process("/vm", cpu_ticks=int(at * 50), command=b"shop")}
-        seen = look(at, groups={"/vm": group(None)}, processes=processes)
+        seen = snapshot(at, groups={"/vm": group(None)}, processes=processes)
         summaries = summing.add(seen, ticks_per_s=100)
         usages.learn([(key, one) for one in summaries], now=seen.at)
         known = usages.seen([key], now=seen.at)

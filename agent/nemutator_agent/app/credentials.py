@@ -29,7 +29,7 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.connection_peer import greet
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
-from nemutator_agent.credentials.http_refusals import UNASKED
+from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
 from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
 from nemutator_agent.credentials.machine.store_api import StoreApi, with_link_token
@@ -117,7 +117,7 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
 async def _with_vault(process: _Process) -> AsyncIterator[None]:
     """In a cluster: a socket for each pod that mount publishes, and Vault behind them."""
     settings, clock, meter = process.settings, process.clock, process.meter
-    witness = _witness(settings.pods_root)
+    attestor = _attestor(settings.pods_root)
     vault = HvacVault(
         settings.vault_address,
         ca_file=Path(settings.vault_ca_file) if settings.vault_ca_file else None,
@@ -155,12 +155,12 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         roll=process.roll,
     )
 
-    def desk(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
+    def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
         return PodHandler(
             session,
             declarations,
             broker=broker,
-            witness=witness,
+            attestor=attestor,
             audit=process.audit,
             node=process.node,
             auth_mount=settings.vault_auth_mount,
@@ -169,10 +169,10 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
             meter=meter,
         )
 
-    publisher = PodPublisher(broker, PodSockets(clock=clock, meter=meter), desk, meter=meter)
+    publisher = PodPublisher(broker, PodSockets(clock=clock, meter=meter), handler, meter=meter)
     server = _private(
         process,
-        PublicationsApi(publisher, witness, instance=secrets.token_hex(16)).routes(),
+        PublicationsApi(publisher, attestor, instance=secrets.token_hex(16)).routes(),
         middlewares=(),
     )
     await server.bind()
@@ -194,10 +194,10 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
     """Without a cluster: one socket for all callers, and a file of secrets behind it."""
     settings, clock, meter = process.settings, process.clock, process.meter
     files = SecretFiles(process.directory.root)
-    cupboard = SecretStore(files.load(), files, clock=clock)
-    desk = MachineHandler(
-        cupboard,
-        witness=RuleAttestor(),
+    store = SecretStore(files.load(), files, clock=clock)
+    handler = MachineHandler(
+        store,
+        attestor=RuleAttestor(),
         audit=process.audit,
         node=process.node,
         rate=settings.requests_per_s,
@@ -209,12 +209,12 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
         name="agent",
         address=UnixAddress(Path(where)),
         # Values are small here, and callers of one uid must not wait for another's.
-        routes=HttpApi(desk, large_at_once=SHARED_LIMITS.connections).routes(),
+        routes=HttpApi(handler, large_at_once=SHARED_LIMITS.connections).routes(),
         middlewares=[refusals_as_json],
         meter=meter,
         readiness=process.readiness,
         limits=SHARED_LIMITS,
-        remarks=UNASKED,
+        remarks=UNHANDLED,
         clock=clock,
         # Who may have what is a matter of rules, and the directory's of who may call at all.
         socket_mode=0o666,
@@ -222,7 +222,7 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
     )
     private = _private(
         process,
-        StoreApi(cupboard, process.audit).routes(),
+        StoreApi(store, process.audit).routes(),
         middlewares=[with_link_token(process.directory)],
     )
     await public.bind()
@@ -256,7 +256,7 @@ def _private(
     )
 
 
-def _witness(setting: str) -> LearningPodAttestor:
+def _attestor(setting: str) -> LearningPodAttestor:
     try:
         return LearningPodAttestor(Path("/proc/self/cgroup").read_text(), setting)
     except (OSError, ValueError) as error:

@@ -47,10 +47,10 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     readiness = Readiness()
     roll: Callable[[], float] = random.SystemRandom().random
     files = OpenFiles(most=min(settings.descriptors, _files_left()))
-    eyes = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
+    reader = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
     worker = WorkerProcess()
     executables = Executables(
-        ProcExecutables(eyes.started_ticks), worker, clock=clock, meter=meter, roll=roll
+        ProcExecutables(reader.started_ticks), worker, clock=clock, meter=meter, roll=roll
     )
     server = HttpServer(
         name=names.OBSERVE,
@@ -83,7 +83,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             health=readiness,
         )
         sampler = UsagePoller(
-            eyes,
+            reader,
             executables,
             uplink,
             interval_s=settings.interval_s,

@@ -11,7 +11,7 @@ from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import guest_of
 
 from nemutator_agent.credentials.connection_peer import UnknownPeer
-from nemutator_agent.credentials.http_refusals import HttpRefusal, stranger
+from nemutator_agent.credentials.http_refusals import HttpRefusal, not_attested
 from nemutator_agent.credentials.ports import AdmittedCaller, CallerHandler, SecretResponse
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Peer
@@ -27,8 +27,8 @@ LET_IN_AGAIN = frozenset({400, 404, 429, 503})
 class HttpApi:
     """What strangers may hold of us is bounded: of large answers, *large_at_once* are on their way."""
 
-    def __init__(self, desk: CallerHandler, *, large_at_once: int) -> None:
-        self._desk = desk
+    def __init__(self, handler: CallerHandler, *, large_at_once: int) -> None:
+        self._handler = handler
         self._large = asyncio.Semaphore(large_at_once)
 
     def routes(self) -> list[web.RouteDef]:
@@ -40,13 +40,13 @@ class HttpApi:
         ]
 
     async def _whoami(self, request: web.Request) -> web.Response:
-        return _json(self._visitor(request).whoami())
+        return _json(self._caller(request).whoami())
 
     async def _declared(self, request: web.Request) -> web.Response:
-        return _json(self._visitor(request).declared())
+        return _json(self._caller(request).declared())
 
     async def _secret(self, request: web.Request) -> web.Response:
-        visitor = self._visitor(request)
+        caller = self._caller(request)
         raw = request.query.get("raw", "0")
         if raw not in ("0", "1") or request.query.keys() - {"raw"}:
             raise HttpRefusal(
@@ -55,7 +55,7 @@ class HttpApi:
                 remedy="ask with ?raw=1 or without",
                 step="query",
             )
-        answer = await visitor.secret(request.match_info["name"])
+        answer = await caller.secret(request.match_info["name"])
 
         if len(answer.value.reveal()) < LARGE_BYTES:
             return _shown(answer, raw)
@@ -63,16 +63,16 @@ class HttpApi:
             return await _sent(request, _shown(answer, raw))
 
     async def _environment(self, request: web.Request) -> web.Response:
-        visitor = self._visitor(request)
+        caller = self._caller(request)
         # All of it in its turn: while it waits it would hold each of its values.
         async with self._large:
-            return await _sent(request, _json(_revealed(await visitor.environment())))
+            return await _sent(request, _json(_revealed(await caller.environment())))
 
-    def _visitor(self, request: web.Request) -> AdmittedCaller:
+    def _caller(self, request: web.Request) -> AdmittedCaller:
         """Asked anew for each request: the process that connected may be gone, or elsewhere."""
         guest = guest_of(request)
         assert isinstance(guest, Peer | UnknownPeer)
-        return self._desk.admit(guest)
+        return self._handler.admit(guest)
 
 
 @web.middleware
@@ -80,12 +80,12 @@ async def refusals_as_json(request: web.Request, handler: Handler) -> web.Stream
     try:
         return await handler(request)
     except HttpRefusal as refusal:
-        return refused(refusal)
+        return response_of(refusal)
     except AttestationError as error:
-        return refused(stranger(error))
+        return response_of(not_attested(error))
 
 
-def refused(refusal: HttpRefusal) -> web.Response:
+def response_of(refusal: HttpRefusal) -> web.Response:
     answer = _json(
         {"error": refusal.error, "remedy": refusal.remedy, "step": refusal.step},
         status=refusal.status,

@@ -37,7 +37,7 @@ _WITHOUT_DATA = (
 _ASK = "ask GET /v1/whoami, /v1/declared, /v1/secret/<name> or /v1/env"
 _EXAMPLE = "ask as `curl --unix-socket agent.sock http://nemutator/v1/secret/<name>` does"
 
-UNASKED: Mapping[int, Mapping[str, str]] = {
+UNHANDLED: Mapping[int, Mapping[str, str]] = {
     400: {"step": "request", "remedy": _EXAMPLE},
     404: {"step": "path", "error": "there is nothing at this path", "remedy": _ASK},
     405: {"step": "method", "error": "only GET is answered here", "remedy": _ASK},
@@ -52,7 +52,7 @@ UNASKED: Mapping[int, Mapping[str, str]] = {
     500: {"step": "agent", "remedy": "look for this request in the log of the agent"},
     503: {"step": "time", "remedy": "read the answer as it comes, or ask again later"},
 }
-"""By status: what a caller is told who has not come as far as a desk."""
+"""By status: what a caller is told who has not come as far as a handler."""
 
 
 class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
@@ -75,7 +75,7 @@ class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
         self.retry_after_s = retry_after_s
 
 
-def stranger(refused: AttestationError) -> HttpRefusal:
+def not_attested(refused: AttestationError) -> HttpRefusal:
     return HttpRefusal(
         403,
         f"this caller is not let in: {refused.why}",

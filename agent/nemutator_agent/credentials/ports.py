@@ -36,7 +36,7 @@ class Ledger(Protocol):
         """Vault is about to be asked for a token: the number of all that comes of it."""
         ...
 
-    def keep(self, account: Account, held: HeldLease) -> None: ...
+    def save(self, account: Account, held: HeldLease) -> None: ...
 
     def renew(self, held: HeldLease) -> None: ...
 
@@ -48,7 +48,7 @@ class Ledger(Protocol):
 class EndedPods(Protocol):
     """What this machine itself shows of pods, whatever mount and kubelet say."""
 
-    async def gone(self, homes: Mapping[str, str]) -> Collection[str]:
+    async def among(self, homes: Mapping[str, str]) -> Collection[str]:
         """Of the pods with these uids, each with the directory of its volume, those that have
         certainly ended. Never raises: what cannot be seen is no evidence."""
         ...
@@ -137,6 +137,6 @@ class Listener(Protocol):
 
 
 class Listeners(Protocol):
-    def open(self, directory: str, desk: CallerHandler) -> Listener:
+    def open(self, directory: str, handler: CallerHandler) -> Listener:
         """Listen in *directory*; raises `OperatorError`."""
         ...

@@ -28,7 +28,7 @@ class CgroupLine:
 
 
 def parse_lines(text: str) -> tuple[CgroupLine, ...]:
-    """The lines in their order, or a AttestationError: a text that is odd proves nothing."""
+    """The lines in their order, or an AttestationError: a text that is odd proves nothing."""
     if len(text) > LONGEST_TEXT:
         raise AttestationError("cgroup", f"its control groups take more than {LONGEST_TEXT} bytes")
     # Not splitlines(): names may hold whatever else Unicode calls the end of a line.

@@ -33,8 +33,8 @@ MOST_CACHED = 4096
 
 MOST_WAITING = 4096
 
-_YOUNG_LOOKS = 3
-_LOOKS_UNTIL_AGAIN = 20
+_YOUNG_SNAPSHOTS = 3
+_SNAPSHOTS_UNTIL_AGAIN = 20
 """A process starts as a copy of its parent and becomes another program a moment later: it is looked
 at more than once while young, when its command changes, and now and then."""
 
@@ -67,7 +67,7 @@ class ExecutableWorker(Protocol):
 @dataclass(slots=True)
 class _Followed:
     command: bytes
-    looks: int = 0
+    snapshots: int = 0
     verdict: Verdict = UNKNOWN
     denied: bool = False
 
@@ -104,8 +104,11 @@ class Executables:
         for process, followed in self._followed.items():
             changed = followed.command != commands[process]
             followed.command = commands[process]
-            followed.looks = 1 if changed else followed.looks + 1
-            if followed.looks <= _YOUNG_LOOKS or followed.looks % _LOOKS_UNTIL_AGAIN == 0:
+            followed.snapshots = 1 if changed else followed.snapshots + 1
+            if (
+                followed.snapshots <= _YOUNG_SNAPSHOTS
+                or followed.snapshots % _SNAPSHOTS_UNTIL_AGAIN == 0
+            ):
                 self._wait_for(process)
 
     @property
@@ -132,7 +135,7 @@ class Executables:
             self._waiting[process] = None
             self._work.set()
         else:
-            # It is asked for again at its next looks.
+            # It is asked for again at its next snapshots.
             self._meter.count(names.INSPECTIONS, result="queue_full")
 
     async def _identify(self, process: ProcessId, followed: _Followed) -> None:

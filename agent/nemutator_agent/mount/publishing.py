@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 MOST_VOLUMES = 2048
 """Kubelet's own default is 110 pods, and nobody runs ten times that many."""
 
-LOOK_S = 2.0
+POLL_S = 2.0
 """Between two looks whether the credentials process is still the same: a restart of it is noticed
 within that time."""
 
@@ -33,7 +33,7 @@ class TooManyVolumesError(Exception):
 
 
 class VolumePublisher:
-    """All volumes of this node. `run()` keeps the credentials process told."""
+    """All volumes of this node. `run()` keeps the credentials process notified."""
 
     def __init__(
         self, mounts: PodMounts, credentials: Credentials, records: VolumeRecords, *, clock: Clock
@@ -43,7 +43,7 @@ class VolumePublisher:
         self._records = records
         self._clock = clock
         self._volumes: dict[str, Volume] = {}
-        self._untold: set[str] = set()
+        self._unnotified: set[str] = set()
         """Of those, the ones whose last change the credentials process has not heard of."""
         self._ended: dict[str, Volume] = {}
         """Gone, and it has not heard of that."""
@@ -58,7 +58,7 @@ class VolumePublisher:
                 self._ended[volume.id] = volume
             elif self._mounts.is_published(volume.target):
                 self._volumes[volume.id] = volume
-                self._untold.add(volume.id)
+                self._unnotified.add(volume.id)
             else:
                 # The machine has started anew: what kubelet still wants, it publishes again.
                 self._clear(volume)
@@ -89,8 +89,8 @@ class VolumePublisher:
             self._records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._ended.pop(volume.id, None)
-            self._untold.add(volume.id)
-            await self._tell(volume)
+            self._unnotified.add(volume.id)
+            await self._notify(volume)
             self._mounts.publish(volume.id, volume.target)
             log.info("volume_published", _line(volume))
 
@@ -98,11 +98,11 @@ class VolumePublisher:
         """Take the volume from its pod. Raises OSError, but not for want of credentials."""
         async with self._turn(volume_id):
             volume = self._volumes.pop(volume_id, None)
-            self._untold.discard(volume_id)
+            self._unnotified.discard(volume_id)
             if volume is not None:
                 self._records.write(VolumeRecord(volume, ended=True))
                 self._ended[volume_id] = volume
-            await self._tell_end(volume_id)
+            await self._notify_end(volume_id)
             self._mounts.unpublish(target)
             self._mounts.discard(volume_id)
             log.info("volume_unpublished", {names.VOLUME: volume_id})
@@ -116,19 +116,19 @@ class VolumePublisher:
                 failing = False
             except (CredentialsUnavailableError, OSError) as error:
                 if not failing:
-                    log.warning("credentials_not_told", {names.ERROR: str(error)})
+                    log.warning("credentials_not_notified", {names.ERROR: str(error)})
                 failing = True
-            await self._clock.sleep(LOOK_S)
+            await self._clock.sleep(POLL_S)
 
     async def catch_up(self) -> None:
         """Tell it all when it is another one, else what is left. Raises what stopped that."""
         instance = await self._credentials.instance()
         if instance != self._instance:
             log.info("credentials_are_new", {names.COUNT: len(self._volumes)})
-            self._untold.update(self._volumes)
+            self._unnotified.update(self._volumes)
             self._instance = instance
         refused: CredentialsRefusedError | None = None
-        for volume_id in sorted({*self._untold, *self._ended}):
+        for volume_id in sorted({*self._unnotified, *self._ended}):
             try:
                 await self._catch_up_with(volume_id)
             except CredentialsRefusedError as error:
@@ -139,8 +139,8 @@ class VolumePublisher:
     async def _catch_up_with(self, volume_id: str) -> None:
         async with self._turn(volume_id):
             # Somebody else may have had a turn meanwhile.
-            if volume_id in self._untold:
-                await self._tell(self._volumes[volume_id])
+            if volume_id in self._unnotified:
+                await self._notify(self._volumes[volume_id])
             elif volume_id in self._ended:
                 await self._credentials.unpublish(volume_id)
                 self._forget(volume_id)
@@ -154,13 +154,13 @@ class VolumePublisher:
             if known != volume:
                 self._records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
-            self._untold.add(volume.id)
-            await self._tell(volume)
+            self._unnotified.add(volume.id)
+            await self._notify(volume)
         except (CredentialsUnavailableError, OSError) as error:
             # `run` goes on trying, with the tokens that came just now.
             log.warning("volume_not_refreshed", _line(volume) | {names.ERROR: str(error)})
 
-    async def _tell(self, volume: Volume) -> None:
+    async def _notify(self, volume: Volume) -> None:
         publication = Publication(
             pod=volume.pod,
             directory=self._mounts.prepare(volume.id),
@@ -168,13 +168,13 @@ class VolumePublisher:
             tokens={audience: token.reveal() for audience, token in volume.tokens.items()},
         )
         await self._credentials.publish(volume.id, publication)
-        self._untold.discard(volume.id)
+        self._unnotified.discard(volume.id)
 
-    async def _tell_end(self, volume_id: str) -> None:
+    async def _notify_end(self, volume_id: str) -> None:
         try:
             await self._credentials.unpublish(volume_id)
         except CredentialsUnavailableError as error:
-            log.warning("end_not_told", {names.VOLUME: volume_id, names.ERROR: str(error)})
+            log.warning("end_not_notified", {names.VOLUME: volume_id, names.ERROR: str(error)})
             return
         self._forget(volume_id)
 

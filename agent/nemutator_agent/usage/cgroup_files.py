@@ -37,7 +37,7 @@ def parse_single(content: bytes) -> int:
 
 def parse_keyed(content: bytes, key: bytes) -> int:
     """The number after *key* in a file of `key number` lines: cpu.stat, memory.stat."""
-    # memory.stat has some fifty lines, read for each group at each look: finding one beats
+    # memory.stat has some fifty lines, read for each group at each snapshot: finding one beats
     # splitting all.
     position = 0 if content.startswith(key + b" ") else content.find(b"\n" + key + b" ") + 1
     if position == 0 and not content.startswith(key + b" "):

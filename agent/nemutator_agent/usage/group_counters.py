@@ -17,7 +17,7 @@ _NS_PER_US = 1000
 
 
 class CounterFiles(Protocol):
-    """Who reads them; the real one is `kept_files.py`."""
+    """Who reads them; the real one is `open_files.py`."""
 
     def read(self, path: str) -> bytes | None: ...
 
@@ -29,7 +29,7 @@ class ControlGroups:
         self._files = files
         self._root = root
 
-    def look(self, path: str, hierarchies: Iterable[Hierarchy]) -> GroupCounters:
+    def read(self, path: str, hierarchies: Iterable[Hierarchy]) -> GroupCounters:
         """The counters of the group at *path*, each from the first hierarchy that has it."""
         inode = cpu_us = memory_bytes = None
         pressures = Pressures()

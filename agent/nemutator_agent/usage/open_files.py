@@ -1,6 +1,6 @@
 """Files of /proc and of control groups, opened once and read again.
 
-Reading through a kept descriptor saves the walk along the path at each look, and is safer than it
+Reading through a kept descriptor saves the walk along the path at each snapshot, and is safer than it
 is fast: a descriptor of a dead process or a removed group answers with an error for ever, so it
 never speaks for another that got the same number or name.
 """

@@ -1,4 +1,4 @@
-"""Looks at the machine every few seconds, and reports each look, or as many as are wanted."""
+"""Looks at the machine every few seconds, and reports each snapshot, or as many as are wanted."""
 
 import logging
 from dataclasses import replace
@@ -30,7 +30,7 @@ class SnapshotSource(Protocol):
 
     def facts(self) -> MachineFacts: ...
 
-    def look(self, *, at: float, monotonic: float) -> Snapshot:
+    def snapshot(self, *, at: float, monotonic: float) -> Snapshot:
         """Takes milliseconds and waits for no device: /proc is memory."""
         ...
 
@@ -49,7 +49,7 @@ class ReportSink(Protocol):
 class UsagePoller:
     def __init__(
         self,
-        eyes: SnapshotSource,
+        reader: SnapshotSource,
         executables: Executables,
         reports: ReportSink,
         *,
@@ -59,7 +59,7 @@ class UsagePoller:
         meter: Meter,
         readiness: Readiness,
     ) -> None:
-        self._eyes = eyes
+        self._reader = reader
         self._executables = executables
         self._reports = reports
         self._interval_s = interval_s
@@ -87,38 +87,40 @@ class UsagePoller:
         try:
             # Once: when the clock is set, the kernel moves the time of boot, and with it the start
             # of every process, which is half of its identity.
-            self._facts = self._facts or self._eyes.facts()
-            look = self._eyes.look(at=self._clock.now(), monotonic=begun)
+            self._facts = self._facts or self._reader.facts()
+            snapshot = self._reader.snapshot(at=self._clock.now(), monotonic=begun)
         except MalformedError as error:
-            self._meter.count(names.LOOKS, result="failed")
+            self._meter.count(names.USAGE_SNAPSHOTS, result="failed")
             self._readiness.fail(PART, str(error))
-            log.warning("look_failed", {names.ERROR: error})
+            log.warning("snapshot_failed", {names.ERROR: error})
             return
         self._executables.follow(
-            {process: counters.command for process, counters in look.processes.items()}
+            {process: counters.command for process, counters in snapshot.processes.items()}
         )
-        self._summaries += self._summing.add(look, ticks_per_s=self._facts.ticks_per_s)
-        if self._due(look):
-            self._report(look, self._facts)
+        self._summaries += self._summing.add(snapshot, ticks_per_s=self._facts.ticks_per_s)
+        if self._due(snapshot):
+            self._report(snapshot, self._facts)
         self._readiness.pass_(PART)
-        self._meter.count(names.LOOKS, result="done")
-        self._meter.observe(names.LOOK_SECONDS, self._clock.monotonic() - begun)
+        self._meter.count(names.USAGE_SNAPSHOTS, result="done")
+        self._meter.observe(names.USAGE_SNAPSHOT_SECONDS, self._clock.monotonic() - begun)
 
-    def _due(self, look: Snapshot) -> bool:
+    def _due(self, snapshot: Snapshot) -> bool:
         if self._reported is None or len(self._summaries) >= MOST_SUMMARIES:
             return True
         # On the beat that is nearest: looks come a little early or late.
         early_s = self._interval_s / 2
-        return look.monotonic - self._reported.monotonic >= self._reports.report_every_s - early_s
+        return (
+            snapshot.monotonic - self._reported.monotonic >= self._reports.report_every_s - early_s
+        )
 
-    def _report(self, look: Snapshot, facts: MachineFacts) -> None:
+    def _report(self, snapshot: Snapshot, facts: MachineFacts) -> None:
         report = report_of(
             self._reported,
-            look,
+            snapshot,
             facts=facts,
             verdicts=self._executables.verdicts,
             denied=self._executables.denied,
         )
         self._reports.put(replace(report, summaries=tuple(self._summaries)))
-        self._reported = look
+        self._reported = snapshot
         self._summaries.clear()

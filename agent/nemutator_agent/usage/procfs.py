@@ -39,8 +39,8 @@ from nemutator_agent.usage.text import clean
 
 T = TypeVar("T")
 
-_YOUNG_LOOKS = 3
-_LOOKS_UNTIL_AGAIN = 10
+_YOUNG_SNAPSHOTS = 3
+_SNAPSHOTS_UNTIL_AGAIN = 10
 """A process is moved into its group just after it started; later moves are rare, so they may be
 seen half a minute late. The same goes for a process that got the number of a kernel thread."""
 
@@ -52,7 +52,7 @@ _LONGEST_FACT = 200
 
 @dataclass(slots=True)
 class _Known:
-    looks: int
+    snapshots: int
     memberships: bytes
 
 
@@ -92,7 +92,7 @@ class ProcfsReader:
             ticks_per_s=os.sysconf("SC_CLK_TCK"),
         )
 
-    def look(self, *, at: float, monotonic: float) -> Snapshot:
+    def snapshot(self, *, at: float, monotonic: float) -> Snapshot:
         """Raises MalformedError when even the machine's own counters cannot be read."""
         # The machine first: it must not go without because others used up the descriptors.
         cpu = parse_cpu_times(self._machine_file("stat"))
@@ -103,8 +103,8 @@ class ProcfsReader:
         )
         processes, over = self._processes()
         memberships = {self._known[process].memberships for process in processes}
-        groups, groups_over = self._look_at_groups(map(self._place, memberships))
-        look = Snapshot(
+        groups, groups_over = self._read_groups(map(self._place, memberships))
+        snapshot = Snapshot(
             at=at,
             monotonic=monotonic,
             cpu=cpu,
@@ -128,7 +128,7 @@ class ProcfsReader:
             ),
         )
         self._files.sweep()
-        return look
+        return snapshot
 
     def started_ticks(self, pid: int) -> int | None:
         """When the process that has this number now was started."""
@@ -167,11 +167,11 @@ class ProcfsReader:
         return found, over
 
     def _may_be_process(self, pid: int) -> bool:
-        looks = self._kernel_threads.get(pid)
-        if looks is None:
+        snapshots = self._kernel_threads.get(pid)
+        if snapshots is None:
             return True
-        self._kernel_threads[pid] = looks + 1
-        return (looks + pid) % _LOOKS_UNTIL_AGAIN == 0
+        self._kernel_threads[pid] = snapshots + 1
+        return (snapshots + pid) % _SNAPSHOTS_UNTIL_AGAIN == 0
 
     def _stat(self, pid: int) -> ProcessStat | None:
         stat = self._parsed(self._files.read(f"{self._proc}/{pid}/stat"), parse_process_stat)
@@ -185,27 +185,25 @@ class ProcfsReader:
 
     def _membership(self, process: ProcessId) -> _Known | None:
         entry = self._known.get(process)
-        looks = 0 if entry is None else entry.looks + 1
+        snapshots = 0 if entry is None else entry.snapshots + 1
         if (
             entry is not None
-            and looks >= _YOUNG_LOOKS
-            and (looks + process.pid) % _LOOKS_UNTIL_AGAIN
+            and snapshots >= _YOUNG_SNAPSHOTS
+            and (snapshots + process.pid) % _SNAPSHOTS_UNTIL_AGAIN
         ):
-            entry.looks = looks
+            entry.snapshots = snapshots
             return entry
         content = read_once(f"{self._proc}/{process.pid}/cgroup")
         # By path, the answer may be of another process with this number: unless ours still lives.
         stat = self._stat(process.pid)
         if content is None or stat is None or stat.started_ticks != process.started_ticks:
             return None
-        return _Known(looks, content)
+        return _Known(snapshots, content)
 
     def _placed(self, content: bytes) -> Placement:
         return place(self._parsed(content, parse_memberships) or (), self._hierarchies)
 
-    def _look_at_groups(
-        self, placements: Iterable[Placement]
-    ) -> tuple[dict[str, GroupCounters], int]:
+    def _read_groups(self, placements: Iterable[Placement]) -> tuple[dict[str, GroupCounters], int]:
         there: dict[str, set[Hierarchy]] = {}
         wanted: set[str] = set()
         for placement in placements:
@@ -215,7 +213,7 @@ class ProcfsReader:
                     there.setdefault(above, set()).add(hierarchy)
         paths = sorted(wanted - {"/"})
         groups = {
-            path: self._groups.look(path, self._ordered(there.get(path, ())))
+            path: self._groups.read(path, self._ordered(there.get(path, ())))
             for path in paths[: self._most_groups]
         }
         return groups, len(paths) - len(groups)

@@ -41,18 +41,18 @@ class ProgramCounters:
         self._before: Mapping[ProcessId, ProcessCounters] = {}
         self._cpu_ticks: dict[Counted, int] = {}
 
-    def add(self, look: Snapshot, *, ticks_per_s: int) -> Mapping[Counted, GroupCounters]:
+    def add(self, snapshot: Snapshot, *, ticks_per_s: int) -> Mapping[Counted, GroupCounters]:
         """The counters of each program in *look* that no group counts."""
         sums: dict[Counted, _Sum] = {}
-        for identity, process in look.processes.items():
-            if not _uncounted(look, process.path):
+        for identity, process in snapshot.processes.items():
+            if not _uncounted(snapshot, process.path):
                 continue
             program = Counted(process.path, process.command)
             total = sums.setdefault(program, _Sum(self._cpu_ticks.get(program, 0)))
             before = self._before.get(identity)
             total.cpu_ticks += 0 if before is None else max(process.cpu_ticks - before.cpu_ticks, 0)
             total.memory_bytes += process.memory_bytes
-        self._before = look.processes
+        self._before = snapshot.processes
         self._cpu_ticks = {program: total.cpu_ticks for program, total in sums.items()}
         return {
             program: GroupCounters(
@@ -65,9 +65,9 @@ class ProgramCounters:
         }
 
 
-def _uncounted(look: Snapshot, path: str) -> bool:
+def _uncounted(snapshot: Snapshot, path: str) -> bool:
     """Whether the group at *path* has no counter of its own; one that was not read may have."""
-    if look.gaps.reads_over_cap:
+    if snapshot.gaps.reads_over_cap:
         return False
-    group = look.groups.get(path)
+    group = snapshot.groups.get(path)
     return path == "/" if group is None else group.cpu_us is None

@@ -58,7 +58,7 @@ def rate(before: int | None, after: int | None, elapsed_s: float) -> float | Non
 
 
 def _cores(before: int | None, after: int | None, *, per_core_s: float) -> float | None:
-    """CPU time as cores in use; *per_core_s* is what one busy core adds between the looks."""
+    """CPU time as cores in use; *per_core_s* is what one busy core adds between the snapshots."""
     used = rate(before, after, per_core_s)
     return None if used is None else round(used, _DECIMALS)
 

@@ -42,32 +42,32 @@ class _Span:
 
 
 class Summaries:
-    """Remembers one span per group or program of the last look: bounded by what a look may hold."""
+    """Remembers one span per group or program of the last snapshot: bounded by what a look may hold."""
 
     def __init__(self, *, every_s: float) -> None:
         self._every_s = every_s
         self._programs = ProgramCounters()
         self._spans: dict[Counted, _Span] = {}
 
-    def add(self, look: Snapshot, *, ticks_per_s: int) -> tuple[Summary, ...]:
+    def add(self, snapshot: Snapshot, *, ticks_per_s: int) -> tuple[Summary, ...]:
         """The summaries that *look* completes; a group that has ended gets its last one."""
         completed = []
         spans: dict[Counted, _Span] = {}
         counted = {
             Counted(path): counters
-            for path, counters in look.groups.items()
+            for path, counters in snapshot.groups.items()
             if counters.cpu_us is not None and is_sized(path)
         }
-        counted.update(self._programs.add(look, ticks_per_s=ticks_per_s))
+        counted.update(self._programs.add(snapshot, ticks_per_s=ticks_per_s))
         for what, counters in counted.items():
             before = self._spans.get(what)
-            span = None if before is None else _continued(before, counters, look)
+            span = None if before is None else _continued(before, counters, snapshot)
             if span is not None and span.elapsed_s >= self._every_s:
                 completed.append((what, span))
                 span = None
             elif span is None and before is not None:
                 completed += self._last(what, before)
-            spans[what] = _begun(counters, look) if span is None else span
+            spans[what] = _begun(counters, snapshot) if span is None else span
         for what in self._spans.keys() - spans.keys():
             completed += self._last(what, self._spans[what])
         self._spans = spans
@@ -95,20 +95,20 @@ def _order(completed: tuple[Counted, _Span]) -> tuple[str, bytes, float]:
     return what.path, what.command or b"", span.to_at
 
 
-def _begun(counters: GroupCounters, look: Snapshot) -> _Span:
+def _begun(counters: GroupCounters, snapshot: Snapshot) -> _Span:
     used_us = counters.cpu_us or 0
     return _Span(
         counters.inode,
-        look.monotonic,
+        snapshot.monotonic,
         used_us,
-        look.monotonic,
+        snapshot.monotonic,
         used_us,
-        look.at,
+        snapshot.at,
         counters.memory_bytes,
     )
 
 
-def _continued(span: _Span, counters: GroupCounters, look: Snapshot) -> _Span | None:
+def _continued(span: _Span, counters: GroupCounters, snapshot: Snapshot) -> _Span | None:
     """*span* up to *look*; None when this is another group under the same path."""
     if counters.cpu_us is None or counters.cpu_us < span.to_us or counters.inode != span.inode:
         return None
@@ -117,9 +117,9 @@ def _continued(span: _Span, counters: GroupCounters, look: Snapshot) -> _Span | 
         span.inode,
         span.from_monotonic,
         span.from_us,
-        look.monotonic,
+        snapshot.monotonic,
         counters.cpu_us,
-        look.at,
+        snapshot.at,
         max(seen, default=None),
     )
 

@@ -9,12 +9,12 @@ from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_controller.grants.records import grants_of
 
-from tests.fakes.callers import POD, KeptGrants
 from tests.fakes.clocks import ManualClock
+from tests.fakes.peers import POD, RecordedGrants
 
 
-def audit(key: str = "k") -> tuple[Audit, KeptGrants, ManualClock]:
-    grants, clock = KeptGrants(), ManualClock()
+def audit(key: str = "k") -> tuple[Audit, RecordedGrants, ManualClock]:
+    grants, clock = RecordedGrants(), ManualClock()
     return Audit(grants, node="n1", key=Secret(key), clock=clock), grants, clock
 
 

@@ -1,8 +1,8 @@
 import pytest
 from nemutator_agent.credentials.http_refusals import (
     faulty,
+    not_attested,
     of_vault,
-    stranger,
     too_many,
     undeclared_in_pod,
     without_key,
@@ -21,7 +21,7 @@ from nemutator_agent.credentials.vault.failures import (
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_common.declarations import DeclarationError, Reference
 
-from tests.fakes.callers import POD
+from tests.fakes.peers import POD
 
 ACCOUNT = account(POD, None)
 
@@ -77,7 +77,7 @@ def test_a_failure_of_no_known_kind_is_a_defect() -> None:
 
 
 def test_a_stranger_learns_which_step_failed() -> None:
-    refusal = stranger(AttestationError("other pod", "the caller is in pod u-2"))
+    refusal = not_attested(AttestationError("other pod", "the caller is in pod u-2"))
     assert (refusal.status, refusal.step) == (403, "other pod")
     assert "u-2" in refusal.error
 

@@ -12,10 +12,10 @@ SERVICE = ProcessFacts("1:memory:/m\n0::/system.slice/app.service/worker\n", 1, 
 
 
 def test_the_sockets_pod_and_the_kernels_pod_must_be_one() -> None:
-    witness = PodAttestor(PodsRoot("", "/kubepods"))
-    witness.admit(IN_POD, UID)
+    attestor = PodAttestor(PodsRoot("", "/kubepods"))
+    attestor.admit(IN_POD, UID)
     with pytest.raises(AttestationError) as refused:
-        witness.admit(IN_POD, OTHER)
+        attestor.admit(IN_POD, OTHER)
     assert refused.value.step == "other pod"
 
 
@@ -83,42 +83,42 @@ OWN_GROUP = f"/kubepods/burstable/pod{OTHER}/{'a' * 64}"
 
 
 def test_who_sees_no_pods_admits_nobody_before_it_has_learnt() -> None:
-    witness = LearningPodAttestor("0::/\n", "")
+    attestor = LearningPodAttestor("0::/\n", "")
     facts = ProcessFacts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None)
     with pytest.raises(AttestationError):
-        witness.admit(facts, UID)
+        attestor.admit(facts, UID)
     with pytest.raises(ValueError, match="pods_root"):
-        witness.learn("")
-    witness.learn(f":/kubepods@{OWN_GROUP}")
-    witness.admit(facts, UID)
+        attestor.learn("")
+    attestor.learn(f":/kubepods@{OWN_GROUP}")
+    attestor.admit(facts, UID)
     with pytest.raises(AttestationError, match="is in pod"):
-        witness.admit(facts, OTHER)
+        attestor.admit(facts, OTHER)
 
 
 def test_what_is_known_already_is_not_learnt_anew() -> None:
-    witness = LearningPodAttestor("0::/\n", f":/kubepods@{OWN_GROUP}")
-    witness.learn("nonsense")
-    witness.admit(ProcessFacts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None), UID)
+    attestor = LearningPodAttestor("0::/\n", f":/kubepods@{OWN_GROUP}")
+    attestor.learn("nonsense")
+    attestor.admit(ProcessFacts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None), UID)
 
 
 def test_of_a_root_that_is_set_the_own_place_is_learnt() -> None:
     """Whoever names kubelet's root cannot name a container that is another one at each start."""
-    witness = LearningPodAttestor("0::/\n", "/kubepods")
+    attestor = LearningPodAttestor("0::/\n", "/kubepods")
     facts = ProcessFacts(f"0::/../../pod{UID}/{'b' * 64}\n", 1, None)
-    witness.learn("")
+    attestor.learn("")
     with pytest.raises(AttestationError, match="does not know its place"):
-        witness.admit(facts, UID)
+        attestor.admit(facts, UID)
     # What is set stays so, whatever mount takes for it.
-    witness.learn(f":/elsewhere@{OWN_GROUP}")
-    witness.admit(facts, UID)
+    attestor.learn(f":/elsewhere@{OWN_GROUP}")
+    attestor.admit(facts, UID)
 
 
 def test_of_another_hierarchy_no_place_is_learnt() -> None:
     own = "4:memory:/\n0::/\n"
-    witness = LearningPodAttestor(own, ":/kubepods")
-    witness.learn(f"memory:/kubepods@{OWN_GROUP}")
+    attestor = LearningPodAttestor(own, ":/kubepods")
+    attestor.learn(f"memory:/kubepods@{OWN_GROUP}")
     with pytest.raises(AttestationError, match="does not know its place"):
-        witness.admit(ProcessFacts(f"4:memory:/\n0::/../../pod{UID}/x\n", 1, None), UID)
+        attestor.admit(ProcessFacts(f"4:memory:/\n0::/../../pod{UID}/x\n", 1, None), UID)
 
 
 def test_a_setting_that_makes_no_sense_is_said_at_once() -> None:

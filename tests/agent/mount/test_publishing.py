@@ -4,8 +4,8 @@ from dataclasses import dataclass, field
 import pytest
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.publishing import (
-    LOOK_S,
     MOST_VOLUMES,
+    POLL_S,
     TooManyVolumesError,
     VolumePublisher,
 )
@@ -222,9 +222,9 @@ async def test_it_keeps_looking_until_credentials_are_there(node: Node) -> None:
     async with asyncio.TaskGroup() as tasks:
         running = tasks.create_task(publisher.run())
         await node.clock.until_sleeping()
-        await node.clock.advance(LOOK_S)
+        await node.clock.advance(POLL_S)
         assert node.credentials.known == {}
         node.credentials.away = False
-        await node.clock.advance(LOOK_S)
+        await node.clock.advance(POLL_S)
         assert sorted(node.credentials.known) == ["csi-1"]
         running.cancel()

@@ -30,7 +30,7 @@ def test_version_2_has_everything_in_one_place() -> None:
             "/u/a/cpu.pressure": PSI,
         }
     )
-    found = ControlGroups(files).look("/a", [V2])
+    found = ControlGroups(files).read("/a", [V2])
     assert (found.cpu_us, found.memory_bytes) == (1500, 5000)
     assert found.pressures == Pressures(cpu=Pressure(1.0, 2.0, None, None))
     assert found.inode is not None
@@ -44,7 +44,7 @@ def test_version_1_has_a_place_for_each_controller() -> None:
             "/m/a/memory.stat": b"inactive_file 1\ntotal_inactive_file 10000\n",
         }
     )
-    found = ControlGroups(files).look("/a", [CPU, MEMORY])
+    found = ControlGroups(files).read("/a", [CPU, MEMORY])
     assert (found.cpu_us, found.memory_bytes) == (1500, 0)
     assert found.pressures == Pressures()
 
@@ -58,12 +58,12 @@ def test_a_hybrid_machine_counts_cpu_in_version_2_and_memory_in_version_1() -> N
             "/m/a/memory.stat": b"total_inactive_file 0\n",
         }
     )
-    found = ControlGroups(files).look("/a", [V2, CPU, MEMORY])
+    found = ControlGroups(files).read("/a", [V2, CPU, MEMORY])
     assert (found.cpu_us, found.memory_bytes) == (7, 9)
 
 
 def test_what_cannot_be_read_or_understood_is_none_and_never_zero() -> None:
     files = FileTexts({"/u/a/cpu.stat": b"garbage", "/u/a/memory.current": b"5\n"})
-    found = ControlGroups(files).look("/a", [V2])
+    found = ControlGroups(files).read("/a", [V2])
     assert (found.cpu_us, found.memory_bytes) == (None, None)
-    assert ControlGroups(files).look("/../a", [V2]).inode is None
+    assert ControlGroups(files).read("/../a", [V2]).inode is None

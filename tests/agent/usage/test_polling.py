@@ -13,29 +13,29 @@ from nemutator_common.wire import Report
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.executables import ScriptedPrograms, ScriptedWorker
-from tests.fakes.machines import FACTS, group, look, process
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.snapshots import FACTS, group, process, snapshot
 
 SERVICE = "/system.slice/shop.service"
 
 
-class ScriptedEyes:
+class ScriptedMachine:
     def __init__(self) -> None:
         self.blind = False
-        self.looks = 0
+        self.snapshots = 0
         self.services = [SERVICE]
 
     def facts(self) -> MachineFacts:
         return FACTS
 
-    def look(self, *, at: float, monotonic: float) -> Snapshot:
+    def snapshot(self, *, at: float, monotonic: float) -> Snapshot:
         if self.blind:
             raise MalformedError("/proc/stat: cannot be read")
-        self.looks += 1
-        return look(
+        self.snapshots += 1
+        return snapshot(
             monotonic,
-            busy_ticks=self.looks * 300,
-            groups=dict.fromkeys(self.services, group(self.looks * 1_500_000)),
+            busy_ticks=self.snapshots * 300,
+            groups=dict.fromkeys(self.services, group(self.snapshots * 1_500_000)),
             processes={ProcessId(7, 0): process("/a")},
         )
 
@@ -43,7 +43,7 @@ class ScriptedEyes:
 class Bench:
     def __init__(self) -> None:
         self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
-        self.eyes, self.reports = ScriptedEyes(), list[Report]()
+        self.reader, self.reports = ScriptedMachine(), list[Report]()
         self.report_every_s = 0.0
         executables = Executables(
             ScriptedPrograms(),
@@ -53,7 +53,7 @@ class Bench:
             roll=lambda: 0.0,
         )
         self.sampler = UsagePoller(
-            self.eyes,
+            self.reader,
             executables,
             self,
             interval_s=3.0,
@@ -82,7 +82,7 @@ async def test_it_looks_at_once_and_then_on_the_beat() -> None:
         await bench.clock.advance(9.0)
     assert [report.machine.cpu_cores for report in bench.reports] == [None, 1.0, 1.0, 1.0]
     assert PART not in bench.readiness.problems()
-    assert bench.meter.value(names.LOOKS, result="done") == 4
+    assert bench.meter.value(names.USAGE_SNAPSHOTS, result="done") == 4
 
 
 async def test_a_brain_that_asks_for_less_gets_fewer_reports_and_all_summaries() -> None:
@@ -90,10 +90,10 @@ async def test_a_brain_that_asks_for_less_gets_fewer_reports_and_all_summaries()
     async with bench.running():
         bench.report_every_s = 29.0
         await bench.clock.advance(65.0)
-    assert bench.eyes.looks == 22
+    assert bench.reader.snapshots == 22
     # On the nearest beat: every 30 s.
     assert [report.taken_at - bench.reports[0].taken_at for report in bench.reports] == [0, 30, 60]
-    # Rates are those since the report before, not since the last look.
+    # Rates are those since the report before, not since the last snapshot.
     assert [report.machine.cpu_cores for report in bench.reports] == [None, 1.0, 1.0]
     summaries = [one for report in bench.reports for one in report.summaries]
     assert [one.to_at - one.from_at for one in summaries] == [15.0] * 4
@@ -105,7 +105,7 @@ async def test_a_brain_that_asks_for_less_gets_fewer_reports_and_all_summaries()
 async def test_summaries_that_wait_are_reported_before_they_are_too_many() -> None:
     bench = Bench()
     half = MOST_SUMMARIES // 2
-    bench.eyes.services = [f"/system.slice/{number}.service" for number in range(half)]
+    bench.reader.services = [f"/system.slice/{number}.service" for number in range(half)]
     async with bench.running():
         bench.report_every_s = 60.0
         await bench.clock.advance(45.0)
@@ -124,10 +124,10 @@ async def test_a_jump_of_the_wall_clock_changes_no_rate_and_no_identity() -> Non
 
 async def test_a_machine_that_shows_nothing_is_said_and_tried_again() -> None:
     bench = Bench()
-    bench.eyes.blind = True
+    bench.reader.blind = True
     async with bench.running():
         assert bench.readiness.problems()[PART] == "/proc/stat: cannot be read"
-        bench.eyes.blind = False
+        bench.reader.blind = False
         await bench.clock.advance(3.0)
     assert PART not in bench.readiness.problems()
-    assert bench.meter.value(names.LOOKS, result="failed") == 1
+    assert bench.meter.value(names.USAGE_SNAPSHOTS, result="failed") == 1

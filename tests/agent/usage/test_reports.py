@@ -16,7 +16,7 @@ from nemutator_agent.usage.reports import (
 from nemutator_agent.usage.snapshot import Snapshot
 from nemutator_common.wire import Report
 
-from tests.fakes.machines import FACTS, group, look, process
+from tests.fakes.snapshots import FACTS, group, process, snapshot
 
 counters = st.one_of(st.none(), st.integers(0, 2**63))
 seconds = st.floats(0.001, 1e6)
@@ -45,7 +45,7 @@ def test_nothing_is_lost_between_looks(steps: list[tuple[int, float]]) -> None:
 
 
 def test_the_first_look_has_no_rates() -> None:
-    report = folded(None, look(1.0, processes={ProcessId(7, 0): process("/a")}))
+    report = folded(None, snapshot(1.0, processes={ProcessId(7, 0): process("/a")}))
     assert report.machine.cpu_cores is None
     assert [workload.cpu_cores for workload in report.workloads] == [None, None]
     assert report.processes[0].cpu_cores is None
@@ -54,13 +54,13 @@ def test_the_first_look_has_no_rates() -> None:
 def test_counters_become_cores() -> None:
     seven = ProcessId(7, 50)
     report = folded(
-        look(
+        snapshot(
             10.0,
             busy_ticks=100,
             groups={"/a": group(1_000_000)},
             processes={seven: process("/a", cpu_ticks=10)},
         ),
-        look(
+        snapshot(
             12.0,
             busy_ticks=400,
             groups={"/a": group(2_000_000)},
@@ -78,24 +78,27 @@ def test_counters_become_cores() -> None:
 
 def test_a_group_made_anew_under_its_old_path_has_no_rate() -> None:
     seven = {ProcessId(7, 0): process("/a")}
-    before = look(1.0, groups={"/a": group(5, inode=1)}, processes=seven)
-    after = look(2.0, groups={"/a": group(9, inode=2)}, processes=seven)
+    before = snapshot(1.0, groups={"/a": group(5, inode=1)}, processes=seven)
+    after = snapshot(2.0, groups={"/a": group(9, inode=2)}, processes=seven)
     assert folded(before, after).workloads[1].cpu_cores is None
 
 
 def test_a_process_that_got_an_old_number_has_no_rate() -> None:
-    before = look(1.0, processes={ProcessId(7, 0): process(cpu_ticks=5)})
-    after = look(2.0, processes={ProcessId(7, 99): process(cpu_ticks=9)})
+    before = snapshot(1.0, processes={ProcessId(7, 0): process(cpu_ticks=5)})
+    after = snapshot(2.0, processes={ProcessId(7, 99): process(cpu_ticks=9)})
     assert folded(before, after).processes[0].cpu_cores is None
 
 
 def test_a_clock_that_stands_still_gives_no_rate() -> None:
     seven = {ProcessId(7, 0): process()}
-    assert folded(look(1.0, processes=seven), look(1.0, processes=seven)).machine.cpu_cores is None
+    assert (
+        folded(snapshot(1.0, processes=seven), snapshot(1.0, processes=seven)).machine.cpu_cores
+        is None
+    )
 
 
 def test_groups_above_a_process_are_shown_and_empty_ones_are_not() -> None:
-    seen = look(1.0, groups={"/z": group(1)}, processes={ProcessId(7, 0): process("/a/b")})
+    seen = snapshot(1.0, groups={"/z": group(1)}, processes={ProcessId(7, 0): process("/a/b")})
     report = folded(None, seen)
     assert [(w.path, w.processes) for w in report.workloads] == [("/", 0), ("/a", 0), ("/a/b", 1)]
 
@@ -103,19 +106,19 @@ def test_groups_above_a_process_are_shown_and_empty_ones_are_not() -> None:
 def test_what_an_inspection_found_is_told() -> None:
     seven = ProcessId(7, 0)
     found = {seven: Verdict("go", "go1.26.8")}
-    seen = look(1.0, processes={seven: process()})
+    seen = snapshot(1.0, processes={seven: process()})
     told = report_of(None, seen, facts=FACTS, verdicts=found).processes[0]
     assert (told.runtime, told.runtime_version) == ("go", "go1.26.8")
 
 
 def test_denied_executables_are_named() -> None:
-    report = report_of(None, look(1.0, gaps=Gaps()), facts=FACTS, verdicts={}, denied=3)
+    report = report_of(None, snapshot(1.0, gaps=Gaps()), facts=FACTS, verdicts={}, denied=3)
     assert any("3 processes" in missing.what for missing in report.missing)
 
 
 @pytest.mark.parametrize("hostile", ["/a\x07", "/a\\x07", "/" + "x" * 5000, "/'\"<b>", "/\udcff"])
 def test_hostile_names_are_clean_and_bounded(hostile: str) -> None:
-    seen = look(1.0, processes={ProcessId(7, 0): process(hostile, command=b"\x1b[2J" * 99)})
+    seen = snapshot(1.0, processes={ProcessId(7, 0): process(hostile, command=b"\x1b[2J" * 99)})
     report = folded(None, seen)
     for text in (report.workloads[1].path, report.workloads[1].name, report.processes[0].command):
         assert text.isprintable()
@@ -127,7 +130,7 @@ def test_hostile_names_are_clean_and_bounded(hostile: str) -> None:
 @given(st.sets(st.text(max_size=5).map(lambda name: "/" + name.replace("/", "")), max_size=8))
 def test_no_two_groups_are_shown_alike(paths: set[str]) -> None:
     twins = paths | {"/a\x07", "/a\\x07", "/a\\x07~2"}
-    seen = look(
+    seen = snapshot(
         1.0, processes={ProcessId(n, 0): process(path) for n, path in enumerate(sorted(twins))}
     )
     report = folded(None, seen)

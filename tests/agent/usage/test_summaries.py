@@ -8,7 +8,7 @@ from nemutator_agent.usage.snapshot import GroupCounters
 from nemutator_agent.usage.summaries import Summaries, is_sized
 from nemutator_common.wire import Pressures, Summary
 
-from tests.fakes.machines import group, look, process
+from tests.fakes.snapshots import group, process, snapshot
 
 UNIT = "/system.slice/ssh.service"
 POD = "0f0e0d0c-0000-4000-8000-000000000001"
@@ -21,7 +21,7 @@ def test_where_nothing_counts_a_program_is_what_is_summed_up() -> None:
 
     def add(at: float, cpu_ticks: int) -> tuple[Summary, ...]:
         processes = {shop: process("/vm", cpu_ticks=cpu_ticks, command=b"sh\nop")}
-        seen = look(at, groups={"/vm": used(None)}, processes=processes)
+        seen = snapshot(at, groups={"/vm": used(None)}, processes=processes)
         return summing.add(seen, ticks_per_s=HZ)
 
     assert add(0.0, 5000) == ()
@@ -41,7 +41,7 @@ def summaries(*looks: tuple[float, GroupCounters | None]) -> list[Summary]:
         one
         for at, counters in looks
         for one in summing.add(
-            look(at, groups={} if counters is None else {UNIT: counters}), ticks_per_s=HZ
+            snapshot(at, groups={} if counters is None else {UNIT: counters}), ticks_per_s=HZ
         )
     ]
 
@@ -53,16 +53,16 @@ def test_a_summary_is_the_mean_of_the_counter_and_the_most_memory() -> None:
         path=UNIT,
         pod_uid=None,
         container_id=None,
-        from_at=look(0).at,
-        to_at=look(15).at,
+        from_at=snapshot(0).at,
+        to_at=snapshot(15).at,
         cpu_cores=1.0,
         memory_bytes=90,
     )
 
 
 def test_the_memory_at_the_border_belongs_to_both_sides() -> None:
-    looks = [(0.0, used(0)), (15.0, used(0, 5000)), (30.0, used(0))]
-    assert [one.memory_bytes for one in summaries(*looks)] == [5000, 5000]
+    snapshots = [(0.0, used(0)), (15.0, used(0, 5000)), (30.0, used(0))]
+    assert [one.memory_bytes for one in summaries(*snapshots)] == [5000, 5000]
 
 
 @pytest.mark.parametrize(("lived_s", "counted"), [(6.0, 0), (7.5, 1), (14.0, 1)])
@@ -73,15 +73,19 @@ def test_the_last_part_of_a_life_counts_when_it_is_long_enough(
 
 
 def test_another_group_under_the_same_path_begins_anew() -> None:
-    looks = [(0.0, used(50, inode=1)), (9.0, used(9_000_050, inode=1)), (12.0, used(3, inode=2))]
-    [summary] = summaries(*looks)
+    snapshots = [
+        (0.0, used(50, inode=1)),
+        (9.0, used(9_000_050, inode=1)),
+        (12.0, used(3, inode=2)),
+    ]
+    [summary] = summaries(*snapshots)
     assert summary.cpu_cores == 1.0
-    assert summary.to_at == look(9).at
+    assert summary.to_at == snapshot(9).at
 
 
 def test_a_counter_that_ran_backwards_is_another_life_too() -> None:
-    looks = [(0.0, used(1000)), (3.0, used(10)), (18.0, used(15_000_010))]
-    assert [one.cpu_cores for one in summaries(*looks)] == [1.0]
+    snapshots = [(0.0, used(1000)), (3.0, used(10)), (18.0, used(15_000_010))]
+    assert [one.cpu_cores for one in summaries(*snapshots)] == [1.0]
 
 
 def test_without_memory_or_cpu_there_is_no_half_summary() -> None:
@@ -92,8 +96,8 @@ def test_without_memory_or_cpu_there_is_no_half_summary() -> None:
 def test_a_pod_and_its_container_are_named() -> None:
     path = f"/kubepods/burstable/pod{POD}/{CONTAINER}"
     summing = Summaries(every_s=1.0)
-    summing.add(look(0, groups={path: group(0)}), ticks_per_s=HZ)
-    [summary] = summing.add(look(1, groups={path: group(9)}), ticks_per_s=HZ)
+    summing.add(snapshot(0, groups={path: group(0)}), ticks_per_s=HZ)
+    [summary] = summing.add(snapshot(1, groups={path: group(9)}), ticks_per_s=HZ)
     assert (summary.pod_uid, summary.container_id) == (POD, CONTAINER)
 
 
@@ -122,16 +126,16 @@ steps = st.lists(
 def test_no_cpu_time_is_lost_or_counted_twice(steps: list[tuple[float, int]]) -> None:
     summing = Summaries(every_s=15.0)
     at, total, moments = 0.0, 0, [(0.0, 0)]
-    found = list(summing.add(look(at, groups={UNIT: used(total)}), ticks_per_s=HZ))
+    found = list(summing.add(snapshot(at, groups={UNIT: used(total)}), ticks_per_s=HZ))
     for step_s, more in steps:
         at, total = at + step_s, total + more
         moments.append((at, total))
-        found += summing.add(look(at, groups={UNIT: used(total)}), ticks_per_s=HZ)
+        found += summing.add(snapshot(at, groups={UNIT: used(total)}), ticks_per_s=HZ)
     spans = [one.to_at - one.from_at for one in found]
     assert all(span >= 15.0 - 1e-6 for span in spans)
     for before, after in itertools.pairwise(found):
         assert after.from_at == pytest.approx(before.to_at)
-    ended = found[-1].to_at - look(0).at if found else 0.0
+    ended = found[-1].to_at - snapshot(0).at if found else 0.0
     expected = max(used_us for moment, used_us in moments if moment <= ended + 1e-6)
     summed = sum(one.cpu_cores * span for one, span in zip(found, spans, strict=True))
     assert summed * 1e6 == pytest.approx(expected, rel=1e-6, abs=1000)

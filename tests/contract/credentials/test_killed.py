@@ -54,7 +54,7 @@ def pods_root() -> Iterator[Path]:
     root.rmdir()
 
 
-class Standing:
+class BrokerSetup:
     def __init__(self, folder: Path, vault: Vault, place: RealPlace, pods_root: Path) -> None:
         self.folder = folder
         self.vault = vault
@@ -173,56 +173,56 @@ class Standing:
 
 
 @pytest.fixture
-def standing(vault: Vault, cluster: Cluster, pods_root: Path, tmp_path: Path) -> Iterator[Standing]:
+def setup(vault: Vault, cluster: Cluster, pods_root: Path, tmp_path: Path) -> Iterator[BrokerSetup]:
     with real_place(vault, cluster) as place:
-        yield Standing(tmp_path, vault, place, pods_root)
+        yield BrokerSetup(tmp_path, vault, place, pods_root)
 
 
 async def test_killed_between_login_and_the_pods_end_it_leaves_no_token_at_vault(
-    standing: Standing,
+    setup: BrokerSetup,
 ) -> None:
     stays, ends = str(uuid.uuid4()), str(uuid.uuid4())
-    async with standing.running() as first:
+    async with setup.running() as first:
         for uid in (stays, ends):
-            answer = await standing.ask(uid, await standing.publish(uid))
+            answer = await setup.ask(uid, await setup.publish(uid))
             assert answer["value"] == "hunter2"
-        both = standing.accessors()
+        both = setup.accessors()
         assert len(both) == 2
         first.kill()
         await first.wait()
-    assert stat.S_IMODE(standing.ledger.stat().st_mode) == 0o600
-    assert b"hunter2" not in standing.ledger.read_bytes()
-    assert os.fsencode("eyJ") not in standing.ledger.read_bytes()  # as each JWT begins
-    assert standing.accessors() == both
+    assert stat.S_IMODE(setup.ledger.stat().st_mode) == 0o600
+    assert b"hunter2" not in setup.ledger.read_bytes()
+    assert os.fsencode("eyJ") not in setup.ledger.read_bytes()  # as each JWT begins
+    assert setup.accessors() == both
 
-    standing.remove_volume(ends)
-    async with standing.running():
-        socket = await standing.publish(stays)
-        assert (await standing.ask(stays, socket))["value"] == "hunter2"
+    setup.remove_volume(ends)
+    async with setup.running():
+        socket = await setup.publish(stays)
+        assert (await setup.ask(stays, socket))["value"] == "hunter2"
         await asyncio.to_thread(
-            until, lambda: len(standing.accessors()) == 1, "one is left", within_s=PATIENCE_S
+            until, lambda: len(setup.accessors()) == 1, "one is left", within_s=PATIENCE_S
         )
-        assert standing.accessors() < both
-        assert (await standing.ask(stays, socket))["value"] == "hunter2"
+        assert setup.accessors() < both
+        assert (await setup.ask(stays, socket))["value"] == "hunter2"
 
     # Killed once more; the pod ends while nobody is there to hear of it, and slowly.
-    standing.remove_volume(stays)
-    async with standing.still_in(stays) as lingering, standing.running():
-        assert len(standing.accessors()) == 1
+    setup.remove_volume(stays)
+    async with setup.still_in(stays) as lingering, setup.running():
+        assert len(setup.accessors()) == 1
         lingering.kill()
-        await standing.until_left(set())
-    log = standing.log.read_text()
+        await setup.until_left(set())
+    log = setup.log.read_text()
     assert "hvs." not in log
     assert "hunter2" not in log
 
 
 async def test_a_token_that_was_adopted_is_revoked_with_its_pod(
-    standing: Standing,
+    setup: BrokerSetup,
 ) -> None:
     uid = str(uuid.uuid4())
-    async with standing.running():
-        await standing.ask(uid, await standing.publish(uid))
-    async with standing.running():
-        await standing.publish(uid)
-        await standing.end(uid)
-        await standing.until_left(set())
+    async with setup.running():
+        await setup.ask(uid, await setup.publish(uid))
+    async with setup.running():
+        await setup.publish(uid)
+        await setup.end(uid)
+        await setup.until_left(set())

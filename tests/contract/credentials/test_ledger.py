@@ -13,9 +13,9 @@ from nemutator_common import names
 from nemutator_common.readiness import Readiness
 from nemutator_common.secret import Secret
 
-from tests.fakes.callers import OTHER_POD, POD
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.peers import OTHER_POD, POD
 
 ACCOUNT = account(POD, None)
 
@@ -55,7 +55,7 @@ def held(entry: int, *, token: str = "hvs.x", ttl_s: float = 3600) -> HeldLease:
 
 def kept(ledger: LedgerFile, token: str = "hvs.x") -> HeldLease:
     made = held(ledger.intend(ACCOUNT), token=token)
-    ledger.keep(ACCOUNT, made)
+    ledger.save(ACCOUNT, made)
     return made
 
 
@@ -153,7 +153,7 @@ def test_one_that_cannot_be_written_is_said_and_all_is_made_up_for_later(
     kept(first, "hvs.1")
     assert place.failures("write") == 5
     assert "Vault tokens live until their own end" in place.readiness.problems()["ledger"]
-    assert [record.message for record in caplog.records].count("ledger_not_kept") == 1
+    assert [record.message for record in caplog.records].count("ledger_not_saved") == 1
     assert "hvs." not in caplog.text
     in_the_way.rmdir()
     in_the_way.parent.rmdir()

@@ -11,7 +11,7 @@ from nemutator_agent.credentials.pods.sockets import LIMITS
 from nemutator_common import names
 from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH
 
-from tests.fakes.broking import FRESH_S
+from tests.fakes.brokers import FRESH_S
 from tests.fakes.listeners import closing, everything, one_answer
 from tests.fakes.pod_sockets import Node, call
 
@@ -26,9 +26,9 @@ DECLARED = {
 @pytest.fixture
 def node(tmp_path: Path) -> Node:
     made = Node(tmp_path)
-    state = made.standing.vault.state
+    state = made.setup.vault.state
     state.write("secret/app/db", {"password": "hunter2", "user": "api"})
-    made.standing.allow("secret/app/db")
+    made.setup.allow("secret/app/db")
     return made
 
 
@@ -130,8 +130,8 @@ async def test_a_sealed_vault_is_503_and_what_was_read_before_is_marked(node: No
     async with node.running():
         socket = await node.publish("v1", declared=DECLARED)
         await call(socket, "/v1/secret/word")
-        node.standing.vault.outage = "sealed"
-        await node.standing.clock.advance(FRESH_S)
+        node.setup.vault.outage = "sealed"
+        await node.setup.clock.advance(FRESH_S)
         status, document = await call(socket, "/v1/secret/word")
         assert (status, document["stale"]) == (200, True)
         status, document = await call(socket, "/v1/secret/others")
@@ -143,13 +143,13 @@ async def test_withdrawn_the_socket_is_gone_and_the_token_revoked(node: Node) ->
     async with node.running():
         socket = await node.publish("v1", declared=DECLARED)
         await call(socket, "/v1/secret/db")
-        (token,) = node.standing.vault.state.tokens
+        (token,) = node.setup.vault.state.tokens
         path = f"{PUBLICATIONS_PATH}/v1"
         for _ in range(2):
             assert (await call(node.private, path, method="DELETE"))[0] == 204
         assert not socket.exists()
-        await node.standing.clock.advance(1)
-        assert node.standing.vault.state.revoked == [token]
+        await node.setup.clock.advance(1)
+        assert node.setup.vault.state.revoked == [token]
 
 
 async def test_published_again_the_socket_stays_the_same_one(node: Node) -> None:
@@ -158,7 +158,7 @@ async def test_published_again_the_socket_stays_the_same_one(node: Node) -> None
         before = socket.lstat().st_ino
         await node.publish("v1", declared=DECLARED)
         assert socket.lstat().st_ino == before
-        assert node.standing.meter.value(names.POD_SOCKETS) == 1
+        assert node.setup.meter.value(names.POD_SOCKETS) == 1
 
 
 async def test_after_a_restart_the_socket_is_made_anew(tmp_path: Path, node: Node) -> None:

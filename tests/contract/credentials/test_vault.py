@@ -33,7 +33,7 @@ def adapter(url: str, *, ca_file: Path | None = None, call_s: float = 10.0) -> H
 
 
 @pytest.fixture(params=["memory", "fake", pytest.param("real", marks=pytest.mark.e2e)])
-async def standing(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Place, Vault]]:
+async def setup(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Place, Vault]]:
     if request.param == "memory":
         memory = MemoryVault()
         yield FakePlace(memory.state), memory
@@ -52,13 +52,13 @@ async def standing(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Place,
 
 
 @pytest.fixture
-def place(standing: tuple[Place, Vault]) -> Place:
-    return standing[0]
+def place(setup: tuple[Place, Vault]) -> Place:
+    return setup[0]
 
 
 @pytest.fixture
-def asked(standing: tuple[Place, Vault]) -> Vault:
-    return standing[1]
+def asked(setup: tuple[Place, Vault]) -> Vault:
+    return setup[1]
 
 
 @pytest.fixture

@@ -1,4 +1,4 @@
-"""The eyes on machines of every kind, as trees of files, and on this one."""
+"""The reader on machines of every kind, as trees of files, and on this one."""
 
 import os
 from pathlib import Path
@@ -35,9 +35,9 @@ def eyes_on(
     return ProcfsReader(files, most_processes=processes, most_groups=groups, root=root)
 
 
-def reported(eyes: ProcfsReader) -> Report:
-    look = eyes.look(at=1.0, monotonic=1.0)
-    return report_of(None, look, facts=eyes.facts(), verdicts={})
+def reported(reader: ProcfsReader) -> Report:
+    snapshot = reader.snapshot(at=1.0, monotonic=1.0)
+    return report_of(None, snapshot, facts=reader.facts(), verdicts={})
 
 
 def test_a_node_of_version_2(tmp_path: Path) -> None:
@@ -116,23 +116,23 @@ def test_kernel_threads_and_zombies_are_nobodys_workload(tmp_path: Path) -> None
     )
     (tmp_path / "proc/2/stat").write_text(stat(2, "kthreadd", flags=0x208040))
     (tmp_path / "proc/3/stat").write_text(stat(3, "gone", state="Z"))
-    eyes = eyes_on(root)
-    assert [one.pid for one in reported(eyes).processes] == [4]
-    # The number of a kernel thread is used again by a process: found within ten looks.
+    reader = eyes_on(root)
+    assert [one.pid for one in reported(reader).processes] == [4]
+    # The number of a kernel thread is used again by a process: found within ten snapshots.
     (tmp_path / "proc/2/stat").write_text(stat(2, "app"))
-    assert any(len(reported(eyes).processes) == 2 for _ in range(10))
+    assert any(len(reported(reader).processes) == 2 for _ in range(10))
 
 
 def test_a_process_that_moves_is_followed_while_young_and_now_and_then(tmp_path: Path) -> None:
     root = plant(tmp_path, mounts=V2_MOUNTS, processes={7: ("x", "0::/\n")}, groups={})
-    eyes = eyes_on(root)
-    assert reported(eyes).processes[0].workload == "/"
+    reader = eyes_on(root)
+    assert reported(reader).processes[0].workload == "/"
     (tmp_path / "proc/7/cgroup").write_text("0::/a\n")
-    assert reported(eyes).processes[0].workload == "/a"
+    assert reported(reader).processes[0].workload == "/a"
     for _ in range(3):
-        reported(eyes)
+        reported(reader)
     (tmp_path / "proc/7/cgroup").write_text("0::/b\n")
-    assert any(reported(eyes).processes[0].workload == "/b" for _ in range(10))
+    assert any(reported(reader).processes[0].workload == "/b" for _ in range(10))
 
 
 def test_what_is_over_a_cap_is_counted(tmp_path: Path) -> None:
@@ -142,18 +142,18 @@ def test_what_is_over_a_cap_is_counted(tmp_path: Path) -> None:
         processes={n: ("x", f"0::/g{n}\n") for n in range(10, 15)},
         groups={f"/g{n}": v2_group() for n in range(10, 15)},
     )
-    gaps = eyes_on(root, processes=3).look(at=1, monotonic=1).gaps
+    gaps = eyes_on(root, processes=3).snapshot(at=1, monotonic=1).gaps
     assert gaps.processes_over_cap == 2
-    gaps = eyes_on(root, groups=3).look(at=1, monotonic=1).gaps
+    gaps = eyes_on(root, groups=3).snapshot(at=1, monotonic=1).gaps
     assert gaps.groups_over_cap == 2
-    eyes = eyes_on(root, descriptors=12)
+    reader = eyes_on(root, descriptors=12)
     for _ in range(2):
-        assert eyes.look(at=1, monotonic=1).gaps.reads_over_cap > 0
+        assert reader.snapshot(at=1, monotonic=1).gaps.reads_over_cap > 0
 
 
 def test_a_process_outside_of_our_cgroup_namespace_is_named(tmp_path: Path) -> None:
     root = plant(tmp_path, mounts=V2_MOUNTS, processes={7: ("x", "0::/../b\n")}, groups={})
-    assert eyes_on(root).look(at=1, monotonic=1).gaps.unplaced_processes == 1
+    assert eyes_on(root).snapshot(at=1, monotonic=1).gaps.unplaced_processes == 1
 
 
 def test_a_pod_with_a_cgroup_namespace_sees_all_of_a_node_of_version_2(tmp_path: Path) -> None:
@@ -209,14 +209,14 @@ def test_a_cgroup_namespace_whose_place_cannot_be_found_is_named(tmp_path: Path)
     )
     for written in ("0::/\n", "nonsense"):
         (tmp_path / "proc/self/cgroup").write_text(written)
-        assert eyes_on(root).look(at=1, monotonic=1).gaps.unplaced_processes == 1
+        assert eyes_on(root).snapshot(at=1, monotonic=1).gaps.unplaced_processes == 1
 
 
 def test_a_machine_without_its_files_says_which(tmp_path: Path) -> None:
     root = plant(tmp_path, mounts="", processes={}, groups={})
     (tmp_path / "proc/meminfo").unlink()
     with pytest.raises(MalformedError, match="/proc/meminfo"):
-        eyes_on(root).look(at=1, monotonic=1)
+        eyes_on(root).snapshot(at=1, monotonic=1)
 
 
 def test_descriptors_are_kept_and_given_back(tmp_path: Path) -> None:
@@ -236,8 +236,8 @@ def test_descriptors_are_kept_and_given_back(tmp_path: Path) -> None:
 
 
 def test_this_machine_and_this_process() -> None:
-    eyes = eyes_on("", descriptors=4000, processes=4000, groups=1000)
-    look = eyes.look(at=1.0, monotonic=1.0)
-    own = ProcessId(os.getpid(), eyes.started_ticks(os.getpid()) or 0)
-    assert look.processes[own].memory_bytes > 1 << 20
-    assert look.memory.total_bytes > look.memory.available_bytes > 0
+    reader = eyes_on("", descriptors=4000, processes=4000, groups=1000)
+    snapshot = reader.snapshot(at=1.0, monotonic=1.0)
+    own = ProcessId(os.getpid(), reader.started_ticks(os.getpid()) or 0)
+    assert snapshot.processes[own].memory_bytes > 1 << 20
+    assert snapshot.memory.total_bytes > snapshot.memory.available_bytes > 0

@@ -15,8 +15,8 @@ from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.pods import PodsRoot
 from nemutator_common import names
 
-from tests.fakes.callers import OTHER_POD, POD
 from tests.fakes.listeners import closing, everything, one_answer
+from tests.fakes.peers import OTHER_POD, POD
 from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, call
 
 DECLARED = {"secret.word": "secret/app/db#password"}
@@ -37,8 +37,8 @@ def node(tmp_path: Path) -> Node:
 
 
 def ready(node: Node) -> Node:
-    node.standing.vault.state.write("secret/app/db", {"password": "hunter2"})
-    node.standing.allow("secret/app/db")
+    node.setup.vault.state.write("secret/app/db", {"password": "hunter2"})
+    node.setup.allow("secret/app/db")
     return node
 
 
@@ -73,8 +73,8 @@ async def test_two_pods_that_swap_their_sockets_get_nothing(tmp_path: Path) -> N
     def is_in(_: ProcessFacts) -> str:
         return here["pod"]
 
-    node = ready(Node(tmp_path, witness=Everybody(is_in)))
-    node.standing.allow("secret/app/db", pod=OTHER_POD)
+    node = ready(Node(tmp_path, attestor=Everybody(is_in)))
+    node.setup.allow("secret/app/db", pod=OTHER_POD)
     async with node.running():
         own = await node.publish("v1", declared=DECLARED)
         others = await node.publish("v2", OTHER_POD, declared=DECLARED)
@@ -93,16 +93,16 @@ async def test_two_pods_that_swap_their_sockets_get_nothing(tmp_path: Path) -> N
                 assert "hunter2" not in str(document)
 
 
-async def test_a_real_process_that_is_in_no_pod_is_refused_by_the_real_witness(
+async def test_a_real_process_that_is_in_no_pod_is_refused_by_the_real_attestor(
     tmp_path: Path,
 ) -> None:
-    node = ready(Node(tmp_path, witness=PodAttestor(PodsRoot("", "/kubepods.slice"))))
+    node = ready(Node(tmp_path, attestor=PodAttestor(PodsRoot("", "/kubepods.slice"))))
     async with node.running():
         path = await node.publish("v1", declared=DECLARED)
         status, document = await call(path, "/v1/secret/word")
         assert status == 403
         assert document["step"] in {"position", "hierarchies", "cgroup"}
-    assert node.standing.calls == {}
+    assert node.setup.calls == {}
 
 
 @pytest.mark.parametrize(
@@ -131,7 +131,7 @@ async def test_a_name_with_tricks_is_an_unknown_name(node: Node, name: str) -> N
             status, body = await one_answer(reader)
         assert status in {400, 404}
         assert b"hunter2" not in body
-    assert node.standing.calls == {}
+    assert node.setup.calls == {}
 
 
 @pytest.mark.slow
@@ -146,7 +146,7 @@ async def test_a_flood_of_requests_is_slowed_down_and_costs_vault_one_read(node:
                 statuses.append((await one_answer(reader))[0])
         assert statuses.count(200) == 100
         assert statuses.count(429) == 200
-        assert node.standing.calls["read"] == 1
+        assert node.setup.calls["read"] == 1
 
 
 async def test_a_pod_with_more_connections_than_its_share_takes_none_of_others(
@@ -162,7 +162,7 @@ async def test_a_pod_with_more_connections_than_its_share_takes_none_of_others(
         assert (await call(other, "/v1/whoami"))[0] == 200
         for writer in opened:
             writer.close()
-        dropped = node.standing.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason="too_many")
+        dropped = node.setup.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason="too_many")
         assert dropped == 10
 
 
@@ -204,7 +204,7 @@ BIG = "x" * (250 << 10)
 
 @pytest.mark.slow
 async def test_readers_who_take_nothing_hold_little_and_stop_nobody_else(node: Node) -> None:
-    node.standing.vault.state.write("secret/app/db", {"password": "hunter2", "big": BIG})
+    node.setup.vault.state.write("secret/app/db", {"password": "hunter2", "big": BIG})
     declared = {**DECLARED, "secret.big": "secret/app/db#big", "env.BIG": "secret/app/db#big"}
     async with node.running():
         greedy = await node.publish("v1", declared=declared)
@@ -231,7 +231,7 @@ async def test_readers_who_take_nothing_hold_little_and_stop_nobody_else(node: N
 
 
 async def test_who_has_read_all_holds_none_of_it_any_more(node: Node) -> None:
-    node.standing.vault.state.write("secret/app/db", {"big": BIG})
+    node.setup.vault.state.write("secret/app/db", {"big": BIG})
     async with node.running():
         path = await node.publish("v1", declared={"secret.big": "secret/app/db#big"})
         writers = []

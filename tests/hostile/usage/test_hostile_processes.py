@@ -29,8 +29,8 @@ def named(name: bytes) -> Iterator[int]:
 
 def seen(pid: int) -> Process:
     files = OpenFiles(most=5000)
-    eyes = ProcfsReader(files, most_processes=20_000, most_groups=1)
-    report = report_of(None, eyes.look(at=1, monotonic=1), facts=eyes.facts(), verdicts={})
+    reader = ProcfsReader(files, most_processes=20_000, most_groups=1)
+    report = report_of(None, reader.snapshot(at=1, monotonic=1), facts=reader.facts(), verdicts={})
     files.close()
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
     (found,) = (process for process in report.processes if process.pid == pid)

@@ -11,9 +11,14 @@ from nemutator_common.meters import Meter
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result
-from nemutator_agent.credentials.http_refusals import HttpRefusal, stranger, too_many, undeclared
+from nemutator_agent.credentials.http_refusals import (
+    HttpRefusal,
+    not_attested,
+    too_many,
+    undeclared,
+)
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, changed
-from nemutator_agent.credentials.pods.handler import STRANGERS_BURST, STRANGERS_RATE
+from nemutator_agent.credentials.pods.handler import UNATTESTED_BURST, UNATTESTED_RATE
 from nemutator_agent.credentials.ports import AttestsByRules, ConnectedPeer
 from nemutator_agent.credentials.rate_limits import RateLimit, RateLimits
 from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
@@ -46,7 +51,7 @@ class SecretStore:
     async def set(
         self, name: str, value: Secret, *, rules: tuple[Rule, ...], owner: int
     ) -> StoredSecret:
-        """A new version; raises `StoredError` or `OperatorError`, and then nothing has changed."""
+        """A new version; raises `StoredSecretError` or `OperatorError`, and then nothing has changed."""
         async with self._one_at_a_time:
             wanted = changed(
                 self.secrets, name, value, rules=rules, owner=owner, at=self._clock.now()
@@ -57,27 +62,27 @@ class SecretStore:
 
 
 class MachineHandler:
-    """A `Desk`."""
+    """A `CallerHandler`."""
 
     def __init__(
         self,
-        cupboard: SecretStore,
+        store: SecretStore,
         *,
-        witness: AttestsByRules,
+        attestor: AttestsByRules,
         audit: Audit,
         node: str,
         rate: float,
         clock: Clock,
         meter: Meter,
     ) -> None:
-        self.cupboard = cupboard
-        self.witness = witness
+        self.store = store
+        self.attestor = attestor
         self.audit = audit
         self.node = node
         self.meter = meter
         self._clock = clock
         self._buckets = RateLimits(rate=rate, burst=2 * rate)
-        self._strangers = RateLimit(rate=STRANGERS_RATE, burst=STRANGERS_BURST)
+        self._unattested = RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST)
 
     def admit(self, peer: ConnectedPeer) -> "MachineCaller":
         now = self._clock.monotonic()
@@ -85,10 +90,10 @@ class MachineHandler:
             facts = peer.facts()
         except AttestationError as refused:
             self.meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
-            if self._strangers.take(now):
+            if self._unattested.take(now):
                 caller = AuditSubject(caller=f"uid {peer.uid}")
                 self.audit.record(caller, "connect", "denied", reason=refused.step)
-            raise stranger(refused) from None
+            raise not_attested(refused) from None
         if not self._buckets.take(peer.uid, now):
             raise self.counted(too_many())
         return MachineCaller(self, peer.uid, facts)
@@ -100,7 +105,7 @@ class MachineHandler:
 
 @dataclass(frozen=True, slots=True)
 class StoredSecretResponse:
-    """An `Answer`."""
+    """A `SecretResponse`."""
 
     name: str
     value: Secret
@@ -111,9 +116,9 @@ class StoredSecretResponse:
 
 @dataclass(frozen=True, slots=True)
 class MachineCaller:
-    """A `Visitor`."""
+    """An `AdmittedCaller`."""
 
-    desk: MachineHandler
+    handler: MachineHandler
     uid: int
     facts: ProcessFacts
 
@@ -124,23 +129,23 @@ class MachineCaller:
             "uid": self.uid,
             "executable": self.facts.executable or "",
             "cgroup": line.path if line else "",
-            "node": self.desk.node,
+            "node": self.handler.node,
         }
 
     def declared(self) -> Mapping[str, Sequence[str]]:
         return {"secrets": sorted(self._allowed()), "environment": []}
 
     async def secret(self, name: str) -> StoredSecretResponse:
-        stored = self.desk.cupboard.secrets.get(name)
+        stored = self.handler.store.secrets.get(name)
         if stored is None:
             self._record("read", "denied", name, reason="declaration")
-            raise self.desk.counted(undeclared(name, self._allowed(), how=HOW))
+            raise self.handler.counted(undeclared(name, self._allowed(), how=HOW))
         try:
-            self.desk.witness.admit(self.uid, self.facts, stored.rules)
+            self.handler.attestor.admit(self.uid, self.facts, stored.rules)
         except AttestationError as refused:
             self._record("read", "denied", name, reason=refused.step)
-            raise self.desk.counted(stranger(refused)) from None
-        self.desk.meter.count(names.CREDENTIAL_READS, result="stored")
+            raise self.handler.counted(not_attested(refused)) from None
+        self.handler.meter.count(names.CREDENTIAL_READS, result="stored")
         self._record("read", "granted", name, version=stored.version)
         return StoredSecretResponse(name, stored.value, stored.version)
 
@@ -150,12 +155,12 @@ class MachineCaller:
 
     def _allowed(self) -> list[str]:
         return [
-            name for name, stored in self.desk.cupboard.secrets.items() if self._may_have(stored)
+            name for name, stored in self.handler.store.secrets.items() if self._may_have(stored)
         ]
 
     def _may_have(self, stored: StoredSecret) -> bool:
         try:
-            self.desk.witness.admit(self.uid, self.facts, stored.rules)
+            self.handler.attestor.admit(self.uid, self.facts, stored.rules)
         except AttestationError:
             return False
         return True
@@ -170,7 +175,7 @@ class MachineCaller:
         version: int | None = None,
     ) -> None:
         program = self.facts.executable or "a program that may not be seen"
-        self.desk.audit.record(
+        self.handler.audit.record(
             AuditSubject(caller=f"uid {self.uid} {program}"),
             operation,
             result,

@@ -29,8 +29,8 @@ class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
 
 
 class StoreApi:
-    def __init__(self, cupboard: SecretStore, audit: Audit) -> None:
-        self._cupboard = cupboard
+    def __init__(self, store: SecretStore, audit: Audit) -> None:
+        self._store = store
         self._audit = audit
 
     def routes(self) -> list[web.RouteDef]:
@@ -41,13 +41,13 @@ class StoreApi:
         ]
 
     async def _list(self, _: web.Request) -> web.Response:
-        found = sorted(self._cupboard.secrets.items())
+        found = sorted(self._store.secrets.items())
         items = [_described(name, stored) for name, stored in found]
         return _json({"apiVersion": API_VERSION, "kind": "SecretList", "items": items})
 
     async def _get(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        stored = self._cupboard.secrets.get(name)
+        stored = self._store.secrets.get(name)
         if stored is None:
             return _refusal(
                 404, f"there is no secret {name[:100]!r}", "`nemutator secret list` names them"
@@ -69,7 +69,7 @@ class StoreApi:
             return _refusal(403, "the kernel does not name this caller", "call from this machine")
         try:
             wanted = msgspec.json.decode(await request.read(), type=SetRequest)
-            stored = await self._cupboard.set(
+            stored = await self._store.set(
                 name, Secret(wanted.value), rules=checked_rules(wanted.rules), owner=guest.uid
             )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

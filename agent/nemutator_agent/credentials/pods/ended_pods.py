@@ -15,10 +15,10 @@ from nemutator_agent.identity.pods import pods_named_in
 
 
 class ProcEndedPods:
-    """Fulfils the port `Remains`; sees all processes only in the machine's own pid namespace, as
+    """Fulfils the port `EndedPods`; sees all processes only in the machine's own pid namespace, as
     identity does."""
 
-    async def gone(self, homes: Mapping[str, str]) -> Collection[str]:
+    async def among(self, homes: Mapping[str, str]) -> Collection[str]:
         # In a thread: a large node has some thousand processes.
         return await asyncio.to_thread(_gone, dict(homes))
 

@@ -12,8 +12,8 @@ from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Re
 from nemutator_agent.credentials.http_refusals import (
     HttpRefusal,
     faulty,
+    not_attested,
     of_vault,
-    stranger,
     too_large,
     too_many,
     undeclared_in_pod,
@@ -26,8 +26,8 @@ from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavaila
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.failures import AttestationError
 
-STRANGERS_RATE = 1.0
-STRANGERS_BURST = 10.0
+UNATTESTED_RATE = 1.0
+UNATTESTED_BURST = 10.0
 """Records of refused callers: who floods one socket must not push others' records out."""
 
 LARGEST_ENVIRONMENT = 256 << 10
@@ -36,7 +36,7 @@ as 64 of the largest secrets."""
 
 
 class PodHandler:
-    """A `Desk`, and the `Visitor` of everybody subject_of it lets in: they are all the pod."""
+    """A `CallerHandler`, and the `AdmittedCaller` of everybody whom it lets in: they are all the pod."""
 
     def __init__(
         self,
@@ -44,7 +44,7 @@ class PodHandler:
         declarations: Declarations | DeclarationError,
         *,
         broker: Broker,
-        witness: AttestsPods,
+        attestor: AttestsPods,
         audit: Audit,
         node: str,
         auth_mount: str,
@@ -55,7 +55,7 @@ class PodHandler:
         self._session = session
         self._declarations = declarations
         self._broker = broker
-        self._witness = witness
+        self._attestor = attestor
         self._audit = audit
         self._node = node
         self._auth_mount = auth_mount
@@ -63,24 +63,24 @@ class PodHandler:
         self._meter = meter
         self._pod = session.account.pod
         self._bucket = RateLimit(rate=rate, burst=2 * rate)
-        self._strangers = RateLimit(rate=STRANGERS_RATE, burst=STRANGERS_BURST)
+        self._unattested = RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST)
 
-    # --- the desk -------------------------------------------------------------------------------
+    # --- the handler ----------------------------------------------------------------------------
     def admit(self, peer: ConnectedPeer) -> "PodHandler":
         now = self._clock.monotonic()
         try:
-            self._witness.admit(peer.facts(), self._pod.uid)
+            self._attestor.admit(peer.facts(), self._pod.uid)
         except AttestationError as refused:
             self._meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
-            if self._strangers.take(now):
-                self._audit.record(self._whom, "connect", "denied", reason=refused.step)
-            raise stranger(refused) from None
+            if self._unattested.take(now):
+                self._audit.record(self._subject, "connect", "denied", reason=refused.step)
+            raise not_attested(refused) from None
         # After the identity: nobody else can use up what the pod may ask.
         if not self._bucket.take(now):
             raise self._counted(too_many())
         return self
 
-    # --- the visitor ----------------------------------------------------------------------------
+    # --- the caller -----------------------------------------------------------------------------
     def whoami(self) -> Mapping[str, object]:
         return {
             "namespace": self._pod.namespace,
@@ -98,7 +98,7 @@ class PodHandler:
         wanted = self._understood()
         reference = wanted.secrets.get(name)
         if reference is None:
-            self._audit.record(self._whom, "read", "denied", secret=name, reason="declaration")
+            self._audit.record(self._subject, "read", "denied", secret=name, reason="declaration")
             raise self._counted(undeclared_in_pod(name, wanted.secrets))
         reading = await self._read("read", name, reference)
         picked = self._picked("read", name, reference, reading)
@@ -177,7 +177,7 @@ class PodHandler:
         cached: bool = False,
     ) -> None:
         self._audit.record(
-            self._whom,
+            self._subject,
             operation,
             result,
             secret=name,
@@ -193,5 +193,5 @@ class PodHandler:
         return refusal
 
     @property
-    def _whom(self) -> AuditSubject:
+    def _subject(self) -> AuditSubject:
         return subject_of(self._pod)

@@ -37,11 +37,11 @@ class _Published:
 
 class PodPublisher:
     def __init__(
-        self, broker: Broker, listeners: Listeners, desk: MakeHandler, *, meter: Meter
+        self, broker: Broker, listeners: Listeners, handler: MakeHandler, *, meter: Meter
     ) -> None:
         self._broker = broker
         self._listeners = listeners
-        self._desk = desk
+        self._handler = handler
         self._meter = meter
         self._published: dict[str, _Published] = {}
         self._tasks: asyncio.TaskGroup | None = None
@@ -76,7 +76,7 @@ class PodPublisher:
         session = self._broker.open(account(publication.pod, role, home=publication.directory))
         try:
             listener = self._listeners.open(
-                publication.directory, self._desk(session, declarations)
+                publication.directory, self._handler(session, declarations)
             )
         except BaseException:
             self._end(session)

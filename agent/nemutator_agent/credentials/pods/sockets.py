@@ -16,7 +16,7 @@ from nemutator_common.serving.traffic import Traffic
 
 from nemutator_agent.credentials.connection_peer import greet
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
-from nemutator_agent.credentials.http_refusals import UNASKED
+from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, Listener
 
 NAME = "pods"
@@ -40,7 +40,7 @@ class PodSockets:
         self._meter = meter
         self._traffic = Traffic(NAME, meter)
 
-    def open(self, directory: str, desk: CallerHandler) -> Listener:
+    def open(self, directory: str, handler: CallerHandler) -> Listener:
         """Listen on `agent.sock` in *directory*, which must be a directory and no link to one."""
         try:
             folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -53,7 +53,7 @@ class PodSockets:
             ) from error
         try:
             return _PodSocket(
-                folder, desk, clock=self._clock, meter=self._meter, traffic=self._traffic
+                folder, handler, clock=self._clock, meter=self._meter, traffic=self._traffic
             )
         except BaseException:
             os.close(folder)
@@ -64,7 +64,7 @@ class _PodSocket:
     def __init__(
         self,
         folder: int,
-        desk: CallerHandler,
+        handler: CallerHandler,
         *,
         clock: Clock,
         meter: ScrapedMeter,
@@ -78,7 +78,7 @@ class _PodSocket:
         self._server = HttpServer(
             name=NAME,
             address=address,
-            routes=HttpApi(desk, large_at_once=LARGE_AT_ONCE).routes(),
+            routes=HttpApi(handler, large_at_once=LARGE_AT_ONCE).routes(),
             middlewares=[refusals_as_json],
             meter=meter,
             readiness=Readiness(),
@@ -87,7 +87,7 @@ class _PodSocket:
             listening=self._listening,
             traffic=traffic,
             greet=greet,
-            remarks=UNASKED,
+            remarks=UNHANDLED,
         )
 
     async def run(self) -> None:

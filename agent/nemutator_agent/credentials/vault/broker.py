@@ -14,6 +14,7 @@ from nemutator_common.secret import Secret
 from nemutator_agent.credentials.audit import Audit, subject_of
 from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDocument
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
@@ -30,18 +31,18 @@ from nemutator_agent.credentials.vault.failures import (
 from nemutator_agent.credentials.vault.leases import HeldLease, hold
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
-from nemutator_agent.credentials.vault.sessions import CachedDenial, CachedDocument, VaultSession
+from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 2.0
+POLL_S = 2.0
 """Between two looks at which tokens are to be renewed."""
 
 RENEWALS_AT_ONCE = 4
 RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
 
-REFUSED_S = 5.0
+DENIAL_S = 5.0
 """Vault is not asked again for each request of a pod that it refuses: a login costs it a TokenReview,
 and one pod that asks for what it may not have would make all others wait for a thread."""
 
@@ -98,13 +99,13 @@ class Broker:
         if jwt is None or session.jwt == jwt:
             return
         session.jwt = jwt
-        session.refused = None
+        session.login_denial = None
 
     def close(self, session: VaultSession) -> None:
         """Its pod is gone: forget what it had, and let its token be revoked."""
         session.closed = True
         session.jwt = None
-        session.kept.clear()
+        session.cache.clear()
         self._sessions.pop(session.account.key, None)
         self._drop_token(session)
         self._count_tokens()
@@ -118,31 +119,31 @@ class Broker:
     # --- reading --------------------------------------------------------------------------------
     async def read(self, session: VaultSession, path: str) -> Reading:
         """What lies at *path*, as the account of *session* may see it; raises a VaultError."""
-        kept = session.kept.get(path)
+        cached = session.cache.get(path)
         now = self._clock.monotonic()
-        if kept is not None and now - kept.authorised < self._fresh_s:
-            return self._counted(Reading(kept.document, cached=True), "cached")
+        if cached is not None and now - cached.authorised < self._fresh_s:
+            return self._counted(Reading(cached.document, cached=True), "cached")
         try:
-            refused = session.refusals.get(path)
-            if refused is not None and now < refused.until:
-                raise refused.again()
+            denial = session.denials.get(path)
+            if denial is not None and now < denial.until:
+                raise denial.again()
             document = await self._reads.join(
                 (session.account.key, path), lambda: self._fetch(session, path)
             )
         except VaultError as error:
             # Looked up again: a denial of the same moment has removed it.
-            kept = session.kept.get(path)
-            if kept is not None and self._may_be_stale(kept, error):
-                return self._counted(Reading(kept.document, cached=True, stale=True), "stale")
+            cached = session.cache.get(path)
+            if cached is not None and self._may_be_stale(cached, error):
+                return self._counted(Reading(cached.document, cached=True, stale=True), "stale")
             self._meter.count(names.CREDENTIAL_READS, result=error.kind)
             raise
         return self._counted(Reading(document), "fetched")
 
-    def _may_be_stale(self, kept: CachedDocument, error: VaultError) -> bool:
+    def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (
             isinstance(error, VaultUnavailableError)
             and error.reason in STALE_FOR
-            and self._clock.monotonic() - kept.authorised < self._stale_s
+            and self._clock.monotonic() - cached.authorised < self._stale_s
         )
 
     def _counted(self, reading: Reading, result: str) -> Reading:
@@ -174,11 +175,11 @@ class Broker:
             document = await self._vault.read(token, mount, path)
         except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
             session.forget(path)
-            session.refusals[path] = CachedDenial(error, self._clock.monotonic() + REFUSED_S)
+            session.denials[path] = CachedDenial(error, self._clock.monotonic() + DENIAL_S)
             raise
         if not session.closed:
             session.mounts[path] = mount
-            session.remember(path, CachedDocument(document, asked))
+            session.cache.put(path, CachedDocument(document, asked))
         return document
 
     # --- tokens ---------------------------------------------------------------------------------
@@ -192,9 +193,9 @@ class Broker:
         account, jwt = session.account, session.jwt
         if jwt is None:
             raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
-        refused = session.refused
-        if refused is not None and self._clock.monotonic() < refused.until:
-            raise refused.again()
+        denial = session.login_denial
+        if denial is not None and self._clock.monotonic() < denial.until:
+            raise denial.again()
         entry = self._ledger.intend(account)
         try:
             lease = await self._vault.login(account.role, jwt)
@@ -203,9 +204,9 @@ class Broker:
                 self._ledger.end(entry)
             denied = isinstance(error, LoginRefusedError)
             if isinstance(error, LoginRefusedError):
-                until = self._clock.monotonic() + REFUSED_S
-                session.refused = CachedDenial(error, until)
-                session.kept.clear()
+                until = self._clock.monotonic() + DENIAL_S
+                session.login_denial = CachedDenial(error, until)
+                session.cache.clear()
             self._audit.record(
                 subject_of(account.pod),
                 "login",
@@ -215,7 +216,7 @@ class Broker:
             )
             raise
         held = hold(lease, self._clock.monotonic(), entry=entry, roll=self._roll())
-        self._ledger.keep(account, held)
+        self._ledger.save(account, held)
         self._audit.record(
             subject_of(account.pod), "login", "granted", role=account.role, lasts_s=lease.ttl_s
         )
@@ -224,7 +225,7 @@ class Broker:
             raise NoAccountTokenError("the pod has ended")
         self._drop_token(session)
         session.held = held
-        session.refused = None
+        session.login_denial = None
         session.renewals_failed = 0
         self._count_tokens()
         return held
@@ -242,7 +243,7 @@ class Broker:
 
     async def _renew(self) -> None:
         while True:
-            await self._clock.sleep(LOOK_S)
+            await self._clock.sleep(POLL_S)
             now = self._clock.monotonic()
             due = [session for session in self._sessions.values() if _is_due(session, now)]
             for first in range(0, len(due), RENEWALS_AT_ONCE):

@@ -75,7 +75,7 @@ class LedgerFile:
         self._write(LoginIntent(entry, account, self._clock.now()))
         return entry
 
-    def keep(self, account: Account, held: HeldLease) -> None:
+    def save(self, account: Account, held: HeldLease) -> None:
         now, monotonic = self._clock.now(), self._clock.monotonic()
         self._write(token_of(account, held, now=now, monotonic=monotonic))
 
@@ -158,4 +158,4 @@ class LedgerFile:
         self._readiness.fail(
             PART, f"{self._path}: {why}; after a restart, Vault tokens live until their own end"
         )
-        log.error("ledger_not_kept", {names.REASON: reason, names.ERROR: why})
+        log.error("ledger_not_saved", {names.REASON: reason, names.ERROR: why})

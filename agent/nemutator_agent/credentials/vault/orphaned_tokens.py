@@ -17,7 +17,7 @@ from nemutator_agent.credentials.vault.revocations import Revocations
 log = logging.getLogger(__name__)
 
 
-LOOK_S = 5.0
+POLL_S = 5.0
 """Between two looks at what is left of pods: their tokens are to be gone within 30 s of their end."""
 
 
@@ -34,7 +34,7 @@ class OrphanedTokens:
         left: Iterable[LedgerToken],
         unfinished: Iterable[LoginIntent],
         revocations: Revocations,
-        remains: EndedPods,
+        ended_pods: EndedPods,
         *,
         wait_s: float,
         clock: Clock,
@@ -42,7 +42,7 @@ class OrphanedTokens:
         roll: Callable[[], float],
     ) -> None:
         self._revocations = revocations
-        self._remains = remains
+        self._ended_pods = ended_pods
         self._unfinished = tuple(unfinished)
         self._wait_s = wait_s
         self._clock = clock
@@ -71,14 +71,14 @@ class OrphanedTokens:
         until = self._clock.monotonic() + self._wait_s
         while (left_s := until - self._clock.monotonic()) > 0:
             await self._revoke_ended()
-            await self._clock.sleep(min(LOOK_S, left_s))
+            await self._clock.sleep(min(POLL_S, left_s))
         self._revoke(self._taken(list(self._waiting)), "orphaned")
         await asyncio.get_running_loop().create_future()
 
     async def _revoke_ended(self) -> None:
         if not self._waiting:
             return
-        gone = await self._remains.gone({each.pod.uid: each.home for each in self._waiting})
+        gone = await self._ended_pods.among({each.pod.uid: each.home for each in self._waiting})
         self._revoke(self._taken([each for each in self._waiting if each.pod.uid in gone]), "ended")
 
     def _taken(self, accounts: Iterable[Account]) -> list[LedgerToken]:

@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 MOST = 1024
 AT_ONCE = 4
 """Calls at a time: a drained node ends a hundred pods together, and others still want to read."""
-LOOK_S = 1.0
+POLL_S = 1.0
 BACKOFF = Backoff(first_s=1.0, longest_s=10.0)
 """Three tries within the 30 s in which a token has to be gone."""
 
@@ -77,7 +77,7 @@ class Revocations:
                 self._news.clear()
                 await self._news.wait()
             elif not any(ending.due <= self._clock.monotonic() for ending in self._waiting):
-                await self._clock.sleep(LOOK_S)
+                await self._clock.sleep(POLL_S)
 
     async def _revoke(self, ending: _Ending) -> None:
         role = ending.account.role

@@ -25,7 +25,7 @@ _OF_A_FILE = {
 }
 
 
-def told(
+def sentences(
     notes: Mapping[str, Collection[str]], *, gone: int, unnamed: tuple[int, int]
 ) -> tuple[str, ...]:
     """*notes* by the name of a file; *unnamed* is how many places of how many."""

@@ -37,14 +37,14 @@ from nemutator_agent.profiler.symbols.named_profile import (
     callers,
     looked_up,
 )
-from nemutator_agent.profiler.symbols.notes import told
+from nemutator_agent.profiler.symbols.notes import sentences
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
 
 log = logging.getLogger(__name__)
 
-MOST_KEPT = 8192
+MOST_CACHED = 8192
 """Places with their frames: some 4 MiB. A profile has about two thousand."""
 MOST_FILES = 512
 MOST_PLACES = 100_000
@@ -127,7 +127,7 @@ class WorkerSymboliser:
         self._meter = meter
         self._longest_s = longest_s
         self._turn = asyncio.Lock()
-        self._kept: OrderedDict[tuple[FileId, int], _Place] = OrderedDict()
+        self._cache: OrderedDict[tuple[FileId, int], _Place] = OrderedDict()
         self._known: OrderedDict[FileId, _File] = OrderedDict()
 
     async def range_of(self, pid: int) -> tuple[int, int] | None:
@@ -164,7 +164,7 @@ class WorkerSymboliser:
                 self._worker.stop()
         for kind, count in session.kinds().items():
             self._meter.count(names.PROFILE_PLACES, count, kind=kind)
-        notes = told(session.notes, gone=session.gone, unnamed=session.unnamed())
+        notes = sentences(session.notes, gone=session.gone, unnamed=session.unnamed())
         return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
 
     def stop(self) -> None:
@@ -249,9 +249,9 @@ class WorkerSymboliser:
     ) -> dict[int, _Place]:
         known: dict[int, _Place] = {}
         for place in places:
-            kept = self._kept.get((file.id, place))
+            kept = self._cache.get((file.id, place))
             if kept is not None and (kept.depth is not None or place not in deep):
-                self._kept.move_to_end((file.id, place))
+                self._cache.move_to_end((file.id, place))
                 known[place] = kept
         missing = [place for place in places if place not in known]
         for start in range(0, len(missing), MOST_ADDRESSES):
@@ -280,7 +280,7 @@ class WorkerSymboliser:
         for place, stack in zip(question.places, answer.places, strict=True):
             frames = None if stack is None else tuple(answer.frames[one] for one in stack)
             known[place] = _Place(frames, depths.get(place))
-            _keep(self._kept, (file, place), known[place], MOST_KEPT)
+            _cache_put(self._cache, (file, place), known[place], MOST_CACHED)
 
     async def _text(self, pid: int, mapping: Mapping) -> tuple[int, int] | None:
         file = await self._files.open(pid, mapping)
@@ -301,7 +301,7 @@ class WorkerSymboliser:
         self._meter.count(names.SYMBOL_QUESTIONS, result="answered")
         if not question.kernel:
             about = _File(answer.text, answer.notes, answer.build_id, answer.shift)
-            _keep(self._known, file.id, about, MOST_FILES)
+            _cache_put(self._known, file.id, about, MOST_FILES)
         return answer
 
     # --- the kernel ------------------------------------------------------------------------------
@@ -382,8 +382,8 @@ def _in(binary: Binary, place: int, found: _Place) -> _Place:
     return _Place(tuple(frames), found.depth)
 
 
-def _keep(kept: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
-    kept[key] = value
-    kept.move_to_end(key)
-    if len(kept) > most:
-        kept.popitem(last=False)
+def _cache_put(cache: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
+    cache[key] = value
+    cache.move_to_end(key)
+    if len(cache) > most:
+        cache.popitem(last=False)

@@ -29,21 +29,21 @@ class ExaminedFiles:
     """Executables by what they were when they were handed over."""
 
     def __init__(self) -> None:
-        self._kept: OrderedDict[_Key, tuple[int, lookup.Executable]] = OrderedDict()
+        self._cache: OrderedDict[_Key, tuple[int, lookup.Executable]] = OrderedDict()
 
     def get(self, file: int) -> lookup.Executable:
         """Takes *file* over."""
         status = os.fstat(file)
         key = (status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
-        if key in self._kept:
+        if key in self._cache:
             os.close(file)
-            self._kept.move_to_end(key)
+            self._cache.move_to_end(key)
         else:
-            if len(self._kept) >= MOST_FILES:
-                _, (oldest, _) = self._kept.popitem(last=False)
+            if len(self._cache) >= MOST_FILES:
+                _, (oldest, _) = self._cache.popitem(last=False)
                 os.close(oldest)
-            self._kept[key] = (file, lookup.Executable(functools.partial(_read, file)))
-        return self._kept[key][1]
+            self._cache[key] = (file, lookup.Executable(functools.partial(_read, file)))
+        return self._cache[key][1]
 
 
 def serve(connection: socket.socket) -> None:

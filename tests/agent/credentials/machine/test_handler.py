@@ -10,9 +10,9 @@ from nemutator_agent.identity.rules import Rule
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
-from tests.fakes.callers import Caller, KeptGrants
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.peers import Caller, RecordedGrants
 
 GROUPS = "0::/system.slice/app.service\n"
 
@@ -32,11 +32,11 @@ class Machine:
     def __init__(self, *, rate: float = 100) -> None:
         self.clock = ManualClock()
         self.disk = Disk()
-        self.grants = KeptGrants()
-        self.cupboard = SecretStore({}, self.disk, clock=self.clock)
-        self.desk = MachineHandler(
-            self.cupboard,
-            witness=RuleAttestor(),
+        self.grants = RecordedGrants()
+        self.store = SecretStore({}, self.disk, clock=self.clock)
+        self.handler = MachineHandler(
+            self.store,
+            attestor=RuleAttestor(),
             audit=Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock),
             node="n1",
             rate=rate,
@@ -45,7 +45,7 @@ class Machine:
         )
 
     async def set(self, name: str, value: str, *rules: Rule) -> StoredSecret:
-        return await self.cupboard.set(name, Secret(value), rules=rules, owner=1000)
+        return await self.store.set(name, Secret(value), rules=rules, owner=1000)
 
 
 def caller(uid: int = 1000) -> Caller:
@@ -55,10 +55,10 @@ def caller(uid: int = 1000) -> Caller:
 async def test_who_set_a_secret_gets_it_and_others_do_not() -> None:
     machine = Machine()
     await machine.set("db", "hunter2")
-    answer = await machine.desk.admit(caller()).secret("db")
+    answer = await machine.handler.admit(caller()).secret("db")
     assert (answer.value.reveal(), answer.version, answer.is_whole) == ("hunter2", 1, False)
     with pytest.raises(HttpRefusal) as raised:
-        await machine.desk.admit(caller(0)).secret("db")
+        await machine.handler.admit(caller(0)).secret("db")
     assert (raised.value.status, raised.value.step) == (403, "rule")
     assert "nemutator secret set" in raised.value.remedy
     assert machine.grants.of("read") == ["granted", "denied"]
@@ -70,9 +70,9 @@ async def test_a_rule_may_name_a_program_or_a_group() -> None:
     await machine.set("a", "x", Rule(executable="/usr/bin/app"))
     await machine.set("b", "x", Rule(cgroup="/system.slice/app.service"))
     await machine.set("c", "x", Rule(uid=7))
-    visitor = machine.desk.admit(caller())
-    assert visitor.declared() == {"secrets": ["a", "b"], "environment": []}
-    assert await visitor.environment() == {}
+    admitted = machine.handler.admit(caller())
+    assert admitted.declared() == {"secrets": ["a", "b"], "environment": []}
+    assert await admitted.environment() == {}
 
 
 async def test_an_unknown_name_shows_those_that_the_caller_may_have_and_no_others() -> None:
@@ -80,13 +80,13 @@ async def test_an_unknown_name_shows_those_that_the_caller_may_have_and_no_other
     await machine.set("mine", "x")
     await machine.set("theirs", "x", Rule(uid=7))
     with pytest.raises(HttpRefusal) as raised:
-        await machine.desk.admit(caller()).secret("nope")
+        await machine.handler.admit(caller()).secret("nope")
     assert raised.value.status == 404
     assert "declared are: mine." in raised.value.remedy
 
 
 async def test_a_caller_learns_what_the_kernel_says_of_it() -> None:
-    assert Machine().desk.admit(caller()).whoami() == {
+    assert Machine().handler.admit(caller()).whoami() == {
         "uid": 1000,
         "executable": "/usr/bin/app",
         "cgroup": "/system.slice/app.service",
@@ -97,18 +97,18 @@ async def test_a_caller_learns_what_the_kernel_says_of_it() -> None:
 async def test_one_user_cannot_use_up_what_others_may_ask() -> None:
     machine = Machine(rate=1)
     for _ in range(2):
-        machine.desk.admit(caller())
+        machine.handler.admit(caller())
     with pytest.raises(HttpRefusal) as raised:
-        machine.desk.admit(caller())
+        machine.handler.admit(caller())
     assert raised.value.status == 429
-    machine.desk.admit(caller(7))
+    machine.handler.admit(caller(7))
 
 
 async def test_a_caller_that_cannot_be_known_is_refused() -> None:
     machine, ghost = Machine(), caller()
     ghost.refused = "pidfd"
     with pytest.raises(HttpRefusal) as raised:
-        machine.desk.admit(ghost)
+        machine.handler.admit(ghost)
     assert (raised.value.status, raised.value.step) == (403, "pidfd")
     assert machine.grants.of("connect") == ["denied"]
 
@@ -121,6 +121,6 @@ async def test_what_was_not_saved_has_not_changed() -> None:
         await machine.set("db", "second")
     with pytest.raises(StoredSecretError):
         await machine.set("../db", "x")
-    answer = await machine.desk.admit(caller()).secret("db")
+    answer = await machine.handler.admit(caller()).secret("db")
     assert (answer.value.reveal(), answer.version) == ("first", 1)
     assert machine.disk.saved["db"].version == 1

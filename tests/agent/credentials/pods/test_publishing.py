@@ -13,8 +13,8 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.publications import Publication, PublishedPod
 from nemutator_common.secret import Secret
 
-from tests.fakes.broking import JWT, Standing
-from tests.fakes.callers import OTHER_POD, POD, Caller, SimpleWitness
+from tests.fakes.brokers import JWT, BrokerSetup
+from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
 
 PATIENCE_S = 10.0
 
@@ -38,16 +38,16 @@ class Publishing:
     """A publisher with sockets that are none."""
 
     def __init__(self) -> None:
-        self.standing = Standing()
-        self.standing.allow("secret/app")
-        self.standing.vault.state.write("secret/app", {"a": 1})
+        self.setup = BrokerSetup()
+        self.setup.allow("secret/app")
+        self.setup.vault.state.write("secret/app", {"a": 1})
         self.sockets: dict[str, Socket] = {}
         self.desks: list[PodHandler] = []
         self.refusing = False
-        meter = self.standing.meter
-        self.publisher = PodPublisher(self.standing.broker, self, self._desk, meter=meter)
+        meter = self.setup.meter
+        self.publisher = PodPublisher(self.setup.broker, self, self._handler, meter=meter)
 
-    def open(self, directory: str, desk: CallerHandler) -> Socket:
+    def open(self, directory: str, handler: CallerHandler) -> Socket:
         if self.refusing:
             raise OperatorError("no", remedy="?", code=ExitCode.DATA_DIRECTORY)
         self.sockets[directory] = Socket()
@@ -68,27 +68,29 @@ class Publishing:
             Publication(pod=pod, directory=directory, attributes=attributes, tokens=given),
         )
 
-    async def read(self, desk: int = -1) -> str:
-        return (await self.desks[desk].admit(Caller()).secret("app")).value.reveal()
+    async def read(self, handler: int = -1) -> str:
+        return (await self.desks[handler].admit(Caller()).secret("app")).value.reveal()
 
     @property
     def served(self) -> float:
-        return self.standing.meter.value(names.POD_SOCKETS)
+        return self.setup.meter.value(names.POD_SOCKETS)
 
-    def _desk(self, session: VaultSession, declared: Declarations | DeclarationError) -> PodHandler:
-        standing = self.standing
+    def _handler(
+        self, session: VaultSession, declared: Declarations | DeclarationError
+    ) -> PodHandler:
+        setup = self.setup
         self.desks.append(
             PodHandler(
                 session,
                 declared,
-                broker=standing.broker,
-                witness=SimpleWitness(),
-                audit=standing.audit,
+                broker=setup.broker,
+                attestor=TrustingAttestor(),
+                audit=setup.audit,
                 node="n1",
                 auth_mount="kubernetes",
                 rate=100,
-                clock=standing.clock,
-                meter=standing.meter,
+                clock=setup.clock,
+                meter=setup.meter,
             )
         )
         return self.desks[-1]
@@ -96,7 +98,7 @@ class Publishing:
 
 async def test_a_published_pod_is_served_as_itself() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put()
         await publishing.sockets["/volumes/v1"].running.wait()
         assert await publishing.read() == '{"a":1}'
@@ -105,7 +107,7 @@ async def test_a_published_pod_is_served_as_itself() -> None:
 
 async def test_published_again_it_keeps_its_socket_and_takes_the_newer_token() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put(tokens={})
         with pytest.raises(HttpRefusal) as raised:
             await publishing.read()
@@ -115,30 +117,30 @@ async def test_published_again_it_keeps_its_socket_and_takes_the_newer_token() -
         assert await publishing.read() == '{"a":1}'
         # A republish may come without one.
         publishing.put(tokens={})
-        session = publishing.standing.session()
+        session = publishing.setup.session()
         assert session.jwt == Secret(f"{JWT}-{POD.uid}")
 
 
 async def test_a_token_for_somebody_else_is_not_shown_to_vault() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put(tokens={"brain.nemutator.io": f"{JWT}-{POD.uid}"})
         with pytest.raises(HttpRefusal) as raised:
             await publishing.read()
         assert raised.value.step == "token"
-        assert publishing.standing.calls == {}
+        assert publishing.setup.calls == {}
 
 
 async def test_a_withdrawn_pod_loses_its_socket_and_its_token() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put()
         await publishing.read()
-        (token,) = publishing.standing.vault.state.tokens
+        (token,) = publishing.setup.vault.state.tokens
         await publishing.publisher.withdraw("v1")
         assert publishing.sockets["/volumes/v1"].closed.is_set()
-        await publishing.standing.clock.advance(1)
-        assert publishing.standing.vault.state.revoked == [token]
+        await publishing.setup.clock.advance(1)
+        assert publishing.setup.vault.state.revoked == [token]
         assert publishing.served == 0
         # Again, and never known: both are fine.
         await publishing.publisher.withdraw("v1")
@@ -147,23 +149,23 @@ async def test_a_withdrawn_pod_loses_its_socket_and_its_token() -> None:
 
 async def test_with_two_volumes_a_pod_has_one_token_until_the_last_is_gone() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put("v1")
         publishing.put("v2")
         await publishing.read(0)
         await publishing.read(1)
-        assert publishing.standing.calls["login"] == 1
+        assert publishing.setup.calls["login"] == 1
         await publishing.publisher.withdraw("v1")
-        await publishing.standing.clock.advance(1)
-        assert publishing.standing.vault.state.revoked == []
+        await publishing.setup.clock.advance(1)
+        assert publishing.setup.vault.state.revoked == []
         await publishing.publisher.withdraw("v2")
-        await publishing.standing.clock.advance(1)
-        assert len(publishing.standing.vault.state.revoked) == 1
+        await publishing.setup.clock.advance(1)
+        assert len(publishing.setup.vault.state.revoked) == 1
 
 
 async def test_a_faulty_declaration_still_publishes_and_says_so() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put(attributes={"secret.app": "no-mount"})
         with pytest.raises(HttpRefusal, match=r"secret\.app: expected mount/path#key"):
             await publishing.read()
@@ -171,13 +173,13 @@ async def test_a_faulty_declaration_still_publishes_and_says_so() -> None:
 
 async def test_a_broken_socket_ends_alone_and_can_be_made_again() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.put("v1")
         publishing.put("v2", OTHER_POD)
         broken = publishing.sockets["/volumes/v1"]
         broken.failing.set()
         await broken.closed.wait()
-        await publishing.standing.clock.advance(0)
+        await publishing.setup.clock.advance(0)
         assert publishing.served == 1
         assert not publishing.sockets["/volumes/v2"].closed.is_set()
         publishing.put("v1")
@@ -186,7 +188,7 @@ async def test_a_broken_socket_ends_alone_and_can_be_made_again() -> None:
 
 async def test_what_cannot_be_opened_leaves_nothing_behind() -> None:
     publishing = Publishing()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         publishing.refusing = True
         with pytest.raises(OperatorError):
             publishing.put()
@@ -200,7 +202,7 @@ async def test_there_is_an_end_to_how_many_are_served() -> None:
     publishing = Publishing()
     with pytest.raises(OperatorError, match="not served yet"):
         publishing.put()
-    async with publishing.standing.running(publishing.publisher.run):
+    async with publishing.setup.running(publishing.publisher.run):
         for number in range(MOST):
             publishing.put(f"v{number}")
         with pytest.raises(OperatorError, match="no more than"):
@@ -211,9 +213,9 @@ async def test_there_is_an_end_to_how_many_are_served() -> None:
 async def test_at_the_end_every_socket_is_closed_and_no_pod_loses_its_token() -> None:
     publishing = Publishing()
     async with asyncio.timeout(PATIENCE_S):
-        async with publishing.standing.running(publishing.publisher.run):
+        async with publishing.setup.running(publishing.publisher.run):
             publishing.put()
             await publishing.sockets["/volumes/v1"].running.wait()
             await publishing.read()
     assert publishing.sockets["/volumes/v1"].closed.is_set()
-    assert publishing.standing.vault.state.revoked == []
+    assert publishing.setup.vault.state.revoked == []

@@ -8,16 +8,16 @@ from pathlib import Path
 import pytest
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.ledger import LedgerFile
-from nemutator_agent.credentials.vault.orphaned_tokens import LOOK_S
+from nemutator_agent.credentials.vault.orphaned_tokens import POLL_S
 from nemutator_common import names
 from nemutator_common.publications import PublishedPod
 from nemutator_common.readiness import Readiness
 
-from tests.fakes.broking import FRESH_S, ORPHANS_S, Standing, home_of
-from tests.fakes.callers import OTHER_POD, POD
+from tests.fakes.brokers import FRESH_S, ORPHANS_S, BrokerSetup, home_of
 from tests.fakes.clocks import ManualClock
 from tests.fakes.ledgers import Fate, MortalLedger, MortalVault
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.peers import OTHER_POD, POD
 from tests.fakes.vaults import VaultState
 
 PATH = "secret/app/db"
@@ -43,11 +43,11 @@ class Machine:
         return set(self.vault.tokens)
 
     @contextlib.asynccontextmanager
-    async def life(self, fate: Fate | None = None) -> AsyncIterator[Standing]:
+    async def life(self, fate: Fate | None = None) -> AsyncIterator[BrokerSetup]:
         fate = fate or Fate()
         clock, meter = ManualClock(self.now), MemoryMeter()
         file = LedgerFile(self.folder, clock=clock, meter=meter, readiness=Readiness())
-        standing = Standing(
+        setup = BrokerSetup(
             vault=MortalVault(self.vault, fate),
             clock=clock,
             meter=meter,
@@ -56,8 +56,8 @@ class Machine:
             unfinished=file.unfinished,
         )
         try:
-            async with standing.running():
-                yield standing
+            async with setup.running():
+                yield setup
         finally:
             file.close()
             self.now = clock.now()
@@ -68,8 +68,8 @@ def machine(tmp_path: Path) -> Machine:
     return Machine(tmp_path)
 
 
-def recovered(standing: Standing, result: str) -> float:
-    return standing.meter.value(names.RECOVERED_TOKENS, result=result)
+def recovered(setup: BrokerSetup, result: str) -> float:
+    return setup.meter.value(names.RECOVERED_TOKENS, result=result)
 
 
 async def test_a_pod_that_is_published_again_has_its_token_back(machine: Machine) -> None:
@@ -140,8 +140,8 @@ async def test_the_token_of_a_pod_of_which_nothing_is_left_is_revoked_at_once(
         await second.clock.advance(0)
         assert len(machine.alive) == 2
         # Kubelet takes a while, too.
-        second.remains.removed.add(home_of(OTHER_POD))
-        await second.clock.advance(LOOK_S)
+        second.ended_pods.removed.add(home_of(OTHER_POD))
+        await second.clock.advance(POLL_S)
         assert list(machine.vault.tokens.values()) == [account(POD, None).role]
         # The other one may still be published.
         assert second.session().held is not None
@@ -153,8 +153,8 @@ async def test_a_pod_that_is_published_meanwhile_has_not_ended(machine: Machine)
         await first.broker.read(first.session(), PATH)
     async with machine.life() as second:
         session = second.session()
-        second.remains.removed.add(home_of(POD))
-        await second.clock.advance(LOOK_S)
+        second.ended_pods.removed.add(home_of(POD))
+        await second.clock.advance(POLL_S)
         assert session.held is not None
         assert len(machine.alive) == 1
 
@@ -221,25 +221,25 @@ async def test_a_refused_login_leaves_nothing_to_say(machine: Machine) -> None:
         assert (second.left, second.unfinished) == ((), ())
 
 
-async def a_day(standing: Standing, machine: Machine) -> None:
+async def a_day(setup: BrokerSetup, machine: Machine) -> None:
     """A pod's whole life: login, renewal, a replaced token, a new login, and its end."""
     machine.allow(POD, ttl_s=120)
-    session = standing.session()
-    await standing.broker.read(session, PATH)
+    session = setup.session()
+    await setup.broker.read(session, PATH)
     machine.allow(POD, ttl_s=50)
-    await standing.clock.advance(85)
+    await setup.clock.advance(85)
     machine.vault.tokens.clear()
-    await standing.clock.advance(FRESH_S)
-    await standing.broker.read(session, PATH)
-    standing.broker.close(session)
-    await standing.clock.advance(1)
+    await setup.clock.advance(FRESH_S)
+    await setup.broker.read(session, PATH)
+    setup.broker.close(session)
+    await setup.clock.advance(1)
 
 
 async def killed_before(step: int | None, machine: Machine) -> int:
     """How many steps it took until then; None is the whole day."""
     fate = Fate(step)
-    async with machine.life(fate) as standing, asyncio.TaskGroup() as tasks:
-        day = tasks.create_task(a_day(standing, machine))
+    async with machine.life(fate) as setup, asyncio.TaskGroup() as tasks:
+        day = tasks.create_task(a_day(setup, machine))
         killed = tasks.create_task(fate.dead.wait())
         await asyncio.wait([day, killed], return_when=asyncio.FIRST_COMPLETED)
         day.cancel()

@@ -2,23 +2,23 @@ from typing import get_args
 
 import pytest
 from nemutator_agent.profiler.symbols.messages import Note
-from nemutator_agent.profiler.symbols.notes import told
+from nemutator_agent.profiler.symbols.notes import sentences
 
 
 @pytest.mark.parametrize("note", [*get_args(Note), "failed", "late", "closed", "stuck"])
 def test_every_note_has_a_sentence(note: str) -> None:
-    (line,) = told({"app": {note}}, gone=0, unnamed=(0, 10))
+    (line,) = sentences({"app": {note}}, gone=0, unnamed=(0, 10))
     assert "{" not in line
     assert "app" in line or note == "hidden"
 
 
 def test_what_is_well_needs_no_words() -> None:
-    assert told({"app": ()}, gone=0, unnamed=(0, 10)) == ()
+    assert sentences({"app": ()}, gone=0, unnamed=(0, 10)) == ()
 
 
 def test_the_order_is_always_the_same() -> None:
     notes = {"b": ["too_much", "go_too_old"], "a": ["no_elf"]}
-    lines = told(notes, gone=2, unnamed=(3, 10))
+    lines = sentences(notes, gone=2, unnamed=(3, 10))
     assert [line.split(" ")[0] for line in lines] == ["a", "b", "b", "2", "3"]
     assert "1.18" in lines[1]
-    assert told({}, gone=1, unnamed=(0, 0))[0].startswith("1 process ")
+    assert sentences({}, gone=1, unnamed=(0, 0))[0].startswith("1 process ")

@@ -21,7 +21,7 @@ def group(cpu_us: int | None, *, inode: int | None = 7) -> GroupCounters:
     return GroupCounters(inode, cpu_us, 1000, Pressures())
 
 
-def look(
+def snapshot(
     monotonic: float,
     *,
     busy_ticks: int = 0,

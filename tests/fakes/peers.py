@@ -28,7 +28,7 @@ class Caller:
         return facts(self.pod_uid, executable=self.executable)
 
 
-class SimpleWitness:
+class TrustingAttestor:
     """Believes `Caller`s."""
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
@@ -36,7 +36,7 @@ class SimpleWitness:
             raise AttestationError("other pod", f"the caller is in {facts.cgroup}")
 
 
-class KeptGrants:
+class RecordedGrants:
     """A `GrantSink` whose records a test reads."""
 
     def __init__(self) -> None:

@@ -18,10 +18,10 @@ from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_common.publications import PublishedPod
 from nemutator_common.secret import Secret
 
-from tests.fakes.callers import POD, KeptGrants
 from tests.fakes.clocks import ManualClock
 from tests.fakes.ledgers import MemoryLedger
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.peers import POD, RecordedGrants
 from tests.fakes.vaults import MemoryVault
 
 PATIENCE_S = 10.0
@@ -36,25 +36,25 @@ def home_of(pod: PublishedPod) -> str:
 
 
 @dataclass
-class SeenRemains:
+class FakeEndedPods:
     """Pods whose directory is `removed` and that have no process."""
 
     removed: set[str] = field(default_factory=set)
 
-    async def gone(self, homes: Mapping[str, str]) -> Collection[str]:
+    async def among(self, homes: Mapping[str, str]) -> Collection[str]:
         return {uid for uid, home in homes.items() if home in self.removed}
 
 
 @dataclass
-class Standing:
+class BrokerSetup:
     vault: MemoryVault = field(default_factory=MemoryVault)
     clock: ManualClock = field(default_factory=ManualClock)
     meter: MemoryMeter = field(default_factory=MemoryMeter)
-    grants: KeptGrants = field(default_factory=KeptGrants)
+    grants: RecordedGrants = field(default_factory=RecordedGrants)
     ledger: Ledger = field(default_factory=MemoryLedger)
     left: Sequence[LedgerToken] = ()
     """By an earlier life."""
-    remains: SeenRemains = field(default_factory=SeenRemains)
+    ended_pods: FakeEndedPods = field(default_factory=FakeEndedPods)
     unfinished: Sequence[LoginIntent] = ()
 
     def __post_init__(self) -> None:
@@ -67,7 +67,7 @@ class Standing:
             self.left,
             self.unfinished,
             self.revocations,
-            self.remains,
+            self.ended_pods,
             wait_s=ORPHANS_S,
             clock=self.clock,
             meter=self.meter,
@@ -103,7 +103,7 @@ class Standing:
     @contextlib.asynccontextmanager
     async def running(
         self, *more: Callable[[], Coroutine[Any, Any, None]]
-    ) -> AsyncIterator["Standing"]:
+    ) -> AsyncIterator["BrokerSetup"]:
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
             bodies = (self.revocations.run, self.orphans.run, self.broker.run, *more)
             running = [tasks.create_task(body()) for body in bodies]
