@@ -1,10 +1,12 @@
 """How long a profile takes to be written as pprof and to be read again, and what reading it takes."""
 
+import itertools
 import random
 import statistics
 import time
 import tracemalloc
 from collections.abc import Callable
+from dataclasses import replace
 
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Binary, Frame, FrameTable, Profile, merged
@@ -12,7 +14,7 @@ from nemutator_common.profiles.model import Binary, Frame, FrameTable, Profile, 
 from tests.bench.frame import Result, aim
 
 RUNS = 7
-DEPTH = 30
+DEPTH = 20
 AIM_MS = {2_000: 100.0, 10_000: 400.0}
 
 
@@ -28,29 +30,26 @@ def bench() -> Result:
 
 
 def made(stacks: int) -> Profile:
-    """As of a large Go service: half as many functions as stacks, thirty deep, some inlined."""
+    """As of a large Go service: half as many places as stacks, each the call of a function or of
+    one with another inlined into it; twenty such calls deep."""
     dice = random.Random(7)
     binary = Binary("/srv/app", "c0ffee" * 6, 0x400000, 0x4000000, 0x1000)
-    functions = [
-        Frame(
+    table = FrameTable()
+    calls = []
+    for number in range(stacks // 2):
+        outer = Frame(
             f"github.com/example/service/internal/room{number % 97}.(*Server).handle{number}",
             f"/src/internal/room{number % 97}/file{number % 11}.go",
             number % 900 + 20,
             number % 900 + 1,
             "go",
-            inlined=number % 5 == 0,
-            address=0x400000 + number // 5 * 64,
+            address=0x400000 + number * 64,
             binary=binary,
         )
-        for number in range(stacks // 2)
-    ]
-    table = FrameTable()
-    main = table.number(Frame("main.main", "/src/main.go", 10, 8, "go", binary=binary))
+        inner = replace(outer, function=f"{outer.function}.func1", inlined=True)
+        calls.append(tuple(map(table.number, (inner, outer) if number % 2 else (outer,))))
     rows = [
-        (
-            (*(table.number(dice.choice(functions)) for _ in range(DEPTH)), main),
-            dice.randrange(1, 100),
-        )
+        (tuple(itertools.chain.from_iterable(dice.choices(calls, k=DEPTH))), dice.randrange(1, 100))
         for _ in range(stacks)
     ]
     return Profile(

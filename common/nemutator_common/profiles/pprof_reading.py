@@ -2,38 +2,20 @@
 have caps, indexes are checked, and nothing but MalformedProfileError is raised.
 """
 
-import itertools
 import zlib
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from typing import Any
 
 from nemutator_common.profiles.model import Binary, Frame, FrameKind, FrameTable, Profile, Stack
-from nemutator_common.profiles.pprof_writing import (
-    COMMENT,
-    DURATION,
-    FILENAMES,
-    FUNCTION,
-    LOCATION,
-    MAPPING,
-    NANO,
-    PERIOD,
-    PLACEHOLDERS,
-    SAMPLE,
-    SAMPLE_TYPE,
-    STRINGS,
-    TIME,
-)
-from nemutator_common.protobuf import (
-    BYTES,
-    Field,
-    MalformedMessageError,
-    fields,
-    numbers,
-    signed,
-    text,
-)
+from nemutator_common.profiles.pprof_messages import messages
+from nemutator_common.profiles.pprof_writing import NANO, PLACEHOLDERS
 
-LARGEST = 32 << 20
-"""Uncompressed. Ten thousand stacks with five thousand functions are some 2 MB."""
+LARGEST = 16 << 20
+"""Uncompressed. Ten thousand stacks with five thousand functions are some 3 MB. The table of rows
+takes up to sixteen times as much for a moment, when all of them are empty."""
+
+LARGEST_ROW = 1 << 20
+"""A message can be thirty times as large as its bytes: one such row is all that there is at a time."""
 
 MOST_ENTRIES = 1 << 18
 """In each table: samples, locations, functions, strings."""
@@ -44,16 +26,12 @@ MOST_STACKED = 1 << 21
 MOST_INLINED = 1024
 """Lines of one location."""
 
-_MOST_VALUES = 16
-"""Of one sample. Nobody writes more than four."""
-
 MOST_COMMENTS = 256
 
 LONGEST_STRING = 4096
 """Of a name or a comment; what is longer is cut. Go's longest names are some 500."""
 
-_LARGEST_FIELD = 15
-"""Numbers above are not of any message here."""
+_TABLES = ("sample_type", "sample", "mapping", "location", "function", "string_table")
 
 _KINDS: dict[str, FrameKind] = {file: kind for kind, file in PLACEHOLDERS.items()}
 
@@ -68,8 +46,8 @@ def decode(content: bytes) -> Profile:
     """A profile that `encode` wrote, or anybody's of CPU time. Raises MalformedProfileError."""
     try:
         return _Reader(_decompressed(content)).profile()
-    except MalformedMessageError as error:
-        raise MalformedProfileError(str(error)) from None
+    except messages().DecodeError:
+        raise MalformedProfileError("a message in it is malformed") from None
 
 
 def _decompressed(content: bytes) -> bytes:
@@ -85,67 +63,35 @@ def _decompressed(content: bytes) -> bytes:
     return raw
 
 
-class _Table:
-    """Messages of one kind, with a cap; as bytes, because a field of two bytes would take 100."""
-
-    def __init__(self, what: str) -> None:
-        self.what = what
-        self.rows: list[bytes] = []
-
-    def add(self, field: Field) -> None:
-        if field.kind != BYTES:
-            raise MalformedProfileError(f"{self.what}: expected a message")
-        if len(self.rows) >= MOST_ENTRIES:
-            raise MalformedProfileError(f"{self.what}: more than {MOST_ENTRIES}")
-        self.rows.append(field.content)
-
-
 class _Reader:
     def __init__(self, raw: bytes) -> None:
-        tables = {
-            SAMPLE_TYPE: _Table("sample types"),
-            SAMPLE: _Table("samples"),
-            MAPPING: _Table("mappings"),
-            LOCATION: _Table("locations"),
-            FUNCTION: _Table("functions"),
-        }
-        self._strings: list[str] = []
-        self._numbers: dict[int, int] = {}
-        self._comments: list[int] = []
-        for field in fields(raw):
-            if field.number in tables:
-                tables[field.number].add(field)
-            elif field.number == STRINGS:
-                if len(self._strings) >= MOST_ENTRIES:
-                    raise MalformedProfileError(f"strings: more than {MOST_ENTRIES}")
-                self._strings.append(text(field)[:LONGEST_STRING])
-            elif field.number == COMMENT:
-                left = MOST_COMMENTS - len(self._comments)
-                self._comments.extend(itertools.islice(numbers(field), left))
-            elif field.kind != BYTES and field.number <= _LARGEST_FIELD:
-                self._numbers[field.number] = signed(field.value)
-        self._value = self._value_of_samples(tables[SAMPLE_TYPE])
-        self._samples = tables[SAMPLE]
-        places = {row[1]: self._place(row) for row in map(_numbers_of, tables[MAPPING].rows)}
-        functions = {
-            row[1]: (self._string(row[2]), self._string(row[4]), _line(row[5]))
-            for row in map(_numbers_of, tables[FUNCTION].rows)
+        self._raw = messages().Profile.FromString(raw)
+        for table in _TABLES:
+            if len(getattr(self._raw, table)) > MOST_ENTRIES:
+                raise MalformedProfileError(f"{table}: more than {MOST_ENTRIES}")
+        self._strings = [
+            one.decode("utf-8", "replace")[:LONGEST_STRING] for one in self._raw.string_table
+        ]
+        self._value = self._value_of_samples()
+        self._places = {row.id: self._place(row) for row in self._rows("mapping", "Mapping")}
+        self._functions = {
+            row.id: (self._string(row.name), self._string(row.filename), _line(row.start_line))
+            for row in self._rows("function", "Function")
         }
         self._table = FrameTable()
-        self._stacked = 0
-        self._calls = dict(self._call(row, places, functions) for row in tables[LOCATION].rows)
+        self._calls = {row.id: self._call(row) for row in self._rows("location", "Location")}
 
     def profile(self) -> Profile:
-        stacks = tuple(self._stack(row) for row in self._samples.rows)
-        period = self._numbers.get(PERIOD, 0)
+        stacks = tuple(self._stacks())
+        period = self._raw.period
         if not 0 < period <= NANO:
             raise MalformedProfileError("its period is not that of a sampled CPU")
         said = self._said()
         recorded = said.get("recorded")
         return Profile(
             hz=round(NANO / period),
-            started_at=self._numbers.get(TIME, 0) / NANO,
-            seconds=self._numbers.get(DURATION, 0) / NANO,
+            started_at=self._raw.time_nanos / NANO,
+            seconds=self._raw.duration_nanos / NANO,
             frames=self._table.frames,
             stacks=stacks,
             recorded=_count(recorded[-1]) if recorded else sum(count for _, count in stacks),
@@ -155,96 +101,87 @@ class _Reader:
             labels=dict(_pairs(said.get("label", []))),
         )
 
-    def _stack(self, row: bytes) -> tuple[Stack, int]:
-        stack: list[int] = []
-        values: list[int] = []
-        for field in fields(row):
-            if field.number == 1:
-                for location in numbers(field):
-                    stack.extend(self._called(location))
-            elif field.number == 2:
-                values.extend(
-                    signed(value) for value in itertools.islice(numbers(field), _MOST_VALUES)
-                )
-                del values[_MOST_VALUES:]
-        if self._value >= len(values) or values[self._value] < 0:
-            raise MalformedProfileError("a sample without its count")
-        return tuple(stack), values[self._value]
+    def _rows(self, table: str, kind: str) -> Iterator[Any]:
+        parse = getattr(messages(), kind).FromString
+        rows: Iterable[bytes] = getattr(self._raw, table)
+        for row in rows:
+            if len(row) > LARGEST_ROW:
+                raise MalformedProfileError(f"{table}: a row of more than {LARGEST_ROW} bytes")
+            yield parse(row)
 
-    def _called(self, location: int) -> Stack:
-        call = self._calls.get(location)
-        if call is None:
-            raise MalformedProfileError(f"there is no location {location}")
-        self._stacked += len(call)
-        if self._stacked > MOST_STACKED:
-            raise MalformedProfileError(f"more than {MOST_STACKED} frames")
-        return call
+    def _stacks(self) -> Iterator[tuple[Stack, int]]:
+        calls, left = self._calls, MOST_STACKED
+        for sample in self._rows("sample", "Sample"):
+            stack: list[int] = []
+            for location in sample.location_id:
+                call = calls.get(location)
+                if call is None:
+                    raise MalformedProfileError(f"there is no location {location}")
+                left -= len(call)
+                if left < 0:
+                    raise MalformedProfileError(f"more than {MOST_STACKED} frames")
+                stack += call
+            values = sample.value
+            if self._value >= len(values) or values[self._value] < 0:
+                raise MalformedProfileError("a sample without its count")
+            yield tuple(stack), values[self._value]
 
-    def _call(
-        self,
-        row: bytes,
-        places: dict[int, _Place],
-        functions: dict[int, tuple[str, str, int]],
-    ) -> tuple[int, Stack]:
-        head = _numbers_of(row)
-        binary, kind = places.get(head[2], (None, "native"))
-        lines = [_numbers_of(one.content) for one in fields(row) if one.number == 4]
+    def _call(self, location: Any) -> Stack:
+        binary, kind = self._places.get(location.mapping_id, (None, "native"))
+        lines: Sequence[Any] = location.line
+        address: int = location.address
         if len(lines) > MOST_INLINED:
             raise MalformedProfileError(f"more than {MOST_INLINED} lines in one place")
         call = []
         for position, line in enumerate(lines, start=1):
-            if line[1] not in functions:
-                raise MalformedProfileError(f"there is no function {line[1]}")
-            name, file, start_line = functions[line[1]]
+            function = self._functions.get(line.function_id)
+            if function is None:
+                raise MalformedProfileError(f"there is no function {line.function_id}")
+            name, file, start_line = function
             inlined = position < len(lines)
-            frame = Frame(name, file, _line(line[2]), start_line, kind, inlined, head[3], binary)
+            frame = Frame(name, file, _line(line.line), start_line, kind, inlined, address, binary)
             call.append(self._table.number(frame))
         if not lines:
-            address = f"{head[3]:#x}" if head[3] else "[unknown]"
-            call.append(self._table.number(Frame(address, kind="unknown")))
-        return head[1], tuple(call)
+            shown = f"{address:#x}" if address else "[unknown]"
+            call.append(self._table.number(Frame(shown, kind="unknown")))
+        return tuple(call)
 
-    def _place(self, row: "_Zeros") -> _Place:
+    def _place(self, mapping: Any) -> _Place:
         """What a mapping stands for. One of Go tells its files, as Go's own profiles do."""
-        file = self._string(row[5])
+        file = self._string(mapping.filename)
         if file in _KINDS:
             return None, _KINDS[file]
-        binary = Binary(file, self._string(row[6]), row[2], row[3], row[4])
-        return binary, "go" if row[FILENAMES] else "native"
+        binary = Binary(
+            file,
+            self._string(mapping.build_id),
+            mapping.memory_start,
+            mapping.memory_limit,
+            mapping.file_offset,
+        )
+        return binary, "go" if mapping.has_filenames else "native"
 
-    def _value_of_samples(self, types: _Table) -> int:
+    def _value_of_samples(self) -> int:
         """Which of a sample's values counts them: that in the unit `count`, else the first."""
-        for position, row in enumerate(types.rows):
-            if self._string(_numbers_of(row)[2]) == "count":
+        for position, kind in enumerate(self._rows("sample_type", "ValueType")):
+            if self._string(kind.unit) == "count":
                 return position
         return 0
 
     def _said(self) -> dict[str, list[str]]:
         said: dict[str, list[str]] = {}
-        for index in self._comments:
+        for index in self._raw.comment[:MOST_COMMENTS]:
             word, _, value = self._string(index).partition(" ")
             said.setdefault(word, []).append(value)
         return said
 
     def _string(self, index: int) -> str:
-        if index >= len(self._strings):
+        if not 0 <= index < len(self._strings):
             raise MalformedProfileError(f"there is no string {index}")
         return self._strings[index]
 
 
-class _Zeros(dict[int, int]):
-    def __missing__(self, key: int) -> int:
-        return 0
-
-
-def _numbers_of(row: bytes) -> _Zeros:
-    """The last number of each field; 0 for those that are not there, as protobuf has it."""
-    known = (field for field in fields(row) if field.number <= _LARGEST_FIELD)
-    return _Zeros({field.number: field.value for field in known})
-
-
 def _line(value: int) -> int:
-    return value if value < 1 << 31 else 0
+    return value if 0 <= value < 1 << 31 else 0
 
 
 def _pairs(said: list[str]) -> Iterator[tuple[str, str]]:

@@ -7,9 +7,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.profiles import pprof_reading
+from nemutator_common.profiles.pprof_messages import messages
 from nemutator_common.profiles.pprof_reading import MalformedProfileError, decode
 from nemutator_common.profiles.pprof_writing import encode
-from nemutator_common.protobuf import Message
 
 from tests.common.profiles.made import small
 
@@ -50,27 +50,19 @@ def test_what_swells_when_it_is_unpacked_is_refused() -> None:
         decode(bomb)
 
 
+def written(**rows: object) -> bytes:
+    return gzip.compress(messages().Profile(**rows).SerializeToString())
+
+
 def with_stacks(lines: int, stacked: int) -> bytes:
-    message = Message()
-    for string in (b"", b"f"):
-        message.message(6, string)
-    function = Message()
-    function.number(1, 1)
-    function.number(2, 1)
-    message.message(5, function.encoded())
-    location = Message()
-    location.number(1, 1)
-    for _ in range(lines):
-        line = Message()
-        line.number(1, 1)
-        location.message(4, line.encoded())
-    message.message(4, location.encoded())
-    sample = Message()
-    sample.packed(1, [1] * stacked)
-    sample.packed(2, [1])
-    message.message(2, sample.encoded())
-    message.number(12, 1_000_000)
-    return gzip.compress(message.encoded())
+    kinds = messages()
+    return written(
+        string_table=[b"", b"f"],
+        function=[kinds.Function(id=1, name=1).SerializeToString()],
+        location=[kinds.Location(id=1, line=[{"function_id": 1}] * lines).SerializeToString()],
+        sample=[kinds.Sample(location_id=[1] * stacked, value=[1]).SerializeToString()],
+        period=1_000_000,
+    )
 
 
 def test_few_bytes_cannot_become_many_frames() -> None:
@@ -81,11 +73,50 @@ def test_few_bytes_cannot_become_many_frames() -> None:
         decode(with_stacks(5000, 1))
 
 
-def test_too_many_rows_are_refused() -> None:
-    message = Message()
-    message.message(5, b"")
-    with pytest.raises(MalformedProfileError, match="functions"):
-        decode(gzip.compress(message.encoded() * (pprof_reading.MOST_ENTRIES + 1)))
+@pytest.mark.parametrize("table", ["sample", "mapping", "location", "function", "string_table"])
+def test_too_many_rows_are_refused(table: str) -> None:
+    with pytest.raises(MalformedProfileError, match=f"{table}: more than"):
+        decode(written(**{table: [b""] * (pprof_reading.MOST_ENTRIES + 1)}))
+
+
+def test_a_row_that_would_swell_is_not_even_parsed() -> None:
+    empty_line = b"\x22\x00"
+    row = empty_line * (pprof_reading.LARGEST_ROW // 2 + 1)
+    with pytest.raises(MalformedProfileError, match="location: a row of more than"):
+        decode(written(location=[row]))
+
+
+def test_a_row_that_is_no_message_is_refused() -> None:
+    with pytest.raises(MalformedProfileError, match="malformed"):
+        decode(written(string_table=[b""], function=[b"\xff"]))
+
+
+@pytest.mark.parametrize("index", [-1, 1, 1 << 62])
+def test_a_string_that_is_not_there_is_refused(index: int) -> None:
+    function = messages().Function(id=1, name=index).SerializeToString()
+    with pytest.raises(MalformedProfileError, match="there is no string"):
+        decode(written(string_table=[b""], function=[function]))
+
+
+@pytest.mark.parametrize("values", [[], [-1]])
+def test_a_sample_without_a_count_is_refused(values: list[int]) -> None:
+    sample = messages().Sample(value=values).SerializeToString()
+    with pytest.raises(MalformedProfileError, match="without its count"):
+        decode(written(string_table=[b""], sample=[sample], period=1))
+
+
+def test_a_name_that_is_no_text_spoils_itself_alone() -> None:
+    kinds = messages()
+    profile = decode(
+        written(
+            string_table=[b"", b"main.\xff"],
+            function=[kinds.Function(id=1, name=1, start_line=-3).SerializeToString()],
+            location=[kinds.Location(id=1, line=[{"function_id": 1}]).SerializeToString()],
+            sample=[kinds.Sample(location_id=[1], value=[1]).SerializeToString()],
+            period=1_000_000,
+        )
+    )
+    assert [(one.function, one.start_line) for one in profile.frames] == [("main.\ufffd", 0)]
 
 
 def test_anothers_profile_is_read_without_our_comments() -> None:

@@ -4,6 +4,7 @@ A function that sets up no frame of its own hides its caller from who walks alon
 caller's address is then one of the words at the stack pointer; which one, Go's tables know.
 """
 
+import functools
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -58,26 +59,35 @@ def assembled(
 ) -> Profile:
     """All samples, rows that have become equal as one stack."""
     table = FrameTable()
-    stacks = [(_stack(row, names, table), row.count) for row in raw.rows]
+
+    # Few places are on many stacks, and a frame is slow to hash.
+    @functools.cache
+    def user(task: Task, pc: int) -> Stack:
+        return tuple(map(table.number, names.user.get((task, pc), (UNKNOWN,))))
+
+    @functools.cache
+    def kernel(pc: int) -> int:
+        return table.number(names.kernel.get(pc, UNKNOWN_KERNEL))
+
+    def stack(row: RawRow) -> Stack:
+        numbers = [kernel(pc) for pc in looked_up(row.kernel)]
+        depth = names.depths.get((row.task, row.user[0]), -1) if row.user else -1
+        for pc in looked_up(repaired(row, depth)):
+            numbers += user(row.task, pc)
+        if row.cut:
+            numbers.append(table.number(CUT))
+        return tuple(numbers)
+
+    stacks = merged((stack(row), row.count) for row in raw.rows)
     return Profile(
         hz=raw.hz,
         started_at=raw.started_at,
         seconds=raw.seconds,
         frames=table.frames,
-        stacks=merged(stacks),
+        stacks=stacks,
         recorded=raw.recorded,
         lost=dict(raw.lost),
         cpu_seconds=raw.cpu_seconds,
         notes=notes,
         labels=labels,
     )
-
-
-def _stack(row: RawRow, names: AddressNames, table: FrameTable) -> Stack:
-    frames = [names.kernel.get(pc, UNKNOWN_KERNEL) for pc in looked_up(row.kernel)]
-    depth = names.depths.get((row.task, row.user[0]), -1) if row.user else -1
-    for pc in looked_up(repaired(row, depth)):
-        frames.extend(names.user.get((row.task, pc), (UNKNOWN,)))
-    if row.cut:
-        frames.append(CUT)
-    return tuple(table.number(frame) for frame in frames)
