@@ -15,7 +15,7 @@ from tests.bench.frame import Result, aim
 
 RUNS = 7
 DEPTH = 20
-AIM_MS = {2_000: 100.0, 10_000: 400.0}
+AIM_MS = {2_000: 57.0, 10_000: 215.0}
 
 
 def bench() -> Result:

@@ -1,4 +1,4 @@
-"""profile.proto, the format of `go tool pprof`, written and read by hand (google/pprof, proto/).
+"""profile.proto, the format of `go tool pprof`, written and read (google/pprof, proto/).
 
 One location is one physical call: the frames that were inlined into it come first in its lines. Of
 which kind a frame is stands in its mapping. What pprof has no field for is in the comments, one

@@ -69,7 +69,7 @@ class _Reader:
         for table in _TABLES:
             if len(getattr(self._raw, table)) > MOST_ENTRIES:
                 raise MalformedProfileError(f"{table}: more than {MOST_ENTRIES}")
-        self._strings = [
+        self._strings: list[str] = [
             one.decode("utf-8", "replace")[:LONGEST_STRING] for one in self._raw.string_table
         ]
         self._value = self._value_of_samples()
