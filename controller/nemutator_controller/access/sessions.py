@@ -40,6 +40,7 @@ class Sessions(Generic[V]):
     def restore(self, sessions: Iterable[Session[V]], *, now: float) -> None:
         """Let in again who was let in before a restart."""
         for session in sessions:
+            self._open.pop(session.digest, None)
             self._open = {key: one for key, one in self._open.items() if one.expires_at > now}
             while len(self._open) >= self.most:
                 del self._open[min(self._open, key=lambda key: self._open[key].expires_at)]
