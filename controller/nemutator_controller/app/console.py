@@ -16,8 +16,12 @@ from nemutator_controller.access.browsers import HEADERS
 from nemutator_controller.access.gates import Gate, LinkRule, PeopleRule
 from nemutator_controller.access.one_time_links import OneTimeLinks
 from nemutator_controller.access.people import People
-from nemutator_controller.access.ports import PeopleReviewer, SessionStore
+from nemutator_controller.access.ports import PeopleReviewer
 from nemutator_controller.access.routes import AllowedRoute, Permissions
+from nemutator_controller.access.sql import SqlSessions
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.listeners import Listener
 from nemutator_controller.console.endpoint import OPEN_PATH, LinkOpening, LinksApi, SigningIn
 from nemutator_controller.console.pages import Pages
 from nemutator_controller.console.refusals import (
@@ -38,41 +42,74 @@ STYLE_FILES = frozenset(("GET", path) for path in STYLE)
 class LocalConsole:
     """On this machine alone: `nemutator link` makes the links that open it."""
 
-    def __init__(
-        self,
-        settings: BrainSettings,
-        store: SessionStore,
-        routes: Sequence[AllowedRoute],
-        process: Process,
-    ) -> None:
-        links = OneTimeLinks(store, process, session_s=settings.session_s, fresh=fresh_secret)
+    def __init__(self, context: BrainContext) -> None:
+        self._context = context
+        self._server: HttpServer | None = None
+        session_s = context.settings.session_s
+        self._links = OneTimeLinks(
+            SqlSessions(context.database), context.process, session_s=session_s, fresh=fresh_secret
+        )
+        self.restore = self._links.restore
+        self.local_routes = LinksApi(self._links, self.address).routes()
+
+    def address(self) -> TcpAddress:
+        assert self._server is not None, "a link was made before there was a listener"
+        assert isinstance(self._server.address, TcpAddress)
+        return self._server.address
+
+    def url(self) -> str:
+        return f"http://{self.address()}"
+
+    def listener(self, routes: Sequence[AllowedRoute]) -> Listener:
+        settings, process = self._context.settings, self._context.process
         refusals = ConsoleRefusals(link_needed, process.meter)
-        opening = LinkOpening(links, self.address, refusals, session_s=settings.session_s)
-        self.restore = links.restore
-        self.links = LinksApi(links, self.address).routes()
-        """For the unix socket."""
-        self.server = HttpServer(
+        opening = LinkOpening(self._links, self.address, refusals, session_s=settings.session_s)
+        gate = Gate(
+            LinkRule(self._links, self.address),
+            refuse=refusals.refuse,
+            open_to_all={("GET", OPEN_PATH), *STYLE_FILES},
+            protection=HEADERS,
+        )
+        self._server = HttpServer(
             name="console",
             address=parse_address(settings.console),
             routes=[*routes, *opening.routes(), *Pages().routes()],
-            middlewares=[
-                Gate(
-                    LinkRule(links, self.address),
-                    refuse=refusals.refuse,
-                    open_to_all={("GET", OPEN_PATH), *STYLE_FILES},
-                    protection=HEADERS,
-                ).admit
-            ],
+            middlewares=[gate.admit],
             operations=frozenset({"healthz"}),
             limits=LIMITS,
             meter=process.meter,
             readiness=process.readiness,
             clock=process.clock,
         )
+        return Listener(self._server)
 
-    def address(self) -> TcpAddress:
-        assert isinstance(self.server.address, TcpAddress)
-        return self.server.address
+
+class ClusterConsole:
+    """Over TLS, for people whom the API server knows."""
+
+    local_routes: Sequence[web.RouteDef] = ()
+
+    def __init__(self, context: BrainContext, cluster: Cluster) -> None:
+        self._context = context
+        self._cluster = cluster
+
+    async def restore(self) -> None:
+        """Sessions of a cluster end with the brain: they hold people's tokens."""
+
+    def url(self) -> str:
+        settings = self._context.settings
+        port = getattr(parse_address(settings.cluster_console), "port", 443)
+        return f"https://nemutator-brain.{settings.namespace}.svc:{port}"
+
+    def listener(self, routes: Sequence[AllowedRoute]) -> Listener:
+        server = cluster_console(
+            self._context.settings,
+            self._cluster.reviewer,
+            routes,
+            self._cluster.leaf.tls,
+            self._context.process,
+        )
+        return Listener(server, self._cluster.registrar.has_leaf)
 
 
 def cluster_gate(

@@ -1,12 +1,12 @@
 """The cluster as informers see it: pods, and who owns them."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
+from typing import Any
 
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 from nemutator_common.readiness import Readiness
-from nemutator_common.supervising import Supervisor
 
 from nemutator_controller.cluster.pods import ClusterSnapshot, RunningPod, by_uid
 from nemutator_controller.kube.informing import Informer, NotSyncedError
@@ -57,12 +57,14 @@ class ClusterWatch:
         )
         readiness.fail(PART, "the cluster's pods are not listed yet")
 
-    def add_to(self, supervisor: Supervisor) -> None:
-        """The tasks that keep it true."""
-        supervisor.add("watch pods", self.pods.run)
-        supervisor.add("watch replica sets", self.replica_sets.run)
-        supervisor.add("watch jobs", self.jobs.run)
-        supervisor.add("first picture", self._become_ready)
+    def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
+        """What keeps it true, by name."""
+        return {
+            "watch pods": self.pods.run,
+            "watch replica sets": self.replica_sets.run,
+            "watch jobs": self.jobs.run,
+            "first picture": self._become_ready,
+        }
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         picture = self.picture()

@@ -12,7 +12,8 @@ from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
-from nemutator_controller.app.in_cluster import InTheCluster
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access, Fixed
 from nemutator_controller.kube.transport import HttpTransport
@@ -61,7 +62,7 @@ def summary(pod_uid: str | None, container_id: str | None) -> Summary:
 
 
 @contextlib.asynccontextmanager
-async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, InTheCluster]]:
+async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, Cluster]]:
     async with FakeKube() as kube, contextlib.AsyncExitStack() as stack:
         kube.store.put(kinds.NAMESPACES, {"metadata": {"name": "nemutator"}})
         kube.store.put(kinds.NAMESPACES, {"metadata": {"name": "shop"}})
@@ -70,13 +71,13 @@ async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, InTheCluster]]:
         access = Access(server=kube.url, ca=kube.ca_file.read_text(), token=Secret(kube.token))
         transport = await stack.enter_async_context(HttpTransport(Fixed(access), MemoryMeter()))
         stop, supervisor = asyncio.Event(), Supervisor()
-        cluster = InTheCluster(
+        cluster = Cluster(
             BrainSettings(data_dir=folder),
             transport,
             LeafFiles(folder),
             fake_process(clock=SystemClock()),
         )
-        cluster.add_to(supervisor)
+        add_tasks(supervisor, cluster.tasks())
         async with asyncio.timeout(20), asyncio.TaskGroup() as group:
             group.create_task(supervisor.run(stop))
             for informer in (cluster.watch.pods, cluster.watch.replica_sets, cluster.watch.jobs):
@@ -89,11 +90,11 @@ async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, InTheCluster]]:
 async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) -> None:
     async with watched(tmp_path) as (_, cluster):
         key = ContainerKey("shop", "Pod", "web-1", "app")
-        assert cluster.whose.of("n1", summary("u1", "c-u1")) == key
-        assert cluster.whose.of("n1", summary("u1", None)) is None
+        assert cluster.usage_owners.of("n1", summary("u1", "c-u1")) == key
+        assert cluster.usage_owners.of("n1", summary("u1", None)) is None
         part = dataclasses.replace(summary("u1", "c-u1"), program="app")
-        assert cluster.whose.of("n1", part) is None
-        assert cluster.whose.of("n2", summary("u1", "c-u1")) is None
+        assert cluster.usage_owners.of("n1", part) is None
+        assert cluster.usage_owners.of("n2", summary("u1", "c-u1")) is None
         asked = await cluster.requests.now()
         assert asked[key] == Requested(250, 64 << 20)
         assert ContainerKey("shop", "Pod", "other", "app") not in asked
@@ -121,7 +122,7 @@ async def test_pods_that_ask_are_told_first_all_and_then_as_they_change(tmp_path
 async def test_pods_with_marks_are_told_first_all_and_then_as_they_change(tmp_path: Path) -> None:
     async with watched(tmp_path) as (kube, cluster):
         kube.store.put(kinds.PODS, pod("web-3", "u3", mutation='{"id": "d3"}'))
-        changes = cluster.marked.changes()
+        changes = cluster.stamped.changes()
         async with contextlib.aclosing(changes):  # type: ignore[type-var]
             assert await anext(changes) == StampedPod(
                 namespace="shop", name="web-3", uid="u3", mark='{"id": "d3"}'

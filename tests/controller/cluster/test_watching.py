@@ -64,7 +64,8 @@ async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> N
             assert watch.of("n1", uid, "c1") is None
             assert PART in readiness.problems()
             supervisor = Supervisor()
-            watch.add_to(supervisor)
+            for name, body in watch.tasks().items():
+                supervisor.add(name, body)
             async with asyncio.timeout(10), asyncio.TaskGroup() as group:
                 group.create_task(supervisor.run(stop))
                 for informer in (watch.pods, watch.replica_sets, watch.jobs):

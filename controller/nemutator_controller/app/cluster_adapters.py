@@ -1,49 +1,29 @@
-"""What the brain knows and does besides in a cluster: pods and their owners, certificates, people.
-
-The adapters here give features what they ask for in their ports, from the one watched picture.
-"""
+"""Adapters that give features what they ask for in their ports, from one watched cluster."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Coroutine, Mapping
-from typing import Any
+from collections.abc import AsyncIterator, Mapping
 
 from nemutator_common.clocks import Clock
 from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
-from nemutator_common.process import Process
-from nemutator_common.serving.addresses import parse_address
-from nemutator_common.serving.server import HttpServer
-from nemutator_common.supervising import Supervisor
 from nemutator_common.wire import Summary
 
-from nemutator_controller.access.bearers import Accounts, account
-from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
-from nemutator_controller.kube.budget import OverBudgetError, WriteBudget
+from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import KubeError
-from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.objects import Container, Pod
-from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.quantities import parse_quantity
-from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import PODS
-from nemutator_controller.kube.reviewing import Reviewer
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.kube.writing import OnlyIf, Writer
-from nemutator_controller.policies.objects import MUTATION_POLICIES
-from nemutator_controller.policies.status_writer import PolicyStatusWriter
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
     PodRef,
     ResultUnwrittenError,
 )
-from nemutator_controller.registration.installation import KubeInstallation
-from nemutator_controller.registration.leaf_files import LeafFiles
-from nemutator_controller.registration.registering import Registrar, Servers
-from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 REQUESTED_S = 30.0
@@ -54,85 +34,6 @@ INTERESTING = 1_000
 
 AT_ONCE = 500
 """Pods that are looked at without a turn of the loop."""
-
-
-class InTheCluster:
-    """Everything of it, wired; `add_to` gives a supervisor its tasks."""
-
-    def __init__(
-        self,
-        settings: BrainSettings,
-        transport: Transport,
-        leaf: LeafFiles,
-        process: Process,
-    ) -> None:
-        clock, meter, readiness = process.clock, process.meter, process.readiness
-        self.reviewer = Reviewer(transport)
-        self.reader = Reader(transport)
-        self.writer = Writer(transport, WriteBudget(clock), clock)
-        self.leaf = leaf
-        self.watch = ClusterWatch(
-            transport,
-            clock=clock,
-            meter=meter,
-            readiness=readiness,
-            roll=process.dice.random,
-        )
-        namespace = settings.namespace
-        port = getattr(parse_address(settings.cluster_console), "port", 443)
-        self.console = f"https://nemutator-brain.{namespace}.svc:{port}"
-        """What links begin with."""
-        self.registrar = Registrar(
-            KubeInstallation(self.reader, self.writer, namespace=namespace),
-            leaf,
-            Servers(
-                admission=_service("nemutator-admission", namespace),
-                brain=[*_service("nemutator-brain", namespace), *settings.further_names],
-            ),
-            clock=clock,
-            readiness=readiness,
-        )
-        self.callers = ReviewedCallers(
-            self.reviewer,
-            Accounts(
-                agent=account(namespace, settings.agent_account),
-                admission=account(namespace, settings.admission_account),
-            ),
-            process,
-        )
-        self._announcer = Announcer(self.writer, clock, meter, component="nemutator-brain")
-        self.whose = OwnersOfUse(self.watch)
-        self.requests = RequestedNow(self.watch, clock=clock)
-        self.pods = NamedPods(self.watch)
-        self.annotated = PodsThatAsk(self.watch)
-        self.marked = PodsWithMarks(self.watch)
-        self.results = ResultsOnPods(self.writer, self._announcer)
-        self._policies = Informer(
-            MUTATION_POLICIES,
-            transport=transport,
-            clock=clock,
-            meter=meter,
-            roll=process.dice.random,
-        )
-        self._telling = PolicyStatusWriter(self._policies, self.writer, meter=meter, clock=clock)
-
-    def served(self, server: HttpServer) -> Callable[[], Coroutine[Any, Any, None]]:
-        """The task that serves *server* as soon as there is a certificate to show."""
-
-        async def serve() -> None:
-            await self.registrar.has_leaf.wait()
-            await server.bind()
-            await server.run()
-
-        return serve
-
-    def add_to(self, supervisor: Supervisor) -> None:
-        self.watch.add_to(supervisor)
-        supervisor.add("certificates", self.registrar.run)
-        supervisor.add("events", self._announcer.run)
-        supervisor.add("watch policies", self._policies.run)
-        supervisor.add("follow policies", self._telling.follow)
-        supervisor.add("policies' statuses", self._telling.tell)
 
 
 class OwnersOfUse:
@@ -204,7 +105,7 @@ class PodsThatAsk:
                     yield asks
 
 
-class PodsWithMarks:
+class StampedPodChanges:
     """The `MarkedPods` of the journal."""
 
     def __init__(self, watch: ClusterWatch) -> None:
@@ -243,11 +144,6 @@ class ResultsOnPods:
         self._announcer.announce(
             News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note[:1000], "Warning")
         )
-
-
-def _service(name: str, namespace: str) -> list[str]:
-    """As what a Service is called from inside of the cluster."""
-    return [f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local", name]
 
 
 def _ref(pod: Pod) -> PodRef:

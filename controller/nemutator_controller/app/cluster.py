@@ -1,0 +1,119 @@
+"""What the brain knows and does besides in a cluster: pods and their owners, certificates, people."""
+
+import contextlib
+from collections.abc import AsyncIterator
+
+from nemutator_common.data_directory_files import renew_link_token
+from nemutator_common.process import Process
+
+from nemutator_controller.access.bearers import Accounts, account
+from nemutator_controller.access.token_reviews import ReviewedCallers
+from nemutator_controller.app.cluster_adapters import (
+    NamedPods,
+    OwnersOfUse,
+    PodsThatAsk,
+    RequestedNow,
+    ResultsOnPods,
+    StampedPodChanges,
+)
+from nemutator_controller.app.parts import Phase, Task
+from nemutator_controller.cluster.watching import ClusterWatch
+from nemutator_controller.kube.announcing import Announcer
+from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.incluster import InCluster
+from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.reviewing import Reviewer
+from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.kube.writing import Writer
+from nemutator_controller.policies.objects import MUTATION_POLICIES
+from nemutator_controller.policies.status_writer import PolicyStatusWriter
+from nemutator_controller.registration.installation import KubeInstallation
+from nemutator_controller.registration.leaf_files import LeafFiles
+from nemutator_controller.registration.registering import Registrar, Servers
+from nemutator_controller.settings import BrainSettings
+
+
+class Cluster:
+    """The client, what is watched and written with it, and the adapters for features."""
+
+    def __init__(
+        self,
+        settings: BrainSettings,
+        transport: Transport,
+        leaf: LeafFiles,
+        process: Process,
+    ) -> None:
+        clock, meter, readiness = process.clock, process.meter, process.readiness
+        self.reviewer = Reviewer(transport)
+        self.reader = Reader(transport)
+        self.writer = Writer(transport, WriteBudget(clock), clock)
+        self.leaf = leaf
+        self.watch = ClusterWatch(
+            transport,
+            clock=clock,
+            meter=meter,
+            readiness=readiness,
+            roll=process.dice.random,
+        )
+        namespace = settings.namespace
+        self.registrar = Registrar(
+            KubeInstallation(self.reader, self.writer, namespace=namespace),
+            leaf,
+            Servers(
+                admission=_service("nemutator-admission", namespace),
+                brain=[*_service("nemutator-brain", namespace), *settings.further_names],
+            ),
+            clock=clock,
+            readiness=readiness,
+        )
+        self.callers = ReviewedCallers(
+            self.reviewer,
+            Accounts(
+                agent=account(namespace, settings.agent_account),
+                admission=account(namespace, settings.admission_account),
+            ),
+            process,
+        )
+        self._announcer = Announcer(self.writer, clock, meter, component="nemutator-brain")
+        self.usage_owners = OwnersOfUse(self.watch)
+        self.requests = RequestedNow(self.watch, clock=clock)
+        self.pods = NamedPods(self.watch)
+        self.annotated = PodsThatAsk(self.watch)
+        self.stamped = StampedPodChanges(self.watch)
+        self.results = ResultsOnPods(self.writer, self._announcer)
+        self._policies = Informer(
+            MUTATION_POLICIES,
+            transport=transport,
+            clock=clock,
+            meter=meter,
+            roll=process.dice.random,
+        )
+        self._statuses = PolicyStatusWriter(self._policies, self.writer, meter=meter, clock=clock)
+
+    def tasks(self) -> list[Task]:
+        bodies = {
+            **self.watch.tasks(),
+            "certificates": self.registrar.run,
+            "events": self._announcer.run,
+            "watch policies": self._policies.run,
+            "follow policies": self._statuses.follow,
+            "policies' statuses": self._statuses.tell,
+        }
+        return [Task(Phase.WATCH, name, body) for name, body in bodies.items()]
+
+
+@contextlib.asynccontextmanager
+async def in_cluster(settings: BrainSettings, process: Process) -> AsyncIterator[Cluster]:
+    """By the service account of this pod."""
+    # Nobody supervises us here who would make one.
+    renew_link_token(process.directory)
+    configuration = InCluster(process.clock, mount=settings.service_account)
+    async with HttpTransport(configuration, process.meter) as transport:
+        yield Cluster(settings, transport, LeafFiles(process.directory.root), process)
+
+
+def _service(name: str, namespace: str) -> list[str]:
+    """As what a Service is called from inside of the cluster."""
+    return [f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local", name]

@@ -1,0 +1,18 @@
+"""What the parts of the brain are made from."""
+
+from dataclasses import dataclass
+
+from nemutator_common.process import Process
+
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.database.access import Database
+from nemutator_controller.settings import BrainSettings
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class BrainContext:
+    settings: BrainSettings
+    process: Process
+    database: Database
+    cluster: Cluster | None
+    """None: this machine stands alone."""

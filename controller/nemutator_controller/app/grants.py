@@ -1,0 +1,14 @@
+"""The audit of secrets, put together: what the agents granted and denied."""
+
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.parts import Part
+from nemutator_controller.grants.endpoint import GrantsApi
+from nemutator_controller.grants.sql import SqlGrants
+
+
+def grants_part(context: BrainContext) -> Part:
+    store = SqlGrants(context.database, clock=context.process.clock)
+    return Part(
+        routes=GrantsApi(store, clock=context.process.clock).routes(),
+        streams={"grants": store.record},
+    )

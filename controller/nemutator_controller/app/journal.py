@@ -1,0 +1,59 @@
+"""The journal, put together: what was changed, and what takes it back."""
+
+import uuid
+
+from nemutator_common import names
+
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
+from nemutator_controller.journal.admission_replicas import AdmissionReplicas
+from nemutator_controller.journal.applying import Applying
+from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
+from nemutator_controller.journal.files import FileObjects
+from nemutator_controller.journal.kube_objects import KubeObjects
+from nemutator_controller.journal.manifests_endpoint import ManifestsApi
+from nemutator_controller.journal.rolling_back import RollingBack
+from nemutator_controller.journal.sql import SqlJournal, recorder
+from nemutator_controller.journal.stamp_observer import StampObserver
+from nemutator_controller.policies.plans import NO_ADVICE
+
+DECISIONS = RetentionTask(
+    task="journal retention",
+    every_s=300.0,
+    step=200,
+    kept=names.DECISIONS,
+    dropped=names.DECISIONS_DROPPED,
+)
+
+
+def journal_part(context: BrainContext) -> Part:
+    """Without a cluster the objects are manifests in the data directory."""
+    settings, cluster = context.settings, context.cluster
+    clock, meter = context.process.clock, context.process.meter
+    store = SqlJournal(context.database)
+    limit = RetentionLimit(seconds=settings.journal_s, records=settings.journal_decisions)
+    retention = Retention(store, limit, DECISIONS, meter=meter, clock=clock)
+    tasks = [Task(Phase.SAVE, DECISIONS.task, retention.run)]
+    replicas = AdmissionReplicas(expected=cluster is not None, clock=clock)
+    files = FileObjects(context.process.directory.objects)
+    objects = KubeObjects(cluster.reader, cluster.writer) if cluster else files
+    rolling_back = RollingBack(store, objects, audience=replicas, fresh=fresh_id, clock=clock)
+    routes = MutationsApi(store, rolling_back, meter=meter).routes()
+    if cluster:
+        # Pods get their names after the decision about them.
+        observer = StampObserver(store, cluster.stamped, meter=meter, clock=clock)
+        tasks.append(Task(Phase.WORK, "stamped pods", observer.run))
+    else:
+        applying = Applying(store, files, fresh=fresh_id, clock=clock, advisor=NO_ADVICE)
+        routes += ManifestsApi(applying).routes()
+    return Part(
+        routes=routes,
+        uplink=TombstonesApi(store, replicas).routes(),
+        streams={"decisions": recorder(meter)},
+        tasks=tasks,
+    )
+
+
+def fresh_id() -> str:
+    return uuid.uuid4().hex

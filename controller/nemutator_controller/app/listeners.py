@@ -1,0 +1,113 @@
+"""Where the brain listens: for processes here and in the cluster; the console is in console.py."""
+
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Sequence
+from dataclasses import dataclass
+
+from aiohttp import web
+from nemutator_common import names
+from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.server import HttpServer
+from nemutator_common.wire import LARGEST_BATCH_BYTES
+
+from nemutator_controller.access.callers import Caller, Callers
+from nemutator_controller.access.gates import (
+    LINK_TOKEN_REMEDY,
+    POD_REMEDY,
+    Gate,
+    ProcessRule,
+)
+from nemutator_controller.access.link_token import LinkToken
+from nemutator_controller.app.cluster import Cluster
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.parts import Phase, Task
+
+LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
+CONNECTIONS_OF_A_NODE = 3
+"""Its grants, its reports, and one that waits for something to profile."""
+
+OTHER_CONNECTIONS = 256
+"""Of admission, probes and scrapes, and of agents that start while their last life still ends."""
+
+UPLINK_RECEIVE_BYTES = 8 << 10
+"""A connection that has brought 60 KB keeps 128 KiB; with four times as much it keeps 206 (measured)."""
+
+
+@dataclass(frozen=True, slots=True)
+class Listener:
+    server: HttpServer
+    leaf: asyncio.Event | None = None
+    """It is bound as soon as there is a certificate to show; None: before anything else runs."""
+
+    @property
+    def task(self) -> Task:
+        return Task(Phase.LISTEN, f"http {self.server.name}", self._run)
+
+    async def _run(self) -> None:
+        if self.leaf is not None:
+            await self.leaf.wait()
+            await self.server.bind()
+        await self.server.run()
+
+
+@contextlib.asynccontextmanager
+async def bound(listeners: Sequence[Listener]) -> AsyncIterator[None]:
+    """Bind all that need no certificate; close them all at the end."""
+    try:
+        for listener in listeners:
+            if listener.leaf is None:
+                await listener.server.bind()
+        yield
+    finally:
+        for listener in listeners:
+            listener.server.close()
+
+
+def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]) -> Listener:
+    """For whoever can enter the data directory."""
+    process = context.process
+    return Listener(
+        HttpServer(
+            name="local",
+            address=UnixAddress(process.directory.socket(names.BRAIN)),
+            routes=routes,
+            middlewares=[_gate(LinkToken(process.directory), LINK_TOKEN_REMEDY).admit],
+            operations=frozenset({"healthz", "readyz", "metrics"}),
+            limits=LOCAL_LIMITS,
+            meter=process.meter,
+            readiness=process.readiness,
+            clock=process.clock,
+        )
+    )
+
+
+def uplink_listener(
+    context: BrainContext, cluster: Cluster, routes: Sequence[web.AbstractRouteDef]
+) -> Listener:
+    """For agents and admission, over the cluster's network."""
+    settings, process = context.settings, context.process
+    limits = Limits(
+        body_bytes=LARGEST_BATCH_BYTES,
+        receive_bytes=UPLINK_RECEIVE_BYTES,
+        connections=CONNECTIONS_OF_A_NODE * settings.most_nodes + OTHER_CONNECTIONS,
+        drain_s=0.3,
+    )
+    server = HttpServer(
+        name="uplink",
+        address=parse_address(settings.uplink),
+        routes=routes,
+        middlewares=[_gate(cluster.callers, POD_REMEDY).admit],
+        operations=frozenset({"healthz", "readyz", "metrics"}),
+        limits=limits,
+        tls=cluster.leaf.tls,
+        meter=process.meter,
+        readiness=process.readiness,
+        clock=process.clock,
+    )
+    return Listener(server, cluster.registrar.has_leaf)
+
+
+def _gate(callers: Callers, remedy: str) -> Gate[Caller]:
+    return Gate(ProcessRule(callers, remedy=remedy), refuse=lambda _, refused: refused.as_json())

@@ -1,0 +1,53 @@
+"""What a feature adds to the brain, as data: its paths, what it restores, and its tasks."""
+
+import enum
+from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+from aiohttp import web
+from nemutator_common.supervising import Supervisor
+
+from nemutator_controller.access.routes import AllowedRoute
+from nemutator_controller.ingest.sql import StreamHandler
+
+
+class Phase(enum.IntEnum):
+    """When a task starts. Tasks stop in the opposite order."""
+
+    SAVE = 1
+    """It saves what listeners take: it stops after them, and misses nothing."""
+    WATCH = 2
+    """It learns from the cluster what listeners answer with."""
+    LISTEN = 3
+    WORK = 4
+    """It lets callers of listeners wait: it stops first, so that they do not hold up the stop."""
+
+
+@dataclass(frozen=True, slots=True)
+class Task:
+    phase: Phase
+    name: str
+    run: Callable[[], Coroutine[Any, Any, None]]
+
+
+async def nothing() -> None:
+    """What a part restores that remembers nothing."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Part:
+    routes: Sequence[AllowedRoute] = ()
+    """For people, on the console and on the unix socket."""
+    uplink: Sequence[web.RouteDef] = ()
+    """For agents and admission."""
+    streams: Mapping[str, StreamHandler] = field(default_factory=dict)
+    """What stores the records of each stream."""
+    restore: Callable[[], Awaitable[None]] = nothing
+    tasks: Sequence[Task] = ()
+
+
+def add_tasks(supervisor: Supervisor, tasks: Iterable[Task]) -> None:
+    """By phase; those of one phase as they are given."""
+    for task in sorted(tasks, key=lambda task: task.phase):
+        supervisor.add(task.name, task.run)

@@ -1,0 +1,47 @@
+"""Profiles, put together: who asks for them, which agent takes them, where they are kept."""
+
+from collections.abc import Callable
+
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.profiles.agents import AgentsApi
+from nemutator_controller.profiles.annotated import AnnotatedProfiles
+from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
+from nemutator_controller.profiles.profile_queue import ProfileQueue
+from nemutator_controller.profiles.records import KnownPod
+from nemutator_controller.profiles.sql import SqlProfiles
+
+
+class NoPods:
+    """Off clusters no pod has a name. A `KnownPods`."""
+
+    def find(self, name: str) -> KnownPod | None:
+        return None
+
+
+def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[], str]) -> Part:
+    settings, cluster = context.settings, context.cluster
+    clock, meter = context.process.clock, context.process.meter
+
+    def link(identity: str) -> str:
+        return f"{console_url()}{PATH}/{identity}/flamegraph"
+
+    store = SqlProfiles(context.database)
+    queue = ProfileQueue(
+        store, most=settings.profiles, most_bytes=settings.profile_bytes, meter=meter, clock=clock
+    )
+    pods = cluster.pods if cluster else NoPods()
+    api = ProfilesApi(queue, store, nodes=nodes.all, pods=pods, link=link, clock=clock)
+    tasks = [Task(Phase.WORK, "profiles", queue.run)]
+    if cluster:
+        annotated = AnnotatedProfiles(
+            queue, cluster.annotated, cluster.results, link=link, clock=clock
+        )
+        tasks.append(Task(Phase.WORK, "annotated pods", annotated.run))
+    return Part(
+        routes=api.routes(),
+        uplink=AgentsApi(queue, meter=meter).routes(),
+        restore=queue.restore,
+        tasks=tasks,
+    )

@@ -1,0 +1,31 @@
+"""Sizing, put together: advice from what containers used."""
+
+from collections.abc import Mapping
+
+from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.sizing.endpoint import AdviceApi
+from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.sizing.saving import UsageSaver
+from nemutator_controller.sizing.sql import SqlUsages
+from nemutator_controller.sizing.usages import Usages
+
+
+class NoRequests:
+    """Off clusters nobody requests anything. A `Requests`."""
+
+    async def now(self) -> Mapping[ContainerKey, Requested]:
+        return {}
+
+
+def sizing_part(context: BrainContext, usages: Usages) -> Part:
+    clock, meter = context.process.clock, context.process.meter
+    saver = UsageSaver(usages, SqlUsages(context.database), meter=meter, clock=clock)
+    requests = context.cluster.requests if context.cluster else NoRequests()
+    advice = AdviceApi(usages, requests, clock=clock)
+    return Part(
+        routes=advice.routes(),
+        uplink=advice.uplink_routes(),
+        restore=saver.restore,
+        tasks=[Task(Phase.SAVE, "usages", saver.run)],
+    )
