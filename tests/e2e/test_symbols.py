@@ -15,12 +15,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nemutator_agent.app.workers import symbol_worker
+from nemutator_agent.inspection.confined_worker import ConfinedWorker
 from nemutator_agent.profiler.raw import RawProfile, RawRow
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES, SymbolQuestion
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
-from nemutator_agent.profiler.symbols.worker_process import SymbolWorkerProcess
+from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser, ask
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Frame
 
@@ -106,14 +107,14 @@ def _point(told: dict[str, object]) -> Point:
 
 
 @pytest.fixture
-def worker() -> Iterator[SymbolWorkerProcess]:
-    process = SymbolWorkerProcess()
+def worker() -> Iterator[ConfinedWorker]:
+    process = symbol_worker()
     yield process
     process.stop()
 
 
 async def frames_of(
-    program: Program, worker: SymbolWorkerProcess, pcs: list[int]
+    program: Program, worker: ConfinedWorker, pcs: list[int]
 ) -> dict[int, tuple[Frame, ...]]:
     """Through the mapping of the living process and the worker, as a profile does it."""
     files = ProcMaps()
@@ -130,7 +131,7 @@ async def frames_of(
             for start in range(0, len(inside), MOST_ADDRESSES):
                 some = inside[start : start + MOST_ADDRESSES]
                 places = tuple(pc - mapping.start + mapping.offset for pc in some)
-                answer = await worker.ask(SymbolQuestion(False, places), file.file)
+                answer = await ask(worker, SymbolQuestion(False, places), file.file)
                 assert answer.notes == ()
                 for pc, stack in zip(some, answer.places, strict=True):
                     assert stack is not None
@@ -159,9 +160,7 @@ def named(frame: Frame) -> Named:
     return frame.function, frame.file, frame.line
 
 
-async def test_every_frame_is_the_runtimes_own(
-    program: Program, worker: SymbolWorkerProcess
-) -> None:
+async def test_every_frame_is_the_runtimes_own(program: Program, worker: ConfinedWorker) -> None:
     pcs = [point.pc - 1 for stack in program.stacks for point in stack]
     frames = await frames_of(program, worker, pcs)
     compared = inlined = 0
@@ -175,7 +174,7 @@ async def test_every_frame_is_the_runtimes_own(
 
 
 async def test_every_address_of_many_functions_is_named_alike(
-    program: Program, worker: SymbolWorkerProcess
+    program: Program, worker: ConfinedWorker
 ) -> None:
     pcs = [point.pc for point in program.points]
     started = time.perf_counter()
@@ -191,7 +190,7 @@ async def test_every_address_of_many_functions_is_named_alike(
 
 
 async def test_a_whole_profile_is_what_the_runtime_would_say(
-    program: Program, worker: SymbolWorkerProcess, tmp_path: Path
+    program: Program, worker: ConfinedWorker, tmp_path: Path
 ) -> None:
     pcs = [point.pc - 1 for stack in program.stacks for point in stack]
     frames = await frames_of(program, worker, pcs)

@@ -1,9 +1,14 @@
 """Programs of processes, and a worker, without processes."""
 
+from collections.abc import Callable
+from typing import TypeVar
+
 from nemutator_agent.inspection.executables import Program
 from nemutator_agent.inspection.failures import ProcessGoneError
 from nemutator_agent.inspection.identities import FileId, ProcessId
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, encode
+
+T = TypeVar("T")
 
 
 class ScriptedPrograms:
@@ -33,12 +38,15 @@ class ScriptedWorker:
         self.answers: dict[int, Verdict | Exception] = {}
         self.asked: list[int] = []
 
-    async def examine(self, file: int) -> Verdict:
+    async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
         self.asked.append(file)
         answer = self.answers.get(file, UNKNOWN)
         if isinstance(answer, Exception):
             raise answer
-        return answer
+        return decode(encode(answer))
+
+    def stop(self) -> None:
+        """It is no process."""
 
 
 def program(name: str, file: int) -> Program:

@@ -1,20 +1,21 @@
 """Files of processes, and a symbol worker, without processes; programs are real tables."""
 
 import asyncio
+from collections.abc import Callable
+from typing import TypeVar
 
 from nemutator_agent.inspection.failures import ProcessGoneError, WorkerFailedError
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.symbols import lookup
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.messages import (
-    SymbolAnswer,
     SymbolQuestion,
-    decode_answer,
     decode_question,
     encode_answer,
-    encode_question,
 )
 from nemutator_agent.profiler.symbols.symbolising import OpenFile
+
+T = TypeVar("T")
 
 
 class FakeFiles:
@@ -63,24 +64,24 @@ class LocalWorker:
         self.hanging: asyncio.Event | None = None
         """While this is not set, questions wait."""
 
-    async def ask(self, question: SymbolQuestion, file: int) -> SymbolAnswer:
-        self.asked.append((file, question))
+    async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
+        found = decode_question(question)
+        self.asked.append((file, found))
         if self.hanging is not None:
             await self.hanging.wait()
         if file in self.failing:
             raise self.failing[file]
-        content = self._files.kernel if question.kernel else self._files.contents[file]
+        content = self._files.kernel if found.kernel else self._files.contents[file]
         assert isinstance(content, bytes)
-        found = decode_question(encode_question(question))
 
         def read_at(offset: int, size: int) -> bytes:
             return content[offset : offset + size]
 
-        if question.kernel:
+        if found.kernel:
             answer = lookup.kernel(read_at, found)
         else:
             answer = lookup.Executable(read_at).answer(found)
-        return decode_answer(encode_answer(answer), question)
+        return decode(encode_answer(answer))
 
     def stop(self) -> None:
         self.stops += 1

@@ -21,9 +21,9 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
 from nemutator_agent.app.profiling import profiling
+from nemutator_agent.app.workers import examination_worker
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
-from nemutator_agent.inspection.worker_process import WorkerProcess
 from nemutator_agent.settings import ObserveSettings
 from nemutator_agent.usage.open_files import OpenFiles
 from nemutator_agent.usage.polling import UsagePoller
@@ -48,7 +48,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     roll: Callable[[], float] = random.SystemRandom().random
     files = OpenFiles(most=min(settings.descriptors, _files_left()))
     reader = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
-    worker = WorkerProcess()
+    worker = examination_worker()
     executables = Executables(
         ProcExecutables(reader.started_ticks), worker, clock=clock, meter=meter, roll=roll
     )

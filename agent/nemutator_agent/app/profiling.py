@@ -9,12 +9,12 @@ from nemutator_common.shipping.brain_http import BrainOverHttp, ProfilesOverHttp
 from nemutator_common.supervising import Supervisor
 
 from nemutator_agent.app.known_groups import KnownGroups
+from nemutator_agent.app.workers import symbol_worker
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.sessions import Bounds, ProfileSessions
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
-from nemutator_agent.profiler.symbols.worker_process import SymbolWorkerProcess
 from nemutator_agent.settings import ObserveSettings
 
 
@@ -30,7 +30,7 @@ def profiling(
     roll: Callable[[], float],
 ) -> Iterator[None]:
     """Add the profiler's tasks to *supervisor*; nothing is loaded before the first request."""
-    worker = SymbolWorkerProcess()
+    worker = symbol_worker()
     symbols = WorkerSymboliser(ProcMaps(), worker, meter=meter)
     sessions = ProfileSessions(
         ProfilesOverHttp(brain, node=node),

@@ -9,7 +9,7 @@ import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
-from typing import Protocol
+from typing import Protocol, TypeVar
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
@@ -24,7 +24,9 @@ from nemutator_agent.inspection.failures import (
 )
 from nemutator_agent.inspection.identities import FileId, ProcessId
 from nemutator_agent.inspection.runtimes import by_name, together
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
+from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, decode
+
+T = TypeVar("T")
 
 log = logging.getLogger(__name__)
 
@@ -58,9 +60,16 @@ class ExecutableFiles(Protocol):
     def close(self, program: Program) -> None: ...
 
 
-class ExecutableWorker(Protocol):
-    async def examine(self, file: int) -> Verdict:
-        """What the bytes of an open *file* say; WorkerFailedError when it could not be asked."""
+class Worker(Protocol):
+    """May do nothing, and is not believed: whatever it parsed may have taken it over."""
+
+    async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
+        """What *decode* makes of the answer about an open *file*. Raises WorkerFailedError, also when
+        *decode* raises InvalidAnswerError."""
+        ...
+
+    def stop(self) -> None:
+        """End it; the next question starts another one."""
         ...
 
 
@@ -78,7 +87,7 @@ class Executables:
     def __init__(
         self,
         programs: ExecutableFiles,
-        worker: ExecutableWorker,
+        worker: Worker,
         *,
         clock: Clock,
         meter: Meter,
@@ -165,7 +174,7 @@ class Executables:
             self._cache.move_to_end(program.id)
             return self._cache[program.id]
         try:
-            verdict = await self._worker.examine(program.file)
+            verdict = await self._worker.ask(b"?", program.file, decode)
         except WorkerFailedError as failure:
             self._meter.count(names.INSPECTIONS, result=failure.reason)
             self._failures += 1

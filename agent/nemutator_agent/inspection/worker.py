@@ -1,34 +1,40 @@
-"""The worker: `python -I -m nemutator_agent.inspection.worker FD`, started by `worker_process.py`.
+"""The process that parses what strangers wrote: `python -I -m …inspection.worker MODULE FD`.
 
-For each message on the socket FD, which carries one open file and nothing else, it answers one
-line. It opens nothing itself: what it may read, it is handed.
+`confined_worker.py` starts it. Each message on the socket FD is a question with one open file; what
+`MODULE.responder()` makes of the two is sent back. It opens nothing itself: it reads what it is given.
 """
 
-import functools
+import importlib
 import os
 import socket
 import sys
+from collections.abc import Callable
 
 from nemutator_agent.inspection.confinement import confine
-from nemutator_agent.inspection.examination import examine
-from nemutator_agent.inspection.verdicts import encode
+
+FULL = 64 << 10
+"""Bytes of a message that another one follows. Two of them fit in what a socket holds by default."""
+
+Respond = Callable[[bytes, int], bytes]
+"""From a question and the file that came with it, which it closes, to an answer of JSON."""
 
 
-def serve(connection: socket.socket) -> None:
+def serve(connection: socket.socket, respond: Respond) -> None:
     """Answer until the other end closes."""
     while True:
-        message, files, _, _ = socket.recv_fds(connection, 1, 1)
-        if not message:
+        question, files, _, _ = socket.recv_fds(connection, FULL, 1)
+        if not question:
             return
         (file,) = files
-        try:
-            verdict = examine(functools.partial(_read, file))
-        finally:
-            os.close(file)
-        connection.send(encode(verdict))
+        answer = respond(question, file)
+        if len(answer) % FULL == 0:
+            # The last message must not be a full one, and a space more does not harm JSON.
+            answer += b" "
+        for start in range(0, len(answer), FULL):
+            connection.send(answer[start : start + FULL])
 
 
-def _read(file: int, offset: int, size: int) -> bytes:
+def read_at(file: int, offset: int, size: int) -> bytes:
     try:
         return os.pread(file, size, offset)
     except OSError:
@@ -37,9 +43,10 @@ def _read(file: int, offset: int, size: int) -> bytes:
 
 
 def main() -> None:
-    with socket.socket(fileno=int(sys.argv[1])) as connection:
+    respond: Respond = importlib.import_module(sys.argv[1]).responder()
+    with socket.socket(fileno=int(sys.argv[2])) as connection:
         confine()
-        serve(connection)
+        serve(connection, respond)
 
 
 if __name__ == "__main__":

@@ -5,6 +5,7 @@ the same program asks little. A file that makes the worker fail is asked nothing
 """
 
 import asyncio
+import functools
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
@@ -16,6 +17,7 @@ from nemutator_common.meters import Meter
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Binary, Frame
 
+from nemutator_agent.inspection.executables import Worker
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
     HiddenFileError,
@@ -30,6 +32,8 @@ from nemutator_agent.profiler.symbols.messages import (
     Note,
     SymbolAnswer,
     SymbolQuestion,
+    decode_answer,
+    encode_question,
 )
 from nemutator_agent.profiler.symbols.named_profile import (
     AddressNames,
@@ -77,14 +81,6 @@ class MappedFiles(Protocol):
     def close(self, file: OpenFile) -> None: ...
 
 
-class SymbolWorker(Protocol):
-    async def ask(self, question: SymbolQuestion, file: int) -> SymbolAnswer:
-        """Raises WorkerFailedError."""
-        ...
-
-    def stop(self) -> None: ...
-
-
 @dataclass(frozen=True, slots=True)
 class _Place:
     """What is known of one place in a file."""
@@ -111,13 +107,19 @@ class _File:
         return Binary(mapping.shown_path, self.build_id, start, limit, mapping.offset)
 
 
+async def ask(worker: Worker, question: SymbolQuestion, file: int) -> SymbolAnswer:
+    """Raises WorkerFailedError."""
+    decode = functools.partial(decode_answer, question=question)
+    return await worker.ask(encode_question(question), file, decode)
+
+
 class WorkerSymboliser:
     """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
 
     def __init__(
         self,
         files: MappedFiles,
-        worker: SymbolWorker,
+        worker: Worker,
         *,
         meter: Meter,
         longest_s: float = LONGEST_S,
@@ -293,7 +295,7 @@ class WorkerSymboliser:
 
     async def _answer(self, question: SymbolQuestion, file: OpenFile) -> SymbolAnswer:
         try:
-            answer = await self._worker.ask(question, file.file)
+            answer = await ask(self._worker, question, file.file)
         except WorkerFailedError as failure:
             self._meter.count(names.SYMBOL_QUESTIONS, result=failure.reason)
             log.warning("symbols_failed", {names.REASON: failure.reason})

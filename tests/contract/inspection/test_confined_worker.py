@@ -1,0 +1,135 @@
+"""The confined worker for real: a process that has given up what it had, for either of its jobs."""
+
+import os
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nemutator_agent.app.workers import examination_worker, symbol_worker
+from nemutator_agent.inspection.confined_worker import ConfinedWorker
+from nemutator_agent.inspection.failures import WorkerFailedError
+from nemutator_agent.inspection.verdicts import LONGEST_ANSWER, UNKNOWN, Verdict, decode
+from nemutator_agent.profiler.symbols.messages import SymbolQuestion
+from nemutator_agent.profiler.symbols.symbolising import ask
+from nemutator_common.profiles.model import Frame
+
+from tests.fakes.elf_files import Forge, inline_info
+from tests.fakes.go_programs import TEXT, Function, GoProgram
+
+GO = Forge(contents=[(b".go.buildinfo", inline_info(b"go1.26.8"))]).build()
+
+HANGS = "import sys, time; time.sleep(60)"
+DIES = "import sys"
+_CONNECT = "import socket, sys; s = socket.socket(fileno=int(sys.argv[2])); s.recv(70000);"
+TALKS_NONSENSE = _CONNECT + " s.send(b'[7, 7]'); s.recv(1)"
+NEVER_ENDS = _CONNECT + " [s.send(bytes(65536)) for _ in range(1 << 20)]"
+
+
+@pytest.fixture
+def examiner() -> Iterator[ConfinedWorker]:
+    worker = examination_worker()
+    yield worker
+    worker.stop()
+
+
+@pytest.fixture
+def symbols() -> Iterator[ConfinedWorker]:
+    worker = symbol_worker()
+    yield worker
+    worker.stop()
+
+
+def children() -> set[int]:
+    """Of this process, dead ones too: a worker that was ended must have been waited for."""
+    threads = Path("/proc/self/task").iterdir()
+    return {int(pid) for thread in threads for pid in (thread / "children").read_text().split()}
+
+
+def is_confined(pid: int) -> None:
+    lines = Path(f"/proc/{pid}/status").read_text().splitlines()
+    status = dict(line.split(":\t", 1) for line in lines)
+    assert status["NoNewPrivs"] == "1"
+    assert status["CapEff"] == "0" * 16 or os.geteuid() != 0
+    if os.geteuid() == 0:
+        assert status["Uid"].split() == status["Gid"].split() == ["65534"] * 4
+        assert status["Groups"].strip() == ""
+    limits = Path(f"/proc/{pid}/limits").read_text()
+    for limit in ("Max processes             0 ", "Max core file size        0 "):
+        assert limit in limits
+    assert len(os.listdir(f"/proc/{pid}/fd")) < 16
+
+
+@pytest.mark.slow
+async def test_it_finds_the_runtime_of_a_file_and_keeps_nothing(
+    examiner: ConfinedWorker, tmp_path: Path
+) -> None:
+    (tmp_path / "go").write_bytes(GO)
+    (tmp_path / "noise").write_bytes(b"\x7fELF" + os.urandom(4096))
+    before = children()
+    with (tmp_path / "go").open("rb") as file, (tmp_path / "noise").open("rb") as noise:
+        assert await examiner.ask(b"?", file.fileno(), decode) == Verdict("go", "go1.26.8")
+        for _ in range(40):  # More than it may have open.
+            assert await examiner.ask(b"?", noise.fileno(), decode) == UNKNOWN
+    (pid,) = children() - before
+    is_confined(pid)
+    examiner.stop()
+    assert children() == before
+
+
+@pytest.mark.slow
+async def test_it_names_the_addresses_of_files(symbols: ConfinedWorker, tmp_path: Path) -> None:
+    before = children()
+    program = tmp_path / "app"
+    program.write_bytes(GoProgram().build())
+    # More than it keeps, and than it may have open with those.
+    others = [tmp_path / f"other{number}" for number in range(20)]
+    for other in others:
+        other.write_bytes(GoProgram(newer=False).build())
+    question = SymbolQuestion(False, (TEXT, 5), (TEXT,))
+    for path in (program, *others, program):
+        with path.open("rb") as file:
+            answer = await ask(symbols, question, file.fileno())
+        assert [frame.function for frame in answer.frames] == ["main.main"]
+        assert (answer.places, answer.depths) == (((0,), None), (0,))
+    (pid,) = children() - before
+    is_confined(pid)
+
+
+@pytest.mark.slow
+async def test_an_answer_may_take_many_messages(symbols: ConfinedWorker, tmp_path: Path) -> None:
+    functions = tuple(Function(f"main.{'x' * 1500}{number}", 16) for number in range(400))
+    (tmp_path / "app").write_bytes(GoProgram(functions=functions).build())
+    places = tuple(TEXT + 16 * number for number in range(400))
+    with (tmp_path / "app").open("rb") as file:
+        answer = await ask(symbols, SymbolQuestion(False, places), file.fileno())
+    assert [frame.function for frame in answer.frames] == [one.name for one in functions]
+
+
+@pytest.mark.slow
+async def test_the_kernels_list_is_read(symbols: ConfinedWorker, tmp_path: Path) -> None:
+    (tmp_path / "kallsyms").write_bytes(b"ffffffff81000000 T first\n" * 10_000)
+    with (tmp_path / "kallsyms").open("rb") as file:
+        answer = await ask(symbols, SymbolQuestion(True, (0xFFFFFFFF81000001,)), file.fileno())
+    assert answer.frames == (Frame("first", kind="kernel"),)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize(
+    ("program", "reason"),
+    [(HANGS, "hung"), (DIES, "died"), (TALKS_NONSENSE, "nonsense"), (NEVER_ENDS, "nonsense")],
+)
+async def test_a_worker_that_fails_is_replaced(program: str, reason: str, tmp_path: Path) -> None:
+    before = children()
+    worker = ConfinedWorker(
+        "any.module",
+        answer_s=0.2 if reason == "hung" else 30,
+        largest_answer=LONGEST_ANSWER,
+        command=(sys.executable, "-I", "-c", program),
+    )
+    with (tmp_path / "file").open("w+b") as file:
+        for _ in range(2):
+            with pytest.raises(WorkerFailedError) as failure:
+                await worker.ask(b"?", file.fileno(), decode)
+            assert failure.value.reason == reason
+            assert children() == before

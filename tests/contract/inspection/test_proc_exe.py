@@ -1,0 +1,52 @@
+"""`/proc/PID/exe` for real."""
+
+import os
+import subprocess
+import sys
+
+import pytest
+from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
+from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.inspection.proc_exe import ProcExecutables
+from nemutator_agent.usage.open_files import read_once
+from nemutator_agent.usage.process_stat import parse_process_stat
+
+EXECUTABLE = os.path.realpath(sys.executable)
+
+
+def started_ticks(pid: int) -> int | None:
+    content = read_once(f"/proc/{pid}/stat")
+    return None if content is None else parse_process_stat(content).started_ticks
+
+
+@pytest.fixture
+def dead() -> int:
+    with subprocess.Popen([sys.executable, "-I", "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+async def test_the_executable_of_a_living_process_is_opened() -> None:
+    own = ProcessId(os.getpid(), started_ticks(os.getpid()) or 0)
+    programs = ProcExecutables(started_ticks)
+    program = await programs.open(own)
+    try:
+        assert program.name == EXECUTABLE
+        assert program.file is not None
+        assert os.pread(program.file, 4, 0) == b"\x7fELF"
+        assert not os.get_inheritable(program.file)
+    finally:
+        programs.close(program)
+
+
+async def test_another_process_under_its_number_is_not_taken_for_it() -> None:
+    programs = ProcExecutables(started_ticks)
+    files = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(ProcessGoneError):
+        await programs.open(ProcessId(os.getpid(), 1))
+    assert len(os.listdir("/proc/self/fd")) == files
+
+
+async def test_the_dead_are_gone(dead: int) -> None:
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
+        await ProcExecutables(started_ticks).open(ProcessId(dead, 1))

@@ -1,0 +1,77 @@
+"""The mappings and files of a process for real."""
+
+import os
+import subprocess
+import sys
+from pathlib import Path
+
+import pytest
+from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
+from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
+
+EXECUTABLE = os.path.realpath(sys.executable)
+
+
+@pytest.fixture
+def dead() -> int:
+    with subprocess.Popen([sys.executable, "-I", "-c", ""]) as process:
+        process.wait()
+    return process.pid
+
+
+async def test_our_own_mappings_lead_to_our_own_executable() -> None:
+    files = ProcMaps()
+    mappings = await files.mappings(os.getpid())
+    mapping = next(one for one in mappings if one.path == EXECUTABLE)
+    file = await files.open(os.getpid(), mapping)
+    try:
+        assert os.fstat(file.file).st_ino == os.stat(EXECUTABLE).st_ino == file.id.inode
+        assert not os.get_inheritable(file.file)
+    finally:
+        files.close(file)
+
+
+async def test_what_has_ended_is_gone(dead: int) -> None:
+    files = ProcMaps()
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
+        await files.mappings(dead)
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
+        await files.open(dead, Mapping(0x1000, 0x2000, 0, 1, "/bin/sh"))
+
+
+def false_proc(root: Path, pid: int, *, maps: bytes = b"") -> Path:
+    process = root / "proc" / str(pid)
+    (process / "map_files").mkdir(parents=True)
+    (process / "maps").write_bytes(maps)
+    (process / "stat").write_bytes(b"%d (x) R" % pid + b" 5" * 40)
+    return process
+
+
+async def test_a_path_of_the_process_is_never_opened(tmp_path: Path) -> None:
+    secret = tmp_path / "secret"
+    secret.write_bytes(b"ours")
+    false_proc(tmp_path, 7)
+    files = ProcMaps(root=tmp_path)
+    with pytest.raises((ProcessGoneError, HiddenFileError)):
+        await files.open(7, Mapping(0x1000, 0x2000, 0, 1, str(secret)))
+
+
+async def test_what_is_no_regular_file_holds_nobody_up(tmp_path: Path) -> None:
+    process = false_proc(tmp_path, 7)
+    os.mkfifo(process / "map_files" / "1000-2000")
+    opened = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(HiddenFileError):
+        await ProcMaps(root=tmp_path).open(7, Mapping(0x1000, 0x2000, 0, 1, "/x"))
+    assert len(os.listdir("/proc/self/fd")) == opened
+
+
+async def test_a_process_without_mappings_has_ended(tmp_path: Path) -> None:
+    false_proc(tmp_path, 7)
+    with pytest.raises(ProcessGoneError):
+        await ProcMaps(root=tmp_path).mappings(7)
+    false_proc(tmp_path, 8, maps=b"1000-2000 r-xp 0 00:00 1 /x\n")
+    mappings = await ProcMaps(root=tmp_path).mappings(8)
+    assert len(mappings) == 1
+    assert mappings.are_of(5)
+    assert not mappings.are_of(1)
