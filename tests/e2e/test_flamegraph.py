@@ -8,6 +8,8 @@ from nemutator_common.profiles.flamegraph import CONTENT_SECURITY_POLICY, render
 from nemutator_common.profiles.model import Frame, Profile
 from playwright.sync_api import Page, Route, expect
 
+from tests.e2e.accessibility import SCHEMES, Scheme, complaints
+
 EVIL = "</script><script>document.title='taken'</script><img src=x onerror=alert(1)>\u2028\"'"
 
 PROFILE = Profile(
@@ -124,6 +126,13 @@ def test_it_is_dark_where_people_want_it_dark(opened: Page) -> None:
     light = opened.evaluate(paper)
     opened.emulate_media(color_scheme="dark")
     assert opened.evaluate(paper) != light
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_everybody_can_use_it(opened: Page, scheme: Scheme) -> None:
+    opened.emulate_media(color_scheme=scheme)
+    opened.locator("#search").fill("main.")
+    assert complaints(opened) == []
 
 
 def test_it_runs_under_the_policy_that_it_is_served_with(page: Page) -> None:

@@ -1,12 +1,10 @@
 """The lists beside the topology, in front of a brain that answers whatever a test wants it to."""
 
-import time
-from typing import Any
-
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
+from tests.fakes.console_lists import advice, grant, lease, mutation, profile
 
 PROFILES, MUTATIONS = "/api/v1/profiles", "/api/v1/mutations"
 EVIL = "<img src=x onerror=alert(1)>\u202eevil"
@@ -23,38 +21,6 @@ def shown(page: Page, view: str) -> Locator:
     page.goto(f"{ORIGIN}/#{view}")
     expect(page.locator(f'#views a[href="#{view}"]')).to_have_attribute("aria-current", "page")
     return page.locator("#list-rows tr")
-
-
-def profile(**changed: Any) -> Json:
-    return {
-        "id": "a1",
-        "title": "shop/api-0",
-        "state": "done",
-        "reason": "",
-        "remedy": "",
-        "asked_at": time.time() - 5,
-        "seconds": 30,
-        "hz": 99,
-        "recorded": 297,
-        "lost": {"no stack": 2},
-        "cpu_seconds": 3.01,
-        "notes": ["Go 1.26"],
-        **changed,
-    }
-
-
-def mutation(**changed: Any) -> Json:
-    edit = {"path": "metadata.labels[team]", "before": [], "after": ["x"], "policy": "teams"}
-    subject = {"kind": "Pod", "namespace": "shop", "name": "api-0", "generate_name": ""}
-    return {
-        "id": "m1",
-        "at": time.time(),
-        "mode": "apply",
-        "state": "observed",
-        "subject": subject,
-        "edits": [edit, {**edit, "path": "metadata.labels[cost]"}],
-        **changed,
-    }
 
 
 def step(path: str, verdict: str, what: str) -> Json:
@@ -156,15 +122,10 @@ def test_what_was_reversed_or_only_previewed_cannot_be_taken_back(
 
 
 def test_advice_is_a_value_or_the_reason_why_not_yet(page: Page, brain: FakeBrain) -> None:
-    use = {"cpu_p95": 0.25, "memory_max": 200 << 20}
-    one = {"namespace": "shop", "owner_kind": "Deployment", "owner": "api", "container": "app"}
-    amounts = {"cpu": "260m", "memory": "241M"}
-    now = {"cpu": "1", "memory": None}
+    waiting = {"state": "not_yet", "reason": "3 of 8 points, ask again in 75 s"}
     brain.lists["/api/v1/advice"] = [
-        {**one, "state": "firm", "reason": "", "points": 120, "span_s": 1800, "use": use}
-        | {"requests": amounts, "requests_now": now},
-        {**one, "container": "b", "state": "not_yet", "reason": "3 of 8 points, ask again in 75 s"}
-        | {"points": 3, "span_s": 45, "use": use, "requests": {}, "requests_now": {}},
+        advice(),
+        advice(container="b", **waiting, points=3, span_s=45, requests={}, requests_now={}),
     ]
     rows = shown(page, "advice")
     expect(rows.nth(0).locator("td").nth(3)).to_have_text("1 → 260m")
@@ -176,16 +137,9 @@ def test_advice_is_a_value_or_the_reason_why_not_yet(page: Page, brain: FakeBrai
 
 
 def test_leases_and_grants_say_who_and_never_what(page: Page, brain: FakeBrain) -> None:
-    who = {"node": "n1", "namespace": "shop", "pod": "api-0", "pod_uid": "u", "caller": ""}
-    brain.lists["/api/v1/leases"] = [
-        {**who, "role": "shop.api", "state": "active", "since": time.time() - 60}
-        | {"expires_at": time.time() + 3600}
-    ]
-    grant = {**who, "at": time.time(), "operation": "read", "secret": "db", "cached": False}
-    brain.lists["/api/v1/grants"] = [
-        {**grant, "result": "denied", "reason": "Vault denies it"},
-        {**grant, "result": "denied", "reason": "Vault denies it"},
-    ]
+    brain.lists["/api/v1/leases"] = [lease()]
+    denied = grant(result="denied", reason="Vault denies it")
+    brain.lists["/api/v1/grants"] = [denied, denied]
     expect(shown(page, "leases")).to_contain_text("shop/api-0shop.apiactive")
     expect(shown(page, "grants")).to_have_count(2)
     expect(page.locator("#list-rows tr").first).to_contain_text("read dbdeniedVault denies it")

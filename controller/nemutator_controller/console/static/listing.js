@@ -21,15 +21,14 @@ export function showList(list, document, takeBack) {
   text(byId("list-shown"), size(shown.length, count, found.length));
   keyed(
     byId("list-head"),
-    // The last is that of what a person can do.
-    [...list.columns, ""].map((name, index) => ({ key: `${list.path} ${index}`, name })),
+    [...list.columns, ...(list.acts ? ["Actions"] : [])].map((name, index) => ({ key: `${list.path} ${index}`, name })),
     () => Object.assign(globalThis.document.createElement("th"), { scope: "col" }),
     (cell, { name }) => text(cell, name),
   );
   keyed(
     byId("list-rows"),
     shown.map((row) => ({ ...row, key: `${list.path} ${row.key}` })),
-    (row) => made(row, takeBack),
+    (row) => made(row, list.acts, takeBack),
     fill,
   );
 }
@@ -41,9 +40,10 @@ function size(shown, matching, all) {
   return shown < matching ? `${found}, the first ${shown} are shown` : found;
 }
 
-function made(row, takeBack) {
+function made(row, acts, takeBack) {
   const element = globalThis.document.createElement("tr");
   row.cells.forEach(() => element.append(fromTemplate("cell")));
+  if (!acts) return element;
   const last = globalThis.document.createElement("td");
   last.className = "actions";
   element.append(last);
@@ -61,11 +61,13 @@ function fill(element, row) {
     attribute(shown, "data-grade", cell.grade);
     attribute(shown, "data-wide", cell.wide);
   });
+  const last = element.children[row.cells.length];
+  if (last == null) return;
   element.rollback = row.rollback;
   const actions = row.links.map(({ text: name, href }) => ({ key: name, name, href }));
   if (row.rollback) actions.push({ key: "rollback", name: "Take back …", href: null });
   keyed(
-    element.lastElementChild,
+    last,
     actions,
     ({ href }) => globalThis.document.createElement(href == null ? "button" : "a"),
     (action, { name, href }) => {

@@ -1,5 +1,6 @@
 // The lists beside the topology: what each asks for, and what its rows say. Pure: documents in,
-// rows out; a row is a key, cells in the order of the columns, and what a person can do with it.
+// rows out; a row is a key, cells in the order of the columns, and, where `acts` says so, what a
+// person can do with it.
 
 import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
 
@@ -38,6 +39,7 @@ const profiles = {
   empty: "No profile has been asked for yet.",
   path: "/api/v1/profiles",
   columns: ["Of", "State", "Asked", "Time", "Samples", "Lost", "Names and notes"],
+  acts: true,
   row: (profile, now) => {
     const lost = Object.entries(profile.lost ?? {});
     const losses = lost.map(([reason, count]) => `${reason} ${count}`).join(", ");
@@ -81,6 +83,7 @@ const mutations = {
   empty: "Nothing was changed yet.",
   path: "/api/v1/mutations",
   columns: ["Object", "State", "When", "Policies", "Changes"],
+  acts: true,
   row: (mutation, now) => {
     const { kind, namespace, name, generate_name: generated } = mutation.subject;
     const policies = [...new Set(mutation.edits.map((edit) => edit.policy))].join(", ");
@@ -127,7 +130,6 @@ const advice = {
       said(bytes(one.use.memory_max)),
       said(`${one.points}`, { title: `over ${span(one.span_s)}` }),
     ],
-    links: [],
   }),
 };
 
@@ -147,7 +149,6 @@ const leases = {
       said(lease.state === "active" && lease.expires_at ? `in ${span(lease.expires_at - now)}` : ""),
       said(lease.node),
     ],
-    links: [],
   }),
 };
 
@@ -169,7 +170,6 @@ const grants = {
       said(grant.reason, { wide: true }),
       said(grant.node),
     ],
-    links: [],
   }),
 };
 

@@ -1,0 +1,22 @@
+"""What axe-core has to say against a page: the rules of WCAG 2 and its own best practices."""
+
+from importlib import resources
+from typing import Literal, get_args
+
+from playwright.sync_api import Page
+
+Scheme = Literal["light", "dark"]
+SCHEMES = get_args(Scheme)
+
+AXE = (resources.files("axe_playwright_python") / "axe.min.js").read_text(encoding="utf-8")
+
+
+def complaints(page: Page) -> list[str]:
+    """One line for each element that breaks a rule, with what axe would have changed."""
+    page.evaluate(AXE)
+    found = page.evaluate("axe.run({resultTypes: ['violations']})")
+    return [
+        f"{rule['id']}: {node['target']}: {' '.join(node['failureSummary'].split())}"
+        for rule in found["violations"]
+        for node in rule["nodes"]
+    ]

@@ -1,0 +1,99 @@
+"""Everybody can use the page: axe finds nothing on any part of it, in either colour scheme."""
+
+import pytest
+from playwright.sync_api import BrowserContext, Page, expect
+
+from tests.e2e.accessibility import SCHEMES, complaints
+from tests.fakes.console_brain import ORIGIN, FakeBrain, node, process
+from tests.fakes.console_lists import advice, grant, lease, mutation, profile
+
+LISTS = {
+    "/api/v1/profiles": [
+        profile(),
+        profile(id="a2", state="refused", reason="no BPF", remedy="run as root"),
+        profile(id="a3", state="running", notes=["word " * 60]),
+    ],
+    "/api/v1/mutations": [
+        mutation(),
+        mutation(id="m2", state="conflict"),
+        mutation(id="m3", mode="preview"),
+        mutation(id="m4", state="partly"),
+    ],
+    "/api/v1/advice": [advice(), advice(container="b", state="provisional", reason="3 points")],
+    "/api/v1/leases": [lease(), lease(role="other", state="lost")],
+    "/api/v1/grants": [grant(), grant(result="denied", reason="Vault denies it")],
+}
+
+
+@pytest.fixture
+def brain(context: BrowserContext) -> FakeBrain:
+    brain = FakeBrain(lists=dict(LISTS))
+    brain.serve(context)
+    return brain
+
+
+@pytest.fixture(params=SCHEMES)
+def page(page: Page, brain: FakeBrain, request: pytest.FixtureRequest) -> Page:
+    """In each scheme, and without transitions: axe would measure a colour on its way."""
+    page.emulate_media(color_scheme=request.param, reduced_motion="reduce")
+    return page
+
+
+def test_the_machine_and_what_runs_on_it(page: Page, brain: FakeBrain) -> None:
+    crowd = [process(pid, f"worker-{pid}", "/") for pid in range(1000, 1100)]
+    brain.nodes = [node(processes=[*brain.node["processes"], *crowd])]
+    brain.node["machine"]["pressures"]["io"]["some_10s"] = 55.0
+    page.goto(ORIGIN)
+    expect(page.locator("#machine-name")).to_be_visible()
+    page.get_by_role("button", name="Expand all").click()
+    assert complaints(page) == []
+    page.locator("#tree tbody tr").first.focus()
+    assert complaints(page) == []
+
+
+def test_the_list_of_nodes(page: Page, brain: FakeBrain) -> None:
+    brain.nodes = [node(), node(name="edge-2", stale=True, age_s=900.0)]
+    page.goto(ORIGIN)
+    expect(page.locator("#nodes-table tbody tr")).to_have_count(2)
+    assert complaints(page) == []
+
+
+@pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "leases", "grants"])
+def test_a_list_and_an_empty_one(page: Page, brain: FakeBrain, view: str) -> None:
+    page.goto(f"{ORIGIN}/#{view}")
+    expect(page.locator("#list-rows tr")).to_have_count(len(LISTS[f"/api/v1/{view}"]))
+    assert complaints(page) == []
+    brain.lists.clear()
+    page.reload()
+    expect(page.locator("#list-empty")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_a_list_that_is_wider_than_the_window_is_scrolled_by_keyboard(page: Page) -> None:
+    page.set_viewport_size({"width": 390, "height": 844})
+    page.goto(f"{ORIGIN}/#advice")
+    expect(page.locator("#list-rows tr")).to_have_count(2)
+    assert complaints(page) == []
+    region = page.get_by_role("region", name="Advice")
+    region.focus()
+    page.keyboard.press("ArrowRight")
+    page.wait_for_function("document.querySelector('.scrolling').scrollLeft > 0")
+
+
+def test_the_last_answer_below_a_banner(page: Page, brain: FakeBrain) -> None:
+    brain.nodes = [node(stale=True, age_s=95.0)]
+    page.goto(ORIGIN)
+    expect(page.locator("#banner")).to_be_visible()
+    assert complaints(page) == []
+
+
+def test_what_taking_back_would_do(page: Page, brain: FakeBrain) -> None:
+    steps = [
+        {"path": "metadata.labels[team]", "verdict": "reverse", "what": "is removed"},
+        {"path": "metadata.labels[cost]", "verdict": "conflict", "what": "stays as it is"},
+    ]
+    brain.answers["/api/v1/mutations/m1/rollback?plan=true"] = (200, {"steps": steps})
+    page.goto(f"{ORIGIN}/#mutations")
+    page.get_by_role("button", name="Take back …").first.click()
+    expect(page.locator("#rollback-steps li")).to_have_count(2)
+    assert complaints(page) == []

@@ -1,0 +1,82 @@
+"""Items of the lists that a brain answers to the console's page."""
+
+import time
+from typing import Any
+
+from tests.fakes.console_brain import Json
+
+
+def profile(**changed: Any) -> Json:
+    return {
+        "id": "a1",
+        "title": "shop/api-0",
+        "state": "done",
+        "reason": "",
+        "remedy": "",
+        "asked_at": time.time() - 5,
+        "seconds": 30,
+        "hz": 99,
+        "recorded": 297,
+        "lost": {"no stack": 2},
+        "cpu_seconds": 3.01,
+        "notes": ["Go 1.26"],
+        **changed,
+    }
+
+
+def mutation(**changed: Any) -> Json:
+    edit = {"path": "metadata.labels[team]", "before": [], "after": ["x"], "policy": "teams"}
+    subject = {"kind": "Pod", "namespace": "shop", "name": "api-0", "generate_name": ""}
+    return {
+        "id": "m1",
+        "at": time.time(),
+        "mode": "apply",
+        "state": "observed",
+        "subject": subject,
+        "edits": [edit, {**edit, "path": "metadata.labels[cost]"}],
+        **changed,
+    }
+
+
+def advice(**changed: Any) -> Json:
+    return {
+        "namespace": "shop",
+        "owner_kind": "Deployment",
+        "owner": "api",
+        "container": "app",
+        "state": "firm",
+        "reason": "",
+        "points": 120,
+        "span_s": 1800,
+        "use": {"cpu_p95": 0.25, "memory_max": 200 << 20},
+        "requests": {"cpu": "260m", "memory": "241M"},
+        "requests_now": {"cpu": "1", "memory": None},
+        **changed,
+    }
+
+
+WHO: Json = {"node": "n1", "namespace": "shop", "pod": "api-0", "pod_uid": "u", "caller": ""}
+
+
+def lease(**changed: Any) -> Json:
+    return {
+        **WHO,
+        "role": "shop.api",
+        "state": "active",
+        "since": time.time() - 60,
+        "expires_at": time.time() + 3600,
+        **changed,
+    }
+
+
+def grant(**changed: Any) -> Json:
+    return {
+        **WHO,
+        "at": time.time(),
+        "operation": "read",
+        "secret": "db",
+        "cached": False,
+        "result": "granted",
+        "reason": "",
+        **changed,
+    }
