@@ -15,6 +15,7 @@ from pathlib import Path
 import pytest
 from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 
+from tests.e2e.accessibility import SCHEMES, complaints
 from tests.e2e.standing import Standing, standing
 
 REPORTS_MS = 20_000
@@ -66,6 +67,11 @@ def test_the_printed_link_opens_the_page_once(
     assert second.status == 403
     assert "nemutator link" in second.text()
     assert stranger.request.get(page.url).status == 401
+    refusal = stranger.new_page()
+    refusal.goto(up.link)
+    for scheme in SCHEMES:
+        refusal.emulate_media(color_scheme=scheme)
+        assert complaints(refusal) == []
     stranger.close()
 
 

@@ -1,37 +1,21 @@
 """The page as the console of a cluster serves it: signed in to with a token, shown as RBAC allows."""
 
-import asyncio
-import threading
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 from playwright.sync_api import Browser, Page, expect
 
+from tests.e2e.accessibility import SCHEMES, complaints
 from tests.e2e.browsing import Watch
+from tests.e2e.own_loop import standing_beside
 from tests.fakes.consoles import StandingConsole, standing_console
 
 
 @pytest.fixture
 def console(tmp_path: Path) -> Iterator[StandingConsole]:
-    """On an event loop of its own: the browser's has this thread."""
-    standing: list[StandingConsole] = []
-    stands, stop = threading.Event(), asyncio.Event()
-    loops: list[asyncio.AbstractEventLoop] = []
-
-    async def stand() -> None:
-        async with standing_console(tmp_path) as console:
-            standing.append(console)
-            loops.append(asyncio.get_running_loop())
-            stands.set()
-            await stop.wait()
-
-    thread = threading.Thread(target=lambda: asyncio.run(stand()))
-    thread.start()
-    assert stands.wait(timeout=20)
-    yield standing[0]
-    loops[0].call_soon_threadsafe(stop.set)
-    thread.join(timeout=20)
+    with standing_beside(standing_console(tmp_path)) as console:
+        yield console
 
 
 @pytest.fixture
@@ -56,6 +40,9 @@ def test_a_person_signs_in_and_sees_and_changes_what_rbac_grants(
         ("anna", "update", "mutations", ""),
     }
     page.goto(console.url)
+    for scheme in SCHEMES:
+        page.emulate_media(color_scheme=scheme)
+        assert complaints(page) == []
     for token, said in (("guess", "The cluster does not know this token"), ("a.b.c", "anna may")):
         page.get_by_label("A token of yours").fill(token)
         page.get_by_role("button", name="Sign in").click()
