@@ -13,7 +13,7 @@ class MemoryWorld:
 
     def __init__(self, **specs: Any) -> None:
         self.policies: Policies = snapshot_of(specs)
-        self.advisor: Advisor = WithoutAdvice()
+        self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
 

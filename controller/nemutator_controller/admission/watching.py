@@ -55,7 +55,7 @@ class WatchedCluster:
         self._specs: dict[str, Any] = {}
         self._policies = Policies()
         self._told: dict[str, str] = {}
-        self.advisor: Advisor = WithoutAdvice()
+        self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.tombstones: Tombstones = {}
         self._health.fail("namespaces", "not listed yet")
         self._health.fail("policies", "not listed yet")

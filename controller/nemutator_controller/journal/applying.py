@@ -105,6 +105,7 @@ class Applying:
             subject=manifest.subject,
             namespace_labels={NAMESPACE_NAME: namespace},
             advisor=self._advisor,
+            defaulted=False,
         )
         try:
             return plan(manifest.document, situation, policies.sound)

@@ -40,9 +40,9 @@ class Advisor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WithoutAdvice:
-    """An `Advisor` before there is any."""
+    """An `Advisor` that has none to give, and says why."""
 
-    reason: str = "no advice has come from the brain yet"
+    reason: str
 
     def advise(
         self, workload: WorkloadRef, container: str, side: Side, name: Name

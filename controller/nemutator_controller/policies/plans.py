@@ -18,7 +18,8 @@ from nemutator_common import names
 from nemutator_controller.mutations import annotations, injection, labels, resources
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
-from nemutator_controller.mutations.edits import Draft, same
+from nemutator_controller.mutations.defaults import defaulted
+from nemutator_controller.mutations.edits import Draft, apply_edits, same
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.paths import (
     FieldStep,
@@ -36,7 +37,7 @@ from nemutator_controller.policies.model import Policy, PolicyMutation
 
 Inject = Literal["enabled", "disabled", "required"]
 
-NO_ADVICE = WithoutAdvice()
+NO_ADVICE = WithoutAdvice("advice is followed in a cluster")
 
 FORGOTTEN = (
     f"left alone by policies: {names.MUTATION} says that they have changed it, and not what"
@@ -56,6 +57,8 @@ class Situation:
     injector: Injector | None = None
     """None: nothing is injected here, as outside of a cluster."""
     advisor: Advisor = NO_ADVICE
+    defaulted: bool = True
+    """Whether an API server has added its defaults already, as to all that it sends."""
     reversed: frozenset[str] = frozenset()
     """Paths that somebody has taken back for this workload: they are left alone."""
 
@@ -82,7 +85,10 @@ def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Mutat
 def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
     kind = situation.subject.kind
     stamp = stamp_of(thing, kind)
-    draft = Draft(_before_us(thing, kind, stamp), kind, leave=situation.reversed)
+    unchanged = _before_us(thing, kind, stamp)
+    if not situation.defaulted:
+        unchanged = defaulted(unchanged, kind)
+    draft = Draft(unchanged, kind, leave=situation.reversed)
     skips = skips_of(_map(draft, "annotations"))
     warnings = [f"{key}: {word[:40]!r} is no verb" for key, word in skips.unknown]
     if skips.everything:
@@ -120,10 +126,14 @@ def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Muta
         follow(policy, further)
     if skips.preview:
         injected(further)
-    edits = draft.edits()
+    edits, previewed = draft.edits(), further.edits()
+    if stamp is not None or not situation.defaulted:
+        edits = tuple(_missing(thing, kind, edits))
+    if not situation.defaulted:
+        previewed = tuple(_missing(apply_edits(thing, edits, kind), kind, previewed))
     return MutationPlan(
-        edits=edits if stamp is None else tuple(_missing(thing, kind, edits)),
-        previewed=further.edits(),
+        edits=edits,
+        previewed=previewed,
         warnings=tuple(warnings),
         refused=refused,
     )

@@ -72,7 +72,7 @@ def _planned(manifest: Manifest, policies: Policies, faults: list[str]) -> str:
     subject = manifest.subject
     head = visible(f"{subject.kind} {subject.namespace}/{subject.name}", limit=WIDTH)
     labels = {"kubernetes.io/metadata.name": subject.namespace}
-    situation = Situation(subject=subject, namespace_labels=labels)
+    situation = Situation(subject=subject, namespace_labels=labels, defaulted=False)
     try:
         planned = plan(manifest.document, situation, policies.sound)
     except (PathError, RecursionError) as error:

@@ -247,3 +247,27 @@ async def test_what_was_applied_is_listed_and_found() -> None:
     assert [live.subject.name for live in await place.applying.all()] == ["defaults", "web"]
     subject = Subject(api_version="", kind="Deployment", namespace="default", name="web")
     assert await place.applying.get(subject) is not None
+
+
+async def test_a_share_is_taken_of_the_request_that_a_limit_stands_for_and_can_be_taken_back() -> (
+    None
+):
+    place = Place()
+    await place.apply(policy())
+    manifest = deployment()
+    container = manifest["spec"]["template"]["spec"]["containers"][0]
+    container["resources"] = {"limits": {"cpu": "2"}}
+    applied = await place.apply(manifest)
+    assert [(edit.path, edit.before, edit.after) for edit in applied.edits][1:] == [
+        (CPU, (), ("500m",))
+    ]
+    assert await place.take_back(applied.decision) == "reversed"
+    assert place.kept(manifest) == manifest
+
+
+async def test_advice_is_said_to_be_followed_in_a_cluster() -> None:
+    place = Place()
+    advised = {"resources": {"requests": {"memory": {"advice": True}}}}
+    await place.apply({**policy(), "spec": {"mode": "Apply", "mutations": [advised]}})
+    [warning] = (await place.apply(deployment())).warnings
+    assert "advice is followed in a cluster" in warning

@@ -1,9 +1,9 @@
-"""Before anybody knows anything, the answer is a reason."""
+"""Where there is no advice, the answer is a reason."""
 
 from nemutator_controller.mutations.advisor import NoAdvice, WithoutAdvice, WorkloadRef
 
 
-def test_nobody_knows_and_says_why() -> None:
+def test_without_advice_the_reason_is_given() -> None:
     workload = WorkloadRef("default", "Deployment", "web")
-    answer = WithoutAdvice().advise(workload, "app", "requests", "cpu")
-    assert answer == NoAdvice("no advice has come from the brain yet")
+    answer = WithoutAdvice("too early").advise(workload, "app", "requests", "cpu")
+    assert answer == NoAdvice("too early")

@@ -28,7 +28,7 @@ from nemutator_controller.mutations.resources import (
 from tests.controller.mutations.pods import Json
 
 WEB = WorkloadRef("default", "Deployment", "web")
-UNSTAMPED = Circumstances(WEB, WithoutAdvice())
+UNSTAMPED = Circumstances(WEB, WithoutAdvice("no advice has come from the brain yet"))
 
 
 def pod(resources: Json, name: str = "app") -> Json:

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_ctl.policy.trial import InputFile, attempt
 
-from tests.fakes.manifests import deployment, policy
+from tests.fakes.manifests import Json, deployment, policy
 
 
 def file(name: str, *documents: object) -> InputFile:
@@ -30,6 +30,27 @@ def test_a_preview_and_a_manifest_that_nobody_wants_changed_say_so() -> None:
     assert shown.startswith("Deployment default/web\n  preview only:\n  + metadata.labels")
     shown = attempt([file("x", policy(namespaces=["other"]), deployment())]).text
     assert shown == "Deployment default/web\n  no change\n"
+
+
+def limited() -> Json:
+    manifest = deployment()
+    container = manifest["spec"]["template"]["spec"]["containers"][0]
+    container["resources"] = {"limits": {"cpu": "2"}}
+    return manifest
+
+
+def test_a_share_is_taken_of_the_request_that_an_api_server_makes_of_a_limit() -> None:
+    report = attempt([file("x", policy(), limited())])
+    assert '  + containers[name=app].resources.requests.cpu: "500m"\n' in report.text
+    assert "0.25 of 2" in report.text
+
+
+def test_advice_is_said_to_be_followed_in_a_cluster() -> None:
+    advised = {"resources": {"requests": {"memory": {"advice": True}}}}
+    follow = {**policy(), "spec": {"mode": "Apply", "mutations": [advised]}}
+    report = attempt([file("x", follow, deployment())])
+    assert "advice is followed in a cluster" in report.text
+    assert "from the brain yet" not in report.text
 
 
 def test_a_policy_alone_is_judged() -> None:
