@@ -175,5 +175,5 @@ def test_advice_has_its_first_value_after_two_minutes_with_default_settings() ->
         summaries = summing.add(seen, ticks_per_s=100)
         usages.learn([(key, one) for one in summaries], now=seen.at)
         known = usages.seen([key], now=seen.at)
-        values += [at for one in known if isinstance(recommend(one), Recommendation)]
+        values += [at for one in known if isinstance(recommend(one, now=seen.at), Recommendation)]
     assert 100 <= values[0] <= 140

@@ -26,12 +26,12 @@ async def gather_advice(
     usages: Usages, requests: Requests, *, clock: Clock, namespace: str | None = None
 ) -> AllAdvice:
     """Advice for all that *usages* know, or for what of it is in *namespace*."""
-    asked, now = await requests.now(), clock.now()
+    requested, now = await requests.now(), clock.now()
     keys = [key for key in usages.keys() if namespace in (None, key.namespace)]  # noqa: SIM118
     items: list[Advice] = []
     digest = hashlib.blake2b(digest_size=16)
     for begin in range(0, len(keys), AT_ONCE):
-        some = advice_list(usages.seen(keys[begin : begin + AT_ONCE], now=now), asked)
+        some = advice_list(usages.seen(keys[begin : begin + AT_ONCE], now=now), requested, now=now)
         digest.update(msgspec.json.encode(essence(some)))
         items += some.items
         await clock.sleep(0)

@@ -52,9 +52,20 @@ class AdviceList:
     items: list[Advice]
 
 
-def advice_list(seen: Iterable[KnownUsage], asked: Mapping[ContainerKey, Requested]) -> AdviceList:
-    """Advice for all that was *seen*; *asked*: what containers ask for now."""
-    return AdviceList(items=[_advice(one, asked.get(one.key)) for one in seen])
+UNLISTED_S = 3600.0
+"""For so long people are shown what has ended before there was a value for it."""
+
+
+def advice_list(
+    seen: Iterable[KnownUsage], requested: Mapping[ContainerKey, Requested], *, now: float
+) -> AdviceList:
+    """Advice for all that was *seen*; *requested*: what containers ask for now."""
+    return AdviceList(items=[_advice(one, requested.get(one.key), now=now) for one in seen])
+
+
+def is_listed(advice: Advice, *, now: float) -> bool:
+    """Whether people are to see it: a program that is gone and never had a value is of no use."""
+    return advice.state != "not_yet" or now - advice.last_at <= UNLISTED_S
 
 
 def essence(advice: AdviceList) -> list[tuple[object, ...]]:
@@ -74,9 +85,8 @@ def _reason(key: ContainerKey, advised: Recommendation | NotYet) -> str:
     return "; ".join(part for part in parts if part)
 
 
-def _advice(seen: KnownUsage, now: Requested | None) -> Advice:
-    advised = recommend(seen)
-    given = isinstance(advised, Recommendation)
+def _advice(seen: KnownUsage, requested: Requested | None, *, now: float) -> Advice:
+    advised = recommend(seen, now=now)
     cpu = f"{advised.cpu_millis}m" if isinstance(advised, Recommendation) else None
     memory = f"{advised.memory_mb}M" if isinstance(advised, Recommendation) else None
     return Advice(
@@ -96,10 +106,16 @@ def _advice(seen: KnownUsage, now: Requested | None) -> Advice:
             memory_p95=seen.memory_p95,
             memory_max=seen.memory_max,
         ),
-        requests_now=Amounts(
-            cpu=None if now is None or now.cpu_millis is None else f"{now.cpu_millis}m",
-            memory=None if now is None or now.memory_bytes is None else str(now.memory_bytes),
-        ),
+        requests_now=_amounts(requested),
         requests=Amounts(cpu=cpu, memory=memory),
-        limits=Amounts(memory=memory) if given else Amounts(),
+        limits=Amounts(memory=memory),
+    )
+
+
+def _amounts(requested: Requested | None) -> Amounts:
+    if requested is None:
+        return Amounts()
+    cpu, memory = requested.cpu_millis, requested.memory_bytes
+    return Amounts(
+        cpu=None if cpu is None else f"{cpu}m", memory=None if memory is None else str(memory)
     )

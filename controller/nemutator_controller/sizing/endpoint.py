@@ -7,7 +7,7 @@ from nemutator_common.wire import ADVICE_PATH
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
-from nemutator_controller.sizing.documents import AdviceList
+from nemutator_controller.sizing.documents import AdviceList, is_listed
 from nemutator_controller.sizing.ports import Requests
 from nemutator_controller.sizing.usages import Usages
 
@@ -30,7 +30,9 @@ class AdviceApi:
         found = await gather_advice(
             self._usages, self._requests, clock=self._clock, namespace=namespace
         )
-        return answer(AdviceList(items=found.items))
+        now = self._clock.now()
+        listed = [one for one in found.items if is_listed(one, now=now)]
+        return answer(AdviceList(items=listed))
 
     async def _snapshot(self, request: web.Request) -> web.Response:
         found = await gather_advice(self._usages, self._requests, clock=self._clock)

@@ -19,6 +19,9 @@ FIRM_POINTS = 100
 LEAST_POINTS = 8
 """With fewer there is not even a provisional value: what a start costs would be all of it."""
 
+AWAY_S = 300.0
+"""Without a point for so long it has ended, or its agent has: agents report once a minute at least."""
+
 MEMORY_MARGIN = 1.15
 LEAST_CPU_MILLIS = 10
 LEAST_MEMORY_MB = 100
@@ -33,7 +36,7 @@ class Recommendation:
     memory_mb: int
     """To request and to limit, in units of 1 000 000 bytes, as KRR rounds."""
     reason: str
-    """Why it is no more than provisional."""
+    """Why it is no more than provisional, and when it was last seen once it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,21 +44,27 @@ class NotYet:
     reason: str
 
 
-def recommend(seen: KnownUsage) -> Recommendation | NotYet:
+def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
     """What a container that used *seen* should ask for, or why that cannot be said yet."""
+    away_s = now - seen.last_at
+    away = f"last seen {_span(away_s)} ago" if away_s > AWAY_S else ""
     if seen.points < LEAST_POINTS:
         wait_s = math.ceil((LEAST_POINTS - seen.points) * seen.step_s)
-        return NotYet(f"{seen.points} of {LEAST_POINTS} points, ask again in {wait_s} s")
+        then = away or f"ask again in {wait_s} s"
+        return NotYet(f"{seen.points} of {LEAST_POINTS} points, {then}")
     # A hundred replicas give a hundred points at once, and all of them of the same quarter minute.
     # One step less: the first point may have been cut short.
-    long_enough = seen.span_s >= (FIRM_POINTS - 1) * seen.step_s
-    firm = seen.points >= FIRM_POINTS and long_enough
-    span = f"{seen.points} of {FIRM_POINTS} points, over {_span(seen.span_s)}"
+    needed_s = (FIRM_POINTS - 1) * seen.step_s
+    few = ""
+    if seen.points < FIRM_POINTS:
+        few = f"{seen.points} of {FIRM_POINTS} points, over {_span(seen.span_s)}"
+    elif seen.span_s < needed_s:
+        few = f"{seen.points} points of {_span(seen.span_s)}, firm after {_span(needed_s)}"
     return Recommendation(
-        state="firm" if firm else "provisional",
+        state="provisional" if few else "firm",
         cpu_millis=max(_ceil(seen.cpu_p95 * 1000), LEAST_CPU_MILLIS),
         memory_mb=max(_ceil(seen.memory_max * MEMORY_MARGIN / _MB), LEAST_MEMORY_MB),
-        reason="" if firm else span,
+        reason="; ".join(filter(None, (few, away))),
     )
 
 
@@ -65,7 +74,8 @@ def _ceil(amount: float) -> int:
 
 
 def _span(seconds: float) -> str:
+    # Whole units that have passed, as the command's column has them: 5 min 40 s is not yet 6 min.
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
-            return f"{seconds / size:.0f} {unit}"
-    return f"{seconds:.0f} s"
+            return f"{int(seconds / size)} {unit}"
+    return f"{int(seconds)} s"

@@ -50,7 +50,7 @@ async def advice(brain: StandingBrain, query: str = "") -> Sequence[Any]:
 
 
 async def test_advice_grows_from_a_reason_to_a_firm_value(tmp_path: Path) -> None:
-    begun_at = time.time() - 3600
+    begun_at = time.time() - 100
     async with standing_brain(tmp_path / "data") as brain:
         assert await advice(brain) == []
         await post(brain, summed(1, 3, begun_at=begun_at))
@@ -61,7 +61,7 @@ async def test_advice_grows_from_a_reason_to_a_firm_value(tmp_path: Path) -> Non
         [provisional] = await advice(brain)
         assert provisional["state"] == "provisional"
         assert provisional["reason"] == "8 of 100 points, over 2 min"
-        await post(brain, summed(9, 92, begun_at=begun_at))
+        await post(brain, summed(9, 92, begun_at=begun_at - 1_500))
         [firm] = await advice(brain, "?namespace=system.slice")
         assert (firm["state"], firm["reason"], firm["points"]) == ("firm", "", 100)
         assert (firm["owner_kind"], firm["owner"]) == ("unit", "ssh.service")
@@ -69,6 +69,17 @@ async def test_advice_grows_from_a_reason_to_a_firm_value(tmp_path: Path) -> Non
         assert firm["limits"]["cpu"] is None
         assert 200 <= int(firm["requests"]["cpu"].removesuffix("m")) <= 220
         assert await advice(brain, "?namespace=other") == []
+
+
+async def test_a_program_that_ended_without_a_value_is_told_to_admission_alone(
+    tmp_path: Path,
+) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        await post(brain, summed(1, 3, begun_at=time.time() - 7_200))
+        assert await advice(brain) == []
+        async with brain.local.get(ADVICE) as answer:
+            [known] = (await answer.json())["items"]
+        assert known["reason"] == "3 of 8 points, last seen 119 min ago"
 
 
 async def test_a_report_that_comes_twice_counts_once_and_a_restart_forgets_nothing(

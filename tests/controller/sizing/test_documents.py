@@ -1,9 +1,10 @@
 from dataclasses import replace
 
-from nemutator_controller.sizing.documents import advice_list, essence
+from nemutator_controller.sizing.documents import UNLISTED_S, advice_list, essence, is_listed
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.usages import KnownUsage
 
+NOW = 8.0
 SEEN = KnownUsage(
     key=ContainerKey("shop", "Deployment", "cart", "app"),
     points=100,
@@ -20,7 +21,7 @@ FEW = replace(SEEN, key=ContainerKey("other", "unit", "ssh.service", "-"), point
 
 def test_advice_stands_beside_what_is_requested_now() -> None:
     asked = {SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)}
-    [advice] = advice_list([SEEN], asked).items
+    [advice] = advice_list([SEEN], asked, now=NOW).items
     assert (advice.state, advice.strategy, advice.reason) == ("firm", "krr-simple", "")
     assert (advice.requests_now.cpu, advice.requests_now.memory) == ("500m", "1073741824")
     assert (advice.requests.cpu, advice.requests.memory) == ("200m", "230M")
@@ -29,7 +30,7 @@ def test_advice_stands_beside_what_is_requested_now() -> None:
 
 
 def test_without_enough_points_there_are_only_reasons() -> None:
-    [advice] = advice_list([FEW], {}).items
+    [advice] = advice_list([FEW], {}, now=NOW).items
     assert advice.state == "not_yet"
     assert advice.reason.startswith("3 of 8 points")
     nothing = (None, None)
@@ -39,15 +40,23 @@ def test_without_enough_points_there_are_only_reasons() -> None:
 
 def test_a_sum_of_processes_is_called_one() -> None:
     program = replace(SEEN, key=ContainerKey("vm", "program", "shop", "-"))
-    firm, few = advice_list([program, replace(program, points=9)], {}).items
+    firm, few = advice_list([program, replace(program, points=9)], {}, now=NOW).items
     assert firm.reason == "a sum of processes"
     assert few.reason.endswith("; a sum of processes")
 
 
 def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
     def of(seen: KnownUsage) -> object:
-        return essence(advice_list([seen], {}))
+        return essence(advice_list([seen], {}, now=NOW))
 
     assert of(SEEN) == of(replace(SEEN, points=200, span_s=9999.0, last_at=8.0))
     assert of(SEEN) != of(replace(SEEN, cpu_p95=0.3))
     assert of(SEEN) != of(replace(SEEN, points=99))
+
+
+def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
+    value, few = advice_list([SEEN, FEW], {}, now=NOW).items
+    later = NOW + UNLISTED_S + 1
+    assert is_listed(few, now=NOW)
+    assert not is_listed(few, now=later)
+    assert is_listed(value, now=later)
