@@ -9,6 +9,12 @@ from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import Shared, between, setting
 from nemutator_common.shipping.settings import CallsBrain
+from nemutator_common.wire import (
+    HIGHEST_PROFILE_HZ,
+    LONGEST_PROFILE_S,
+    USUAL_HIGHEST_PROFILE_HZ,
+    USUAL_LONGEST_PROFILE_S,
+)
 
 _DRIVER = re.compile(r"[a-z0-9]([a-z0-9.-]{0,61}[a-z0-9])?")
 _NODE = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,251}[A-Za-z0-9])?")
@@ -97,10 +103,14 @@ class ObserveSettings(CallsBrain):
     )
 
     profile_seconds: float = setting(
-        120.0, "Longest time that one profile may take, in seconds.", check=between(1, 600)
+        USUAL_LONGEST_PROFILE_S,
+        "Longest time that one profile may take, in seconds.",
+        check=between(1, LONGEST_PROFILE_S),
     )
     profile_hz: int = setting(
-        199, "Most samples that a profile may take per second and CPU.", check=between(1, 999)
+        USUAL_HIGHEST_PROFILE_HZ,
+        "Most samples that a profile may take per second and CPU.",
+        check=between(1, HIGHEST_PROFILE_HZ),
     )
 
     def name_of(self, host: str) -> str:

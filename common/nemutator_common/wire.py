@@ -30,6 +30,14 @@ PROFILES_PATH = "/uplink/v1/profiles"
 LARGEST_PROFILE_BYTES = 4 << 20
 """Of pprof, compressed. A 30 s profile of a busy Go service is some 100 KiB."""
 
+LONGEST_PROFILE_S = 600.0
+USUAL_LONGEST_PROFILE_S = 120.0
+"""What an agent takes unless its setting `profile_seconds` says otherwise, up to the longest."""
+
+HIGHEST_PROFILE_HZ = 999
+USUAL_HIGHEST_PROFILE_HZ = 199
+"""The same for `profile_hz`."""
+
 STREAMS_PATH = "/uplink/v1/streams/"
 """Then the stream's name. POST a `StreamBatch`, answered by an `Ack`; GET `?writer=…&epoch=…`."""
 

@@ -225,14 +225,14 @@ class ProfileSessions:
         if not 0 < request.seconds <= self._bounds.seconds:
             raise ProfileRefused(
                 "request",
-                f"{request.seconds:g} s is no time to be profiled for here",
-                remedy=f"ask for at most {self._bounds.seconds:g} s",
+                f"this node makes no profile of {request.seconds:g} s",
+                remedy=f"ask for at most {self._bounds.seconds:g} s (setting observe.profile_seconds)",
             )
         if not 1 <= request.hz <= self._bounds.hz:
             raise ProfileRefused(
                 "request",
-                f"{request.hz} Hz is no rate to be sampled with here",
-                remedy=f"ask for 1 to {self._bounds.hz} Hz",
+                f"this node does not sample at {request.hz} Hz",
+                remedy=f"ask for 1 to {self._bounds.hz} Hz (setting observe.profile_hz)",
             )
 
     async def _texts(

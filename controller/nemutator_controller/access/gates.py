@@ -31,6 +31,10 @@ CLUSTER_COOKIE = "__Host-nemutator"
 
 POD_REMEDY = "send a token of our service account, of this pod, for the audience brain.nemutator.io"
 LINK_TOKEN_REMEDY = "send the link token that lies in the data directory"  # noqa: S105
+UPLINK_REMEDY = (
+    "agents call /uplink/v1/ for their own node, admission for what it shares with the brain"
+)
+API_REMEDY = "`nemutator --help` lists what can be asked for; -o json shows what the API answers"
 LINK_REMEDY = "open the link that `nemutator link` prints"
 
 BEARER: Mapping[str, str] = MappingProxyType({"WWW-Authenticate": "Bearer"})
@@ -145,7 +149,7 @@ class ProcessRule:
     async def permit(self, who: Caller, request: web.Request) -> None:
         if not who.may_call(request.path):
             what = "this caller may not use this path"
-            raise AccessRefusedError(403, "path", what, "see docs/reference.md")
+            raise AccessRefusedError(403, "path", what, UPLINK_REMEDY)
         request[CALLER] = who
 
 
@@ -202,7 +206,7 @@ class PeopleRule:
             return
         permission = self._permissions.needed(request)
         if permission is None:
-            raise AccessRefusedError(404, "path", "no such path", "see docs/reference.md")
+            raise AccessRefusedError(404, "path", "no such path", API_REMEDY)
         namespace = request.query.get("namespace", "") if permission.narrows else ""
         if not await self._people.may(who, permission, namespace=namespace):
             where = f" in namespace {namespace}" if namespace else ""

@@ -6,15 +6,19 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import msgspec
-from nemutator_common.wire import ProfileTarget
+from nemutator_common.wire import (
+    HIGHEST_PROFILE_HZ,
+    LONGEST_PROFILE_S,
+    USUAL_HIGHEST_PROFILE_HZ,
+    USUAL_LONGEST_PROFILE_S,
+    ProfileTarget,
+)
 
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.profiles.ports import KnownPods
 from nemutator_controller.profiles.records import PodRef
 
 SHORTEST_S = 1.0
-LONGEST_S = 300.0
-HIGHEST_HZ = 999
 DEFAULT_S = 30.0
 DEFAULT_HZ = 99
 """Odd, so that it does not beat with what happens a hundred times a second."""
@@ -70,12 +74,18 @@ def decode(body: bytes) -> RequestedProfile:
 
 
 def check_bounds(*, seconds: float, hz: int) -> None:
-    if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_S):
-        what = f"seconds: expected {SHORTEST_S:.0f} to {LONGEST_S:.0f}"
-        raise InvalidProfileRequestError(what, "leave it out for 30 s")
-    if not 1 <= hz <= HIGHEST_HZ:
+    """What no agent takes is refused at once; the node's own bound may be lower."""
+    if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_PROFILE_S):
         raise InvalidProfileRequestError(
-            f"hz: expected 1 to {HIGHEST_HZ}", "leave it out for 99 hz"
+            f"seconds: expected {SHORTEST_S:.0f} to {USUAL_LONGEST_PROFILE_S:.0f}, or up to"
+            f" {LONGEST_PROFILE_S:.0f} where the node's setting observe.profile_seconds allows it",
+            f"leave it out for {DEFAULT_S:.0f} s",
+        )
+    if not 1 <= hz <= HIGHEST_PROFILE_HZ:
+        raise InvalidProfileRequestError(
+            f"hz: expected 1 to {USUAL_HIGHEST_PROFILE_HZ}, or up to {HIGHEST_PROFILE_HZ} where the"
+            " node's setting observe.profile_hz allows it",
+            f"leave it out for {DEFAULT_HZ} Hz",
         )
 
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Share, functions
+from nemutator_common.wire import USUAL_HIGHEST_PROFILE_HZ, USUAL_LONGEST_PROFILE_S
 
 from nemutator_ctl import arguments
 from nemutator_ctl.answers import not_understood
@@ -36,8 +37,17 @@ def main(argv: Sequence[str]) -> int:
     )
     parser.add_argument("target", help="pid:123, cgroup:/path, or NAMESPACE/POD")
     parser.add_argument("--node", help="which machine, when several report")
-    parser.add_argument("--seconds", default="30", help="how long (30)")
-    parser.add_argument("--hz", type=int, default=99, help="samples a second of CPU time (99)")
+    parser.add_argument(
+        "--seconds",
+        default="30",
+        help=f"how long (30; usually at most {USUAL_LONGEST_PROFILE_S:.0f})",
+    )
+    parser.add_argument(
+        "--hz",
+        type=int,
+        default=99,
+        help=f"samples a second of CPU time (99; usually at most {USUAL_HIGHEST_PROFILE_HZ})",
+    )
     parser.add_argument(
         "-o", "--output", type=Path, metavar="FILE", help="save it: x.pb.gz, x.folded or x.html"
     )

@@ -116,9 +116,9 @@ async def test_what_was_lost_is_told_and_counted() -> None:
 @pytest.mark.parametrize(
     ("request_", "said", "remedy"),
     [
-        (replace(REQUEST, seconds=0), "0 s is no time", "at most 60 s"),
-        (replace(REQUEST, seconds=61), "61 s is no time", "at most 60 s"),
-        (replace(REQUEST, seconds=float("nan")), "nan s is no time", "at most 60 s"),
+        (replace(REQUEST, seconds=0), "no profile of 0 s", "at most 60 s"),
+        (replace(REQUEST, seconds=61), "no profile of 61 s", "at most 60 s"),
+        (replace(REQUEST, seconds=float("nan")), "no profile of nan s", "at most 60 s"),
         (replace(REQUEST, hz=0), "0 Hz", "1 to 199 Hz"),
         (replace(REQUEST, hz=200), "200 Hz", "1 to 199 Hz"),
         (

@@ -107,6 +107,15 @@ async def test_a_bearer_may_what_is_granted(path: str, method: str, expected: in
         assert await status(client, path, method, **ANNA) == expected
 
 
+async def test_a_path_that_is_not_there_has_a_remedy_that_helps() -> None:
+    async with (
+        House().standing() as client,
+        client.get("/api/v1/unknown", headers=ANNA) as answer,
+    ):
+        remedy = (await answer.json())["remedy"]
+    assert "`nemutator --help`" in remedy
+
+
 @pytest.mark.parametrize(
     "header", ["Bearer nobody", "Bearer", "Basic anna-token", "anna-token", "Bearer " + "x" * 7_000]
 )

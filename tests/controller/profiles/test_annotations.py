@@ -34,7 +34,7 @@ def test_a_request_is_understood(text: str, wanted: AnnotationRequest) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        "", "heap", "CPU 30s", "cpu 30", "cpu 0s", "cpu 301s", "cpu 30s 40s", "cpu at=0hz",
+        "", "heap", "CPU 30s", "cpu 30", "cpu 0s", "cpu 601s", "cpu 30s 40s", "cpu at=0hz",
         "cpu at=1000hz", "cpu at=99", "cpu id=", "cpu id=a id=b", "cpu 30s; rm", "cpu 3\u0660s",
         "cpu " + "x" * 300, "30s cpu",
     ],
@@ -48,7 +48,7 @@ def test_nonsense_is_refused(text: str) -> None:
 def test_no_text_does_anything_but_be_understood_or_refused(text: str) -> None:
     with contextlib.suppress(InvalidAnnotationError):
         wanted = parse(text)
-        assert 1 <= wanted.seconds <= 300
+        assert 1 <= wanted.seconds <= 600
         assert 1 <= wanted.hz <= 999
 
 

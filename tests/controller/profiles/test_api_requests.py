@@ -5,12 +5,14 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.settings import ObserveSettings
 from nemutator_common.wire import ProfileTarget
 from nemutator_controller.cluster.nodes import ReportedNode, pack
 from nemutator_controller.profiles.api_requests import (
     InvalidProfileRequestError,
     LocatedTarget,
     RequestedTarget,
+    check_bounds,
     decode,
     locate,
 )
@@ -40,7 +42,7 @@ def test_a_question_has_its_defaults() -> None:
 @pytest.mark.parametrize(
     "wrong",
     [
-        {"seconds": 0.5}, {"seconds": 301}, {"seconds": -1}, {"seconds": "x"}, {"hz": 0},
+        {"seconds": 0.5}, {"seconds": 601}, {"seconds": -1}, {"seconds": "x"}, {"hz": 0},
         {"hz": 1000}, {"hz": 1.5}, {"target": {}}, {"target": 7}, {"target": None},
     ],
 )  # fmt: skip
@@ -49,6 +51,18 @@ def test_a_question_out_of_bounds_is_refused_with_a_remedy(wrong: dict[str, Any]
     with pytest.raises(InvalidProfileRequestError) as refused:
         decode(json.dumps(body).encode())
     assert refused.value.remedy
+
+
+def test_what_an_agent_may_be_set_to_take_is_not_refused_here_and_bounds_name_what_it_takes() -> (
+    None
+):
+    agent = ObserveSettings(profile_seconds=600.0, profile_hz=999)
+    check_bounds(seconds=agent.profile_seconds, hz=agent.profile_hz)
+    usual = ObserveSettings()
+    with pytest.raises(InvalidProfileRequestError, match=f"1 to {usual.profile_seconds:.0f}, or"):
+        check_bounds(seconds=601, hz=99)
+    with pytest.raises(InvalidProfileRequestError, match=f"1 to {usual.profile_hz}, or"):
+        check_bounds(seconds=30, hz=1000)
 
 
 @given(st.binary(max_size=200))
