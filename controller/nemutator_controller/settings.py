@@ -171,6 +171,11 @@ class AdmissionSettings(CallsBrain):
     tls_key: Path = setting(
         Path("/var/run/nemutator-tls/tls.key"), "Private key of the webhook's certificate, PEM."
     )
+    client_ca: str = setting(
+        "",
+        "PEM file with who signs the API server's client certificate: only callers with such a one get"
+        " a connection. Empty: whoever reaches the port may ask, and have forged decisions recorded.",
+    )
     service_account: Path = setting(
         Path("/var/run/secrets/kubernetes.io/serviceaccount"),
         "Directory with token and CA for the API server, as kubelet mounts it.",

@@ -1,9 +1,11 @@
 """`nemutator-controller admission`, put together."""
 
 import asyncio
+import logging
 import random
 import secrets
 import socket
+from pathlib import Path
 
 from nemutator_common import names
 from nemutator_common.data_directory_files import prepare, read_link_token
@@ -37,8 +39,11 @@ from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings import AdmissionSettings
 
-LIMITS = Limits(body_bytes=LARGEST, connections=256, request_s=5.0, drain_s=1.0)
-"""API servers are few and keep their connections; a question is answered in two seconds."""
+log = logging.getLogger(__name__)
+
+LIMITS = Limits(body_bytes=LARGEST, connections=256, handshake_s=2.0, request_s=5.0, drain_s=1.0)
+"""API servers are few and keep their connections; a question is answered in two seconds. Whoever has
+no certificate holds a connection no longer than its handshake may take."""
 
 SPOOL = "spool"
 
@@ -119,7 +124,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 routes=Webhook(answerer, meter=meter).routes(),
                 operations=frozenset({"healthz", "readyz"}),
                 limits=LIMITS,
-                tls=TlsFiles(settings.tls_certificate, settings.tls_key),
+                tls=_tls(settings),
                 meter=meter,
                 readiness=readiness,
                 clock=clock,
@@ -152,3 +157,14 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 webhook.close()
     finally:
         spool.close()
+
+
+def _tls(settings: AdmissionSettings) -> TlsFiles:
+    if settings.client_ca:
+        client_ca = Path(settings.client_ca)
+        return TlsFiles(settings.tls_certificate, settings.tls_key, client_ca)
+    log.warning(
+        "any_caller_is_answered",
+        {names.REASON: "without the setting admission.client_ca nobody has to show a certificate"},
+    )
+    return TlsFiles(settings.tls_certificate, settings.tls_key)

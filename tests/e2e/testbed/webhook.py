@@ -40,9 +40,13 @@ class Webhook:
     port: int
     authority: Authority
     data: Path
+    shown: Path | None = None
+    """Certificate and key that it asks its callers for."""
 
     def get(self, path: str) -> tuple[int, str]:
         context = ssl.create_default_context(cadata=self.authority.certificate)
+        if self.shown is not None:
+            context.load_cert_chain(self.shown)
         try:
             with urllib.request.urlopen(
                 f"https://{LOOPBACK}:{self.port}{path}", timeout=5, context=context
@@ -105,10 +109,13 @@ def define(cluster: Cluster, *, strict: bool = True) -> None:
 
 
 @contextmanager
-def standing(cluster: Cluster, folder: Path, *, brain: bool = False) -> Iterator[Webhook]:
+def standing(
+    cluster: Cluster, folder: Path, *, brain: bool = False, certified: bool = False
+) -> Iterator[Webhook]:
     """The process, with the rights that its manifest gives it, called by the manifest's entries.
 
     With a *brain* it has nothing in its spool for long; it finds that in its data directory.
+    *certified*: only who shows a certificate of the front proxy's authority may call.
     """
     manifests = list(yaml.safe_load_all((DEPLOY / "manifests" / "admission.yaml").read_text()))
     # Left behind: its end would take seconds, and the cluster ends soon anyway.
@@ -122,6 +129,13 @@ def standing(cluster: Cluster, folder: Path, *, brain: bool = False) -> Iterator
     leaf = authority.server(LOOPBACK)
     (folder / "tls.crt").write_text(leaf.certificate)
     (folder / "tls.key").write_text(leaf.key)
+    shown: Path | None = None
+    asking_for: list[str] = []
+    if certified:
+        (folder / "clients.crt").write_text(cluster.front_proxy.certificate)
+        shown = folder / "probe.pem"
+        shown.write_text(cluster.front_proxy.client("probe").both)
+        asking_for = [f"--client-ca={folder / 'clients.crt'}"]
     port = free_port()
     daemon = cluster.run.started(
         "admission",
@@ -132,6 +146,7 @@ def standing(cluster: Cluster, folder: Path, *, brain: bool = False) -> Iterator
             f"--data-dir={data}", f"--address={LOOPBACK}:{port}",
             f"--tls-certificate={folder / 'tls.crt'}", f"--tls-key={folder / 'tls.key'}",
             f"--service-account={account}", "--init-image=nemutator/agent:e2e", "--strict",
+            *asking_for,
         ],
         environment={
             "PATH": os.defpath,
@@ -139,7 +154,7 @@ def standing(cluster: Cluster, folder: Path, *, brain: bool = False) -> Iterator
             "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
         },
     )  # fmt: skip
-    hook = Webhook(cluster, daemon, port, authority, data)
+    hook = Webhook(cluster, daemon, port, authority, data, shown)
 
     def ready() -> bool:
         try:

@@ -19,7 +19,7 @@ from typing import Any
 from tests.certificates import Authority, Leaf, signing_key
 from tests.testbed.building import made
 from tests.testbed.parts.asking import ask, is_well
-from tests.testbed.parts.kubeconfigs import kubeconfig
+from tests.testbed.parts.kubeconfigs import kubeconfig, webhook_kubeconfig
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until
@@ -61,6 +61,8 @@ class Cluster:
     """Of an administrator, with a client certificate."""
     admin_token: str = field(repr=False)
     audit_log: Path
+    front_proxy: Authority
+    """Signs the certificate that the API server shows to aggregated servers and webhooks."""
     etcd_url: str
     """Without TLS: what a test must do behind the API server's back, as compaction does."""
 
@@ -148,6 +150,8 @@ def begin(run: Run) -> Cluster:
         ),
         admin_token=token,
         audit_log=run.directory / "audit" / "audit.log",
+        # A second authority: who aggregates must not be taken for a user of the same name.
+        front_proxy=Authority("nemutator testbed front proxy"),
         etcd_url=etcd_url,
     )
     _start_api_server(cluster)
@@ -182,10 +186,8 @@ def _start_api_server(cluster: Cluster) -> None:
     signing, verifying = signing_key()
     token_line = f"{cluster.admin_token},testbed-admin,testbed-admin,system:masters\n"
     kubelet_client = authority.client("testbed-api-server", ["system:masters"])
-    # A second authority: who aggregates must not be taken for a user of the same name.
-    proxy_authority = Authority("nemutator testbed front proxy")
-    proxy_client = proxy_authority.client("front-proxy")
-    proxy_ca_file = run.file("pki/proxy-ca.crt", proxy_authority.certificate)
+    proxy_client = cluster.front_proxy.client("front-proxy")
+    proxy_ca_file = run.file("pki/proxy-ca.crt", cluster.front_proxy.certificate)
     run.daemon(
         "kube-apiserver",
         [
@@ -205,6 +207,7 @@ def _start_api_server(cluster: Cluster) -> None:
             f"--service-cluster-ip-range={SERVICES}",
             "--authorization-mode=Node,RBAC",
             "--enable-admission-plugins=NodeRestriction",
+            f"--admission-control-config-file={_webhook_client(run, proxy_client)}",
             "--allow-privileged=true",
             *_leaf_flags(
                 run, "kubelet-client", kubelet_client,
@@ -228,6 +231,22 @@ def _start_api_server(cluster: Cluster) -> None:
         ready=lambda: _is_ready(cluster),
         within_s=READY_S,
     )  # fmt: skip
+
+
+def _webhook_client(run: Run, client: Leaf) -> Path:
+    """What has the API server show *client*'s certificate to each webhook that asks for one."""
+    shown = run.file("webhooks.kubeconfig", webhook_kubeconfig(client))
+    webhooks = {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "WebhookAdmissionConfiguration",
+        "kubeConfigFile": str(shown),
+    }
+    configuration = {
+        "apiVersion": "apiserver.config.k8s.io/v1",
+        "kind": "AdmissionConfiguration",
+        "plugins": [{"name": "MutatingAdmissionWebhook", "configuration": webhooks}],
+    }
+    return run.file("admission.yaml", json.dumps(configuration))
 
 
 def _leaf_flags(

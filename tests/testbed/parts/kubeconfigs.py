@@ -9,20 +9,29 @@ from tests.certificates import Leaf
 def kubeconfig(url: str, authority: str, client: Leaf) -> str:
     """For *client* at *url*, whose certificate *authority* (PEM) has signed; JSON, which is YAML."""
     cluster = {"server": url, "certificate-authority-data": _embedded(authority)}
-    user = {
-        "client-certificate-data": _embedded(client.certificate),
-        "client-key-data": _embedded(client.key),
-    }
     return json.dumps(
         {
             "apiVersion": "v1",
             "kind": "Config",
             "clusters": [{"name": "testbed", "cluster": cluster}],
-            "users": [{"name": "testbed", "user": user}],
+            "users": [{"name": "testbed", "user": _user(client)}],
             "contexts": [{"name": "testbed", "context": {"cluster": "testbed", "user": "testbed"}}],
             "current-context": "testbed",
         }
     )
+
+
+def webhook_kubeconfig(client: Leaf) -> str:
+    """What an API server shows to all webhooks: a kubeconfig whose user's name is a pattern."""
+    users = [{"name": "*", "user": _user(client)}]
+    return json.dumps({"apiVersion": "v1", "kind": "Config", "users": users})
+
+
+def _user(client: Leaf) -> dict[str, str]:
+    return {
+        "client-certificate-data": _embedded(client.certificate),
+        "client-key-data": _embedded(client.key),
+    }
 
 
 def _embedded(text: str) -> str:
