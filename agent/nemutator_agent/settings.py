@@ -55,7 +55,7 @@ def _name_of(node: str, host: str) -> str:
 
 def _driver(value: str) -> str | None:
     # Of a CSIDriver: a DNS name of at most 63 characters, and it becomes the name of files.
-    return None if _DRIVER.fullmatch(value) else "expected a name like agent.nemutator.io"
+    return None if _DRIVER.fullmatch(value) else f"expected a name like {names.CSI_DRIVER}"
 
 
 def _absolute(value: Path) -> str | None:

@@ -21,9 +21,11 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
-_SECRET = "secret."  # noqa: S105 - the begin of a word
-_ENVIRONMENT = "env."
-_ROLE_KEY = "vault-role"
+# In a volume they stand without our domain.
+_DOMAIN = f"{names.DOMAIN}/"
+_SECRET = names.SECRET_PREFIX.removeprefix(_DOMAIN)
+_ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
+_ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
 _USER_KEY = "run-as-user"
 
 _NONE: Mapping[str, "Reference"] = MappingProxyType({})
@@ -82,9 +84,8 @@ def is_name(text: str) -> bool:
 
 def from_annotations(annotations: Mapping[str, str]) -> Declarations:
     """What the annotations of a pod declare; other annotations are not looked at."""
-    prefix = f"{names.DOMAIN}/"
     return _read(
-        {k.removeprefix(prefix): v for k, v in annotations.items() if k.startswith(prefix)}
+        {k.removeprefix(_DOMAIN): v for k, v in annotations.items() if k.startswith(_DOMAIN)}
     )
 
 

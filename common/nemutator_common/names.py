@@ -13,6 +13,9 @@ PREFIX = "nemutator"
 DOMAIN = f"{PREFIX}.io"
 """In front of our labels, annotations and API groups in Kubernetes."""
 
+API_VERSION = f"{DOMAIN}/v1"
+"""Of the documents that our API and the command line give."""
+
 # --- roles: the processes that we start, and the command line ------------------------------------
 UP = "up"
 BRAIN = "brain"
@@ -135,8 +138,6 @@ STATE = Key("state", "how far it has come: one of a few fixed words, the same as
 STATUS = Key("status", "HTTP status of the answer")
 STREAM = Key("stream", "which records go to the brain: reports, grants or decisions")
 TASK = Key("task", "name of a task inside a process")
-TASKS = Key("tasks", "names of the tasks that did not end in time")
-VERSION = Key("version", "version of nemutator or of a runtime")
 VOLUME = Key("volume", "id that kubelet gave to a volume of a pod")
 
 

@@ -5,7 +5,7 @@ import platform
 import sys
 from collections.abc import Sequence
 
-from nemutator_common import __version__
+from nemutator_common import __version__, names
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl.documents import Output, add_output, rendered
@@ -23,7 +23,7 @@ def main(argv: Sequence[str]) -> int:
         sys.stdout.write(f"nemutator {__version__}\n")
     else:
         document = {
-            "apiVersion": "nemutator.io/v1",
+            "apiVersion": names.API_VERSION,
             "kind": "Version",
             "version": __version__,
             "python": platform.python_version(),

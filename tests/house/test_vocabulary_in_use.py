@@ -1,18 +1,26 @@
-"""Log lines are an event name and keys from names.py, so that docs/reference.md knows every key."""
+"""The vocabulary is whole, and alone: what is used is declared, what is declared is used.
+
+Log lines are an event name and keys from names.py, so that docs/reference.md knows every key. A
+metric that nobody counts and a key that no line has are promises that are not kept. The words of
+annotations and API groups are spelled in names.py, and nowhere else.
+"""
 
 import ast
+import functools
 import re
 from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
-from tests.house.tree import Problem, Tree, broken, hold, planted
+from tests.house.tree import Module, Problem, Tree, broken, hold, planted
 
 LEVELS = {"debug", "info", "warning", "error", "critical", "exception"}
+VOCABULARY = "nemutator_common.names"
+DOMAIN = "nemutator.io"
 
 
-def problems(tree: Tree) -> Iterator[Problem]:
+def log_lines(tree: Tree) -> Iterator[Problem]:
     for module in tree.modules:
         for node in module.nodes:
             if isinstance(node, ast.Call) and _is_log_call(node):
@@ -44,8 +52,81 @@ def _foreign_keys(argument: ast.expr) -> Iterator[ast.expr]:
                 yield key
 
 
+@functools.cache
+def _vocabulary(tree: Tree) -> Module | None:
+    return next((module for module in tree.modules if module.name == VOCABULARY), None)
+
+
+def _declared(tree: Tree, kind: str) -> dict[str, ast.Assign]:
+    """What names.py declares as a *kind*, by the name of its constant."""
+    vocabulary = _vocabulary(tree)
+    return {
+        node.targets[0].id: node
+        for node in (vocabulary.syntax.body if vocabulary else ())
+        if isinstance(node, ast.Assign)
+        and isinstance(node.targets[0], ast.Name)
+        and isinstance(node.value, ast.Call)
+        and ast.unparse(node.value.func) == kind
+    }
+
+
+def unused(tree: Tree) -> Iterator[Problem]:
+    counted: set[str] = set()
+    logged: set[str] = set()
+    for module in tree.modules:
+        if module.name == VOCABULARY:
+            continue
+        for node in module.nodes:
+            if isinstance(node, ast.Call):
+                given = [*node.args, *(keyword.value for keyword in node.keywords)]
+                counted |= {name for each in given if (name := _constant(each))}
+            elif isinstance(node, ast.Dict):
+                logged |= {name for each in node.keys if each and (name := _constant(each))}
+    for kind, used, what in (
+        ("Metric", counted, "no product code counts it"),
+        ("Key", logged | counted, "no log line has it"),
+    ):
+        for name, node in _declared(tree, kind).items():
+            if name not in used and (vocabulary := _vocabulary(tree)):
+                yield vocabulary.problem(node, f"{kind.lower()} {name}: {what}")
+
+
+def _constant(node: ast.expr) -> str | None:
+    """`names.NAME` → NAME."""
+    named = isinstance(node, ast.Attribute) and ast.unparse(node.value) == "names"
+    return node.attr if isinstance(node, ast.Attribute) and named else None
+
+
+def spelled_again(tree: Tree) -> Iterator[Problem]:
+    """Our domain, and the part of an annotation behind it, where that is no everyday word."""
+    words = {
+        word.removeprefix("{DOMAIN}/")
+        for node in _declared(tree, "Word").values()
+        if isinstance(node.value, ast.Call) and isinstance(node.value.args[0], ast.JoinedStr)
+        for word in [ast.unparse(node.value.args[0])[2:-1]]
+    }
+    peculiar = {word for word in words if re.search(r"[-.]", word)}
+    for module in tree.modules:
+        if module.name == VOCABULARY:
+            continue
+        documentation = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr)}
+        for node in module.nodes:
+            if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
+                continue
+            if id(node) not in documentation and (DOMAIN in node.value or node.value in peculiar):
+                yield module.problem(node, f"a word of names.py is spelled again: {node.value!r}")
+
+
 def test_log_lines_use_the_vocabulary() -> None:
-    hold(problems, "Either use a key of names.py, or declare the new one there with its meaning.")
+    hold(log_lines, "Either use a key of names.py, or declare the new one there with its meaning.")
+
+
+def test_every_metric_is_counted_and_every_key_is_logged() -> None:
+    hold(unused, "Either count or log it where it happens, or delete it from names.py.")
+
+
+def test_words_of_annotations_stand_in_the_vocabulary_alone() -> None:
+    hold(spelled_again, "Either use the name that names.py has, or declare the word there.")
 
 
 @pytest.mark.parametrize(
@@ -57,4 +138,52 @@ def test_log_lines_use_the_vocabulary() -> None:
 )
 def test_a_line_in_other_words_is_named(tmp_path: Path, call: str, what: str) -> None:
     tree = planted(tmp_path, {"agent/nemutator_agent/app.py": f"{call}\n"})
-    assert broken(problems, tree) == [f"agent/nemutator_agent/app.py:1: {what}"]
+    assert broken(log_lines, tree) == [f"agent/nemutator_agent/app.py:1: {what}"]
+
+
+NAMES = """DOMAIN = "nemutator.io"
+READS = Metric("nemutator_reads_total", "counter", "reads")
+TASKS = Key("tasks", "names of tasks")
+VAULT_ROLE = Word(f"{DOMAIN}/vault-role", "a role")
+SKIP = Word(f"{DOMAIN}/skip", "leave it alone")
+"""
+
+
+@pytest.mark.parametrize(
+    ("source", "unused_names"),
+    [
+        ("meter.count(names.READS)\nlog.info('done', {names.TASKS: 1})\n", []),
+        ("Counted(gauge=names.READS)\nbound(names.TASKS)\n", []),
+        ("log.info('done', {names.TASKS: 1})\n", ["READS"]),
+        ("meter.count(names.READS)\n", ["TASKS"]),
+        ("from nemutator_common.names import READS, TASKS\n", ["READS", "TASKS"]),
+        ("x = names.READS\nnames.TASKS\n", ["READS", "TASKS"]),
+    ],
+)
+def test_what_is_declared_and_not_used_is_named(
+    tmp_path: Path, source: str, unused_names: list[str]
+) -> None:
+    files = {"common/nemutator_common/names.py": NAMES, "agent/nemutator_agent/app.py": source}
+    whys = {"READS": "2: metric READS: no product code counts it"}
+    whys |= {"TASKS": "3: key TASKS: no log line has it"}
+    found = broken(unused, planted(tmp_path, files))
+    assert found == [f"common/nemutator_common/names.py:{whys[name]}" for name in unused_names]
+
+
+@pytest.mark.parametrize("word", ["nemutator.io/new", "nemutator.io", "vault-role"])
+def test_a_word_that_is_spelled_again_is_named(tmp_path: Path, word: str) -> None:
+    files = {
+        "common/nemutator_common/names.py": NAMES,
+        "agent/nemutator_agent/app.py": f'"""Of nemutator.io/new."""\nx = "{word}"\n',
+    }
+    assert broken(spelled_again, planted(tmp_path, files)) == [
+        f"agent/nemutator_agent/app.py:2: a word of names.py is spelled again: {word!r}"
+    ]
+
+
+def test_an_everyday_word_is_free(tmp_path: Path) -> None:
+    files = {
+        "common/nemutator_common/names.py": NAMES,
+        "agent/nemutator_agent/app.py": 'x = "skip"\n',
+    }
+    assert broken(spelled_again, planted(tmp_path, files)) == []

@@ -5,6 +5,7 @@ from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
 from aiohttp import web
+from nemutator_common import names
 from nemutator_common.serving.addresses import TcpAddress
 
 from nemutator_controller.access.bearers import bearer
@@ -29,7 +30,9 @@ ConsoleAddress = Callable[[], TcpAddress]
 CLUSTER_COOKIE = "__Host-nemutator"
 """The prefix makes browsers insist: over TLS, of this host alone, for all paths."""
 
-POD_REMEDY = "send a token of our service account, of this pod, for the audience brain.nemutator.io"
+POD_REMEDY = (
+    f"send a token of our service account, of this pod, for the audience {names.BRAIN_AUDIENCE}"
+)
 LINK_TOKEN_REMEDY = "send the link token that lies in the data directory"  # noqa: S105
 UPLINK_REMEDY = (
     "agents call /uplink/v1/ for their own node, admission for what it shares with the brain"

@@ -7,6 +7,8 @@ resources in the group nemutator.io. They need not exist as objects: RBAC grants
 from dataclasses import dataclass
 from typing import Literal
 
+from nemutator_common import names
+
 API = "/api/v1/"
 
 Verb = Literal["get", "create", "update"]
@@ -20,4 +22,4 @@ class Permission:
     """Its answer keeps to the namespace that the query names, so leave for that one is enough."""
 
     def __str__(self) -> str:
-        return f"{self.verb} {self.resource}.nemutator.io"
+        return f"{self.verb} {self.resource}.{names.DOMAIN}"

@@ -2,6 +2,8 @@
 
 from dataclasses import dataclass
 
+from nemutator_common import names
+
 from nemutator_controller.cluster.nodes import NodeSums, ReportedNode
 
 
@@ -16,7 +18,7 @@ class ListedNode:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeList:
-    apiVersion: str = "nemutator.io/v1"  # noqa: N815 - Kubernetes spells it so
+    apiVersion: str = names.API_VERSION  # noqa: N815 - Kubernetes spells it so
     kind: str = "NodeList"
     now: float
     items: list[ListedNode]

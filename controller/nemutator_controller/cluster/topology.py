@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 import msgspec
+from nemutator_common import names
 from nemutator_common.wire import Machine, Missing, Process, Report, Workload
 
 from nemutator_controller.cluster.labels import labels_of, runtimes_by_workload
@@ -51,7 +52,7 @@ class NodeView:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Topology:
-    apiVersion: str = "nemutator.io/v1"  # noqa: N815 - Kubernetes spells it so
+    apiVersion: str = names.API_VERSION  # noqa: N815 - Kubernetes spells it so
     kind: str = "Topology"
     now: float
     nodes: list[NodeView]

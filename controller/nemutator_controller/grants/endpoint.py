@@ -4,6 +4,7 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
 
 from aiohttp import web
+from nemutator_common import names
 from nemutator_common.clocks import Clock
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
@@ -51,7 +52,7 @@ class GrantsApi:
             found = await items(request.query.get("namespace") or None, limit)
         except StoreUnavailableError as failure:
             return refusal(503, f"no answer: {failure}", "ask again later")
-        head = {"apiVersion": "nemutator.io/v1", "kind": kind, "now": self._clock.now()}
+        head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self._clock.now()}
         return answer({**head, "items": found})
 
 

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from typing import Any
 
 import msgspec
+from nemutator_common import names
 
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.manifests import Applied
@@ -19,17 +20,15 @@ from nemutator_controller.mutations.decisions import Subject
 
 Json = dict[str, Any]
 
-API_VERSION = "nemutator.io/v1"
-
 
 def listed(entries: Sequence[JournalEntry]) -> Json:
     items = [_entry(entry) for entry in entries]
-    return {"apiVersion": API_VERSION, "kind": "MutationList", "items": items}
+    return {"apiVersion": names.API_VERSION, "kind": "MutationList", "items": items}
 
 
 def shown(entry: JournalEntry, reversals: Sequence[Reversal]) -> Json:
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": names.API_VERSION,
         "kind": "Mutation",
         **_entry(entry),
         "reversals": [msgspec.to_builtins(reversal) for reversal in reversals],
@@ -39,7 +38,7 @@ def shown(entry: JournalEntry, reversals: Sequence[Reversal]) -> Json:
 def planned(plan: RollbackPlan, *, evict: bool) -> Json:
     """What a person reads before saying yes."""
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": names.API_VERSION,
         "kind": "RollbackPlan",
         "id": plan.decision.id,
         "object": _object(plan.live.subject),
@@ -61,7 +60,7 @@ def planned(plan: RollbackPlan, *, evict: bool) -> Json:
 
 def taken_back(reversal: Reversal, subject: Subject) -> Json:
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": names.API_VERSION,
         "kind": "Rollback",
         "id": reversal.decision,
         "object": _object(subject),
@@ -73,7 +72,7 @@ def taken_back(reversal: Reversal, subject: Subject) -> Json:
 
 def applied(result: Applied) -> Json:
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": names.API_VERSION,
         "kind": "Applied",
         "object": _object(result.subject),
         "outcome": result.outcome,
@@ -91,13 +90,13 @@ def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
         | ({"manifest": live.document} if whole else {})
         for live in objects
     ]
-    return {"apiVersion": API_VERSION, "kind": "ObjectList", "items": items}
+    return {"apiVersion": names.API_VERSION, "kind": "ObjectList", "items": items}
 
 
 def buried(stones: Sequence[Tombstone]) -> Json:
     """For admission, which leaves these fields of new pods alone; in a stable order."""
     items = [msgspec.to_builtins(stone) for stone in sorted(stones)]
-    return {"apiVersion": API_VERSION, "kind": "Tombstones", "tombstones": items}
+    return {"apiVersion": names.API_VERSION, "kind": "Tombstones", "tombstones": items}
 
 
 def _entry(entry: JournalEntry) -> Json:

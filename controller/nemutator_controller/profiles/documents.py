@@ -3,10 +3,9 @@
 from collections.abc import Iterable
 
 import msgspec
+from nemutator_common import names
 
 from nemutator_controller.profiles.records import ProfileRecord
-
-API_VERSION = "nemutator.io/v1"
 
 
 def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
@@ -14,7 +13,7 @@ def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
     shown: dict[str, object] = msgspec.to_builtins(profile)
     done = profile.state == "done"
     return {
-        "apiVersion": API_VERSION,
+        "apiVersion": names.API_VERSION,
         "kind": "Profile",
         **shown,
         "title": profile.title,
@@ -25,4 +24,4 @@ def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
 def list_document(profiles: Iterable[ProfileRecord], links: Iterable[str]) -> dict[str, object]:
     pairs = zip(profiles, links, strict=True)
     items = [profile_document(profile, link=link) for profile, link in pairs]
-    return {"apiVersion": API_VERSION, "kind": "ProfileList", "items": items}
+    return {"apiVersion": names.API_VERSION, "kind": "ProfileList", "items": items}

@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Literal
 
+from nemutator_common import names
+
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
 from nemutator_controller.sizing.usages import KnownUsage
@@ -47,7 +49,7 @@ class Advice:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdviceList:
-    apiVersion: str = "nemutator.io/v1"  # noqa: N815 - Kubernetes spells it so
+    apiVersion: str = names.API_VERSION  # noqa: N815 - Kubernetes spells it so
     kind: str = "AdviceList"
     items: list[Advice]
 

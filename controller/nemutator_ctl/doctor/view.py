@@ -3,6 +3,8 @@
 import textwrap
 from collections.abc import Iterator, Sequence
 
+from nemutator_common import names
+
 from nemutator_ctl.doctor.findings import Finding, State
 from nemutator_ctl.tables import Column, table
 
@@ -49,7 +51,7 @@ def _summary(findings: Sequence[Finding]) -> str:
 
 def document(findings: Sequence[Finding]) -> dict[str, object]:
     return {
-        "apiVersion": "nemutator.io/v1",
+        "apiVersion": names.API_VERSION,
         "kind": "Diagnosis",
         "findings": [
             {

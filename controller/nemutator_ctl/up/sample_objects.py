@@ -15,7 +15,7 @@ SECRET = "greeting"  # noqa: S105 - its name
 VALUE = "hello from nemutator"
 
 POLICY: dict[str, Any] = {
-    "apiVersion": "nemutator.io/v1alpha1",
+    "apiVersion": f"{names.DOMAIN}/v1alpha1",
     "kind": "MutationPolicy",
     "metadata": {"name": "sample-owners"},
     "spec": {

@@ -3,6 +3,7 @@
 import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
+from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
@@ -20,7 +21,6 @@ from nemutator_agent.credentials.machine.stored_secrets import (
 from nemutator_agent.identity.peers import Peer
 
 STORE_PATH = "/v1/store/secrets"
-API_VERSION = "nemutator.io/v1"
 
 
 class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class StoreApi:
     async def _list(self, _: web.Request) -> web.Response:
         found = sorted(self._store.secrets.items())
         items = [_described(name, stored) for name, stored in found]
-        return _json({"apiVersion": API_VERSION, "kind": "SecretList", "items": items})
+        return _json({"apiVersion": names.API_VERSION, "kind": "SecretList", "items": items})
 
     async def _get(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -55,7 +55,7 @@ class StoreApi:
         self._audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
         return _json(
             {
-                "apiVersion": API_VERSION,
+                "apiVersion": names.API_VERSION,
                 "kind": "Secret",
                 **_described(name, stored),
                 "value": stored.value.reveal(),
@@ -77,7 +77,9 @@ class StoreApi:
             return _refusal(400, "this is no secret to store", 'send {"value": "…", "rules": []}')
         except StoredSecretError as error:
             return _refusal(400, str(error), "see `nemutator secret set --help`")
-        return _json({"apiVersion": API_VERSION, "kind": "Secret", **_described(name, stored)})
+        return _json(
+            {"apiVersion": names.API_VERSION, "kind": "Secret", **_described(name, stored)}
+        )
 
 
 def with_link_token(directory: DataDirectory) -> "_Gate":
