@@ -75,6 +75,16 @@ class Pressures:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class Throughput:
+    """Bytes a second of the whole machine: each once, at the device that moved it."""
+
+    disk_read: float | None = None
+    disk_written: float | None = None
+    network_received: float | None = None
+    network_sent: float | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Machine:
     """The node itself."""
 
@@ -91,6 +101,7 @@ class Machine:
     swap_used_bytes: int
     load_1m: float
     pressures: Pressures
+    throughput: Throughput = Throughput()
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,7 +1,7 @@
 """The brain's nodes as typed values: raw JSON goes no further than this file."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nemutator_ctl.answers import not_understood
 
@@ -9,6 +9,7 @@ NODES_PATH = "/api/v1/nodes"
 TOPOLOGY_PATH = "/api/v1/topology"
 
 RESOURCES = ("cpu", "memory", "io")
+THROUGHPUT = ("disk_read", "disk_written", "network_received", "network_sent")
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,6 +44,9 @@ class ShownMachine:
     memory_used_bytes: int | None
     pressures: tuple[float | None, ...]
     """As in a `ShownRow`."""
+    throughput: tuple[float | None, ...] = ()
+    """Of disks read and written, of the network received and sent: bytes a second. Empty where it
+    is not told."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,7 +126,11 @@ def _listed(raw: object) -> NodeSummary:
 
 
 def _machine(raw: Mapping[str, object]) -> ShownMachine:
-    return _figures(raw, _pressures(raw["pressures"]))
+    moved = raw.get("throughput")
+    shown = _figures(raw, _pressures(raw["pressures"]))
+    if moved is None:
+        return shown
+    return replace(shown, throughput=tuple(_number(_mapping(moved)[what]) for what in THROUGHPUT))
 
 
 def _figures(raw: Mapping[str, object], pressures: tuple[float | None, ...]) -> ShownMachine:

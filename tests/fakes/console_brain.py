@@ -87,6 +87,12 @@ def node(**changed: Any) -> Json:
             "swap_used_bytes": 0,
             "load_1m": 0.71,
             "pressures": pressures(1.4, 0.0, 12.5),
+            "throughput": {
+                "disk_read": 0.0,
+                "disk_written": 61440.0,
+                "network_received": 1572864.0,
+                "network_sent": None,
+            },
         },
         "workloads": [
             workload("/", "root", cpu_cores=0.84, memory_bytes=3 << 30),

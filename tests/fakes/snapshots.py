@@ -5,7 +5,13 @@ from collections.abc import Mapping
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.gaps import Gaps
 from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
-from nemutator_agent.usage.snapshot import GroupCounters, MachineFacts, ProcessCounters, Snapshot
+from nemutator_agent.usage.snapshot import (
+    GroupCounters,
+    IoCounters,
+    MachineFacts,
+    ProcessCounters,
+    Snapshot,
+)
 from nemutator_common.wire import Pressures
 
 FACTS = MachineFacts(
@@ -27,6 +33,7 @@ def snapshot(
     busy_ticks: int = 0,
     groups: Mapping[str, GroupCounters] | None = None,
     processes: Mapping[ProcessId, ProcessCounters] | None = None,
+    io: IoCounters | None = None,
     gaps: Gaps | None = None,
 ) -> Snapshot:
     return Snapshot(
@@ -36,6 +43,7 @@ def snapshot(
         memory=MemoryUse(1000, 400, 0),
         load_1m=0.5,
         pressures=Pressures(),
+        io=io or IoCounters(),
         groups=groups or {},
         processes=processes or {},
         gaps=gaps or Gaps(),

@@ -23,6 +23,8 @@ class Gaps:
     groups_over_cap: int = 0
     reads_over_cap: int = 0
     machine_pressure: bool = True
+    machine_disks: bool = True
+    machine_network: bool = True
     groups: int = 0
     groups_without_cpu: int = 0
     groups_without_memory: int = 0
@@ -80,6 +82,16 @@ def _kernel(gaps: Gaps) -> Iterator[Missing]:
             "/proc/pressure is not there: the kernel was built or booted without it",
             "boot with psi=1, on a kernel with CONFIG_PSI",
         )
+    for seen, what, device in (
+        (gaps.machine_disks, "what the disks move", "disk"),
+        (gaps.machine_network, "what the network moves", "network interface"),
+    ):
+        if not seen:
+            yield Missing(
+                what,
+                f"no {device} with a device behind it is seen here",
+                "run observe on the machine itself, or in a container with hostPID and SYS_PTRACE",
+            )
     if not gaps.hierarchies:
         yield Missing("control groups", "none are mounted here", "mount cgroup2 at /sys/fs/cgroup")
     unified = any(hierarchy.version == 2 for hierarchy in gaps.hierarchies)

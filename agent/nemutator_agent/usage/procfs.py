@@ -23,6 +23,7 @@ from nemutator_agent.usage.hierarchies import (
     place,
     with_ancestors,
 )
+from nemutator_agent.usage.io_counters import read_io_counters
 from nemutator_agent.usage.machine_files import (
     parse_cpu_times,
     parse_load_1m,
@@ -101,6 +102,7 @@ class ProcfsReader:
         pressures = Pressures(
             cpu=self._pressure("cpu"), memory=self._pressure("memory"), io=self._pressure("io")
         )
+        io = read_io_counters(root=self._root)
         processes, over = self._processes()
         memberships = {self._known[process].memberships for process in processes}
         groups, groups_over = self._read_groups(map(self._place, memberships))
@@ -111,6 +113,7 @@ class ProcfsReader:
             memory=memory,
             load_1m=load_1m,
             pressures=pressures,
+            io=io,
             groups=groups,
             processes=processes,
             gaps=Gaps(
@@ -123,6 +126,8 @@ class ProcfsReader:
                 groups_over_cap=groups_over,
                 reads_over_cap=self._files.refused,
                 machine_pressure=pressures.cpu is not None,
+                machine_disks=io.disk_read_bytes is not None,
+                machine_network=io.network_received_bytes is not None,
                 hierarchies=self._hierarchies,
                 **({} if self._files.refused else _without(groups.values())),
             ),

@@ -4,14 +4,21 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
 
-from nemutator_common.wire import Machine, Pressures, Process, Report, Workload
+from nemutator_common.wire import (
+    Machine,
+    Pressures,
+    Process,
+    Report,
+    Throughput,
+    Workload,
+)
 
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
 from nemutator_agent.usage.gaps import name_gaps
 from nemutator_agent.usage.group_names import name_group
 from nemutator_agent.usage.hierarchies import with_ancestors
-from nemutator_agent.usage.snapshot import GroupCounters, MachineFacts, Snapshot
+from nemutator_agent.usage.snapshot import GroupCounters, IoCounters, MachineFacts, Snapshot
 from nemutator_agent.usage.text import clean
 
 LONGEST_PATH = 1000
@@ -83,6 +90,22 @@ def _machine(before: Snapshot | None, after: Snapshot, facts: MachineFacts) -> M
         swap_used_bytes=after.memory.swap_used_bytes,
         load_1m=after.load_1m,
         pressures=after.pressures,
+        throughput=_throughput(
+            before.io if before else IoCounters(), after.io, _elapsed_s(before, after)
+        ),
+    )
+
+
+def _throughput(before: IoCounters, after: IoCounters, elapsed_s: float) -> Throughput:
+    def per_s(earlier: int | None, later: int | None) -> float | None:
+        moved = rate(earlier, later, elapsed_s)
+        return None if moved is None else round(moved, 1)
+
+    return Throughput(
+        disk_read=per_s(before.disk_read_bytes, after.disk_read_bytes),
+        disk_written=per_s(before.disk_written_bytes, after.disk_written_bytes),
+        network_received=per_s(before.network_received_bytes, after.network_received_bytes),
+        network_sent=per_s(before.network_sent_bytes, after.network_sent_bytes),
     )
 
 

@@ -32,6 +32,16 @@ class ProcessCounters:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
+class IoCounters:
+    """Bytes since the machine was started; None is what could not be read."""
+
+    disk_read_bytes: int | None = None
+    disk_written_bytes: int | None = None
+    network_received_bytes: int | None = None
+    network_sent_bytes: int | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
 class MachineFacts:
     """What does not change while the machine runs."""
 
@@ -51,6 +61,7 @@ class Snapshot:
     memory: MemoryUse
     load_1m: float
     pressures: Pressures
+    io: IoCounters
     groups: Mapping[str, GroupCounters]
     """By path, the root left out: it is the machine."""
     processes: Mapping[ProcessId, ProcessCounters]

@@ -7,6 +7,7 @@ before anything is stored or shown. What is refused is refused whole, with a rea
 import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import astuple
 from typing import Literal
 
 import msgspec
@@ -156,6 +157,7 @@ def _numbers(report: Report) -> list[float | None]:
         machine.memory_used_bytes,
         machine.swap_used_bytes,
         machine.load_1m,
+        *astuple(machine.throughput),
     ]
     for workload in report.workloads:
         numbers += (workload.processes, workload.cpu_cores, workload.memory_bytes)

@@ -93,6 +93,9 @@ def _machine(machine: ShownMachine) -> Iterable[str]:
     )
     cpu, memory, io = map(_percent, machine.pressures)
     yield f"  waiting for CPU {cpu}, for memory {memory}, for I/O {io} of the last 10 s"
+    if machine.throughput:
+        read, written, received, sent = map(_per_second, machine.throughput)
+        yield f"  disks read {read}, written {written}; network received {received}, sent {sent}"
 
 
 def _unseen(node: ShownNode) -> Iterable[str]:
@@ -119,6 +122,12 @@ def _cores(cores: float | None) -> str:
 
 def _mebibytes(size: int | None) -> str:
     return UNKNOWN if size is None else f"{size >> 20}Mi"
+
+
+def _per_second(moved: float | None) -> str:
+    if moved is None:
+        return UNKNOWN
+    return f"{moved / 1024:.0f}Ki/s" if moved < 10 << 20 else f"{moved / (1 << 20):.0f}Mi/s"
 
 
 def _percent(share: float | None) -> str:

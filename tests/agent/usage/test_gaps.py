@@ -24,6 +24,8 @@ def test_where_everything_is_seen_nothing_is_missing() -> None:
         ({"groups_over_cap": 5}, "5 control groups", "observe.groups"),
         ({"reads_over_cap": 5}, "5 counters", "ulimit -n"),
         ({"machine_pressure": False}, "pressure", "psi=1"),
+        ({"machine_disks": False}, "what the disks move", "hostPID"),
+        ({"machine_network": False}, "what the network moves", "SYS_PTRACE"),
         ({"hierarchies": ()}, "control groups", "mount cgroup2"),
         ({"groups_without_cpu": 9}, "CPU of all control groups", "CPUAccounting=yes"),
         ({"groups_without_memory": 3}, "memory of 3 of 9", "cgroup_enable=memory"),

@@ -13,8 +13,8 @@ from nemutator_agent.usage.reports import (
     rate,
     report_of,
 )
-from nemutator_agent.usage.snapshot import Snapshot
-from nemutator_common.wire import Report
+from nemutator_agent.usage.snapshot import IoCounters, Snapshot
+from nemutator_common.wire import Report, Throughput
 
 from tests.fakes.snapshots import FACTS, group, process, snapshot
 
@@ -49,6 +49,18 @@ def test_the_first_look_has_no_rates() -> None:
     assert report.machine.cpu_cores is None
     assert [workload.cpu_cores for workload in report.workloads] == [None, None]
     assert report.processes[0].cpu_cores is None
+
+
+def test_what_moved_is_bytes_a_second_where_both_looks_know_it() -> None:
+    report = folded(
+        snapshot(10.0, io=IoCounters(disk_read_bytes=1000, disk_written_bytes=7)),
+        snapshot(
+            14.0,
+            io=IoCounters(disk_read_bytes=9000, disk_written_bytes=6, network_sent_bytes=5),
+        ),
+    )
+    # A counter that fell belongs to another device: one was taken out.
+    assert report.machine.throughput == Throughput(disk_read=2000.0)
 
 
 def test_counters_become_cores() -> None:

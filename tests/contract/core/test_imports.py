@@ -14,7 +14,7 @@ HEAVY = {"alembic", "google.protobuf", "grpc", "hvac", "numpy", "psutil", "reque
     [
         ("nemutator_agent.app.mount", {"grpc"}),
         ("nemutator_agent.app.credentials", {"hvac", "requests"}),
-        ("nemutator_agent.app.observe", set()),
+        ("nemutator_agent.app.observe", {"psutil"}),
         ("nemutator_controller.app.admission", set()),
         ("nemutator_controller.app.brain", {"alembic", "numpy", "sqlalchemy"}),
         ("nemutator_ctl.__main__", set()),

@@ -1,6 +1,6 @@
 """Trees of /proc and /sys/fs/cgroup as machines of other kinds have them."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 ID = "4f5a9b" + "0" * 58
@@ -49,11 +49,20 @@ def plant(
     for directory, contents in groups.items():
         for name, content in contents.items():
             files[f"sys/fs/cgroup{directory}/{name}"] = content
+    _write(root, files)
+    return plant_devices(
+        root,
+        disks={"vda": (1, 2)},
+        networks={"lo": (9, 9), "eth0": (3, 4)},
+        hardware=("block/vda", "net/eth0"),
+    )
+
+
+def _write(root: Path, files: Mapping[str, str]) -> None:
     for name, content in files.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    return str(root)
 
 
 def v2_group(cpu_us: int = 1000, memory: int = 9000) -> dict[str, str]:
@@ -65,3 +74,30 @@ def v2_group(cpu_us: int = 1000, memory: int = 9000) -> dict[str, str]:
         "memory.pressure": PSI,
         "io.pressure": PSI,
     }
+
+
+def plant_devices(
+    root: Path,
+    *,
+    disks: Mapping[str, tuple[int, int]],
+    networks: Mapping[str, tuple[int, int]],
+    hardware: Iterable[str],
+) -> str:
+    """Disks are sectors read and written, networks bytes received and sent; *hardware* names those
+    with a device behind them, by kind and name."""
+    files = {
+        "proc/diskstats": "".join(
+            f" 8 0 {name} 1 0 {read} 0 1 0 {written} 0 0 0 0 0 0 0 0\n"
+            for name, (read, written) in disks.items()
+        ),
+        "proc/1/net/dev": "Inter-| Receive | Transmit\n face |bytes | bytes\n"
+        + "".join(
+            f"{name}: {received} 1 0 0 0 0 0 0 {sent} 1 0 0 0 0 0 0\n"
+            for name, (received, sent) in networks.items()
+        ),
+    }
+    _write(root, files)
+    for kind, name in (one.split("/") for one in hardware):
+        above = "block" if kind == "block" else "class/net"
+        (root / "sys" / above / name / "device").mkdir(parents=True)
+    return str(root)

@@ -1,4 +1,5 @@
 import contextlib
+import json
 from dataclasses import replace
 from typing import Any
 
@@ -6,7 +7,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.wire import Batch, Report
+from nemutator_common.wire import Batch, Report, Throughput
 from nemutator_controller.ingest.batches import (
     FUTURE_S,
     MOST_ENVELOPES,
@@ -28,6 +29,18 @@ def reason(given: Batch) -> str:
     with pytest.raises(RefusedBatchError) as refused:
         check(given, now=NOW)
     return refused.value.reason
+
+
+def test_a_report_of_an_agent_that_does_not_tell_throughput_is_taken() -> None:
+    sent = json.loads(msgspec.json.encode(batch()))
+    del sent["envelopes"][0]["report"]["machine"]["throughput"]
+    assert decode(json.dumps(sent).encode()) == batch()
+
+
+def test_throughput_below_zero_is_refused() -> None:
+    report = batch().envelopes[0].report
+    machine = replace(report.machine, throughput=Throughput(network_sent=-1.0))
+    assert reason(with_report(replace(report, machine=machine))) == "number"
 
 
 @given(sequences)

@@ -23,6 +23,19 @@ def test_a_node_as_a_person_sees_it() -> None:
     ]
 
 
+def test_what_disks_and_network_move_is_shown_where_it_is_told() -> None:
+    told = document(workloads=[], processes=[])
+    told["nodes"][0]["machine"]["throughput"] = {
+        "disk_read": 0.0,
+        "disk_written": 61440.0,
+        "network_received": 50.0 * (1 << 20),
+        "network_sent": None,
+    }
+    assert "  disks read 0Ki/s, written 60Ki/s; network received 50Mi/s, sent -\n" in view(
+        decode(told)
+    )
+
+
 def test_without_a_node_it_says_so() -> None:
     for said in (view(()), list_view(()), nothing_found((), namespace="x", selector=None)):
         assert said == "No node has reported yet.\n"

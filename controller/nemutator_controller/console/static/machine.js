@@ -19,6 +19,13 @@ export function showMachine(node) {
   text(byId("load"), `load ${machine.load_1m.toFixed(2)}`);
   attribute(byId("load"), "title", "tasks that run or wait to, averaged over one minute");
 
+  const { disk_read, disk_written, network_received, network_sent } = machine.throughput;
+  text(byId("disks"), `disks ${bytes(disk_read)}/s read, ${bytes(disk_written)}/s written`);
+  text(
+    byId("network"),
+    `network ${bytes(network_received)}/s received, ${bytes(network_sent)}/s sent`,
+  );
+
   const part = machine.cpu_cores == null ? null : machine.cpu_cores / machine.cpus;
   text(byId("cpu"), machine.cpu_cores == null ? UNKNOWN : machine.cpu_cores.toFixed(2));
   const share = part == null ? "" : ` · ${percent(100 * part)}`;

@@ -1,0 +1,64 @@
+"""What the machine's disks and network have moved since it was started, by psutil.
+
+Each byte once: of what the kernel lists, only devices with hardware (or a hypervisor) behind them
+count. Partitions, loop devices, RAID, LVM, loopback, bridges, tunnels and the interfaces of pods lead
+through these, or nowhere.
+"""
+
+import os
+from collections.abc import Mapping
+
+import psutil
+
+from nemutator_agent.usage.snapshot import IoCounters
+
+_NOT_TOLD = (OSError, ValueError, NotImplementedError)
+"""What psutil raises where the kernel's file is not there, or of a shape that it does not know."""
+
+
+def read_io_counters(*, root: str = "") -> IoCounters:
+    """Waits for no device: /proc and /sys are memory. *root* is for tests, as elsewhere."""
+    # A container has a network of its own, and its /sys shows that one: the first process of the
+    # machine is in the machine's. Who may not look there is in no container, or sees its own.
+    first = f"{root}/proc/1"
+    beside = os.path.join(first, "root", "sys")
+    sysfs = beside if os.path.isdir(f"{beside}/class/net") else f"{root}/sys"
+    read, written = _moved(_disks(f"{root}/proc"), f"{sysfs}/block")
+    received, sent = _moved(_networks(first), f"{sysfs}/class/net")
+    return IoCounters(
+        disk_read_bytes=read,
+        disk_written_bytes=written,
+        network_received_bytes=received,
+        network_sent_bytes=sent,
+    )
+
+
+def _disks(procfs: str) -> Mapping[str, tuple[int, int]]:
+    psutil.PROCFS_PATH = procfs
+    try:
+        counters = psutil.disk_io_counters(perdisk=True, nowrap=False)
+    except _NOT_TOLD:
+        return {}
+    return {name: (one.read_bytes, one.write_bytes) for name, one in counters.items()}
+
+
+def _networks(procfs: str) -> Mapping[str, tuple[int, int]]:
+    psutil.PROCFS_PATH = procfs
+    try:
+        counters = psutil.net_io_counters(pernic=True, nowrap=False)
+    except _NOT_TOLD:
+        return {}
+    return {name: (one.bytes_recv, one.bytes_sent) for name, one in counters.items()}
+
+
+def _moved(
+    counters: Mapping[str, tuple[int, int]], devices: str
+) -> tuple[int, int] | tuple[None, None]:
+    """The sums in both directions; None without any device."""
+    # A slash in a device's name is an exclamation mark in that of its directory.
+    real = [
+        pair
+        for name, pair in counters.items()
+        if os.path.exists(f"{devices}/{name.replace('/', '!')}/device")
+    ]
+    return (sum(into for into, _ in real), sum(out for _, out in real)) if real else (None, None)

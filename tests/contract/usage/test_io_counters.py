@@ -1,0 +1,91 @@
+"""What disks and network moved: on trees of machines of other kinds, and on this one."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nemutator_agent.usage.io_counters import read_io_counters
+from nemutator_agent.usage.snapshot import IoCounters
+
+from tests.contract.usage.trees import plant_devices
+
+DISKS = {"vda": (10, 20), "vda1": (9, 19), "dm-0": (9, 19), "loop0": (5, 5), "sdb": (1, 2)}
+NETWORKS = {"lo": (7, 7), "eth0": (100, 200), "cni0": (50, 60), "veth1": (50, 60)}
+
+
+def test_each_byte_is_counted_once_at_the_device_that_moved_it(tmp_path: Path) -> None:
+    root = plant_devices(
+        tmp_path, disks=DISKS, networks=NETWORKS, hardware=("block/vda", "block/sdb", "net/eth0")
+    )
+    assert read_io_counters(root=root) == IoCounters(
+        disk_read_bytes=11 * 512,
+        disk_written_bytes=22 * 512,
+        network_received_bytes=100,
+        network_sent_bytes=200,
+    )
+
+
+def test_a_container_on_the_machine_sees_the_machines_network(tmp_path: Path) -> None:
+    root = plant_devices(tmp_path, disks=DISKS, networks=NETWORKS, hardware=("block/vda",))
+    for device in ("class/net/eth0/device", "block/vda/device"):
+        (tmp_path / "proc" / "1" / "root" / "sys" / device).mkdir(parents=True)
+    found = read_io_counters(root=root)
+    assert (found.disk_read_bytes, found.network_received_bytes) == (10 * 512, 100)
+
+
+def test_without_a_device_behind_it_nothing_is_known(tmp_path: Path) -> None:
+    root = plant_devices(tmp_path, disks=DISKS, networks=NETWORKS, hardware=())
+    assert read_io_counters(root=root) == IoCounters()
+
+
+@pytest.mark.parametrize("content", [b"", b"\xff\xfe", b"one two\n", b"1 2 3 4: 5\n" * 9])
+def test_files_of_another_shape_are_not_understood_and_nothing_more(
+    tmp_path: Path, content: bytes
+) -> None:
+    root = plant_devices(tmp_path, disks=DISKS, networks=NETWORKS, hardware=("block/vda",))
+    for file in (tmp_path / "proc/diskstats", tmp_path / "proc/1/net/dev"):
+        file.write_bytes(content)
+    assert read_io_counters(root=root) == IoCounters()
+
+
+def on_this_machine(pattern: str, read: Callable[[Path], int]) -> int | None:
+    """By the kernel's other files: sysfs has a directory for each device."""
+    found = [one for one in Path("/sys").glob(pattern) if (one / "device").exists()]
+    return sum(map(read, found)) if found else None
+
+
+@pytest.mark.parametrize(
+    ("what", "pattern", "read"),
+    [
+        (
+            "disk_read_bytes",
+            "block/*",
+            lambda device: int((device / "stat").read_text().split()[2]) * 512,
+        ),
+        (
+            "disk_written_bytes",
+            "block/*",
+            lambda device: int((device / "stat").read_text().split()[6]) * 512,
+        ),
+        (
+            "network_received_bytes",
+            "class/net/*",
+            lambda device: int((device / "statistics/rx_bytes").read_text()),
+        ),
+        (
+            "network_sent_bytes",
+            "class/net/*",
+            lambda device: int((device / "statistics/tx_bytes").read_text()),
+        ),
+    ],
+)
+def test_this_machine_has_moved_what_sysfs_says(
+    what: str, pattern: str, read: Callable[[Path], int]
+) -> None:
+    before = on_this_machine(pattern, read)
+    counted = getattr(read_io_counters(), what)
+    after = on_this_machine(pattern, read)
+    if before is None or after is None:
+        assert counted is None
+    else:
+        assert before <= counted <= after
