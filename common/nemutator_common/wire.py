@@ -42,11 +42,11 @@ STREAMS_PATH = "/uplink/v1/streams/"
 """Then the stream's name. POST a `StreamBatch`, answered by an `Ack`; GET `?writer=…&epoch=…`."""
 
 ADVICE_PATH = "/uplink/v1/advice"
-"""GET: what containers should ask for, for admission; its ETag changes when a decision would."""
+"""GET: an `AdviceSnapshot` for admission; its ETag changes when a decision would."""
 
 TOMBSTONES_PATH = "/uplink/v1/tombstones"
-"""GET: fields that admission is to leave alone, because somebody has taken them back; with an ETag.
-Who asks again has taken in what it was told before."""
+"""GET: a `TombstoneSnapshot` for admission, with an ETag. Who asks again has taken in what it was told
+before."""
 
 Stream = Literal["grants", "decisions"]
 """grants: `Grant`s of the credentials process. decisions: `decisions.Decision`s of admission."""
@@ -294,3 +294,49 @@ class StreamBatch:
     epoch: str
     first: int
     records: tuple[dict[str, object], ...]
+
+
+# --- snapshots for admission --------------------------------------------------------------------
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """As Kubernetes writes them; None: not said, or not known."""
+
+    cpu: str | None = None
+    memory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AdvisedContainer:
+    """What one container of a workload should ask for, or why nothing can be said yet."""
+
+    namespace: str
+    owner_kind: str
+    owner: str
+    container: str
+    strategy: str
+    state: str
+    """firm, provisional, not_yet, or a word of a newer brain: only firm advice changes a pod."""
+    reason: str
+    points: int
+    requests: Amounts
+    limits: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceSnapshot:
+    items: tuple[AdvisedContainer, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Tombstone:
+    """A field of a workload's pods that admission is to leave alone: somebody has taken it back."""
+
+    namespace: str
+    owner_kind: str
+    owner_name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TombstoneSnapshot:
+    tombstones: tuple[Tombstone, ...]

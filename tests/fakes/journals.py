@@ -4,16 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
+from nemutator_common.wire import Tombstone
 from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.live_objects import ChangedError, LiveObject, ObjectRefusedError
-from nemutator_controller.journal.records import (
-    JournalEntry,
-    Known,
-    PodStamp,
-    Reversal,
-    State,
-    Tombstone,
-)
+from nemutator_controller.journal.records import JournalEntry, Known, PodStamp, Reversal, State
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits

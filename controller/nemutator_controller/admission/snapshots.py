@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
+from nemutator_common.wire import AdviceSnapshot, AdvisedContainer, TombstoneSnapshot
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.advisor import AdvisedAmount, Name, NoAdvice, Side, WorkloadRef
@@ -19,48 +20,15 @@ class SnapshotError(ValueError):
     """What came is no such snapshot; says why."""
 
 
-class _Amounts(msgspec.Struct, frozen=True, gc=False):
-    cpu: str | None = None
-    memory: str | None = None
-
-
-class _Item(msgspec.Struct, frozen=True):
-    namespace: str
-    owner_kind: str
-    owner: str
-    container: str
-    strategy: str
-    state: str
-    reason: str
-    points: int
-    requests: _Amounts
-    limits: _Amounts
-
-
-class _Advice(msgspec.Struct, frozen=True):
-    items: list[_Item]
-
-
-class _Stone(msgspec.Struct, frozen=True):
-    namespace: str
-    owner_kind: str
-    owner_name: str
-    path: str
-
-
-class _Tombstones(msgspec.Struct, frozen=True):
-    tombstones: list[_Stone]
-
-
-_advice = msgspec.json.Decoder(_Advice)
-_tombstones = msgspec.json.Decoder(_Tombstones)
+_advice = msgspec.json.Decoder(AdviceSnapshot)
+_tombstones = msgspec.json.Decoder(TombstoneSnapshot)
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotAdvisor:
     """An `Advisor`."""
 
-    items: Mapping[tuple[WorkloadRef, str], _Item]
+    items: Mapping[tuple[WorkloadRef, str], AdvisedContainer]
     """By workload and container."""
 
     def advise(

@@ -8,7 +8,7 @@ from nemutator_common import names
 
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.manifests import Applied
-from nemutator_controller.journal.records import JournalEntry, Reversal, Tombstone
+from nemutator_controller.journal.records import JournalEntry, Reversal
 from nemutator_controller.journal.reversal_steps import ReversalStep
 from nemutator_controller.journal.rollback_plans import (
     MADE_ANEW,
@@ -91,12 +91,6 @@ def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
         for live in objects
     ]
     return {"apiVersion": names.API_VERSION, "kind": "ObjectList", "items": items}
-
-
-def buried(stones: Sequence[Tombstone]) -> Json:
-    """For admission, which leaves these fields of new pods alone; in a stable order."""
-    items = [msgspec.to_builtins(stone) for stone in sorted(stones)]
-    return {"apiVersion": names.API_VERSION, "kind": "Tombstones", "tombstones": items}
 
 
 def _entry(entry: JournalEntry) -> Json:

@@ -8,7 +8,7 @@ import msgspec
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.meters import Meter
-from nemutator_common.wire import TOMBSTONES_PATH
+from nemutator_common.wire import TOMBSTONES_PATH, TombstoneSnapshot
 
 from nemutator_controller.access.gates import CALLER
 from nemutator_controller.access.routes import AllowedRoute, allowed
@@ -139,7 +139,7 @@ class TombstonesApi:
         caller = request[CALLER]
         # Before they are read: what is buried in between it hears the next time.
         self._audience.asked(caller.admission or LOCAL_REPLICA)
-        document = documents.buried(await self._store.tombstones())
+        document = TombstoneSnapshot(tuple(sorted(await self._store.tombstones())))
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
         return unless_known(request, document, tag=tag)
 

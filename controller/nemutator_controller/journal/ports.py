@@ -3,6 +3,8 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
+from nemutator_common.wire import Tombstone
+
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.records import (
     JournalEntry,
@@ -11,7 +13,6 @@ from nemutator_controller.journal.records import (
     Reversal,
     StampedPod,
     State,
-    Tombstone,
 )
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 

@@ -85,16 +85,6 @@ class Reversal:
     evicted: bool = False
 
 
-@dataclass(frozen=True, slots=True, order=True)
-class Tombstone:
-    """A field of a workload's pods that admission is to leave alone from now on."""
-
-    namespace: str
-    owner_kind: str
-    owner_name: str
-    path: str
-
-
 def decode(record: Mapping[str, object]) -> Decision:
     """The decision in a record of the stream; a `DecisionError` says why it is none."""
     try:

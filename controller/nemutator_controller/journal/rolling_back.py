@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from nemutator_common.clocks import Clock
+from nemutator_common.wire import Tombstone
 
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.decision_stamps import (
@@ -19,13 +20,7 @@ from nemutator_controller.journal.live_objects import (
     UnreachableError,
 )
 from nemutator_controller.journal.ports import JournalStore, Objects
-from nemutator_controller.journal.records import (
-    EditOutcome,
-    Result,
-    Reversal,
-    Tombstone,
-    names_of,
-)
+from nemutator_controller.journal.records import EditOutcome, Result, Reversal, names_of
 from nemutator_controller.journal.reversal_steps import ReversalStep, backwards, steps_back
 from nemutator_controller.journal.rollback_plans import (
     MADE_ANEW,

@@ -8,6 +8,7 @@ from functools import partial
 import msgspec
 from nemutator_common import names
 from nemutator_common.meters import Meter
+from nemutator_common.wire import Tombstone
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database
@@ -20,7 +21,6 @@ from nemutator_controller.journal.records import (
     PodStamp,
     Reversal,
     State,
-    Tombstone,
     decode,
 )
 from nemutator_controller.mutations.decisions import Decision

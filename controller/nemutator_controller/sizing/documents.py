@@ -5,18 +5,11 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nemutator_common import names
+from nemutator_common.wire import AdvisedContainer, Amounts
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
 from nemutator_controller.sizing.usages import KnownUsage
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Amounts:
-    """As Kubernetes writes them; None: not said, or not known."""
-
-    cpu: str | None = None
-    memory: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -76,6 +69,22 @@ def essence(advice: AdviceList) -> list[tuple[object, ...]]:
         (a.namespace, a.owner_kind, a.owner, a.container, a.state, a.requests, a.limits)
         for a in advice.items
     ]
+
+
+def for_admission(advice: Advice) -> AdvisedContainer:
+    """The part of *advice* that admission decides by."""
+    return AdvisedContainer(
+        namespace=advice.namespace,
+        owner_kind=advice.owner_kind,
+        owner=advice.owner,
+        container=advice.container,
+        strategy=advice.strategy,
+        state=advice.state,
+        reason=advice.reason,
+        points=advice.points,
+        requests=advice.requests,
+        limits=advice.limits,
+    )
 
 
 SUMMED = "a sum of processes"

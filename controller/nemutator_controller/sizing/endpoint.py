@@ -2,12 +2,12 @@
 
 from aiohttp import web
 from nemutator_common.clocks import Clock
-from nemutator_common.wire import ADVICE_PATH
+from nemutator_common.wire import ADVICE_PATH, AdviceSnapshot
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
-from nemutator_controller.sizing.documents import AdviceList, is_listed
+from nemutator_controller.sizing.documents import AdviceList, for_admission, is_listed
 from nemutator_controller.sizing.ports import Requests
 from nemutator_controller.sizing.usages import Usages
 
@@ -36,4 +36,5 @@ class AdviceApi:
 
     async def _snapshot(self, request: web.Request) -> web.Response:
         found = await gather_advice(self._usages, self._requests, clock=self._clock)
-        return unless_known(request, AdviceList(items=found.items), tag=found.tag)
+        snapshot = AdviceSnapshot(tuple(map(for_admission, found.items)))
+        return unless_known(request, snapshot, tag=found.tag)

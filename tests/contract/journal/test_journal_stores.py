@@ -7,15 +7,10 @@ from pathlib import Path
 import msgspec
 import pytest
 from nemutator_common import names
+from nemutator_common.wire import Tombstone
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
-from nemutator_controller.journal.records import (
-    EditOutcome,
-    JournalEntry,
-    PodStamp,
-    Reversal,
-    Tombstone,
-)
+from nemutator_controller.journal.records import EditOutcome, JournalEntry, PodStamp, Reversal
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
 
 from tests.fakes.databases import opened

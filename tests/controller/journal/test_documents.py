@@ -1,6 +1,6 @@
 import msgspec
-from nemutator_controller.journal.documents import buried, listed, planned, shown, taken_back
-from nemutator_controller.journal.records import EditOutcome, JournalEntry, Reversal, Tombstone
+from nemutator_controller.journal.documents import listed, planned, shown, taken_back
+from nemutator_controller.journal.records import EditOutcome, JournalEntry, Reversal
 from nemutator_controller.journal.reversal_steps import steps_back
 from nemutator_controller.journal.rollback_plans import (
     MADE_ANEW,
@@ -73,14 +73,3 @@ def test_the_end_of_a_rollback_tells_each_outcome() -> None:
     assert document["outcomes"] == [
         {"path": TEAM, "live": ("blue",), "result": "reversed", "why": ""}
     ]
-
-
-def test_tombstones_have_one_order() -> None:
-    stones = [Tombstone("b", "Deployment", "x", "p"), Tombstone("a", "Deployment", "x", "p")]
-    assert buried(stones) == buried(stones[::-1])
-    assert buried(stones)["tombstones"][0] == {
-        "namespace": "a",
-        "owner_kind": "Deployment",
-        "owner_name": "x",
-        "path": "p",
-    }

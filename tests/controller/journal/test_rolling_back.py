@@ -3,6 +3,7 @@ from dataclasses import replace
 
 import pytest
 from nemutator_common import names
+from nemutator_common.wire import Tombstone
 from nemutator_controller.journal.admission_replicas import PATIENCE_S, AdmissionReplicas
 from nemutator_controller.journal.live_objects import (
     ChangedError,
@@ -10,7 +11,7 @@ from nemutator_controller.journal.live_objects import (
     ObjectRefusedError,
     UnreachableError,
 )
-from nemutator_controller.journal.records import Reversal, Tombstone
+from nemutator_controller.journal.records import Reversal
 from nemutator_controller.journal.rollback_plans import MADE_ANEW, NEEDS_NEW_POD, NO_OWNER
 from nemutator_controller.journal.rolling_back import (
     KEPT_CHANGING,

@@ -1,6 +1,12 @@
 from dataclasses import replace
 
-from nemutator_controller.sizing.documents import UNLISTED_S, advice_list, essence, is_listed
+from nemutator_controller.sizing.documents import (
+    UNLISTED_S,
+    advice_list,
+    essence,
+    for_admission,
+    is_listed,
+)
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.usages import KnownUsage
 
@@ -60,3 +66,12 @@ def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
     assert is_listed(few, now=NOW)
     assert not is_listed(few, now=later)
     assert is_listed(value, now=later)
+
+
+def test_admission_gets_what_it_decides_by() -> None:
+    [advice] = advice_list([SEEN], {}, now=NOW).items
+    sent = for_admission(advice)
+    whose = (sent.namespace, sent.owner_kind, sent.owner, sent.container)
+    assert whose == ("shop", "Deployment", "cart", "app")
+    assert (sent.state, sent.strategy, sent.points) == ("firm", "krr-simple", 100)
+    assert (sent.requests, sent.limits) == (advice.requests, advice.limits)
