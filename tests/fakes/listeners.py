@@ -14,12 +14,13 @@ from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import Address, TcpAddress
-from nemutator_common.serving.answers import Remarks
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.responses import ErrorDetails
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.system_clock import SystemClock
 
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 PATIENCE_S = 30.0
 """A test that waits longer has failed; on a good day nothing waits a hundredth of it."""
@@ -58,7 +59,7 @@ class Listener:
         tls: TlsFiles | None = None,
         clock: Clock | None = None,
         middlewares: Iterable[Any] = (),
-        remarks: Remarks = MappingProxyType({}),
+        error_details: ErrorDetails = MappingProxyType({}),
     ) -> None:
         self._counted = asyncio.Event()
         self.meter = MemoryMeter(changed=self._counted.set)
@@ -67,6 +68,9 @@ class Listener:
         self.release = asyncio.Event()
         self.cancelled = asyncio.Event()
         self.server = HttpServer(
+            process=fake_process(
+                clock=clock or SystemClock(), meter=self.meter, readiness=self.readiness
+            ),
             name="test",
             address=address,
             routes=[
@@ -81,13 +85,10 @@ class Listener:
                 web.get("/unsendable", self._unsendable),
             ],
             middlewares=middlewares,
-            meter=self.meter,
-            readiness=self.readiness,
             operations=frozenset({"healthz", "readyz", "metrics"}),
             limits=limits,
             tls=tls,
-            clock=clock or SystemClock(),
-            remarks=remarks,
+            error_details=error_details,
         )
 
     def dropped(self, reason: str) -> float:

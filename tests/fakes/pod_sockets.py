@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import aiohttp
-from nemutator_agent.credentials.connection_peer import greet
+from nemutator_agent.credentials.connection_peer import accept_peer
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
@@ -19,13 +19,13 @@ from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.publications import PUBLICATIONS_PATH, PublishedPod
-from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 
 from tests.fakes.brokers import JWT, BrokerSetup
 from tests.fakes.peers import POD
+from tests.fakes.process import fake_process
 
 PATIENCE_S = 30.0
 
@@ -49,19 +49,18 @@ class Node:
         self.folder = folder
         self.private = folder / "credentials.sock"
         self._attestor = attestor or Everybody(lambda _: POD.uid)
-        meter, clock = self.setup.meter, self.setup.clock
+        meter = self.setup.meter
+        process = fake_process(clock=self.setup.clock, meter=meter)
         self.publisher = PodPublisher(
-            self.setup.broker, PodSockets(clock=clock, meter=meter), self._handler, meter=meter
+            self.setup.broker, PodSockets(process), self._handler, meter=meter
         )
         self.server = HttpServer(
+            process=process,
             name="credentials",
             address=UnixAddress(self.private),
             routes=PublicationsApi(self.publisher, self, instance="life-1").routes(),
-            meter=meter,
-            readiness=Readiness(),
-            clock=clock,
             limits=Limits(drain_s=PATIENCE_S),
-            greet=greet,
+            accept_peer=accept_peer,
         )
 
     def learn(self, told: str) -> None:

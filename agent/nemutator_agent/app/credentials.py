@@ -3,31 +3,26 @@
 import asyncio
 import contextlib
 import os
-import random
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable
+from collections.abc import AsyncIterator, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 from nemutator_common import names
-from nemutator_common.data_directory import DataDirectory
-from nemutator_common.data_directory_files import prepare, read_link_token
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
+from nemutator_common.real_process import real_process
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
-from nemutator_common.shipping.streams import GrantStream
-from nemutator_common.supervising import Supervisor
-from nemutator_common.system_clock import SystemClock
+from nemutator_common.shipping.streams import grant_stream
 
 from nemutator_agent.credentials.audit import Audit
-from nemutator_agent.credentials.connection_peer import greet
+from nemutator_agent.credentials.connection_peer import accept_peer
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
@@ -58,65 +53,49 @@ users who take all of it before anybody's idle connections give way."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class _Process:
+class _Parts:
     """What both forms of this process need."""
 
+    process: Process
     settings: CredentialsSettings
-    directory: DataDirectory
     node: str
     audit: Audit
-    clock: SystemClock
-    meter: Metrics
-    readiness: Readiness
-    supervisor: Supervisor
-    roll: Callable[[], float]
 
 
 async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent credentials`: give secrets to those who may have them, until *stop*."""
-    directory = prepare(settings.data_dir)
-    clock = SystemClock()
-    meter = Metrics()
+    process = real_process(settings.data_dir)
     node = settings.name_of(os.uname().nodename)
-    roll: Callable[[], float] = random.SystemRandom().random
-    async with brain_over_http(
-        settings,
-        socket=directory.socket(names.BRAIN),
-        link_token=lambda: read_link_token(directory),
-        clock=clock,
-    ) as brain:
-        grants = GrantStream(
+    async with brain_over_http(settings, process) as brain:
+        grants = grant_stream(
+            process,
             StreamOverHttp(brain, "grants"),
             node=node,
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
-            clock=clock,
-            meter=meter,
-            roll=roll,
         )
-        process = _Process(
+        parts = _Parts(
+            process=process,
             settings=settings,
-            directory=directory,
             node=node,
             audit=Audit(
-                grants, node=node, key=digest_key(directory.root / "audit.key"), clock=clock
+                grants,
+                node=node,
+                key=digest_key(process.directory.root / "audit.key"),
+                clock=process.clock,
             ),
-            clock=clock,
-            meter=meter,
-            readiness=Readiness(),
-            supervisor=Supervisor(),
-            roll=roll,
         )
         process.supervisor.add("ship grants", grants.run)
         form = _with_vault if settings.vault_address else _with_files
-        async with form(process):
+        async with form(parts):
             await process.supervisor.run(stop)
 
 
 @contextlib.asynccontextmanager
-async def _with_vault(process: _Process) -> AsyncIterator[None]:
+async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
     """In a cluster: a socket for each pod that mount publishes, and Vault behind them."""
-    settings, clock, meter = process.settings, process.clock, process.meter
+    process, settings = parts.process, parts.settings
+    clock, meter = process.clock, process.meter
     attestor = _attestor(settings.pods_root)
     vault = HvacVault(
         settings.vault_address,
@@ -130,7 +109,7 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         process.directory.root, clock=clock, meter=meter, readiness=process.readiness
     )
     revocations = Revocations(
-        calls, process.audit, ledger, clock=clock, meter=meter, roll=process.roll
+        calls, parts.audit, ledger, clock=clock, meter=meter, roll=process.dice.random
     )
     orphans = OrphanedTokens(
         ledger.left,
@@ -140,11 +119,11 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         wait_s=settings.orphans_s,
         clock=clock,
         meter=meter,
-        roll=process.roll,
+        roll=process.dice.random,
     )
     broker = Broker(
         calls,
-        process.audit,
+        parts.audit,
         revocations,
         orphans,
         ledger,
@@ -152,7 +131,7 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
         stale_s=settings.stale_s,
         clock=clock,
         meter=meter,
-        roll=process.roll,
+        roll=process.dice.random,
     )
 
     def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
@@ -161,15 +140,15 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
             declarations,
             broker=broker,
             attestor=attestor,
-            audit=process.audit,
-            node=process.node,
+            audit=parts.audit,
+            node=parts.node,
             auth_mount=settings.vault_auth_mount,
             rate=settings.requests_per_s,
             clock=clock,
             meter=meter,
         )
 
-    publisher = PodPublisher(broker, PodSockets(clock=clock, meter=meter), handler, meter=meter)
+    publisher = PodPublisher(broker, PodSockets(process), handler, meter=meter)
     server = _private(
         process,
         PublicationsApi(publisher, attestor, instance=secrets.token_hex(16)).routes(),
@@ -190,39 +169,38 @@ async def _with_vault(process: _Process) -> AsyncIterator[None]:
 
 
 @contextlib.asynccontextmanager
-async def _with_files(process: _Process) -> AsyncIterator[None]:
+async def _with_files(parts: _Parts) -> AsyncIterator[None]:
     """Without a cluster: one socket for all callers, and a file of secrets behind it."""
-    settings, clock, meter = process.settings, process.clock, process.meter
+    process, settings = parts.process, parts.settings
+    clock, meter = process.clock, process.meter
     files = SecretFiles(process.directory.root)
     store = SecretStore(files.load(), files, clock=clock)
     handler = MachineHandler(
         store,
         attestor=RuleAttestor(),
-        audit=process.audit,
-        node=process.node,
+        audit=parts.audit,
+        node=parts.node,
         rate=settings.requests_per_s,
         clock=clock,
         meter=meter,
     )
     where = settings.agent_socket or str(process.directory.root / names.POD_SOCKET)
     public = HttpServer(
+        process=process,
         name="agent",
         address=UnixAddress(Path(where)),
         # Values are small here, and callers of one uid must not wait for another's.
         routes=HttpApi(handler, large_at_once=SHARED_LIMITS.connections).routes(),
         middlewares=[refusals_as_json],
-        meter=meter,
-        readiness=process.readiness,
         limits=SHARED_LIMITS,
-        remarks=UNHANDLED,
-        clock=clock,
+        error_details=UNHANDLED,
         # Who may have what is a matter of rules, and the directory's of who may call at all.
         socket_mode=0o666,
-        greet=greet,
+        accept_peer=accept_peer,
     )
     private = _private(
         process,
-        StoreApi(store, process.audit).routes(),
+        StoreApi(store, parts.audit).routes(),
         middlewares=[with_link_token(process.directory)],
     )
     await public.bind()
@@ -237,22 +215,20 @@ async def _with_files(process: _Process) -> AsyncIterator[None]:
 
 
 def _private(
-    process: _Process,
+    process: Process,
     routes: Iterable[web.AbstractRouteDef],
     *,
     middlewares: Iterable[Middleware],
 ) -> HttpServer:
     return HttpServer(
+        process=process,
         name=names.CREDENTIALS,
         address=UnixAddress(process.directory.socket(names.CREDENTIALS)),
         routes=routes,
         middlewares=middlewares,
-        meter=process.meter,
-        readiness=process.readiness,
         operations=frozenset({"healthz", "readyz", "metrics"}),
         limits=PRIVATE_LIMITS,
-        clock=process.clock,
-        greet=greet,
+        accept_peer=accept_peer,
     )
 
 

@@ -2,23 +2,17 @@
 
 import asyncio
 import os
-import random
 import resource
 import secrets
-from collections.abc import Callable
 
 from nemutator_common import names
-from nemutator_common.data_directory_files import prepare, read_link_token
-from nemutator_common.readiness import Readiness
+from nemutator_common.real_process import real_process
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.shipping.brain_http import ReportsOverHttp, brain_over_http
 from nemutator_common.shipping.buffer import Buffer
-from nemutator_common.shipping.streams import ReportStream
-from nemutator_common.supervising import Supervisor
-from nemutator_common.system_clock import SystemClock
+from nemutator_common.shipping.streams import report_stream
 
 from nemutator_agent.app.profiling import profiling
 from nemutator_agent.app.workers import examination_worker
@@ -41,11 +35,9 @@ _BUFFERED_BYTES = 8 << 20
 
 async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent observe`: look, report, and say how that goes, until *stop*."""
-    directory = prepare(settings.data_dir)
-    clock = SystemClock()
-    meter = Metrics()
-    readiness = Readiness()
-    roll: Callable[[], float] = random.SystemRandom().random
+    process = real_process(settings.data_dir)
+    directory, supervisor = process.directory, process.supervisor
+    clock, meter, roll = process.clock, process.meter, process.dice.random
     files = OpenFiles(most=min(settings.descriptors, _files_left()))
     reader = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
     worker = examination_worker()
@@ -53,34 +45,24 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         ProcExecutables(reader.started_ticks), worker, clock=clock, meter=meter, roll=roll
     )
     server = HttpServer(
+        process=process,
         name=names.OBSERVE,
         address=UnixAddress(directory.socket(names.OBSERVE)),
         routes=(),
-        meter=meter,
-        readiness=readiness,
         operations=frozenset({"healthz", "readyz", "metrics"}),
         limits=_LIMITS,
-        clock=clock,
         # The directory is private; and we may be root on behalf of an ordinary user.
         socket_mode=0o666,
     )
-    async with brain_over_http(
-        settings,
-        socket=directory.socket(names.BRAIN),
-        link_token=lambda: read_link_token(directory),
-        clock=clock,
-    ) as brain:
+    async with brain_over_http(settings, process) as brain:
         node = settings.name_of(os.uname().nodename)
-        uplink = ReportStream(
+        uplink = report_stream(
+            process,
             ReportsOverHttp(brain),
             Buffer(most=settings.buffered_reports, most_bytes=_BUFFERED_BYTES),
             node=node,
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
-            clock=clock,
-            meter=meter,
-            roll=roll,
-            health=readiness,
         )
         sampler = UsagePoller(
             reader,
@@ -90,10 +72,9 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             summary_s=settings.summary_s,
             clock=clock,
             meter=meter,
-            readiness=readiness,
+            readiness=process.readiness,
         )
         await server.bind()
-        supervisor = Supervisor()
         supervisor.add("serve", server.run)
         supervisor.add("ship reports", uplink.run)
         supervisor.add("inspect executables", executables.run)

@@ -33,7 +33,7 @@ def profiling(
     worker = symbol_worker()
     symbols = WorkerSymboliser(ProcMaps(), worker, meter=meter)
     sessions = ProfileSessions(
-        ProfilesOverHttp(brain, node=node),
+        ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
         KernelSampler(),
         symbols,

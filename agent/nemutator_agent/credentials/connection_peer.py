@@ -27,7 +27,7 @@ KERNEL_BYTES = 16 << 10
 """Of an answer that nobody reads, in the kernel: it would hold 208 KiB, and all of it is our memory."""
 
 
-def greet(accepted: socket.socket) -> Peer | UnknownPeer:
+def accept_peer(accepted: socket.socket) -> Peer | UnknownPeer:
     accepted.setsockopt(socket.SOL_SOCKET, socket.SO_SNDBUF, KERNEL_BYTES)
     try:
         return open_peer(accepted)

@@ -8,7 +8,7 @@ from aiohttp import web
 from aiohttp.typedefs import Handler
 from nemutator_common import names
 from nemutator_common.secret import Secret
-from nemutator_common.serving.connection import guest_of
+from nemutator_common.serving.connection import accepted_peer_of
 
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.http_refusals import HttpRefusal, not_attested
@@ -70,7 +70,7 @@ class HttpApi:
 
     def _caller(self, request: web.Request) -> AdmittedCaller:
         """Asked anew for each request: the process that connected may be gone, or elsewhere."""
-        guest = guest_of(request)
+        guest = accepted_peer_of(request)
         assert isinstance(guest, Peer | UnknownPeer)
         return self._handler.admit(guest)
 

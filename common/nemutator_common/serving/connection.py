@@ -9,25 +9,25 @@ from aiohttp import web
 from aiohttp.http_exceptions import LineTooLong
 
 from nemutator_common import names
-from nemutator_common.serving.answers import Remarks, early_answer, error_answer
-from nemutator_common.serving.conversation import Conversation, Drop, Phase
-from nemutator_common.serving.guests import Guest
+from nemutator_common.serving.accepted_peer import AcceptedPeer
+from nemutator_common.serving.connection_state import ConnectionState, DropReason, Phase
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.traffic import Exchange, Traffic
+from nemutator_common.serving.responses import ErrorDetails, early_response, error_response
+from nemutator_common.serving.traffic import ServedRequest, Traffic
 
 # Ours are shorter; aiohttp's own timer cannot be switched off.
 _NEVER_S = 1e7
 
 
-def guest_of(request: web.BaseRequest) -> Guest | None:
-    """What the listener's greeting made of the caller of *request*."""
+def accepted_peer_of(request: web.BaseRequest) -> AcceptedPeer | None:
+    """What the listener's `accept_peer` made of the caller of *request*."""
     connection = request.protocol
     assert isinstance(connection, Connection)
-    return connection.guest
+    return connection.accepted_peer
 
 
 class Connection(web.RequestHandler):
-    """Ends itself when `Conversation` says so.
+    """Ends itself when `ConnectionState` says so.
 
     *gone* is called once it is closed *and* its last handler has ended, so that callers who come
     and go cannot pile up handlers beyond the cap on connections.
@@ -35,18 +35,18 @@ class Connection(web.RequestHandler):
 
     __slots__ = (
         "_busy",
-        "_conversation",
         "_deadline",
+        "_error_details",
         "_gone",
         "_limits",
         "_lost",
-        "_remarks",
+        "_state",
         "_timer",
         "_traffic",
         "_wire",
+        "accepted_peer",
         "draining",
         "dropped",
-        "guest",
         "peer",
         "uid",
     )
@@ -58,9 +58,9 @@ class Connection(web.RequestHandler):
         peer: str,
         limits: Limits,
         traffic: Traffic,
-        remarks: Remarks,
+        error_details: ErrorDetails,
         gone: Callable[["Connection"], None],
-        guest: Guest | None = None,
+        accepted_peer: AcceptedPeer | None = None,
         uid: int | None = None,
     ) -> None:
         super().__init__(
@@ -74,31 +74,31 @@ class Connection(web.RequestHandler):
             max_line_size=limits.head_bytes,
         )
         self.draining = False
-        self.dropped: Drop | None = None
+        self.dropped: DropReason | None = None
         """Why we ended it, once we have."""
         self.peer = peer
-        self.guest = guest
+        self.accepted_peer = accepted_peer
         """What was learnt of the caller when the connection was accepted; closed with it."""
         self.uid = uid
         """Whose share of the connections it is in."""
-        self._remarks = remarks
+        self._error_details = error_details
         self._limits = limits
         self._traffic = traffic
         self._gone = gone
         self._busy = False
-        self._conversation = Conversation(limits, self._loop.time())
+        self._state = ConnectionState(limits, self._loop.time())
         self._deadline: asyncio.Timeout | None = None
         self._lost = False
         self._timer: asyncio.TimerHandle | None = None
         # aiohttp forgets its transport when it closes it; one that cannot be flushed would stay.
         self._wire: asyncio.Transport | None = None
 
-    # --- from the door ---------------------------------------------------------------------------
+    # --- from the request pipeline ---------------------------------------------------------------
     def begin(self, deadline: asyncio.Timeout) -> None:
         """A request starts; *deadline* is brought forward when its time is over."""
         self._busy = True
         self._deadline = deadline
-        self._conversation.begun(self._loop.time(), ahead=bool(self._messages))
+        self._state.begun(self._loop.time(), ahead=bool(self._messages))
         self._watch()
 
     def end(self, *, keep: bool) -> None:
@@ -107,7 +107,7 @@ class Connection(web.RequestHandler):
         self._deadline = None
         # While requests wait that came too early, what comes is theirs, and no new head.
         if not (keep and self._messages):
-            self._conversation.ended(self._loop.time(), keep=keep)
+            self._state.ended(self._loop.time(), keep=keep)
         if self._lost:
             self._gone(self)
             return
@@ -124,17 +124,17 @@ class Connection(web.RequestHandler):
     @property
     def idle_until(self) -> float | None:
         """When it would end between two requests; None when one is under way, or it ends anyway."""
-        idle = self._conversation.phase is Phase.IDLE and self._wire is not None
-        return self._conversation.due if idle and self.dropped is None else None
+        idle = self._state.phase is Phase.IDLE and self._wire is not None
+        return self._state.due if idle and self.dropped is None else None
 
     def drain(self) -> None:
         """End after the request under way, or at once when there is none."""
         self.draining = True
         if not self._busy:
-            self._count(Drop.DRAINED)
+            self._count(DropReason.DRAINED)
             self.force_close()
 
-    def drop(self, reason: Drop) -> None:
+    def drop(self, reason: DropReason) -> None:
         """End it now, whatever is still to be sent."""
         self._count(reason)
         if self._wire is not None:
@@ -144,15 +144,15 @@ class Connection(web.RequestHandler):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = cast("asyncio.Transport", transport)
         super().connection_made(transport)
-        self._conversation = Conversation(self._limits, self._loop.time())
+        self._state = ConnectionState(self._limits, self._loop.time())
         self._watch()
 
     def data_received(self, data: bytes) -> None:
-        match self._conversation.received(data, self._loop.time()):
+        match self._state.received(data, self._loop.time()):
             case None:
                 self._watch()
                 super().data_received(data)
-            case Drop.HEAD_TOO_LARGE:
+            case DropReason.HEAD_TOO_LARGE:
                 self._refuse_head()
             case reason:
                 self.drop(reason)
@@ -174,29 +174,29 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer what is no HTTP. Nothing else comes here: the door answers for all handlers."""
+        """Answer what is no HTTP. Nothing else comes here: the pipeline answers for all handlers."""
         status = 431 if isinstance(exc, LineTooLong) else status
-        self._count(Drop.HEAD_TOO_LARGE if status == 431 else Drop.BAD_REQUEST)
+        self._count(DropReason.HEAD_TOO_LARGE if status == 431 else DropReason.BAD_REQUEST)
         self._refused(status, type(exc).__name__)
         self.close()
         error = "this is not a request that can be answered"
-        answer = error_answer(status, error, remarks=self._remarks)
+        answer = error_response(status, error, error_details=self._error_details)
         answer.headers["Server"] = names.PREFIX
         answer.force_close()
         return answer
 
     def _refuse_head(self) -> None:
-        self._count(Drop.HEAD_TOO_LARGE)
+        self._count(DropReason.HEAD_TOO_LARGE)
         self._refused(431, None)
         if self._wire is not None:
             status = HTTPStatus.REQUEST_HEADER_FIELDS_TOO_LARGE
             error = f"the head of the request has more than {self._limits.head_bytes} bytes"
-            self._wire.write(early_answer(status, error, remarks=self._remarks))
+            self._wire.write(early_response(status, error, error_details=self._error_details))
         self.force_close()
 
     def _refused(self, status: int, error: str | None) -> None:
         self._traffic.answered(
-            Exchange(
+            ServedRequest(
                 method="other",
                 path="",
                 status=status,
@@ -206,17 +206,17 @@ class Connection(web.RequestHandler):
                 error=error,
             )
         )
-        self._conversation.ended(self._loop.time(), keep=False)
+        self._state.ended(self._loop.time(), keep=False)
         self._watch()
 
-    def _count(self, reason: Drop) -> None:
+    def _count(self, reason: DropReason) -> None:
         if self.dropped is None:
             self.dropped = reason
             self._traffic.dropped(reason)
 
     def _watch(self) -> None:
         """Wake at the time that is due. A timer that is early is left alone: it looks again."""
-        due = self._conversation.due
+        due = self._state.due
         if self._timer is not None:
             if self._timer.when() <= due:
                 return
@@ -225,8 +225,8 @@ class Connection(web.RequestHandler):
 
     def _wake(self) -> None:
         self._timer = None
-        reason = self._conversation.overdue(self._loop.time())
-        if reason is Drop.REQUEST_DEADLINE and self._deadline is not None:
+        reason = self._state.overdue(self._loop.time())
+        if reason is DropReason.REQUEST_DEADLINE and self._deadline is not None:
             self._count(reason)
             self._deadline.reschedule(self._loop.time())
             self._deadline = None

@@ -5,29 +5,27 @@ import contextlib
 import logging
 import socket
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
 from http import HTTPStatus
-from types import MappingProxyType
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import ScrapedMeter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
+from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.addresses import Address
-from nemutator_common.serving.answers import (
+from nemutator_common.serving.connection import Connection
+from nemutator_common.serving.connection_state import DropReason
+from nemutator_common.serving.fair_share import drop_candidates
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.request_pipeline import RequestPipeline
+from nemutator_common.serving.responses import (
+    ErrorDetails,
     Operation,
-    Remarks,
-    early_answer,
+    early_response,
     operations,
 )
-from nemutator_common.serving.connection import Connection
-from nemutator_common.serving.conversation import Drop
-from nemutator_common.serving.door import Door
-from nemutator_common.serving.guests import Guest
-from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.sharing import crowd
 from nemutator_common.serving.sockets import ListeningSocket, peer_of, uid_of
 from nemutator_common.serving.tls import TlsContext, TlsFiles, reason
 from nemutator_common.serving.traffic import Traffic
@@ -42,9 +40,9 @@ RELOAD_S = 5.0
 PAUSE_S = 0.1
 """After a failed accept: when files have run out, only time brings them back."""
 
-Greet = Callable[[socket.socket], Guest]
-"""Looks at an accepted socket. It may not wait, and may not raise: a caller who cannot be known is
-a guest of another kind, so that a handler can say why."""
+AcceptPeer = Callable[[socket.socket], AcceptedPeer]
+"""Looks at an accepted socket before the event loop takes it. It may not wait, and may not raise: a
+caller who cannot be known is a peer of another kind, so that a handler can say why."""
 
 MOST_TOLD = 16
 """Callers at a time who are told that they are too many; more are closed without a word."""
@@ -55,6 +53,7 @@ ABORT_S = 0.2
 """For aborted connections and cancelled handlers to be gone. Longer would delay the whole stop."""
 
 
+@dataclass(kw_only=True, eq=False)
 class HttpServer:
     """Serves *routes* on one address, and says how it goes.
 
@@ -66,58 +65,32 @@ class HttpServer:
     `request.read()`, `json()`, `text()` or `post()`: these hold the cap on bodies.
     """
 
-    def __init__(
-        self,
-        *,
-        name: str,
-        address: Address,
-        routes: Iterable[web.AbstractRouteDef],
-        meter: ScrapedMeter,
-        readiness: Readiness,
-        clock: Clock,
-        middlewares: Iterable[Middleware] = (),
-        operations: frozenset[Operation] = frozenset(),
-        limits: Limits = Limits(),  # noqa: B008 - frozen
-        tls: TlsFiles | None = None,
-        socket_mode: int = 0o600,
-        # for sockets that come and go
-        listening: ListeningSocket | None = None,
-        traffic: Traffic | None = None,
-        greet: Greet | None = None,
-        remarks: Remarks = MappingProxyType({}),
-    ) -> None:
-        """*listening* is a socket that is bound already, *traffic* counts for several listeners of
-        one name, *greet* looks at each accepted socket before the event loop takes it, *remarks* go
-        into what is refused without asking a handler."""
-        self._name = name
-        self._wanted = address
-        self._routes = tuple(routes)
-        self._middlewares = tuple(middlewares)
-        self._operations = operations
-        self._meter = meter
-        self._readiness = readiness
-        self._clock = clock
-        self._limits = limits
-        self._tls_files = tls
-        self._socket_mode = socket_mode
-        self._traffic = traffic or Traffic(name, meter)
-        self._greet = greet
-        self._remarks = remarks
-        self._connections: set[Connection] = set()
-        self._counted = 0
-        self._told = 0
-        self._empty = asyncio.Event()
-        self._listening = listening
-        self._tls: TlsContext | None = None
+    process: Process
+    name: str
+    address: Address
+    """Once bound, where it really listens: with the port that the kernel chose."""
+    routes: Iterable[web.AbstractRouteDef]
+    middlewares: Iterable[Middleware] = ()
+    operations: frozenset[Operation] = frozenset()
+    limits: Limits = Limits()
+    tls: TlsFiles | None = None
+    socket_mode: int = 0o600
+    listening: ListeningSocket | None = None
+    """A socket that is bound already."""
+    traffic: Traffic | None = None
+    """Counts for several listeners of one name."""
+    accept_peer: AcceptPeer | None = None
+    error_details: ErrorDetails = field(default_factory=dict)
+    """What is added to the errors that are answered without asking a handler."""
+    _traffic: Traffic = field(init=False)
+    _connections: set[Connection] = field(init=False, default_factory=set)
+    _counted: int = field(init=False, default=0)
+    _told: int = field(init=False, default=0)
+    _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
+    _tls_context: TlsContext | None = field(init=False, default=None)
 
-    @property
-    def name(self) -> str:
-        return self._name
-
-    @property
-    def address(self) -> Address:
-        """Where it really listens, once bound: with the port that the kernel chose."""
-        return self._listening.address if self._listening else self._wanted
+    def __post_init__(self) -> None:
+        self._traffic = self.traffic or Traffic(self.name, self.process.meter)
 
     @property
     def connections(self) -> int:
@@ -126,31 +99,34 @@ class HttpServer:
 
     async def bind(self) -> None:
         """Listen: callers can connect, and wait for `run()`. Raises `OperatorError`."""
-        if self._tls_files is not None:
-            self._tls = TlsContext(self._tls_files)
-        if self._listening is None:
-            self._listening = ListeningSocket(
-                self._wanted, mode=self._socket_mode, receive_bytes=self._limits.receive_bytes
+        if self.tls is not None:
+            self._tls_context = TlsContext(self.tls)
+        if self.listening is None:
+            self.listening = ListeningSocket(
+                self.address, mode=self.socket_mode, receive_bytes=self.limits.receive_bytes
             )
+        self.address = self.listening.address
 
     def close(self) -> None:
         """Stop listening."""
-        if self._listening is not None:
-            self._listening.close()
-            self._listening = None
+        if self.listening is not None:
+            self.listening.close()
+            self.listening = None
 
     async def run(self) -> None:
         """Serve until cancelled, then drain: at most `drain_s` and a little."""
-        assert self._listening is not None, "bind() comes first"
+        assert self.listening is not None, "bind() comes first"
         runner = await self._runner()
         assert runner.server is not None
         self._count_connections()
-        log.info("listening", {names.LISTENER: self._name, names.ADDRESS: self.address})
+        log.info("listening", {names.LISTENER: self.name, names.ADDRESS: self.address})
         try:
             async with asyncio.TaskGroup() as tasks:
-                if self._tls is not None:
-                    tasks.create_task(self._reload(self._tls), name=f"{self._name} certificate")
-                await self._accept(self._listening.socket, runner.server, tasks)
+                if self._tls_context is not None:
+                    tasks.create_task(
+                        self._reload(self._tls_context), name=f"{self.name} certificate"
+                    )
+                await self._accept(self.listening.socket, runner.server, tasks)
         finally:
             self.close()
             try:
@@ -160,18 +136,18 @@ class HttpServer:
 
     async def _runner(self) -> web.AppRunner:
         application = web.Application(
-            middlewares=self._middlewares, client_max_size=self._limits.body_bytes
+            middlewares=self.middlewares, client_max_size=self.limits.body_bytes
         )
-        application.add_routes(self._routes)
+        application.add_routes(self.routes)
         runner = web.AppRunner(application, handler_cancellation=True)
         await runner.setup()
         assert runner.server is not None
-        runner.server.request_handler = Door(
+        runner.server.request_handler = RequestPipeline(
             inner=runner.server.request_handler,
-            limits=self._limits,
-            operations=operations(self._operations, readiness=self._readiness, meter=self._meter),
+            limits=self.limits,
+            operations=operations(self.operations, self.process),
             traffic=self._traffic,
-            remarks=self._remarks,
+            error_details=self.error_details,
         )
         return runner
 
@@ -183,56 +159,62 @@ class HttpServer:
             try:
                 accepted, _ = await loop.sock_accept(listening)
             except OSError as error:
-                self._traffic.dropped(Drop.ACCEPT_FAILED)
+                self._traffic.dropped(DropReason.ACCEPT_FAILED)
                 log.warning(
-                    "accept_failed", {names.LISTENER: self._name, names.ERROR: error.strerror}
+                    "accept_failed", {names.LISTENER: self.name, names.ERROR: error.strerror}
                 )
-                await self._clock.sleep(PAUSE_S)
+                await self.process.clock.sleep(PAUSE_S)
                 continue
-            uid = uid_of(accepted) if self._limits.connections_each is not None else None
+            uid = uid_of(accepted) if self.limits.connections_each is not None else None
             if not self._has_room(uid):
-                self._traffic.dropped(Drop.TOO_MANY)
+                self._traffic.dropped(DropReason.TOO_MANY)
                 # Before a TLS handshake nothing can be said.
-                if _TOO_MANY in self._remarks and self._tls is None and self._told < MOST_TOLD:
+                if (
+                    _TOO_MANY in self.error_details
+                    and self._tls_context is None
+                    and self._told < MOST_TOLD
+                ):
                     self._told += 1
-                    tasks.create_task(self._turn_away(accepted), name=f"{self._name} refusal")
+                    tasks.create_task(self._turn_away(accepted), name=f"{self.name} refusal")
                 else:
                     accepted.close()
             else:
                 connection = Connection(
                     server,
                     peer=peer_of(accepted),
-                    limits=self._limits,
+                    limits=self.limits,
                     traffic=self._traffic,
-                    remarks=self._remarks,
+                    error_details=self.error_details,
                     gone=self._remove,
-                    guest=self._greet(accepted) if self._greet is not None else None,
+                    accepted_peer=self.accept_peer(accepted) if self.accept_peer else None,
                     uid=uid,
                 )
                 self._connections.add(connection)
                 self._count_connections()
-                tasks.create_task(self._admit(accepted, connection), name=f"{self._name} admission")
+                tasks.create_task(self._admit(accepted, connection), name=f"{self.name} admission")
             # sock_accept() does not yield while more callers wait, and they could wait for ever.
             await asyncio.sleep(0)
 
     def _has_room(self, uid: int | None) -> bool:
         """Whether another connection of *uid* may be had, when need be in place of an idle one."""
-        crowded = crowd(uid, self._connections, self._limits)
+        crowded = drop_candidates(uid, self._connections, self.limits)
         if crowded is None:
             return True
         idle = {one: until for one in crowded if (until := one.idle_until) is not None}
         if not idle:
             return False
-        min(idle, key=idle.__getitem__).drop(Drop.TOO_MANY)
+        min(idle, key=idle.__getitem__).drop(DropReason.TOO_MANY)
         return True
 
     async def _turn_away(self, accepted: socket.socket) -> None:
         """Say so, and close it once the caller has asked: before, it would see no answer at all."""
         loop = asyncio.get_running_loop()
         try:
-            accepted.send(early_answer(_TOO_MANY, "too many connections", remarks=self._remarks))
-            async with asyncio.timeout(self._limits.ending_s):
-                await loop.sock_recv(accepted, self._limits.head_bytes)
+            accepted.send(
+                early_response(_TOO_MANY, "too many connections", error_details=self.error_details)
+            )
+            async with asyncio.timeout(self.limits.ending_s):
+                await loop.sock_recv(accepted, self.limits.head_bytes)
         except (OSError, TimeoutError):
             pass
         finally:
@@ -243,19 +225,19 @@ class HttpServer:
         """Hand *accepted* to the event loop, after its TLS handshake when there is one."""
         loop = asyncio.get_running_loop()
         try:
-            if self._tls is None:
+            if self._tls_context is None:
                 await loop.connect_accepted_socket(lambda: connection, accepted)
             else:
                 await loop.connect_accepted_socket(
                     lambda: connection,
                     accepted,
-                    ssl=self._tls.current,
-                    ssl_handshake_timeout=self._limits.handshake_s,
-                    ssl_shutdown_timeout=self._limits.ending_s,
+                    ssl=self._tls_context.current,
+                    ssl_handshake_timeout=self.limits.handshake_s,
+                    ssl_shutdown_timeout=self.limits.ending_s,
                 )
         except Exception as error:  # noqa: BLE001
             # What a stranger sends can fail in many ways, and each of them only ends the stranger.
-            self._traffic.dropped(Drop.HANDSHAKE)
+            self._traffic.dropped(DropReason.HANDSHAKE)
             log.debug("handshake_failed", {names.PEER: connection.peer, names.ERROR: reason(error)})
         finally:
             if not connection.made:
@@ -263,23 +245,23 @@ class HttpServer:
 
     async def _reload(self, tls: TlsContext) -> None:
         while True:
-            await self._clock.sleep(RELOAD_S)
+            await self.process.clock.sleep(RELOAD_S)
             try:
                 result = "taken" if tls.refresh() else None
             except (OSError, ValueError) as error:
                 result = "refused"
                 log.error(
                     "certificate_refused",
-                    {names.LISTENER: self._name, names.ERROR: reason(error)},
+                    {names.LISTENER: self.name, names.ERROR: reason(error)},
                 )
             if result is not None:
-                self._meter.count(names.TLS_RELOADS, listener=self._name, result=result)
+                self.process.meter.count(names.TLS_RELOADS, listener=self.name, result=result)
 
     async def _drain(self) -> None:
         try:
             # What has arrived already is a request under way: let it be seen first.
             await asyncio.sleep(0)
-            async with asyncio.timeout(self._limits.drain_s):
+            async with asyncio.timeout(self.limits.drain_s):
                 for connection in tuple(self._connections):
                     connection.drain()
                 await self._empty.wait()
@@ -287,15 +269,15 @@ class HttpServer:
             pass
         finally:
             for connection in tuple(self._connections):
-                connection.drop(Drop.DRAIN_DEADLINE)
+                connection.drop(DropReason.DRAIN_DEADLINE)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ABORT_S):
                 await self._empty.wait()
 
     def _remove(self, connection: Connection) -> None:
         self._connections.discard(connection)
-        if connection.guest is not None:
-            connection.guest.close()
+        if connection.accepted_peer is not None:
+            connection.accepted_peer.close()
         self._count_connections()
 
     def _count_connections(self) -> None:

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
-from nemutator_common.serving.conversation import Drop
+from nemutator_common.serving.connection_state import DropReason
 
 log = logging.getLogger(__name__)
 
@@ -16,7 +16,7 @@ _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Exchange:
+class ServedRequest:
     """A request and how it was answered."""
 
     method: str
@@ -29,7 +29,7 @@ class Exchange:
     peer: str
     error: str | None = None
     routine: bool = False
-    """Whether its answer was a `RoutineAnswer`."""
+    """Whether its answer was a `RoutineResponse`."""
 
 
 class Traffic:
@@ -45,32 +45,32 @@ class Traffic:
         self._open += connections
         self._meter.gauge(names.HTTP_CONNECTIONS, self._open, listener=self._listener)
 
-    def dropped(self, reason: Drop) -> None:
+    def dropped(self, reason: DropReason) -> None:
         self._meter.count(
             names.HTTP_CONNECTIONS_DROPPED, listener=self._listener, reason=reason.value
         )
 
-    def answered(self, exchange: Exchange) -> None:
+    def answered(self, request: ServedRequest) -> None:
         self._meter.count(
             names.HTTP_REQUESTS,
             listener=self._listener,
             # A label that strangers choose would be a metric for each of their ideas.
-            method=exchange.method if exchange.method in _METHODS else "other",
-            status=str(exchange.status),
+            method=request.method if request.method in _METHODS else "other",
+            status=str(request.status),
         )
-        self._meter.observe(names.HTTP_REQUEST_SECONDS, exchange.seconds, listener=self._listener)
-        level = logging.DEBUG if exchange.routine and exchange.error is None else logging.INFO
+        self._meter.observe(names.HTTP_REQUEST_SECONDS, request.seconds, listener=self._listener)
+        level = logging.DEBUG if request.routine and request.error is None else logging.INFO
         if not log.isEnabledFor(level):
             return
         line: dict[names.Key, object] = {
             names.LISTENER: self._listener,
-            names.METHOD: exchange.method,
-            names.PATH: exchange.path,
-            names.STATUS: exchange.status,
-            names.BYTES: exchange.body_bytes,
-            names.DURATION_MS: round(exchange.seconds * 1000, 3),
-            names.PEER: exchange.peer,
+            names.METHOD: request.method,
+            names.PATH: request.path,
+            names.STATUS: request.status,
+            names.BYTES: request.body_bytes,
+            names.DURATION_MS: round(request.seconds * 1000, 3),
+            names.PEER: request.peer,
         }
-        if exchange.error is not None:
-            line[names.ERROR] = exchange.error
+        if request.error is not None:
+            line[names.ERROR] = request.error
         log.log(level, "http_request", line)

@@ -5,16 +5,17 @@ import gzip
 import io
 import ssl
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Self, TypeVar
 from urllib.parse import quote, urlencode
 
 import aiohttp
 import msgspec
 
-from nemutator_common.clocks import Clock
+from nemutator_common import names
+from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 from nemutator_common.shipping.destinations import Destination, LocalBrain, parse_destination
 from nemutator_common.shipping.files import RereadFile
@@ -56,7 +57,7 @@ T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Answer:
+class BrainResponse:
     """An answer that is a success: 200, 202, 204, or 304 where it was asked for."""
 
     status: int
@@ -69,7 +70,7 @@ class Proof:
     """What shows the brain who we are, asked for at each call, because it is renewed."""
 
     token: Callable[[], Secret]
-    doubt: Callable[[], None] = lambda: None
+    invalidate: Callable[[], None] = lambda: None
     """The brain did not accept it."""
 
 
@@ -113,7 +114,7 @@ class BrainOverHttp:
         headers: Mapping[str, str] | None = None,
         most_bytes: int = LARGEST_ANSWER,
         deadline_s: float = ANSWER_S,
-    ) -> Answer:
+    ) -> BrainResponse:
         """The answer when it is a success, else a LinkError."""
         try:
             async with asyncio.timeout(deadline_s):
@@ -124,7 +125,7 @@ class BrainOverHttp:
 
     async def _call(
         self, method: str, path: str, body: bytes | None, headers: dict[str, str], most_bytes: int
-    ) -> Answer:
+    ) -> BrainResponse:
         if self._session is None:
             raise RuntimeError("used outside of `async with`")
         headers["Authorization"] = f"Bearer {self._token().reveal()}"
@@ -148,14 +149,14 @@ class BrainOverHttp:
             ) as response:
                 if response.status not in (200, 202, 204, 304):
                     await self._fail(response)
-                return Answer(
+                return BrainResponse(
                     response.status,
                     await _body(response, most_bytes),
                     response.headers.get("ETag"),
                 )
         except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:
             if self._ca is not None:
-                self._ca.doubt()
+                self._ca.invalidate()
             why = f"{self._where} is not trusted: {_short(error)}"
             raise LinkUnavailableError("untrusted", why) from error
         except (aiohttp.ClientError, OSError) as error:
@@ -176,7 +177,7 @@ class BrainOverHttp:
             try:
                 self._tls = (text, ssl.create_default_context(cadata=text))
             except (ssl.SSLError, ValueError) as error:
-                self._ca.doubt()
+                self._ca.invalidate()
                 raise LinkUnavailableError("untrusted", "the CA file has no certificate") from error
         return self._tls[1]
 
@@ -186,91 +187,94 @@ class BrainOverHttp:
         if status in _REFUSED:
             raise BatchRefusedError(_REFUSED[status], why)
         if status in _UNAUTHORISED:
-            self._proof.doubt()
+            self._proof.invalidate()
             raise LinkUnavailableError("unauthorised", why)
         if status in _BUSY:
             raise LinkUnavailableError("busy", why, retry_after_s=_retry_after_s(response))
         raise LinkUnavailableError("failed", why)
 
 
-def brain_over_http(
-    settings: CallsBrain, *, socket: Path, link_token: Callable[[], Secret], clock: Clock
-) -> BrainOverHttp:
-    """The brain of *settings*: the one at *socket* when they name none.
+def brain_over_http(settings: CallsBrain, process: Process) -> BrainOverHttp:
+    """The brain of *settings*: the one that shares our data directory when they name none.
 
     On this machine the link token proves who we are; elsewhere the service account's token, and
     the brain's certificate proves the brain.
     """
-    where = parse_destination(settings.brain) if settings.brain else LocalBrain(socket)
+    directory = process.directory
+    where = (
+        parse_destination(settings.brain)
+        if settings.brain
+        else LocalBrain(directory.socket(names.BRAIN))
+    )
     if isinstance(where, LocalBrain):
-        return BrainOverHttp(where, proof=Proof(link_token))
-    token = RereadFile(settings.brain_token_file, clock=clock, reason="token")
-    ca = RereadFile(settings.brain_ca_file, clock=clock, reason="untrusted")
-    return BrainOverHttp(where, proof=Proof(lambda: Secret(token.text()), token.doubt), ca=ca)
+        return BrainOverHttp(where, proof=Proof(lambda: read_link_token(directory)))
+    token = RereadFile(settings.brain_token_file, process.clock, reason="token")
+    ca = RereadFile(settings.brain_ca_file, process.clock, reason="untrusted")
+    return BrainOverHttp(where, proof=Proof(lambda: Secret(token.text()), token.invalidate), ca=ca)
 
 
+@dataclass(frozen=True, slots=True)
 class ReportsOverHttp:
     """A `Link` for `wire.Batch`es."""
 
-    def __init__(self, brain: BrainOverHttp) -> None:
-        self._brain = brain
+    brain: BrainOverHttp
 
     async def position(self, *, writer: str, epoch: str) -> Ack:
         query = urlencode({"node": writer, "epoch": epoch})
-        return _decoded(await self._brain.call("GET", f"{REPORTS_PATH}?{query}"), Ack)
+        return _decoded(await self.brain.call("GET", f"{REPORTS_PATH}?{query}"), Ack)
 
     async def send(self, batch: bytes) -> Ack:
-        return _decoded(await self._brain.call("POST", REPORTS_PATH, batch), Ack)
+        return _decoded(await self.brain.call("POST", REPORTS_PATH, batch), Ack)
 
 
+@dataclass(frozen=True, slots=True)
 class StreamOverHttp:
     """A `Link` for the `wire.StreamBatch`es of one *stream*."""
 
-    def __init__(self, brain: BrainOverHttp, stream: Stream) -> None:
-        self._brain = brain
-        self._path = f"{STREAMS_PATH}{stream}"
+    brain: BrainOverHttp
+    stream: Stream
 
     async def position(self, *, writer: str, epoch: str) -> Ack:
         query = urlencode({"writer": writer, "epoch": epoch})
-        return _decoded(await self._brain.call("GET", f"{self._path}?{query}"), Ack)
+        return _decoded(await self.brain.call("GET", f"{STREAMS_PATH}{self.stream}?{query}"), Ack)
 
     async def send(self, batch: bytes) -> Ack:
-        return _decoded(await self._brain.call("POST", self._path, batch), Ack)
+        return _decoded(await self.brain.call("POST", f"{STREAMS_PATH}{self.stream}", batch), Ack)
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class ProfilesOverHttp:
     """What the brain wants profiled on *node*, and how that went."""
 
-    def __init__(self, brain: BrainOverHttp, *, node: str) -> None:
-        self._brain = brain
-        self._node = node
+    brain: BrainOverHttp
+    node: str
 
     async def requests(self, wait_s: float) -> Sequence[ProfileRequest]:
         """Requests for the node, as soon as there is one, or none after *wait_s*; LinkError."""
         wait_s = min(wait_s, LONGEST_WAIT_S)
-        query = urlencode({"node": self._node, "wait_s": f"{wait_s:g}"})
-        answer = await self._brain.call(
+        query = urlencode({"node": self.node, "wait_s": f"{wait_s:g}"})
+        answer = await self.brain.call(
             "GET", f"{PROFILE_REQUESTS_PATH}?{query}", deadline_s=wait_s + ANSWER_S
         )
         return _decoded(answer, ProfileRequests).requests
 
     async def report(self, outcome: ProfileOutcome) -> None:
         """Returns when it is stored; the same again is harmless. LinkError."""
-        await self._brain.call("POST", PROFILES_PATH, msgspec.json.encode(outcome))
+        await self.brain.call("POST", PROFILES_PATH, msgspec.json.encode(outcome))
 
 
+@dataclass(frozen=True, slots=True)
 class DocumentsOverHttp:
     """Snapshots of the brain that are asked for again and again, and sent when they changed."""
 
-    def __init__(self, brain: BrainOverHttp) -> None:
-        self._brain = brain
-        self._known: dict[str, tuple[str, bytes]] = {}
+    brain: BrainOverHttp
+    _known: dict[str, tuple[str, bytes]] = field(init=False, default_factory=dict)
 
     async def get(self, path: str) -> bytes:
         """The document at *path*, one of a few; LinkError."""
         path = quote(path, safe="/?=&")
         known = self._known.get(path)
-        answer = await self._brain.call(
+        answer = await self.brain.call(
             "GET",
             path,
             headers={"If-None-Match": known[0]} if known else None,
@@ -285,7 +289,7 @@ class DocumentsOverHttp:
         return answer.body
 
 
-def _decoded(answer: Answer, shape: type[T]) -> T:
+def _decoded(answer: BrainResponse, shape: type[T]) -> T:
     try:
         return msgspec.json.decode(answer.body, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):

@@ -11,7 +11,7 @@ _HEAD_BYTES = 1024
 
 
 class Buffer:
-    """A `Source`. When it is full the oldest go: what is now matters more than what was.
+    """A `RecordQueue`. When it is full the oldest go: what is now matters more than what was.
 
     A number that was dropped is never sent, so the brain sees in the gap that something was lost.
     """

@@ -1,5 +1,6 @@
 """A small file that somebody else replaces while we run: a projected token, a CA bundle."""
 
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nemutator_common.clocks import Clock
@@ -11,32 +12,32 @@ READ_AGAIN_S = 60.0
 LARGEST = 1 << 20
 
 
+@dataclass(eq=False)
 class RereadFile:
     """Its text, read again each minute, and at once when it was of no use."""
 
-    def __init__(self, path: Path, *, clock: Clock, reason: str) -> None:
-        """*reason* is the word under which it is counted when there is no such file."""
-        self._path = path
-        self._clock = clock
-        self._reason = reason
-        self._text: str | None = None
-        self._read_at = 0.0
+    path: Path
+    clock: Clock
+    reason: str = field(kw_only=True)
+    """The word under which it is counted when there is no such file."""
+    _text: str | None = field(init=False, default=None)
+    _read_at: float = field(init=False, default=0.0)
 
     def text(self) -> str:
         # A few kilobytes in memory (tmpfs): reading them blocks nobody.
-        now = self._clock.monotonic()
+        now = self.clock.monotonic()
         if self._text is None or now - self._read_at >= READ_AGAIN_S:
             try:
-                with self._path.open("rb") as file:
+                with self.path.open("rb") as file:
                     self._text = file.read(LARGEST).decode().strip()
             except (OSError, UnicodeDecodeError) as error:
                 # Kubelet is swapping the files: what we know may still be good.
                 if self._text is None:
                     why = getattr(error, "strerror", None) or "not text"
-                    raise LinkUnavailableError(self._reason, f"{self._path}: {why}") from error
+                    raise LinkUnavailableError(self.reason, f"{self.path}: {why}") from error
             self._read_at = now
         return self._text
 
-    def doubt(self) -> None:
+    def invalidate(self) -> None:
         """It was refused: read it before it is used again."""
         self._read_at -= READ_AGAIN_S

@@ -7,7 +7,7 @@ younger than our picture of the cluster is injected from its first pod on.
 from aiohttp import web
 from nemutator_common import names
 from nemutator_common.meters import Meter
-from nemutator_common.serving.answers import RoutineAnswer, error_answer
+from nemutator_common.serving.responses import RoutineResponse, error_response
 
 from nemutator_controller.admission.reviews import ReviewError, decode, encode
 from nemutator_controller.admission.webhook_handler import WebhookHandler
@@ -30,7 +30,7 @@ class Webhook:
             asked = decode(body)
         except ReviewError as error:
             self._meter.count(names.ADMISSION_FAILURES, reason="review")
-            return error_answer(400, str(error))
+            return error_response(400, str(error))
         answer = await self._answerer.answer(asked, opted_in=request.path == OPTED_IN)
         # What was done to a pod is the answerer's to tell.
-        return RoutineAnswer(body=encode(asked.uid, answer), content_type="application/json")
+        return RoutineResponse(body=encode(asked.uid, answer), content_type="application/json")

@@ -2,17 +2,14 @@
 
 import asyncio
 import logging
-import random
 import secrets
 import socket
 from pathlib import Path
 
 from nemutator_common import names
-from nemutator_common.data_directory_files import prepare, read_link_token
-from nemutator_common.readiness import Readiness
+from nemutator_common.real_process import real_process
 from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.metrics import Metrics
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
@@ -21,8 +18,6 @@ from nemutator_common.shipping.brain_http import (
     brain_over_http,
 )
 from nemutator_common.shipping.shipper import Shipper
-from nemutator_common.supervising import Supervisor
-from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import ADVICE_PATH, TOMBSTONES_PATH
 
 from nemutator_controller.admission.endpoint import Webhook
@@ -50,18 +45,13 @@ SPOOL = "spool"
 
 async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     """Be the webhook until *stop*."""
-    directory = prepare(settings.data_dir)
-    clock, meter, readiness = SystemClock(), Metrics(), Readiness()
-    dice = random.SystemRandom()
+    process = real_process(settings.data_dir)
+    clock, meter, dice = process.clock, process.meter, process.dice
+    directory, supervisor = process.directory, process.supervisor
     spool = Spool(directory.root / SPOOL, most_bytes=settings.spool_bytes, meter=meter)
     try:
         configuration = InCluster(clock, mount=settings.service_account)
-        brain = brain_over_http(
-            settings,
-            socket=directory.socket(names.BRAIN),
-            link_token=lambda: read_link_token(directory),
-            clock=clock,
-        )
+        brain = brain_over_http(settings, process)
         async with HttpTransport(configuration, meter) as transport, brain:
             policies = Informer(
                 MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=dice.random
@@ -70,7 +60,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 NAMESPACES, transport=transport, clock=clock, meter=meter, roll=dice.random
             )
             watched = WatchedCluster(
-                policies, namespaces, health=readiness, clock=clock, meter=meter
+                policies, namespaces, health=process.readiness, clock=clock, meter=meter
             )
             documents = DocumentsOverHttp(brain)
             advice = SnapshotPoller(
@@ -94,16 +84,14 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 roll=dice.random,
             )
             shipper = Shipper(
-                StreamOverHttp(brain, "decisions"),
-                spool,
+                process=process,
+                link=StreamOverHttp(brain, "decisions"),
+                queue=spool,
                 stream="decisions",
                 writer=settings.writer or socket.gethostname(),
                 epoch=spool.epoch,
                 encode=encode_records,
                 call_s=settings.call_s,
-                clock=clock,
-                meter=meter,
-                roll=dice.random,
             )
             spool.added = shipper.wake
             answerer = WebhookHandler(
@@ -119,26 +107,21 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 meter=meter,
             )
             webhook = HttpServer(
+                process=process,
                 name="webhook",
                 address=parse_address(settings.address),
                 routes=Webhook(answerer, meter=meter).routes(),
                 operations=frozenset({"healthz", "readyz"}),
                 limits=LIMITS,
                 tls=_tls(settings),
-                meter=meter,
-                readiness=readiness,
-                clock=clock,
             )
             local = HttpServer(
+                process=process,
                 name="local",
                 address=UnixAddress(directory.socket(names.ADMISSION)),
                 routes=[],
                 operations=frozenset({"healthz", "readyz", "metrics"}),
-                meter=meter,
-                readiness=readiness,
-                clock=clock,
             )
-            supervisor = Supervisor()
             supervisor.add("ship decisions", shipper.run)
             supervisor.add("hear advice", advice.run)
             supervisor.add("hear tombstones", tombstones.run)

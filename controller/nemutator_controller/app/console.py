@@ -71,15 +71,13 @@ class LocalConsole:
             protection=HEADERS,
         )
         self._server = HttpServer(
+            process=process,
             name="console",
             address=parse_address(settings.console),
             routes=[*routes, *opening.routes(), *Pages().routes()],
             middlewares=[gate.admit],
             operations=frozenset({"healthz"}),
             limits=LIMITS,
-            meter=process.meter,
-            readiness=process.readiness,
-            clock=process.clock,
         )
         return Listener(self._server)
 
@@ -140,6 +138,7 @@ def cluster_console(
     """Over TLS, because people send tokens."""
     middleware, signing_in = cluster_gate(settings, reviewer, routes, process)
     return HttpServer(
+        process=process,
         name="console",
         address=parse_address(settings.cluster_console),
         routes=[*routes, *signing_in, *Pages().routes()],
@@ -147,9 +146,6 @@ def cluster_console(
         operations=frozenset({"healthz"}),
         limits=LIMITS,
         tls=tls,
-        meter=process.meter,
-        readiness=process.readiness,
-        clock=process.clock,
     )
 
 

@@ -70,15 +70,13 @@ def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]
     process = context.process
     return Listener(
         HttpServer(
+            process=process,
             name="local",
             address=UnixAddress(process.directory.socket(names.BRAIN)),
             routes=routes,
             middlewares=[_gate(LinkToken(process.directory), LINK_TOKEN_REMEDY).admit],
             operations=frozenset({"healthz", "readyz", "metrics"}),
             limits=LOCAL_LIMITS,
-            meter=process.meter,
-            readiness=process.readiness,
-            clock=process.clock,
         )
     )
 
@@ -95,6 +93,7 @@ def uplink_listener(
         drain_s=0.3,
     )
     server = HttpServer(
+        process=process,
         name="uplink",
         address=parse_address(settings.uplink),
         routes=routes,
@@ -102,9 +101,6 @@ def uplink_listener(
         operations=frozenset({"healthz", "readyz", "metrics"}),
         limits=limits,
         tls=cluster.leaf.tls,
-        meter=process.meter,
-        readiness=process.readiness,
-        clock=process.clock,
     )
     return Listener(server, cluster.registrar.has_leaf)
 

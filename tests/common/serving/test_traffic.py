@@ -3,12 +3,12 @@ import logging
 
 import pytest
 from nemutator_common import names
-from nemutator_common.serving.conversation import Drop
-from nemutator_common.serving.traffic import Exchange, Traffic
+from nemutator_common.serving.connection_state import DropReason
+from nemutator_common.serving.traffic import ServedRequest, Traffic
 
 from tests.fakes.meters import MemoryMeter
 
-EXCHANGE = Exchange(
+REQUEST = ServedRequest(
     method="GET", path="/x", status=200, body_bytes=3, seconds=0.25, peer="pid 7 uid 0"
 )
 
@@ -16,7 +16,7 @@ EXCHANGE = Exchange(
 def test_an_answer_is_one_line_and_one_count(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     meter = MemoryMeter()
-    Traffic("console", meter).answered(EXCHANGE)
+    Traffic("console", meter).answered(REQUEST)
     assert meter.value(names.HTTP_REQUESTS, listener="console", method="GET", status="200") == 1
     assert meter.observed(names.HTTP_REQUEST_SECONDS, listener="console") == (0.25,)
     (record,) = caplog.records
@@ -35,7 +35,7 @@ def test_an_answer_is_one_line_and_one_count(caplog: pytest.LogCaptureFixture) -
 def test_routine_requests_are_silent_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     meter = MemoryMeter()
-    Traffic("console", meter).answered(dataclasses.replace(EXCHANGE, routine=True))
+    Traffic("console", meter).answered(dataclasses.replace(REQUEST, routine=True))
     assert not caplog.records
     assert meter.total(names.HTTP_REQUESTS) == 1
 
@@ -43,7 +43,7 @@ def test_routine_requests_are_silent_and_counted(caplog: pytest.LogCaptureFixtur
 def test_a_strangers_method_is_no_label(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     meter = MemoryMeter()
-    Traffic("console", meter).answered(dataclasses.replace(EXCHANGE, method="BREW", error="odd"))
+    Traffic("console", meter).answered(dataclasses.replace(REQUEST, method="BREW", error="odd"))
     assert meter.total(names.HTTP_REQUESTS, method="other") == 1
     (record,) = caplog.records
     assert isinstance(record.args, dict)
@@ -55,7 +55,7 @@ def test_connections_and_their_ends_are_counted() -> None:
     traffic = Traffic("console", meter)
     traffic.opened(4)
     traffic.opened(-1)
-    traffic.dropped(Drop.IDLE)
+    traffic.dropped(DropReason.IDLE)
     assert meter.value(names.HTTP_CONNECTIONS, listener="console") == 3
     dropped = meter.value(names.HTTP_CONNECTIONS_DROPPED, listener="console", reason="idle")
     assert dropped == 1

@@ -8,35 +8,36 @@ from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.batches import encode_reports
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
-from nemutator_common.shipping.shipper import Shipper
-from nemutator_common.wire import Ack
+from nemutator_common.shipping.shipper import PART, Shipper
+from nemutator_common.wire import LONGEST_PACE_S, Ack
 
 from tests.fakes.brain_link import BrainLink
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.reports import report
 
 EPOCH = "e1"
-PART = "uplink"
 
 
 class Bench:
     def __init__(self, *, most: int = 100, call_s: float = 5.0) -> None:
         self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
+        self.process = fake_process(
+            clock=self.clock, meter=self.meter, readiness=self.readiness, roll=0.0
+        )
         self.brain = BrainLink()
         self.buffer = Buffer(most=most, most_bytes=1 << 20)
         self.shipper = Shipper(
-            self.brain,
-            self.buffer,
+            process=self.process,
+            link=self.brain,
+            queue=self.buffer,
             stream="reports",
             writer="n",
             epoch=EPOCH,
             encode=encode_reports,
             call_s=call_s,
-            clock=self.clock,
-            meter=self.meter,
-            roll=lambda: 0.0,
-            health=self.readiness,
+            needed=True,
         )
 
     def put(self, count: int) -> None:
@@ -172,21 +173,19 @@ async def test_a_gap_ends_a_batch_because_its_records_are_numbered_from_the_firs
     assert [[one.seq for one in batch.envelopes] for batch in bench.brain.batches] == [[1, 2], [4]]
 
 
-async def test_one_whose_work_needs_no_brain_is_asked_for_no_health() -> None:
+async def test_a_process_whose_work_needs_no_brain_stays_ready() -> None:
     bench = Bench()
-    bench.readiness = Readiness()
+    bench.readiness.pass_(PART)
     bench.brain.failures.append(unavailable())
     shipper = Shipper(
-        bench.brain,
-        bench.buffer,
+        process=bench.process,
+        link=bench.brain,
+        queue=bench.buffer,
         stream="grants",
         writer="n",
         epoch=EPOCH,
         encode=encode_reports,
         call_s=5.0,
-        clock=bench.clock,
-        meter=bench.meter,
-        roll=lambda: 0.0,
     )
     bench.buffer.put(msgspec.json.encode(report()))
     async with asyncio.TaskGroup() as group:
@@ -197,3 +196,15 @@ async def test_one_whose_work_needs_no_brain_is_asked_for_no_health() -> None:
         await bench.brain.until_stored(1)
         task.cancel()
     assert bench.meter.value(names.UPLINK_FAILURES, stream="grants", reason="connection") == 1
+
+
+async def test_how_often_the_brain_wants_reports_is_known_and_bounded() -> None:
+    for asked, believed in ((20.0, 20.0), (1e6, LONGEST_PACE_S), (-1.0, 0.0), (0.0, 0.0)):
+        bench = Bench()
+        assert bench.shipper.report_every_s == 0
+        bench.brain.report_every_s = asked
+        bench.put(1)
+        async with bench.running():
+            await bench.brain.until_stored(1)
+            # It asked for its position first, and has that answer already.
+            assert bench.shipper.report_every_s == believed

@@ -5,12 +5,12 @@ import msgspec
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.buffer import Buffer
-from nemutator_common.shipping.streams import GRANTS, GrantStream, ReportStream
+from nemutator_common.shipping.streams import GRANTS, MemoryStream, grant_stream, report_stream
 from nemutator_common.wire import Ack, Grant
 
 from tests.fakes.brain_link import BrainLink
-from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.reports import report
 
 
@@ -46,16 +46,8 @@ class StreamBrain:
         return Ack(given["epoch"], given["first"] + len(given["records"]) - 1)
 
 
-def grants(link: StreamBrain, meter: MemoryMeter) -> GrantStream:
-    return GrantStream(
-        link,
-        node="n",
-        epoch="e",
-        call_s=5.0,
-        clock=ManualClock(),
-        meter=meter,
-        roll=lambda: 0.0,
-    )
+def grants(link: StreamBrain, meter: MemoryMeter) -> MemoryStream[Grant]:
+    return grant_stream(fake_process(meter=meter), link, node="n", epoch="e", call_s=5.0)
 
 
 async def test_grants_arrive_as_the_wire_describes_them() -> None:
@@ -81,16 +73,13 @@ async def test_what_does_not_fit_is_counted() -> None:
 
 async def test_reports_arrive_and_then_their_writer_is_ready() -> None:
     brain, readiness = BrainLink(), Readiness()
-    stream = ReportStream(
+    stream = report_stream(
+        fake_process(readiness=readiness),
         brain,
         Buffer(most=10, most_bytes=1 << 20),
         node="n",
         epoch="e",
         call_s=5.0,
-        clock=ManualClock(),
-        meter=MemoryMeter(),
-        roll=lambda: 0.0,
-        health=readiness,
     )
     assert "uplink" in readiness.problems()
     assert stream.report_every_s == 0

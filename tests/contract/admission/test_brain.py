@@ -40,6 +40,7 @@ from tests.fakes.admission_reviews import review
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.databases import opened
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import ScriptedTransport
 from tests.testbed.running import waiting
 
@@ -164,16 +165,14 @@ async def admitted(answerer: WebhookHandler, name: str) -> None:
 async def shipping(brain: BrainOverHttp, spool: Spool, meter: MemoryMeter) -> AsyncIterator[None]:
     """As `app/admission.py` wires it."""
     shipper = Shipper(
-        StreamOverHttp(brain, "decisions"),
-        spool,
+        process=fake_process(clock=SystemClock(), meter=meter),
+        link=StreamOverHttp(brain, "decisions"),
+        queue=spool,
         stream="decisions",
         writer="admission-1",
         epoch=spool.epoch,
         encode=encode_records,
         call_s=10.0,
-        clock=SystemClock(),
-        meter=meter,
-        roll=lambda: 0.5,
     )
     spool.added = shipper.wake
     async with asyncio.TaskGroup() as group:

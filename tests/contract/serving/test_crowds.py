@@ -22,7 +22,7 @@ REMARKS = {
 @pytest.fixture
 def shared(tmp_path: Path) -> Listener:
     limits = dataclasses.replace(LIMITS, connections_each=SHARE)
-    return Listener(UnixAddress(tmp_path / "s.sock"), limits=limits, remarks=REMARKS)
+    return Listener(UnixAddress(tmp_path / "s.sock"), limits=limits, error_details=REMARKS)
 
 
 async def test_whoever_is_over_his_share_loses_what_was_idle_longest(shared: Listener) -> None:

@@ -95,7 +95,7 @@ def _tls(folder: Path) -> ssl.SSLContext:
 def trusted(folder: Path, authority: Authority = AUTHORITY) -> RereadFile:
     path = folder / "ca.crt"
     path.write_text(authority.certificate)
-    return RereadFile(path, clock=SystemClock(), reason="untrusted")
+    return RereadFile(path, SystemClock(), reason="untrusted")
 
 
 @contextlib.asynccontextmanager
@@ -251,8 +251,8 @@ async def test_the_token_is_read_for_each_call(tmp_path: Path) -> None:
 
 async def test_a_refused_token_is_read_again_at_once(tmp_path: Path) -> None:
     (tmp_path / "token").write_text("old\n")
-    token = RereadFile(tmp_path / "token", clock=ManualClock(), reason="token")
-    proof = Proof(lambda: Secret(token.text()), token.doubt)
+    token = RereadFile(tmp_path / "token", ManualClock(), reason="token")
+    proof = Proof(lambda: Secret(token.text()), token.invalidate)
     async with Server().running(tmp_path) as where, BrainOverHttp(where, proof=proof) as brain:
         with pytest.raises(LinkUnavailableError):
             await ReportsOverHttp(brain).send(batch())
@@ -264,7 +264,7 @@ async def test_a_token_is_read_again_each_minute_and_the_old_one_outlives_its_fi
     tmp_path: Path,
 ) -> None:
     clock = ManualClock()
-    file = RereadFile(tmp_path / "token", clock=clock, reason="token")
+    file = RereadFile(tmp_path / "token", clock, reason="token")
     with pytest.raises(LinkUnavailableError, match="No such file") as failure:
         file.text()
     assert failure.value.reason == "token"
@@ -295,7 +295,7 @@ async def test_a_brain_of_another_authority_gets_no_token(tmp_path: Path) -> Non
 
 async def test_a_ca_file_without_a_certificate_is_said(tmp_path: Path) -> None:
     (tmp_path / "ca.crt").write_text("no certificate")
-    ca = RereadFile(tmp_path / "ca.crt", clock=ManualClock(), reason="untrusted")
+    ca = RereadFile(tmp_path / "ca.crt", ManualClock(), reason="untrusted")
     where = RemoteBrain("localhost", 1)
     async with BrainOverHttp(where, proof=Proof(lambda: TOKEN), ca=ca) as brain:
         with pytest.raises(LinkUnavailableError, match="no certificate") as failure:
@@ -333,7 +333,7 @@ async def test_profiles_are_asked_for_and_reported(tmp_path: Path) -> None:
     server.answer = take
     outcome = ProfileOutcome(id="p1", node="n", state="done", pprof=b"\0\1")
     async with calling(tmp_path, server=server) as brain:
-        profiles = ProfilesOverHttp(brain, node="n")
+        profiles = ProfilesOverHttp(brain=brain, node="n")
         assert await profiles.requests(25) == (wanted,)
         await profiles.report(outcome)
     assert reported == [outcome]

@@ -12,7 +12,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import names
-from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import TcpAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
@@ -28,6 +27,7 @@ from tests.fakes.admission import MemoryRecords, MemoryWorld
 from tests.fakes.admission_reviews import UID, review, verified
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 TEAM = {
     "mode": "Apply",
@@ -52,13 +52,11 @@ def answerer(meter: MemoryMeter) -> WebhookHandler:
 async def standing(meter: MemoryMeter) -> AsyncIterator[str]:
     """A webhook on a port; TLS is the listener's business, and proven with it."""
     server = HttpServer(
+        process=fake_process(clock=SystemClock(), meter=meter),
         name="webhook",
         address=TcpAddress("127.0.0.1", 0),
         routes=Webhook(answerer(meter), meter=meter).routes(),
         limits=Limits(body_bytes=LARGEST),
-        meter=meter,
-        readiness=Readiness(),
-        clock=SystemClock(),
     )
     await server.bind()
     stop = asyncio.Event()

@@ -8,7 +8,7 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
-from nemutator_common.serving.connection import guest_of
+from nemutator_common.serving.connection import accepted_peer_of
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject
 from nemutator_agent.credentials.connection_peer import UnknownPeer
@@ -64,7 +64,7 @@ class StoreApi:
 
     async def _set(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        guest = guest_of(request)
+        guest = accepted_peer_of(request)
         if not isinstance(guest, Peer):
             return _refusal(403, "the kernel does not name this caller", "call from this machine")
         try:
@@ -123,7 +123,7 @@ def _described(name: str, stored: StoredSecret) -> dict[str, object]:
 
 
 def _caller(request: web.Request) -> AuditSubject:
-    guest = guest_of(request)
+    guest = accepted_peer_of(request)
     uid = guest.uid if isinstance(guest, Peer | UnknownPeer) else "?"
     return AuditSubject(caller=f"uid {uid} nemutator secret")
 

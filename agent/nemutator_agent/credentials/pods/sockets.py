@@ -4,17 +4,15 @@ import os
 from pathlib import Path
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.meters import ScrapedMeter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.serving.traffic import Traffic
 
-from nemutator_agent.credentials.connection_peer import greet
+from nemutator_agent.credentials.connection_peer import accept_peer
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, Listener
@@ -35,10 +33,9 @@ LARGE_AT_ONCE = 2
 class PodSockets:
     """Fulfils the port `Listeners`."""
 
-    def __init__(self, *, clock: Clock, meter: ScrapedMeter) -> None:
-        self._clock = clock
-        self._meter = meter
-        self._traffic = Traffic(NAME, meter)
+    def __init__(self, process: Process) -> None:
+        self._process = process
+        self._traffic = Traffic(NAME, process.meter)
 
     def open(self, directory: str, handler: CallerHandler) -> Listener:
         """Listen on `agent.sock` in *directory*, which must be a directory and no link to one."""
@@ -52,9 +49,7 @@ class PodSockets:
                 code=ExitCode.DATA_DIRECTORY,
             ) from error
         try:
-            return _PodSocket(
-                folder, handler, clock=self._clock, meter=self._meter, traffic=self._traffic
-            )
+            return _PodSocket(self._process, folder, handler, self._traffic)
         except BaseException:
             os.close(folder)
             raise
@@ -62,13 +57,7 @@ class PodSockets:
 
 class _PodSocket:
     def __init__(
-        self,
-        folder: int,
-        handler: CallerHandler,
-        *,
-        clock: Clock,
-        meter: ScrapedMeter,
-        traffic: Traffic,
+        self, process: Process, folder: int, handler: CallerHandler, traffic: Traffic
     ) -> None:
         # By the descriptor: the path could lead elsewhere by now, and may be longer than a
         # socket's can be.
@@ -76,18 +65,16 @@ class _PodSocket:
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
         self._folder: int | None = folder
         self._server = HttpServer(
+            process=process,
             name=NAME,
             address=address,
             routes=HttpApi(handler, large_at_once=LARGE_AT_ONCE).routes(),
             middlewares=[refusals_as_json],
-            meter=meter,
-            readiness=Readiness(),
             limits=LIMITS,
-            clock=clock,
             listening=self._listening,
             traffic=traffic,
-            greet=greet,
-            remarks=UNHANDLED,
+            accept_peer=accept_peer,
+            error_details=UNHANDLED,
         )
 
     async def run(self) -> None:

@@ -9,7 +9,7 @@ import enum
 from nemutator_common.serving.limits import Limits
 
 
-class Drop(enum.StrEnum):
+class DropReason(enum.StrEnum):
     """Why we ended a connection, as the metric says it."""
 
     ACCEPT_FAILED = "accept_failed"
@@ -37,17 +37,17 @@ class Phase(enum.Enum):
 _END_OF_HEAD = b"\r\n\r\n"
 
 
-class Conversation:
+class ConnectionState:
     """The phase of a connection, when it is `due` to end, and for which reason."""
 
     __slots__ = ("_head_ended", "_limits", "_overdue", "_size", "_surplus", "_tail", "due", "phase")
 
     def __init__(self, limits: Limits, now: float) -> None:
         self._limits = limits
-        self._overdue = Drop.UNREAD
+        self._overdue = DropReason.UNREAD
         self._await_head(now)
 
-    def received(self, data: bytes, now: float) -> Drop | None:
+    def received(self, data: bytes, now: float) -> DropReason | None:
         """Bytes came in; whether they are more than this connection may send."""
         if not data or self.phase is Phase.ENDING:
             return None
@@ -73,7 +73,7 @@ class Conversation:
         self.phase = Phase.IDLE if keep else Phase.ENDING
         self.due = now + (self._limits.idle_s if keep else self._limits.ending_s)
 
-    def overdue(self, now: float) -> Drop | None:
+    def overdue(self, now: float) -> DropReason | None:
         """Why the connection must end now, if it must.
 
         A request gets a little time to say so to its caller: it is overdue a second time after
@@ -83,15 +83,15 @@ class Conversation:
             return None
         match self.phase:
             case Phase.HEAD:
-                return Drop.HEAD_DEADLINE
+                return DropReason.HEAD_DEADLINE
             case Phase.IDLE:
-                return Drop.IDLE
+                return DropReason.IDLE
             case Phase.ENDING:
                 return self._overdue
             case Phase.REQUEST:
-                self._overdue = Drop.REQUEST_DEADLINE
+                self._overdue = DropReason.REQUEST_DEADLINE
                 self.ended(now, keep=False)
-                return Drop.REQUEST_DEADLINE
+                return DropReason.REQUEST_DEADLINE
 
     def _await_head(self, now: float) -> None:
         self.phase = Phase.HEAD
@@ -101,7 +101,7 @@ class Conversation:
         self._surplus = 0
         self._tail = b""
 
-    def _measure_head(self, data: bytes) -> Drop | None:
+    def _measure_head(self, data: bytes) -> DropReason | None:
         if not self._size:
             # Parsers skip empty lines before a request (RFC 9112, 2.2).
             data = data.lstrip(b"\r\n")
@@ -110,14 +110,14 @@ class Conversation:
         size = len(data) if end < 0 else end + len(_END_OF_HEAD) - len(self._tail)
         self._size += size
         if self._size > self._limits.head_bytes:
-            return Drop.HEAD_TOO_LARGE
+            return DropReason.HEAD_TOO_LARGE
         if end < 0:
             self._tail = window[1 - len(_END_OF_HEAD) :]
             return None
         self._head_ended = True
         return self._measure_surplus(len(data) - size)
 
-    def _measure_surplus(self, size: int) -> Drop | None:
+    def _measure_surplus(self, size: int) -> DropReason | None:
         """Count what follows a head: a body, or requests that were sent before we answered.
 
         A body that is too large gets a 413 from whoever reads it. This is for callers who go on:
@@ -125,4 +125,4 @@ class Conversation:
         """
         self._surplus += size
         most = 2 * self._limits.body_bytes + self._limits.head_bytes
-        return Drop.FLOOD if self._surplus > most else None
+        return DropReason.FLOOD if self._surplus > most else None

@@ -11,17 +11,17 @@ from aiohttp import web
 
 from nemutator_common import logs, names
 from nemutator_common.errors import OperatorError
-from nemutator_common.serving.answers import (
-    Remarks,
-    RoutineAnswer,
-    error_answer,
-    http_exception_answer,
-    operator_error_answer,
-)
 from nemutator_common.serving.connection import Connection
-from nemutator_common.serving.conversation import Drop
+from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.limits import Limits
-from nemutator_common.serving.traffic import CLIENT_GONE, Exchange, Traffic
+from nemutator_common.serving.responses import (
+    ErrorDetails,
+    RoutineResponse,
+    error_response,
+    http_exception_response,
+    operator_error_response,
+)
+from nemutator_common.serving.traffic import CLIENT_GONE, ServedRequest, Traffic
 
 log = logging.getLogger(__name__)
 
@@ -41,7 +41,7 @@ class _Outcome:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Door:
+class RequestPipeline:
     """Answers requests, with *operations* first and *inner* for the rest.
 
     It writes the answer itself instead of leaving that to aiohttp, so that a caller who reads
@@ -52,7 +52,7 @@ class Door:
     limits: Limits
     operations: Operations
     traffic: Traffic
-    remarks: Remarks
+    error_details: ErrorDetails
 
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
@@ -69,7 +69,7 @@ class Door:
                     # Else the line would blame the caller for what we ended.
                     outcome.error = connection.dropped.value
                 self.traffic.answered(
-                    Exchange(
+                    ServedRequest(
                         method=request.method,
                         path=request.path,
                         status=outcome.status,
@@ -100,7 +100,9 @@ class Door:
             # Only the deadline: every other one has been turned into an answer.
             late = not request.content.is_eof()
             outcome.error = "the request came too slowly" if late else "the answer took too long"
-            answer = error_answer(408 if late else 503, outcome.error, remarks=self.remarks)
+            answer = error_response(
+                408 if late else 503, outcome.error, error_details=self.error_details
+            )
             return await _send(request, answer, outcome, close=True)
 
     async def _answer(
@@ -118,13 +120,13 @@ class Door:
             if not isinstance(answer, web.StreamResponse):
                 raise TypeError(f"a handler returned {type(answer).__name__}")
         except web.HTTPException as exception:
-            return http_exception_answer(exception, remarks=self.remarks)
+            return http_exception_response(exception, error_details=self.error_details)
         except OperatorError as error:
             outcome.error = error.what
-            return operator_error_answer(error)
+            return operator_error_response(error)
         except web.RequestPayloadError:
             outcome.error = "the body is not what its headers say"
-            return error_answer(400, outcome.error, remarks=self.remarks)
+            return error_response(400, outcome.error, error_details=self.error_details)
         except Exception as error:
             if isinstance(error, ConnectionError) and request.transport is None:
                 raise
@@ -134,7 +136,9 @@ class Door:
     def _defect(self, error: Exception, outcome: _Outcome, identity: str) -> web.Response:
         outcome.error = type(error).__name__
         log.error("request_failed", {names.ERROR: outcome.error}, exc_info=error)
-        return error_answer(500, "internal error", remarks=self.remarks, request=identity)
+        return error_response(
+            500, "internal error", error_details=self.error_details, request=identity
+        )
 
 
 async def _send(
@@ -150,13 +154,13 @@ async def _send(
     if not answer.prepared:
         if request.writer.output_size:
             # The handler had begun another answer. Only a broken one can say so now.
-            connection.drop(Drop.BROKEN_ANSWER)
+            connection.drop(DropReason.BROKEN_ANSWER)
             raise ConnectionAbortedError("an answer was begun and cannot be completed")
         if close or connection.draining or not request.content.is_eof():
             answer.force_close()
         answer.headers.setdefault("Server", names.PREFIX)
     outcome.status = answer.status
-    outcome.routine = isinstance(answer, RoutineAnswer)
+    outcome.routine = isinstance(answer, RoutineResponse)
     await answer.prepare(request)
     await answer.write_eof()
     outcome.body_bytes = answer.content_length or request.writer.output_size

@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.readiness import Readiness
 from nemutator_common.serving.addresses import UnixAddress
-from nemutator_common.serving.connection import guest_of
+from nemutator_common.serving.connection import accepted_peer_of
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
@@ -21,6 +20,7 @@ from nemutator_common.system_clock import SystemClock
 
 from tests.fakes.listeners import PATIENCE_S, closing, one_answer
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 ASK = b"GET /who HTTP/1.1\r\nHost: x\r\n\r\n"
 
@@ -40,7 +40,7 @@ class Door:
     def __init__(self) -> None:
         self.guests: list[Numbered] = []
 
-    def greet(self, accepted: socket.socket) -> Numbered:
+    def accept_peer(self, accepted: socket.socket) -> Numbered:
         assert accepted.family == socket.AF_UNIX
         self.guests.append(Numbered(len(self.guests)))
         return self.guests[-1]
@@ -48,21 +48,19 @@ class Door:
     def server(self, path: Path, meter: MemoryMeter, traffic: Traffic | None = None) -> HttpServer:
         address = UnixAddress(path)
         return HttpServer(
+            process=fake_process(clock=SystemClock(), meter=meter),
             name="pods",
             address=address,
             routes=[web.get("/who", who)],
-            meter=meter,
-            readiness=Readiness(),
-            clock=SystemClock(),
             limits=Limits(drain_s=PATIENCE_S),
             listening=ListeningSocket(address, mode=0o666, alone=True),
             traffic=traffic,
-            greet=self.greet,
+            accept_peer=self.accept_peer,
         )
 
 
 async def who(request: web.Request) -> web.Response:
-    guest = guest_of(request)
+    guest = accepted_peer_of(request)
     assert isinstance(guest, Numbered)
     return web.Response(text=str(guest.number))
 

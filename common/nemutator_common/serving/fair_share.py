@@ -7,7 +7,7 @@ from typing import Protocol, TypeVar
 from nemutator_common.serving.limits import Limits
 
 
-class Held(Protocol):
+class OpenConnection(Protocol):
     """A connection that is open."""
 
     @property
@@ -16,10 +16,10 @@ class Held(Protocol):
         ...
 
 
-H = TypeVar("H", bound=Held)
+H = TypeVar("H", bound=OpenConnection)
 
 
-def crowd(uid: int | None, held: Collection[H], limits: Limits) -> Sequence[H] | None:
+def drop_candidates(uid: int | None, held: Collection[H], limits: Limits) -> Sequence[H] | None:
     """Those of *held* of which one must end before *uid* may have another, or None: there is room.
 
     Whoever has his share makes room among his own. When there is no room for anybody, whoever has

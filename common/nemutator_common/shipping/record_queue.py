@@ -4,7 +4,7 @@ from collections.abc import Sequence
 from typing import Protocol
 
 
-class Source(Protocol):
+class RecordQueue(Protocol):
     """Records with rising numbers, each encoded once. A number that is missing was dropped."""
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""Answers that every listener gives alike: errors as JSON, and the three operations."""
+"""Responses that every listener gives alike: errors as JSON, and the three operations."""
 
 import json
 from collections.abc import Callable, Mapping
@@ -9,13 +9,12 @@ from aiohttp import web
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.meters import ScrapedMeter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 
 Operation = Literal["healthz", "readyz", "metrics"]
 
-Remarks = Mapping[int, Mapping[str, str]]
-"""By status, what a listener has to say where it refuses by itself: a remedy, other words."""
+ErrorDetails = Mapping[int, Mapping[str, str]]
+"""By status, what a listener adds to the errors that it answers itself: a remedy, other words."""
 
 _UNCACHED = {"Cache-Control": "no-store"}
 
@@ -23,20 +22,20 @@ _UNCACHED = {"Cache-Control": "no-store"}
 _CALLERS_MISTAKES = frozenset({ExitCode.USAGE, ExitCode.SETTINGS})
 
 
-class RoutineAnswer(web.Response):
+class RoutineResponse(web.Response):
     """Its request is worth a line only to who debugs: a probe, or the handler has told more."""
 
 
-def error_answer(
-    status: int, error: str, *, remarks: Remarks | None = None, **more: str
+def error_response(
+    status: int, error: str, *, error_details: ErrorDetails | None = None, **more: str
 ) -> web.Response:
-    said = (remarks or {}).get(status, {})
+    said = (error_details or {}).get(status, {})
     return web.json_response({"error": error, **more, **said}, status=status)
 
 
-def early_answer(status: HTTPStatus, error: str, *, remarks: Remarks) -> bytes:
+def early_response(status: HTTPStatus, error: str, *, error_details: ErrorDetails) -> bytes:
     """An answer, and the end, to whoever has not got as far as a request."""
-    body = json.dumps({"error": error, **remarks.get(status, {})}).encode()
+    body = json.dumps({"error": error, **error_details.get(status, {})}).encode()
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}",
         "Content-Type: application/json; charset=utf-8",
@@ -47,13 +46,13 @@ def early_answer(status: HTTPStatus, error: str, *, remarks: Remarks) -> bytes:
     return "".join(f"{line}\r\n" for line in (*head, "")).encode() + body
 
 
-def operator_error_answer(error: OperatorError) -> web.Response:
+def operator_error_response(error: OperatorError) -> web.Response:
     status = 400 if error.code in _CALLERS_MISTAKES else 503
-    return error_answer(status, error.what, remedy=error.remedy)
+    return error_response(status, error.what, remedy=error.remedy)
 
 
-def http_exception_answer(
-    exception: web.HTTPException, *, remarks: Remarks | None = None
+def http_exception_response(
+    exception: web.HTTPException, *, error_details: ErrorDetails | None = None
 ) -> web.Response:
     """The same answer as a plain one; an error that is not JSON yet becomes JSON."""
     headers = exception.headers.copy()
@@ -63,7 +62,7 @@ def http_exception_answer(
         # aiohttp's default text repeats the number: `404: Not Found`.
         plain = text is None or text == f"{exception.status}: {exception.reason}"
         error = exception.reason.lower() if plain else text
-        text = json.dumps({"error": error, **(remarks or {}).get(exception.status, {})})
+        text = json.dumps({"error": error, **(error_details or {}).get(exception.status, {})})
         headers["Content-Type"] = "application/json; charset=utf-8"
     headers.popall("Content-Length", None)
     body = text.encode() if text else None
@@ -71,19 +70,19 @@ def http_exception_answer(
 
 
 def operations(
-    served: frozenset[Operation], *, readiness: Readiness, meter: ScrapedMeter
+    served: frozenset[Operation], process: Process
 ) -> Mapping[str, Callable[[web.BaseRequest], web.Response]]:
     """The answer to each path that is an operation of this listener."""
 
     def healthz(_: web.BaseRequest) -> web.Response:
-        return RoutineAnswer(text="ok\n", headers=_UNCACHED)
+        return RoutineResponse(text="ok\n", headers=_UNCACHED)
 
     def readyz(request: web.BaseRequest) -> web.Response:
-        problems = readiness.problems()
+        problems = process.readiness.problems()
         status = 503 if problems else 200
         if "application/json" in request.headers.get("Accept", ""):
             content = {"ready": not problems, "problems": dict(problems)}
-            return RoutineAnswer(
+            return RoutineResponse(
                 text=json.dumps(content),
                 status=status,
                 headers=_UNCACHED,
@@ -91,11 +90,11 @@ def operations(
             )
         lines = [f"{part}: {why}" for part, why in problems.items()] or ["ready"]
         text = "".join(f"{line}\n" for line in lines)
-        return RoutineAnswer(text=text, status=status, headers=_UNCACHED)
+        return RoutineResponse(text=text, status=status, headers=_UNCACHED)
 
     def metrics(_: web.BaseRequest) -> web.Response:
-        headers = {**_UNCACHED, "Content-Type": meter.content_type}
-        return RoutineAnswer(body=meter.exposition(), headers=headers)
+        headers = {**_UNCACHED, "Content-Type": process.meter.content_type}
+        return RoutineResponse(body=process.meter.exposition(), headers=headers)
 
     known = {"healthz": healthz, "readyz": readyz, "metrics": metrics}
     return {f"/{name}": answer for name, answer in known.items() if name in served}

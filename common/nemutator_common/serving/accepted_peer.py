@@ -3,8 +3,8 @@
 from typing import Protocol
 
 
-class Guest(Protocol):
-    """Belongs to one connection: `guest_of(request)` gives it to handlers."""
+class AcceptedPeer(Protocol):
+    """Belongs to one connection: `accepted_peer_of(request)` gives it to handlers."""
 
     def close(self) -> None:
         """The connection is gone, and its last handler has ended."""
