@@ -5,14 +5,15 @@ count. Partitions, loop devices, RAID, LVM, loopback, bridges, tunnels and the i
 through these, or nowhere.
 """
 
+import contextlib
 import os
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 
 import psutil
 
 from nemutator_agent.usage.snapshot import IoCounters
 
-_NOT_TOLD = (OSError, ValueError, NotImplementedError)
+_NOT_TOLD = (OSError, ValueError, AssertionError, NotImplementedError)
 """What psutil raises where the kernel's file is not there, or of a shape that it does not know."""
 
 
@@ -33,19 +34,29 @@ def read_io_counters(*, root: str = "") -> IoCounters:
     )
 
 
-def _disks(procfs: str) -> Mapping[str, tuple[int, int]]:
-    psutil.PROCFS_PATH = procfs
+@contextlib.contextmanager
+def _reading(procfs: str) -> Iterator[None]:
+    """Psutil knows no other way to be told where to look, and others may use it, too."""
+    before, psutil.PROCFS_PATH = psutil.PROCFS_PATH, procfs
     try:
-        counters = psutil.disk_io_counters(perdisk=True, nowrap=False)
+        yield
+    finally:
+        psutil.PROCFS_PATH = before
+
+
+def _disks(procfs: str) -> Mapping[str, tuple[int, int]]:
+    try:
+        with _reading(procfs):
+            counters = psutil.disk_io_counters(perdisk=True, nowrap=False)
     except _NOT_TOLD:
         return {}
     return {name: (one.read_bytes, one.write_bytes) for name, one in counters.items()}
 
 
 def _networks(procfs: str) -> Mapping[str, tuple[int, int]]:
-    psutil.PROCFS_PATH = procfs
     try:
-        counters = psutil.net_io_counters(pernic=True, nowrap=False)
+        with _reading(procfs):
+            counters = psutil.net_io_counters(pernic=True, nowrap=False)
     except _NOT_TOLD:
         return {}
     return {name: (one.bytes_recv, one.bytes_sent) for name, one in counters.items()}
