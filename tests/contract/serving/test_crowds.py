@@ -9,7 +9,16 @@ import pytest
 from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.server import MOST_TOLD
 
-from tests.fakes.listeners import GET, LIMITS, Listener, closing, everything, listening, one_answer
+from tests.fakes.listeners import (
+    GET,
+    LIMITS,
+    PATIENCE_S,
+    Listener,
+    closing,
+    everything,
+    listening,
+    one_answer,
+)
 
 SHARE = 3
 REMARKS = {
@@ -19,10 +28,14 @@ REMARKS = {
 }
 
 
+def sharing(folder: Path, *, ending_s: float = LIMITS.ending_s) -> Listener:
+    limits = dataclasses.replace(LIMITS, connections_each=SHARE, ending_s=ending_s)
+    return Listener(UnixAddress(folder / "s.sock"), limits=limits, error_details=REMARKS)
+
+
 @pytest.fixture
 def shared(tmp_path: Path) -> Listener:
-    limits = dataclasses.replace(LIMITS, connections_each=SHARE)
-    return Listener(UnixAddress(tmp_path / "s.sock"), limits=limits, error_details=REMARKS)
+    return sharing(tmp_path)
 
 
 async def test_whoever_is_over_his_share_loses_what_was_idle_longest(shared: Listener) -> None:
@@ -59,13 +72,24 @@ async def test_a_request_under_way_gives_way_to_nobody_and_the_new_caller_is_tol
         assert [(await one_answer(reader))[0] for reader in slow] == [200] * SHARE
 
 
-async def test_those_who_only_listen_to_the_refusal_are_not_kept(shared: Listener) -> None:
-    async with listening(shared), contextlib.AsyncExitStack() as opened:
-        callers = [await shared.call() for _ in range(SHARE + MOST_TOLD + 2)]
+async def test_only_so_many_are_told_at_a_time(tmp_path: Path) -> None:
+    # Patience in the ending too: none is done with before the last one has come.
+    patient = sharing(tmp_path, ending_s=PATIENCE_S)
+    async with listening(patient), contextlib.AsyncExitStack() as opened:
+        callers = [await patient.call() for _ in range(SHARE + MOST_TOLD + 2)]
         for _, writer in callers:
             await opened.enter_async_context(closing(writer))
-        said = [await everything(reader) for reader, _ in callers[SHARE:]]
-        assert [bool(words) for words in said] == [True] * MOST_TOLD + [False] * 2
+        told = [await one_answer(reader) for reader, _ in callers[SHARE:-2]]
+        assert [status for status, _ in told] == [429] * MOST_TOLD
+        assert [await everything(reader) for reader, _ in callers[-2:]] == [b"", b""]
+
+
+async def test_whoever_only_listens_to_the_refusal_is_not_kept(shared: Listener) -> None:
+    async with listening(shared), contextlib.AsyncExitStack() as opened:
+        callers = [await shared.call() for _ in range(SHARE + 1)]
+        for _, writer in callers:
+            await opened.enter_async_context(closing(writer))
+        assert b"429" in await everything(callers[-1][0])
 
 
 @pytest.mark.parametrize(

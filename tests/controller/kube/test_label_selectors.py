@@ -17,7 +17,7 @@ from nemutator_controller.kube.label_selectors import (
     parse_selector,
 )
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "apimachinery"
+GOLDEN = Path(__file__).parents[2] / "golden" / "apimachinery"
 
 
 def rows(name: str) -> list[dict[str, Any]]:

@@ -18,7 +18,7 @@ from nemutator_controller.kube.quantities import (
     parse_quantity,
 )
 
-GOLDEN = Path(__file__).parents[1] / "golden" / "apimachinery"
+GOLDEN = Path(__file__).parents[2] / "golden" / "apimachinery"
 CAP = 2**63 - 1
 
 
