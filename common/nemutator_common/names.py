@@ -27,6 +27,9 @@ CTL = "ctl"
 ROLES = (UP, CTL, BRAIN, ADMISSION, OBSERVE, CREDENTIALS, MOUNT)
 """Each has a table of its own in the settings file and a part of its own in the environment."""
 
+AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
+"""The one remedy for what an ordinary user's `observe` may not see or do."""
+
 
 # --- words that pods and people use in Kubernetes -----------------------------------------------
 class Word(str):

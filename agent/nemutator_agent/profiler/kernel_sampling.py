@@ -16,7 +16,12 @@ from nemutator_agent.profiler import bpf_maps, perf_events
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.libbpf import Libbpf, LibbpfError, LoadedObject
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.requirements import SamplerFacts, missing, parse_capabilities
+from nemutator_agent.profiler.requirements import (
+    RIGHTS_REMEDY,
+    SamplerFacts,
+    missing,
+    parse_capabilities,
+)
 from nemutator_agent.profiler.targets import CONTROLLERS, TargetSelection
 
 T = TypeVar("T")
@@ -188,8 +193,7 @@ def _refused(error: LibbpfError) -> ProfileRefused:
         return ProfileRefused(
             "rights",
             f"the kernel refused the sampling program ({error})",
-            remedy="run `nemutator-agent observe` as root or with CAP_BPF and CAP_PERFMON; a "
-            "kernel in lockdown forbids it to everybody",
+            remedy=f"{RIGHTS_REMEDY}; a kernel in lockdown forbids it to everybody",
         )
     return ProfileRefused(
         "kernel",

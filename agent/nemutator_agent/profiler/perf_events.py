@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nemutator_agent.profiler.refusals import ProfileRefused
+from nemutator_agent.profiler.requirements import RIGHTS_REMEDY
 
 _NUMBERS = {"x86_64": 298, "aarch64": 241}
 _ATTRIBUTE_BYTES = 128
@@ -56,7 +57,7 @@ def open_clock(cpu: int, *, hz: int) -> int | None:
         raise ProfileRefused(
             "rights",
             "the kernel does not let the agent sample this node (perf_event_open)",
-            remedy="give `nemutator-agent observe` CAP_PERFMON, or run it as root",
+            remedy=RIGHTS_REMEDY,
         )
     most = _most_hz()
     if number == errno.EINVAL and hz > most:

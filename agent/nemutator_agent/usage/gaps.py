@@ -3,11 +3,10 @@
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nemutator_common import names
 from nemutator_common.wire import Missing
 
 from nemutator_agent.usage.hierarchies import Hierarchy
-
-_AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,13 +43,13 @@ def _rights(gaps: Gaps) -> Iterator[Missing]:
             + "; their runtime is guessed from what they call themselves",
             "give observe CAP_SYS_PTRACE in the user namespace of the machine"
             if gaps.as_root
-            else _AS_ROOT,
+            else names.AS_ROOT,
         )
     if gaps.hidden_processes:
         yield Missing(
             "processes of other users",
             "/proc is mounted with hidepid",
-            f"{_AS_ROOT}, or mount /proc with gid= of a group that it is in",
+            f"{names.AS_ROOT}, or mount /proc with gid= of a group that it is in",
         )
     if gaps.unplaced_processes:
         yield Missing(

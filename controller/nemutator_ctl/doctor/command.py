@@ -7,7 +7,8 @@ from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
 from nemutator_ctl.doctor import machine
-from nemutator_ctl.doctor.findings import State, examine
+from nemutator_ctl.doctor.checks import State
+from nemutator_ctl.doctor.findings import examine
 from nemutator_ctl.doctor.view import document, view
 from nemutator_ctl.documents import Output, rendered
 

@@ -37,7 +37,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Facts:
+class MachineFacts:
     user: int
     """The effective user id of this process; 0 is root."""
     kernel: str
@@ -59,10 +59,11 @@ class Facts:
     """/proc/pressure/cpu."""
     swaps: Text
     """/proc/swaps."""
+    pid_namespace: int | Unread
+    """The inode of the pid namespace of this process."""
     perf_event_paranoid: Text
     perf_event_max_sample_rate: Text
     kptr_restrict: Text
-    unprivileged_bpf_disabled: Text
     ptrace_scope: Text
     lockdown: Text
     """/sys/kernel/security/lockdown: `none [integrity] confidentiality`."""

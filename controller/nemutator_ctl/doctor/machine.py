@@ -8,17 +8,17 @@ import resource
 from pathlib import Path
 
 from nemutator_ctl.doctor import libbpf
-from nemutator_ctl.doctor.facts import Facts, OpenFiles, Space, Text, Unread
+from nemutator_ctl.doctor.facts import MachineFacts, OpenFiles, Space, Text, Unread
 
 _LARGEST = 1 << 20
 """mountinfo of a node with many pods has some hundred KiB; nothing else here has more than few."""
 
 
-def read(data_dir: Path, root: Path = Path("/")) -> Facts:
+def read(data_dir: Path, root: Path = Path("/")) -> MachineFacts:
     """The facts of this process and of the machine whose /proc and /sys are below *root*."""
     kernel = root / "proc/sys/kernel"
     release = _text(kernel / "osrelease")
-    return Facts(
+    return MachineFacts(
         user=os.geteuid(),
         kernel=os.uname().release if isinstance(release, Unread) else release.strip(),
         pidfd=_pidfd(),
@@ -33,10 +33,10 @@ def read(data_dir: Path, root: Path = Path("/")) -> Facts:
         ),
         pressure=_text(root / "proc/pressure/cpu"),
         swaps=_text(root / "proc/swaps"),
+        pid_namespace=_inode(root / "proc/self/ns/pid"),
         perf_event_paranoid=_text(kernel / "perf_event_paranoid"),
         perf_event_max_sample_rate=_text(kernel / "perf_event_max_sample_rate"),
         kptr_restrict=_text(kernel / "kptr_restrict"),
-        unprivileged_bpf_disabled=_text(kernel / "unprivileged_bpf_disabled"),
         ptrace_scope=_text(kernel / "yama/ptrace_scope"),
         lockdown=_text(root / "sys/kernel/security/lockdown"),
         open_files=_open_files(),
@@ -62,6 +62,13 @@ def _bytes(path: Path, most: int) -> bytes | Unread:
 def _text(path: Path) -> Text:
     content = _bytes(path, _LARGEST)
     return content if isinstance(content, Unread) else content.decode("utf-8", "replace")
+
+
+def _inode(path: Path) -> int | Unread:
+    try:
+        return path.stat().st_ino
+    except OSError as error:
+        return _unread(error)
 
 
 def _first(*paths: Path) -> Text:

@@ -48,7 +48,7 @@ def swap_areas(swaps: str) -> int | None:
 
 
 @dataclass(frozen=True, slots=True)
-class Mounts:
+class MountTable:
     unified: bool
     """Control groups of version 2 are mounted."""
     legacy: frozenset[str]
@@ -61,7 +61,7 @@ class Mounts:
 _HIDING = frozenset({"hidepid=2", "hidepid=invisible", "hidepid=4", "hidepid=ptraceable"})
 
 
-def mounts(mountinfo: str) -> Mounts | None:
+def mounts(mountinfo: str) -> MountTable | None:
     """What of it concerns us; None when this is not /proc/self/mountinfo."""
     legacy: frozenset[str] = frozenset()
     unified = proc = hides = known = False
@@ -77,4 +77,4 @@ def mounts(mountinfo: str) -> Mounts | None:
         elif kind == "proc":
             proc = True
             hides |= not _HIDING.isdisjoint(options)
-    return Mounts(unified, legacy, proc, hides) if known else None
+    return MountTable(unified, legacy, proc, hides) if known else None

@@ -5,7 +5,8 @@ from collections.abc import Iterator, Sequence
 
 from nemutator_common import names
 
-from nemutator_ctl.doctor.findings import Finding, State
+from nemutator_ctl.doctor.checks import State
+from nemutator_ctl.doctor.findings import Finding
 from nemutator_ctl.tables import Column, table
 
 LAYOUT = (Column("STATE"), Column("CHECK"), Column("FOUND"), Column("NEEDED FOR"))
@@ -15,7 +16,7 @@ _WIDTH = 100
 
 def view(findings: Sequence[Finding]) -> str:
     """A line for each; under what is not well, what is lost by it and the remedy."""
-    rows = [(one.state, one.question, one.found, one.question.purpose) for one in findings]
+    rows = [(one.state, one.check, one.found, one.purpose) for one in findings]
     title, *lines = table(LAYOUT, rows).splitlines(keepends=True)
     shown = [
         line + "".join(_advice(finding)) for line, finding in zip(lines, findings, strict=True)
@@ -40,7 +41,7 @@ def _advice(finding: Finding) -> Iterator[str]:
 
 
 def _summary(findings: Sequence[Finding]) -> str:
-    missing = [one.question for one in findings if one.state is State.MISSING]
+    missing = [one.check for one in findings if one.state is State.MISSING]
     limited = sum(one.state is State.LIMITED for one in findings)
     if missing:
         return f"nemutator needs what is missing: {', '.join(missing)}."
@@ -55,10 +56,10 @@ def document(findings: Sequence[Finding]) -> dict[str, object]:
         "kind": "Diagnosis",
         "findings": [
             {
-                "check": one.question.value,
+                "check": one.check,
                 "state": one.state.value,
                 "found": one.found,
-                "neededFor": one.question.purpose,
+                "neededFor": one.purpose,
                 "lost": one.lost,
                 "remedy": one.remedy,
             }

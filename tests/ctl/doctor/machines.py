@@ -1,8 +1,10 @@
-"""Facts of machines that people have, for the tests of the doctor."""
+"""MachineFacts of machines that people have, for the tests of the doctor."""
 
 from dataclasses import replace
 
-from nemutator_ctl.doctor.facts import Facts, OpenFiles, Space, Unread
+from nemutator_agent.profiler.requirements import INITIAL_PID_NAMESPACE
+from nemutator_ctl.doctor.facts import MachineFacts, OpenFiles, Space, Unread
+from nemutator_ctl.doctor.findings import Finding, examine
 
 ABSENT = Unread("No such file or directory", absent=True)
 DENIED = Unread("Permission denied")
@@ -22,7 +24,7 @@ V1_MOUNTS = """\
 34 25 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
 """
 
-DEBIAN_12 = Facts(
+DEBIAN_12 = MachineFacts(
     user=0,
     kernel="6.1.0-18-amd64",
     pidfd=True,
@@ -34,10 +36,10 @@ DEBIAN_12 = Facts(
     controllers="cpuset cpu io memory hugetlb pids rdma misc\n",
     pressure="some avg10=0.00 avg60=0.12 avg300=0.05 total=8129\n",
     swaps="Filename\t\t\t\tType\t\tSize\t\tUsed\t\tPriority\n",
+    pid_namespace=INITIAL_PID_NAMESPACE,
     perf_event_paranoid="3\n",
     perf_event_max_sample_rate="100000\n",
     kptr_restrict="0\n",
-    unprivileged_bpf_disabled="2\n",
     ptrace_scope="0\n",
     lockdown="[none] integrity confidentiality\n",
     open_files=OpenFiles(hard=1_048_576),
@@ -67,7 +69,6 @@ RHEL_8 = replace(
     controllers=ABSENT,
     pressure=Unread("Operation not supported"),
     perf_event_paranoid="2\n",
-    unprivileged_bpf_disabled="1\n",
     open_files=OpenFiles(hard=4096),
 )
 
@@ -96,3 +97,7 @@ HYBRID_VM = replace(
 )
 
 MACHINES = (DEBIAN_12, UBUNTU_DESKTOP, RHEL_8, CONTAINER_WITHOUT_SYS, HYBRID_VM)
+
+
+def about(facts: MachineFacts, check: str) -> Finding:
+    return next(finding for finding in examine(facts) if finding.check == check)

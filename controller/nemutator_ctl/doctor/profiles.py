@@ -1,0 +1,143 @@
+"""What profiles need besides rights. None of it is ever *missing*: all the rest works without them.
+
+What the agent itself refuses a profile for, it is asked about: `profiler/requirements.py`.
+"""
+
+from collections.abc import Callable
+
+from nemutator_agent.profiler import requirements
+from nemutator_agent.profiler.requirements import Requirement, SamplerFacts
+
+from nemutator_ctl.doctor import readings
+from nemutator_ctl.doctor.checks import Check, Verdict, limited, number, ok, unclear
+from nemutator_ctl.doctor.facts import MachineFacts, Unread
+
+_PROFILES = "profiles"
+_HEAP = "heap profiles (not built yet)"
+_HZ = 99
+
+
+def _as_the_agent(requirement: Requirement) -> Callable[[MachineFacts], Verdict]:
+    """Judges as the agent does when a profile is asked for."""
+
+    def judge(facts: MachineFacts) -> Verdict:
+        if isinstance(facts.pid_namespace, Unread):
+            return unclear(facts.pid_namespace, f"whether {_PROFILES} can be made is not known")
+        asked = SamplerFacts(
+            release=facts.kernel,
+            btf=facts.btf is True,
+            # `rights.py` judges these.
+            capabilities=0,
+            pid_namespace=facts.pid_namespace,
+        )
+        refused = requirements.obstacles(asked).get(requirement)
+        found = _FOUND[requirement](facts)
+        if refused is None:
+            return ok(found)
+        return limited(found, lost=f"{_PROFILES}: {refused.what}", remedy=refused.remedy)
+
+    return judge
+
+
+def _btf_found(facts: MachineFacts) -> str:
+    if isinstance(facts.btf, Unread):
+        return facts.btf.reason
+    return "/sys/kernel/btf/vmlinux" if facts.btf else "empty"
+
+
+_FOUND: dict[Requirement, Callable[[MachineFacts], str]] = {
+    "kernel": lambda facts: facts.kernel or "it has no name",
+    "btf": _btf_found,
+    "pid_namespace": lambda facts: f"number {facts.pid_namespace}",
+}
+
+
+def _libbpf(facts: MachineFacts) -> Verdict:
+    if isinstance(facts.libbpf, str):
+        return ok(facts.libbpf)
+    return limited(
+        facts.libbpf.reason,
+        lost=f"{_PROFILES}: it loads their programs",
+        remedy="install libbpf.so.1 (Debian and Ubuntu: libbpf1; Fedora and RHEL 9: libbpf)",
+    )
+
+
+def _perf_events(facts: MachineFacts) -> Verdict:
+    value, text = number(facts.perf_event_paranoid)
+    if value is not None:
+        # It binds nobody who has the rights, and without them the agent does not even try.
+        return ok(f"perf_event_paranoid {text}")
+    return limited(
+        text,
+        lost=f"{_PROFILES}: the kernel may have no perf events",
+        remedy="a kernel with CONFIG_PERF_EVENTS; in a container, /proc/sys readable",
+    )
+
+
+def _sample_rate(facts: MachineFacts) -> Verdict:
+    value, text = number(facts.perf_event_max_sample_rate)
+    if value is not None and value >= _HZ:
+        return ok(f"{text} Hz")
+    return limited(
+        text,
+        lost=f"{_PROFILES} of {_HZ} Hz",
+        remedy="sysctl kernel.perf_event_max_sample_rate=100000; the kernel lowers it by itself "
+        "when samples take too long",
+    )
+
+
+def _kernel_names(facts: MachineFacts) -> Verdict:
+    """kernel/ksyms_common.c, kallsyms_show_value(): up to 1 a right shows them, see `rights.py`."""
+    value, text = number(facts.kptr_restrict)
+    if value is not None and value <= 1:
+        return ok(text)
+    return limited(
+        text,
+        lost=f"names of kernel functions in {_PROFILES}",
+        remedy="sysctl kernel.kptr_restrict=1",
+    )
+
+
+def _ptrace(facts: MachineFacts) -> Verdict:
+    """Documentation/admin-guide/LSM/Yama.rst: up to 2 a right suffices, see `rights.py`.
+
+    Reading /proc/PID/exe is not an attachment.
+    """
+    if isinstance(facts.ptrace_scope, Unread) and facts.ptrace_scope.absent:
+        return ok("not there: Yama restricts nothing")
+    value, text = number(facts.ptrace_scope)
+    if value is not None and value <= 2:
+        return ok(text)
+    return limited(
+        text,
+        lost=f"{_HEAP}: the memory of no process may be read",
+        remedy="set kernel.yama.ptrace_scope=1 in sysctl.d and boot: 3 stays until then",
+    )
+
+
+def _lockdown(facts: MachineFacts) -> Verdict:
+    if isinstance(facts.lockdown, Unread) and facts.lockdown.absent:
+        return ok("not there: nothing is locked, or securityfs is not mounted")
+    mode = None if isinstance(facts.lockdown, Unread) else readings.chosen(facts.lockdown)
+    if mode in ("none", "integrity"):
+        return ok(mode)
+    if mode is None:
+        return unclear(facts.lockdown, f"whether {_PROFILES} may read the kernel is not known")
+    return limited(
+        mode,
+        lost=f"{_PROFILES}: BPF programs may not read the kernel's memory",
+        remedy="boot with lockdown=integrity",
+    )
+
+
+CHECKS = (
+    Check("kernel", _PROFILES, _as_the_agent("kernel")),
+    Check("BTF", _PROFILES, _as_the_agent("btf")),
+    Check("libbpf", _PROFILES, _libbpf),
+    Check("pid namespace", _PROFILES, _as_the_agent("pid_namespace")),
+    Check("perf events", _PROFILES, _perf_events),
+    Check("perf_event_max_sample_rate", _PROFILES, _sample_rate),
+    Check("kptr_restrict", f"kernel functions in {_PROFILES}", _kernel_names),
+    Check("Yama ptrace_scope", _HEAP, _ptrace),
+    Check("kernel lockdown", _PROFILES, _lockdown),
+)

@@ -1,0 +1,31 @@
+from dataclasses import replace
+
+import pytest
+from nemutator_ctl.doctor.checks import State
+from nemutator_ctl.doctor.facts import Space
+
+from tests.ctl.doctor import machines
+from tests.ctl.doctor.machines import about
+
+
+@pytest.mark.parametrize(
+    ("free_bytes", "state"),
+    [(0, State.MISSING), (100 << 20, State.LIMITED), (1 << 30, State.OK)],
+)
+def test_space_is_judged_by_how_far_a_database_grows(free_bytes: int, state: State) -> None:
+    space = Space(path="/d", exists=True, usable=True, read_only=False, free_bytes=free_bytes)
+    assert about(replace(machines.DEBIAN_12, space=space), "data directory").state is state
+
+
+@pytest.mark.parametrize(("usable", "read_only"), [(False, False), (True, True)])
+def test_a_directory_that_up_refuses_is_missing(usable: bool, read_only: bool) -> None:
+    space = Space(path="/d", exists=True, usable=usable, read_only=read_only, free_bytes=1 << 40)
+    assert about(replace(machines.DEBIAN_12, space=space), "data directory").state is State.MISSING
+
+
+def test_hidepid_hides_from_ordinary_users_only() -> None:
+    hiding = machines.V2_MOUNTS.replace("proc proc rw", "proc proc rw,hidepid=invisible")
+    root = replace(machines.DEBIAN_12, mountinfo=hiding)
+    person = replace(machines.UBUNTU_DESKTOP, mountinfo=hiding)
+    assert about(root, "/proc").state is State.OK
+    assert about(person, "/proc").state is State.LIMITED
