@@ -117,7 +117,7 @@ def test_advice_is_given_for_the_sample(shown: Shown) -> None:
         return next((row for row in ran.stdout.splitlines() if "/shop " in row), "")
 
     shown.up.wait_until(lambda: "provisional" in row(), "advice on shop", within_s=ADVISED_S)
-    # A third of one core, as its source says; a busy machine makes it less, or its bursts denser.
+    # A tenth of one core, as its source says; a busy machine makes it less, or its bursts denser.
     millis = re.search(r"(\d+)m ", found := row())
     assert millis is not None
     assert 20 <= int(millis[1]) <= 1100, found
@@ -154,6 +154,12 @@ def test_the_sample_ends_with_up_even_when_that_is_killed(built: Path, tmp_path:
         up.process.send_signal(signal.SIGKILL)
         up.process.wait()
         until(lambda: not alive(shops), "the sample's end", within_s=10)
+
+
+def test_the_memory_of_the_sample_is_bounded() -> None:
+    done = subprocess.run([SAMPLE, "--test"], capture_output=True, text=True, check=False)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "ok" in done.stderr
 
 
 def test_an_ordinary_user_is_told_why_there_is_no_profile(
