@@ -2,15 +2,21 @@
 
 import argparse
 import functools
+import importlib.metadata
+import re
 from collections.abc import Iterator, Sequence
 
 from nemutator_agent.settings import CredentialsSettings, ObserveSettings
-from nemutator_common import launching
+from nemutator_common import launching, names
+from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import SettingsError, Shared
 from nemutator_controller.settings import BrainSettings
 
 from nemutator_ctl.settings import UpSettings
 from nemutator_ctl.up import app
+
+EXTRAS = ("agent", "controller")
+"""What the processes under `up` need beside what the command line itself does."""
 
 SUMMARY = "Run everything that nemutator needs on this machine, until Ctrl-C."
 
@@ -29,6 +35,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     if not arguments.print_settings:
         _judge_all(arguments)
+        _look_for_packages()
     role = launching.Role(UpSettings, functools.partial(app.run, config=arguments.config), SUMMARY)
     return launching.start("nemutator up", role, arguments)
 
@@ -47,3 +54,33 @@ def _problems(schema: type[Shared], arguments: argparse.Namespace) -> Iterator[s
         launching.settings_from(schema, arguments)
     except SettingsError as error:
         yield from error.problems
+
+
+def _look_for_packages() -> None:
+    """Raise when only the command line is installed here: the children would die of it."""
+    lacking = sorted({name for name in _required() if not _is_installed(name)})
+    if lacking:
+        raise OperatorError(
+            f"packages that the processes under `nemutator up` need are missing: {', '.join(lacking)}",
+            remedy=f"pip install 'nemutator[{','.join(EXTRAS)},cli]', or `make run` in a clone",
+            code=ExitCode.CHILD_DIED,
+        )
+
+
+def _required() -> Iterator[str]:
+    try:
+        requirements = importlib.metadata.requires(names.PREFIX) or ()
+    except importlib.metadata.PackageNotFoundError:
+        # Copied here, not installed: whoever did that knows what belongs to it.
+        return
+    for requirement in requirements:
+        if re.search(rf"extra == ['\"]({'|'.join(EXTRAS)})['\"]", requirement):
+            yield re.split(r"[^A-Za-z0-9._-]", requirement, maxsplit=1)[0]
+
+
+def _is_installed(distribution: str) -> bool:
+    try:
+        importlib.metadata.version(distribution)
+    except importlib.metadata.PackageNotFoundError:
+        return False
+    return True
