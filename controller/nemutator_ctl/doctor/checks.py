@@ -5,7 +5,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 
 from nemutator_ctl.doctor import readings
-from nemutator_ctl.doctor.facts import MachineFacts, Text, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, Text, Unread
 
 DISTRUSTED = "what it says is not what Linux says"
 
@@ -30,7 +30,7 @@ class Verdict:
 class Check:
     name: str
     purpose: str
-    judge: Callable[[MachineFacts], Verdict]
+    judge: Callable[[DoctorFacts], Verdict]
 
 
 def ok(found: str) -> Verdict:

@@ -37,7 +37,7 @@ class Space:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MachineFacts:
+class DoctorFacts:
     user: int
     """The effective user id of this process; 0 is root."""
     kernel: str

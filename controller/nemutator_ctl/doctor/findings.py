@@ -8,7 +8,7 @@ from dataclasses import dataclass
 
 from nemutator_ctl.doctor import profiles, rights, system
 from nemutator_ctl.doctor.checks import State
-from nemutator_ctl.doctor.facts import MachineFacts
+from nemutator_ctl.doctor.facts import DoctorFacts
 
 CHECKS = (*system.CHECKS, rights.CHECK, *profiles.CHECKS)
 """In the order of the answers: first what nemutator needs for everything."""
@@ -25,7 +25,7 @@ class Finding:
     remedy: str = ""
 
 
-def examine(facts: MachineFacts) -> tuple[Finding, ...]:
+def examine(facts: DoctorFacts) -> tuple[Finding, ...]:
     """One finding for each check, in their order."""
     verdicts = [(check, check.judge(facts)) for check in CHECKS]
     return tuple(

@@ -8,17 +8,17 @@ import resource
 from pathlib import Path
 
 from nemutator_ctl.doctor import libbpf
-from nemutator_ctl.doctor.facts import MachineFacts, OpenFiles, Space, Text, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, OpenFiles, Space, Text, Unread
 
 _LARGEST = 1 << 20
 """mountinfo of a node with many pods has some hundred KiB; nothing else here has more than few."""
 
 
-def read(data_dir: Path, root: Path = Path("/")) -> MachineFacts:
+def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
     """The facts of this process and of the machine whose /proc and /sys are below *root*."""
     kernel = root / "proc/sys/kernel"
     release = _text(kernel / "osrelease")
-    return MachineFacts(
+    return DoctorFacts(
         user=os.geteuid(),
         kernel=os.uname().release if isinstance(release, Unread) else release.strip(),
         pidfd=_pidfd(),

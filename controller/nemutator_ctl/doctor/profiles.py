@@ -10,17 +10,17 @@ from nemutator_agent.profiler.requirements import Requirement, SamplerFacts
 
 from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.checks import Check, Verdict, limited, number, ok, unclear
-from nemutator_ctl.doctor.facts import MachineFacts, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 
 _PROFILES = "profiles"
 _HEAP = "heap profiles (not built yet)"
 _HZ = 99
 
 
-def _as_the_agent(requirement: Requirement) -> Callable[[MachineFacts], Verdict]:
+def _as_the_agent(requirement: Requirement) -> Callable[[DoctorFacts], Verdict]:
     """Judges as the agent does when a profile is asked for."""
 
-    def judge(facts: MachineFacts) -> Verdict:
+    def judge(facts: DoctorFacts) -> Verdict:
         if isinstance(facts.pid_namespace, Unread):
             return unclear(facts.pid_namespace, f"whether {_PROFILES} can be made is not known")
         asked = SamplerFacts(
@@ -39,20 +39,20 @@ def _as_the_agent(requirement: Requirement) -> Callable[[MachineFacts], Verdict]
     return judge
 
 
-def _btf_found(facts: MachineFacts) -> str:
+def _btf_found(facts: DoctorFacts) -> str:
     if isinstance(facts.btf, Unread):
         return facts.btf.reason
     return "/sys/kernel/btf/vmlinux" if facts.btf else "empty"
 
 
-_FOUND: dict[Requirement, Callable[[MachineFacts], str]] = {
+_FOUND: dict[Requirement, Callable[[DoctorFacts], str]] = {
     "kernel": lambda facts: facts.kernel or "it has no name",
     "btf": _btf_found,
     "pid_namespace": lambda facts: f"number {facts.pid_namespace}",
 }
 
 
-def _libbpf(facts: MachineFacts) -> Verdict:
+def _libbpf(facts: DoctorFacts) -> Verdict:
     if isinstance(facts.libbpf, str):
         return ok(facts.libbpf)
     return limited(
@@ -62,7 +62,7 @@ def _libbpf(facts: MachineFacts) -> Verdict:
     )
 
 
-def _perf_events(facts: MachineFacts) -> Verdict:
+def _perf_events(facts: DoctorFacts) -> Verdict:
     value, text = number(facts.perf_event_paranoid)
     if value is not None:
         # It binds nobody who has the rights, and without them the agent does not even try.
@@ -74,7 +74,7 @@ def _perf_events(facts: MachineFacts) -> Verdict:
     )
 
 
-def _sample_rate(facts: MachineFacts) -> Verdict:
+def _sample_rate(facts: DoctorFacts) -> Verdict:
     value, text = number(facts.perf_event_max_sample_rate)
     if value is not None and value >= _HZ:
         return ok(f"{text} Hz")
@@ -86,7 +86,7 @@ def _sample_rate(facts: MachineFacts) -> Verdict:
     )
 
 
-def _kernel_names(facts: MachineFacts) -> Verdict:
+def _kernel_names(facts: DoctorFacts) -> Verdict:
     """kernel/ksyms_common.c, kallsyms_show_value(): up to 1 a right shows them, see `rights.py`."""
     value, text = number(facts.kptr_restrict)
     if value is not None and value <= 1:
@@ -98,7 +98,7 @@ def _kernel_names(facts: MachineFacts) -> Verdict:
     )
 
 
-def _ptrace(facts: MachineFacts) -> Verdict:
+def _ptrace(facts: DoctorFacts) -> Verdict:
     """Documentation/admin-guide/LSM/Yama.rst: up to 2 a right suffices, see `rights.py`.
 
     Reading /proc/PID/exe is not an attachment.
@@ -115,7 +115,7 @@ def _ptrace(facts: MachineFacts) -> Verdict:
     )
 
 
-def _lockdown(facts: MachineFacts) -> Verdict:
+def _lockdown(facts: DoctorFacts) -> Verdict:
     if isinstance(facts.lockdown, Unread) and facts.lockdown.absent:
         return ok("not there: nothing is locked, or securityfs is not mounted")
     mode = None if isinstance(facts.lockdown, Unread) else readings.chosen(facts.lockdown)

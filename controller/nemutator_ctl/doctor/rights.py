@@ -10,7 +10,7 @@ from nemutator_common import names
 
 from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.checks import Check, Verdict, limited, number, ok, unclear
-from nemutator_ctl.doctor.facts import MachineFacts, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 
 # include/uapi/linux/capability.h
 _FOR_RUNTIMES = {"CAP_SYS_PTRACE": 19, "CAP_DAC_READ_SEARCH": 2}
@@ -27,7 +27,7 @@ _MEMORY_BY_CGROUP = (5, 11)
 _RUNTIMES = "runtime and version of processes of other users are guessed from their names"
 
 
-def _rights(facts: MachineFacts) -> Verdict:
+def _rights(facts: DoctorFacts) -> Verdict:
     held = None if isinstance(facts.status, Unread) else readings.capabilities(facts.status)
     if held is None:
         return unclear(facts.status, "which rights this process has is not known")
@@ -52,7 +52,7 @@ def _rights(facts: MachineFacts) -> Verdict:
     )
 
 
-def _losses(facts: MachineFacts, held: int) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _losses(facts: DoctorFacts, held: int) -> Iterator[tuple[str, tuple[str, ...]]]:
     """What is lost, and the rights that it is lost for want of."""
     if lacks := _lacking(_FOR_RUNTIMES, held):
         yield _RUNTIMES, lacks
@@ -69,7 +69,7 @@ def _lacking(rights: dict[str, int], held: int) -> tuple[str, ...]:
     return tuple(name for name, bit in rights.items() if not held >> bit & 1)
 
 
-def _kernel_names_need_a_right(facts: MachineFacts) -> bool:
+def _kernel_names_need_a_right(facts: DoctorFacts) -> bool:
     """kernel/ksyms_common.c, kallsyms_show_value(); from 2 on, no right helps."""
     hidden, _ = number(facts.kptr_restrict)
     paranoid, _ = number(facts.perf_event_paranoid)
@@ -77,7 +77,7 @@ def _kernel_names_need_a_right(facts: MachineFacts) -> bool:
     return hidden in (0, 1) and not is_open
 
 
-def _contained(facts: MachineFacts) -> bool:
+def _contained(facts: DoctorFacts) -> bool:
     known = isinstance(facts.uid_map, str)
     return known and not readings.in_initial_namespace(str(facts.uid_map))
 

@@ -1,9 +1,9 @@
-"""MachineFacts of machines that people have, for the tests of the doctor."""
+"""DoctorFacts of machines that people have, for the tests of the doctor."""
 
 from dataclasses import replace
 
 from nemutator_agent.profiler.requirements import INITIAL_PID_NAMESPACE
-from nemutator_ctl.doctor.facts import MachineFacts, OpenFiles, Space, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, OpenFiles, Space, Unread
 from nemutator_ctl.doctor.findings import Finding, examine
 
 ABSENT = Unread("No such file or directory", absent=True)
@@ -24,7 +24,7 @@ V1_MOUNTS = """\
 34 25 0:30 / /sys/fs/cgroup/memory rw,relatime - cgroup cgroup rw,memory
 """
 
-DEBIAN_12 = MachineFacts(
+DEBIAN_12 = DoctorFacts(
     user=0,
     kernel="6.1.0-18-amd64",
     pidfd=True,
@@ -99,5 +99,5 @@ HYBRID_VM = replace(
 MACHINES = (DEBIAN_12, UBUNTU_DESKTOP, RHEL_8, CONTAINER_WITHOUT_SYS, HYBRID_VM)
 
 
-def about(facts: MachineFacts, check: str) -> Finding:
+def about(facts: DoctorFacts, check: str) -> Finding:
     return next(finding for finding in examine(facts) if finding.check == check)

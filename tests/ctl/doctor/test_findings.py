@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_ctl.doctor import profiles
 from nemutator_ctl.doctor.checks import State
-from nemutator_ctl.doctor.facts import MachineFacts, OpenFiles, Space, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, OpenFiles, Space, Unread
 from nemutator_ctl.doctor.findings import CHECKS, examine
 
 from tests.ctl.doctor import machines
@@ -45,7 +45,7 @@ spaces = st.builds(
 )
 limits = st.builds(OpenFiles, hard=st.none() | st.integers(0, 1 << 63))
 any_facts = st.builds(
-    MachineFacts,
+    DoctorFacts,
     user=st.integers(0, 1 << 32),
     kernel=st.sampled_from(["4.18.0", "5.9", "6.1.0-18", ""]) | st.text(max_size=40),
     pidfd=st.just(True) | unread,
@@ -68,12 +68,12 @@ any_facts = st.builds(
 )
 
 
-def states(facts: MachineFacts, state: State) -> set[str]:
+def states(facts: DoctorFacts, state: State) -> set[str]:
     return {finding.check for finding in examine(facts) if finding.state is state}
 
 
 @given(any_facts)
-def test_any_facts_give_one_finding_for_each_question(facts: MachineFacts) -> None:
+def test_any_facts_give_one_finding_for_each_question(facts: DoctorFacts) -> None:
     findings = examine(facts)
     assert [finding.check for finding in findings] == [check.name for check in CHECKS]
     for finding in findings:
@@ -83,7 +83,7 @@ def test_any_facts_give_one_finding_for_each_question(facts: MachineFacts) -> No
 
 
 @given(any_facts)
-def test_what_only_profiles_need_is_never_missing_and_says_so(facts: MachineFacts) -> None:
+def test_what_only_profiles_need_is_never_missing_and_says_so(facts: DoctorFacts) -> None:
     for finding in examine(facts):
         if finding.check in PROFILES and finding.state is not State.OK:
             assert finding.state is State.LIMITED
@@ -135,7 +135,7 @@ def test_a_hybrid_vm_is_limited_by_its_control_groups_only() -> None:
 
 
 @pytest.mark.parametrize("facts", machines.MACHINES)
-def test_nobody_is_told_to_give_all_rights_or_of_what_does_not_exist(facts: MachineFacts) -> None:
+def test_nobody_is_told_to_give_all_rights_or_of_what_does_not_exist(facts: DoctorFacts) -> None:
     said = " ".join(f"{one.lost} {one.remedy}" for one in examine(facts))
     assert "SYS_ADMIN" not in said
     assert "ring buffer" not in said

@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_ctl.doctor.checks import State
-from nemutator_ctl.doctor.facts import MachineFacts
+from nemutator_ctl.doctor.facts import DoctorFacts
 from nemutator_ctl.doctor.findings import Finding, examine
 from nemutator_ctl.doctor.view import document, view
 
@@ -12,7 +12,7 @@ from tests.ctl.doctor.machines import CONTAINER_WITHOUT_SYS, DEBIAN_12, HYBRID_V
 
 
 @pytest.mark.parametrize("facts", MACHINES)
-def test_each_loss_and_each_remedy_is_shown_whole(facts: MachineFacts) -> None:
+def test_each_loss_and_each_remedy_is_shown_whole(facts: DoctorFacts) -> None:
     shown = " ".join(view(examine(facts)).split())
     for finding in examine(facts):
         assert finding.lost in shown
@@ -34,7 +34,7 @@ def test_what_was_found_cannot_draw_on_a_terminal(found: str) -> None:
 
 
 @pytest.mark.parametrize("facts", MACHINES)
-def test_the_document_has_all_of_it(facts: MachineFacts) -> None:
+def test_the_document_has_all_of_it(facts: DoctorFacts) -> None:
     findings = examine(facts)
     read = json.loads(json.dumps(document(findings)))
     assert read["apiVersion"] == "nemutator.io/v1"
