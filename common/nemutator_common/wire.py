@@ -97,7 +97,10 @@ class Machine:
     cpu_cores: float | None
     """CPU in use, in cores: 1.0 is one core busy."""
     memory_used_bytes: int
-    """Total less what the kernel says is available."""
+    """What is not free, less the inactive page cache: as kubelet counts a node, and as the groups
+    in it are counted, so that none of them has more."""
+    memory_available_bytes: int | None = None
+    """What could be had without swapping, as the kernel estimates it."""
     swap_used_bytes: int
     load_1m: float
     pressures: Pressures
@@ -118,6 +121,8 @@ class Workload:
     processes: int
     """In this cgroup itself, not below it."""
     cpu_cores: float | None
+    cpu_is_summed: bool = False
+    """No cgroup counts it: it is the sum of the processes that were seen."""
     memory_bytes: int | None
     """Charged to the cgroup and those below it, less the inactive page cache (as kubelet counts)."""
     pressures: Pressures
@@ -132,6 +137,9 @@ class Process:
     """Path of its cgroup."""
     command: str
     """The kernel's name for it: at most 15 bytes, chosen by the process itself."""
+    script: str | None = None
+    """The script, module or class that an interpreter was given. Nothing else of a command line is
+    told: it may hold secrets."""
     runtime: Runtime | None
     runtime_version: str | None
     threads: int

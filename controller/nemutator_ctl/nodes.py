@@ -32,6 +32,8 @@ class ShownRow:
     memory_bytes: int | None
     pressures: tuple[float | None, ...]
     """CPU, memory, I/O: percent of the last 10 s that some task waited."""
+    cpu_is_summed: bool = False
+    """No counter is behind it: it is the sum of processes that were seen."""
     runtime: str = ""
 
 
@@ -152,6 +154,7 @@ def _workload(raw: Mapping[str, object]) -> ShownRow:
         cpu_cores=_number(raw["cpu_cores"]),
         memory_bytes=_whole(raw["memory_bytes"]),
         pressures=_pressures(raw["pressures"]),
+        cpu_is_summed=bool(raw["cpu_is_summed"]),
     )
 
 
@@ -161,7 +164,7 @@ def _process(raw: Mapping[str, object]) -> ShownRow:
     known = (raw["runtime"], version.removeprefix("go") if isinstance(version, str) else version)
     return ShownRow(
         path=str(raw["workload"]),
-        name=f"{raw['pid']} {raw['command']}",
+        name=" ".join(str(raw[what]) for what in ("pid", "command", "script") if raw[what]),
         kind="process",
         cpu_cores=_number(raw["cpu_cores"]),
         memory_bytes=_whole(raw["memory_bytes"]),

@@ -12,6 +12,7 @@ def workload(path: str) -> Raw:
         "name": path,
         "kind": "slice",
         "cpu_cores": 0.25,
+        "cpu_is_summed": False,
         "memory_bytes": 3 << 20,
         "pressures": {"cpu": {"some_10s": 1.5}, "memory": None, "io": None},
     }
@@ -22,6 +23,7 @@ def process(pid: int, path: str) -> Raw:
         "pid": pid,
         "workload": path,
         "command": "app",
+        "script": None,
         "cpu_cores": None,
         "memory_bytes": 1 << 20,
         "runtime": None,

@@ -144,7 +144,7 @@ def test_no_filter_that_a_person_can_type_fails(modules: Modules, typed: str) ->
     assert modules.run(
         "filter",
         """[m.parse(a[0])].every((matches) => matches === null ||
-            typeof matches({name: "x", path: "/x", kind: "unit", pid: 1, runtimes: []})
+            typeof matches({name: "x", path: "/x", kind: "unit", pid: 1, script: "", runtimes: []})
                 === "boolean")""",
         typed,
     )
@@ -185,6 +185,22 @@ def test_a_folded_group_says_what_runs_in_it_and_one_of_groups_only_is_open(
     (inner,) = outer["children"]
     assert (outer["detail"], outer["open"], outer["count"]) == ("group", True, 9)
     assert (inner["detail"], inner["open"]) == ("group · p0, p1, p2, …", False)
+
+
+def test_rows_of_one_program_are_told_apart_by_what_they_run(modules: Modules) -> None:
+    scripts = ["/srv/shop/main.py", "-m gunicorn", None]
+    shown = node(
+        workloads=[workload("/a", "unit")],
+        processes=[process(pid, "python3", "/a", script=one) for pid, one in enumerate(scripts)],
+    )
+    unit = modules.run("tree", "m.build(a[0])[0]", shown)
+    assert unit["detail"] == "unit · python3, python3 -m gunicorn, python3 main.py"
+    assert [child["detail"] for child in unit["children"]] == [
+        "/srv/shop/main.py · pid 0",
+        "-m gunicorn · pid 1",
+        "pid 2",
+    ]
+    assert names_found(modules, shown, "kind:process gunicorn") == {"python3"}
 
 
 def outline(modules: Modules, shown: Json, matching: str = "") -> list[str]:

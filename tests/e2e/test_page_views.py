@@ -69,6 +69,19 @@ def test_the_unknown_is_a_dash_that_says_why(shown: Page) -> None:
         assert "not known" in (cell.get_attribute("title") or "")
 
 
+def test_what_nobody_counts_is_the_sum_of_what_is_seen_and_says_so(
+    page: Page, brain: FakeBrain
+) -> None:
+    groups = [workload("/", "root"), workload("/a", "group", cpu_cores=0.5, cpu_is_summed=True)]
+    brain.nodes = [node(workloads=[*groups, workload("/b", "group", cpu_cores=0.25)])]
+    page.goto(ORIGIN)
+    page.get_by_role("button", name="CPU").click()
+    cpu = row(page, "a").locator("td.cpu")
+    expect(cpu.locator(".value")).to_have_text("~0.500")
+    assert "the sum of its processes" in (cpu.get_attribute("title") or "")
+    assert [name for name in names(page) if name in "ab"] == ["a", "b"]
+
+
 def test_what_cannot_be_seen_is_named_with_why_and_remedy(shown: Page) -> None:
     expect(shown.locator("#blind")).to_have_text("1 fact cannot be seen")
     expect(shown.locator("#missing-list li")).to_have_text(

@@ -18,6 +18,7 @@ class ScriptedPrograms:
         self.of: dict[ProcessId, Program | Exception] = {}
         self.opened: list[ProcessId] = []
         self.open_files = 0
+        self.words: dict[ProcessId, tuple[bytes, ...]] = {}
 
     async def open(self, process: ProcessId) -> Program:
         self.opened.append(process)
@@ -26,6 +27,9 @@ class ScriptedPrograms:
             raise program
         self.open_files += 1
         return program
+
+    async def command_line(self, process: ProcessId) -> tuple[bytes, ...]:
+        return self.words.get(process, ())
 
     def close(self, program: Program) -> None:
         self.open_files -= 1

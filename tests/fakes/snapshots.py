@@ -40,7 +40,7 @@ def snapshot(
         at=1_700_000_100.0 + monotonic,
         monotonic=monotonic,
         cpu=CpuTimes(busy_ticks, 2, 1_700_000_000),
-        memory=MemoryUse(1000, 400, 0),
+        memory=MemoryUse(total_bytes=1000, used_bytes=600, available_bytes=500, swap_used_bytes=0),
         load_1m=0.5,
         pressures=Pressures(),
         io=io or IoCounters(),

@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Protocol, TypeVar
 
 from nemutator_common import names
@@ -16,6 +16,7 @@ from nemutator_common.backoff import Backoff
 from nemutator_common.clocks import Clock
 from nemutator_common.meters import Meter
 
+from nemutator_agent.inspection.command_lines import script_of
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
     HiddenFileError,
@@ -58,6 +59,10 @@ class ExecutableFiles(Protocol):
         ...
 
     def close(self, program: Program) -> None: ...
+
+    async def command_line(self, process: ProcessId) -> tuple[bytes, ...]:
+        """The first words that *process* was started with. ProcessGoneError, FileSystemStuckError."""
+        ...
 
 
 class Worker(Protocol):
@@ -149,23 +154,30 @@ class Executables:
 
     async def _identify(self, process: ProcessId, followed: _Followed) -> None:
         try:
-            program = await self._programs.open(process)
+            verdict, name = await self._verdict(process, followed)
+            script = script_of(name, await self._programs.command_line(process))
         except ProcessGoneError:
-            return
-        except HiddenFileError:
-            # The command is what the process calls itself: no proof, and better than nothing.
-            followed.denied = True
-            followed.verdict = by_name(followed.command.decode("utf-8", "replace"))
             return
         except FileSystemStuckError:
             self._meter.count(names.INSPECTIONS, result="stuck")
             return
+        followed.verdict = replace(verdict, script=script)
+
+    async def _verdict(self, process: ProcessId, followed: _Followed) -> tuple[Verdict, str]:
+        """What *process* runs on, and the name of its executable."""
+        try:
+            program = await self._programs.open(process)
+        except HiddenFileError:
+            # The command is what the process calls itself: no proof, and better than nothing.
+            followed.denied = True
+            name = followed.command.decode("utf-8", "replace")
+            return by_name(name), name
         try:
             content = await self._content(program)
         finally:
             self._programs.close(program)
         followed.denied = False
-        followed.verdict = together(name=by_name(program.name), content=content)
+        return together(name=by_name(program.name), content=content), program.name
 
     async def _content(self, program: Program) -> Verdict:
         if program.file is None or program.id is None:

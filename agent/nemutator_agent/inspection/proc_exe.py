@@ -14,6 +14,9 @@ from nemutator_agent.inspection.failures import (
 from nemutator_agent.inspection.identities import FileId, ProcessId
 from nemutator_agent.inspection.opening_thread import OpeningThread
 
+MOST_BYTES = 4096
+"""Of a command line. What an interpreter runs stands at its beginning."""
+
 
 class ProcExecutables:
     """Opens in a thread of its own, with a deadline."""
@@ -28,6 +31,8 @@ class ProcExecutables:
         self._started_ticks = started_ticks
         self._proc = root / "proc"
         self._thread = OpeningThread(deadline_s=open_s, close=self.close)
+        # Its memory may hold up who reads the words of a process, which opening a file does not.
+        self._reading = OpeningThread[tuple[bytes, ...]](deadline_s=open_s, close=_forget)
 
     async def open(self, process: ProcessId) -> Program:
         return await self._thread.do(functools.partial(self._open, process))
@@ -35,6 +40,21 @@ class ProcExecutables:
     def close(self, program: Program) -> None:
         if program.file is not None:
             os.close(program.file)
+
+    async def command_line(self, process: ProcessId) -> tuple[bytes, ...]:
+        return await self._reading.do(functools.partial(self._words, process))
+
+    def _words(self, process: ProcessId) -> tuple[bytes, ...]:
+        try:
+            with (self._proc / str(process.pid) / "cmdline").open("rb", buffering=0) as file:
+                content = file.read(MOST_BYTES)
+        except OSError:
+            raise ProcessGoneError from None
+        if self._started_ticks(process.pid) != process.started_ticks:
+            raise ProcessGoneError
+        whole = len(content) < MOST_BYTES
+        # Each word ends in a zero. Of the last one, half may have been left.
+        return tuple(content.split(b"\0")[: None if whole else -1])
 
     def _open(self, process: ProcessId) -> Program:
         link = self._proc / str(process.pid) / "exe"
@@ -60,3 +80,7 @@ class ProcExecutables:
         finally:
             if file is not None:
                 os.close(file)
+
+
+def _forget(_: tuple[bytes, ...]) -> None:
+    """Words need no closing."""

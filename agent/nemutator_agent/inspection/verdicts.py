@@ -22,6 +22,8 @@ class Verdict:
 
     runtime: Runtime | None
     version: str | None
+    script: str | None = None
+    """What its interpreter runs, by the command line of one process. No worker says so."""
 
 
 UNKNOWN = Verdict(None, None)

@@ -104,7 +104,7 @@ def _kernel(gaps: Gaps) -> Iterator[Missing]:
                 f"{what} of {_of(without, gaps.groups)}",
                 "no controller counts it for them"
                 + (
-                    "; advice adds up their processes, as far as they are seen"
+                    "; their processes are added up instead, as far as they are seen"
                     if what == "CPU"
                     else ""
                 )

@@ -11,6 +11,8 @@ _BUSY = (0, 1, 2, 5, 6)
 
 _KIB = 1024
 
+_MEMINFO = (b"MemTotal", b"MemFree", b"Inactive(file)", b"MemAvailable", b"SwapTotal", b"SwapFree")
+
 
 @dataclass(frozen=True, slots=True)
 class CpuTimes:
@@ -24,6 +26,8 @@ class CpuTimes:
 @dataclass(frozen=True, slots=True)
 class MemoryUse:
     total_bytes: int
+    used_bytes: int
+    """What is not free, less the inactive page cache, which nobody touched lately."""
     available_bytes: int
     """What could be had without swapping, as the kernel estimates it."""
     swap_used_bytes: int
@@ -55,13 +59,17 @@ def parse_memory_use(content: bytes) -> MemoryUse:
         if value.strip()
     }
     try:
-        total, available, swap_total, swap_free = (
-            whole(values[name], "/proc/meminfo") * _KIB
-            for name in (b"MemTotal", b"MemAvailable", b"SwapTotal", b"SwapFree")
+        total, free, inactive, available, swap_total, swap_free = (
+            whole(values[name], "/proc/meminfo") * _KIB for name in _MEMINFO
         )
     except KeyError as missing:
         raise MalformedError(f"/proc/meminfo: expected a line {missing}") from None
-    return MemoryUse(total, min(available, total), max(swap_total - swap_free, 0))
+    return MemoryUse(
+        total_bytes=total,
+        used_bytes=max(total - free - inactive, 0),
+        available_bytes=min(available, total),
+        swap_used_bytes=max(swap_total - swap_free, 0),
+    )
 
 
 def parse_load_1m(content: bytes) -> float:

@@ -48,11 +48,12 @@ def report_of(
     machine = _machine(before, after, facts)
     members = Counter(process.path for process in after.processes.values())
     paths = _shown({above for member in members for above in with_ancestors(member)} | {"/"})
+    processes = tuple(_processes(before, after, facts, verdicts, paths))
     return Report(
         taken_at=after.at,
         machine=machine,
-        workloads=tuple(_workloads(before, after, machine, members, paths)),
-        processes=tuple(_processes(before, after, facts, verdicts, paths)),
+        workloads=tuple(_workloads(before, after, machine, members, paths, processes)),
+        processes=processes,
         missing=name_gaps(replace(after.gaps, denied_executables=denied)),
     )
 
@@ -86,7 +87,8 @@ def _machine(before: Snapshot | None, after: Snapshot, facts: MachineFacts) -> M
             after.cpu.busy_ticks,
             per_core_s=_elapsed_s(before, after) * facts.ticks_per_s,
         ),
-        memory_used_bytes=after.memory.total_bytes - after.memory.available_bytes,
+        memory_used_bytes=after.memory.used_bytes,
+        memory_available_bytes=after.memory.available_bytes,
         swap_used_bytes=after.memory.swap_used_bytes,
         load_1m=after.load_1m,
         pressures=after.pressures,
@@ -131,6 +133,7 @@ def _workloads(
     machine: Machine,
     members: Mapping[str, int],
     paths: Mapping[str, str],
+    processes: Iterable[Process],
 ) -> Iterator[Workload]:
     """The groups that hold processes, and those above them; the root is the machine itself."""
     yield Workload(
@@ -145,13 +148,20 @@ def _workloads(
         pressures=machine.pressures,
     )
     elapsed_us = _elapsed_s(before, after) * _US_PER_S
+    counted: dict[str, float | None] = {}
+    for path in paths:
+        counters = after.groups.get(path, _NOT_READ)
+        earlier = before.groups.get(path, _NOT_READ) if before else _NOT_READ
+        if counters.cpu_us is not None:
+            same = counters.inode == earlier.inode
+            past_us = earlier.cpu_us if same else None
+            counted[path] = _cores(past_us, counters.cpu_us, per_core_s=elapsed_us)
+    cores = _with_sums(counted, processes, paths)
     for path, shown in paths.items():
         if path == "/":
             continue
         naming = name_group(path)
         counters = after.groups.get(path, _NOT_READ)
-        earlier = before.groups.get(path, _NOT_READ) if before else _NOT_READ
-        same = counters.inode == earlier.inode
         yield Workload(
             path=shown,
             kind=naming.kind,
@@ -159,12 +169,31 @@ def _workloads(
             container_id=naming.container_id,
             pod_uid=naming.pod_uid,
             processes=members.get(path, 0),
-            cpu_cores=_cores(
-                earlier.cpu_us if same else None, counters.cpu_us, per_core_s=elapsed_us
-            ),
+            cpu_cores=cores[path],
+            cpu_is_summed=path not in counted and cores[path] is not None,
             memory_bytes=counters.memory_bytes,
             pressures=counters.pressures,
         )
+
+
+def _with_sums(
+    counted: Mapping[str, float | None], processes: Iterable[Process], paths: Mapping[str, str]
+) -> Mapping[str, float | None]:
+    """The cores that each group uses: as *counted*, or else the sum of what is known in it."""
+    inside: dict[str, list[float]] = {path: [] for path in paths}
+    by_shown = {shown: path for path, shown in paths.items()}
+    for process in processes:
+        if process.cpu_cores is not None:
+            inside[by_shown[process.workload]].append(process.cpu_cores)
+    cores: dict[str, float | None] = {}
+    # Backwards, so that a group comes after those in it.
+    for path in sorted(paths, reverse=True):
+        known = inside[path]
+        summed = round(sum(known), _DECIMALS) if known else None
+        used = cores[path] = counted.get(path, summed)
+        if path != "/" and used is not None:
+            inside[path.rpartition("/")[0] or "/"].append(used)
+    return cores
 
 
 def _processes(
@@ -184,6 +213,7 @@ def _processes(
             started_at=round(facts.booted_at + identity.started_ticks / facts.ticks_per_s, 2),
             workload=paths[process.path],
             command=clean(process.command, longest=LONGEST_COMMAND),
+            script=None if verdict.script is None else clean(verdict.script, longest=LONGEST_NAME),
             runtime=verdict.runtime,
             runtime_version=verdict.version,
             threads=process.threads,

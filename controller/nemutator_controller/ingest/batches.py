@@ -137,6 +137,7 @@ def _texts(report: Report) -> Iterator[tuple[str, int, Iterable[str | None]]]:
     yield "pod_uid", LONGEST_NAME, (one.pod_uid for one in workloads)
     yield "workload of a process", LONGEST_PATH, (one.workload for one in report.processes)
     yield "command", LONGEST_NAME, (one.command for one in report.processes)
+    yield "script", LONGEST_NAME, (one.script for one in report.processes)
     yield "runtime_version", LONGEST_NAME, (one.runtime_version for one in report.processes)
     yield "what is missing", LONGEST_TEXT, (one.what for one in report.missing)
     yield "why it is missing", LONGEST_TEXT, (one.why for one in report.missing)
@@ -155,6 +156,7 @@ def _numbers(report: Report) -> list[float | None]:
         machine.memory_bytes,
         machine.cpu_cores,
         machine.memory_used_bytes,
+        machine.memory_available_bytes,
         machine.swap_used_bytes,
         machine.load_1m,
         *astuple(machine.throughput),

@@ -109,7 +109,7 @@ def _cells(row: ShownRow) -> Sequence[str]:
     return (
         "  " * min(depth, 8) + row.name,
         row.kind,
-        _cores(row.cpu_cores),
+        ("~" if row.cpu_is_summed else "") + _cores(row.cpu_cores),
         _mebibytes(row.memory_bytes),
         *map(_percent, row.pressures),
         row.runtime,

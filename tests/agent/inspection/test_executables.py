@@ -88,6 +88,18 @@ async def test_where_we_may_not_look_the_command_is_what_there_is(bench: Bench) 
     assert bench.executables.denied == 0
 
 
+async def test_two_of_one_program_are_told_apart_by_their_scripts(bench: Bench) -> None:
+    bench.programs.of = {ONE: program("/usr/bin/python3", 5), TWO: HiddenFileError()}
+    bench.programs.words = {
+        ONE: (b"python3", b"/srv/shop/main.py", b"--token=hunter2"),
+        TWO: (b"python3", b"-m", b"gunicorn", b"hunter2"),
+    }
+    async with bench.running():
+        await bench.look(p1=b"python3", p2=b"python3")
+    scripts = {process: found.script for process, found in bench.executables.verdicts.items()}
+    assert scripts == {ONE: "/srv/shop/main.py", TWO: "-m gunicorn"}
+
+
 async def test_what_makes_the_worker_fail_is_tried_once_and_the_next_goes_on(bench: Bench) -> None:
     bench.programs.of = {ONE: program("/bin/bash", 5), TWO: program("/app", 6)}
     bench.worker.answers = {5: WorkerFailedError("hung"), 6: GO}

@@ -17,7 +17,7 @@ STAT = (
     b"cpu3 50 10 15 2000 250 3 4 4 5 0\nintr 9 0 0\nctxt 5\nbtime 1795231535\nprocesses 3\n"
 )
 MEMINFO = (
-    b"MemTotal:       1000 kB\nMemFree: 100 kB\nMemAvailable:    600 kB\n"
+    b"MemTotal:       1000 kB\nMemFree: 100 kB\nMemAvailable:    600 kB\nInactive(file): 250 kB\n"
     b"SwapTotal: 50 kB\nSwapFree: 20 kB\nHugePages_Total:       0\n"
 )
 
@@ -31,6 +31,10 @@ def test_memory_is_in_bytes() -> None:
     memory = parse_memory_use(MEMINFO)
     assert (memory.total_bytes, memory.available_bytes) == (1_024_000, 614_400)
     assert memory.swap_used_bytes == 30 * 1024
+
+
+def test_inactive_page_cache_is_not_used_and_active_is_as_in_every_group() -> None:
+    assert parse_memory_use(MEMINFO).used_bytes == 650 * 1024
 
 
 def test_a_file_without_its_line_is_malformed() -> None:

@@ -88,6 +88,37 @@ def test_counters_become_cores() -> None:
     assert report.processes[0].started_at == FACTS.booted_at + 0.5
 
 
+def test_a_group_that_nobody_counts_uses_what_is_known_in_it() -> None:
+    """As on control groups of version 1, where the CPU time of most groups is nobody's to count."""
+    seven, eight, nine = ProcessId(7, 0), ProcessId(8, 0), ProcessId(9, 0)
+
+    def seen(at: float, ticks: int, *, young: bool) -> Snapshot:
+        processes = {
+            seven: process("/a", cpu_ticks=ticks),
+            eight: process("/a/b", cpu_ticks=2 * ticks),
+        } | ({nine: process("/a/new")} if young else {})
+        groups = {"/a": group(None), "/a/b": group(ticks * 30_000), "/a/new": group(None)}
+        return snapshot(at, groups=groups, processes=processes)
+
+    report = folded(seen(10.0, 100, young=False), seen(11.0, 200, young=True))
+    assert {one.path: (one.cpu_cores, one.cpu_is_summed) for one in report.workloads} == {
+        "/": (0.0, False),
+        "/a": (4.0, True),
+        "/a/b": (3.0, False),
+        "/a/new": (None, False),
+    }
+
+
+def test_a_script_is_told_clean_and_bounded() -> None:
+    seven = ProcessId(7, 0)
+    found = {seven: Verdict("python", None, "\x1b[2J" * 99)}
+    seen = snapshot(1.0, processes={seven: process()})
+    script = report_of(None, seen, facts=FACTS, verdicts=found).processes[0].script
+    assert script is not None
+    assert script.isprintable()
+    assert len(script) <= LONGEST_NAME
+
+
 def test_a_group_made_anew_under_its_old_path_has_no_rate() -> None:
     seven = {ProcessId(7, 0): process("/a")}
     before = snapshot(1.0, groups={"/a": group(5, inode=1)}, processes=seven)

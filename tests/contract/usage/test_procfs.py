@@ -241,3 +241,14 @@ def test_this_machine_and_this_process() -> None:
     own = ProcessId(os.getpid(), reader.started_ticks(os.getpid()) or 0)
     assert snapshot.processes[own].memory_bytes > 1 << 20
     assert snapshot.memory.total_bytes > snapshot.memory.available_bytes > 0
+
+
+APART_BYTES = 64 << 20
+"""What a busy machine takes and gives back between two files, and what its CPUs hold ready."""
+
+
+def test_no_group_of_this_machine_has_more_memory_than_the_machine() -> None:
+    reader = eyes_on("", descriptors=4000, processes=4000, groups=1000)
+    snapshot = reader.snapshot(at=1.0, monotonic=1.0)
+    for path, group in snapshot.groups.items():
+        assert (group.memory_bytes or 0) <= snapshot.memory.used_bytes + APART_BYTES, path

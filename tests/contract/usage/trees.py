@@ -35,7 +35,10 @@ def plant(
     files = {
         "proc/self/mountinfo": "25 30 0:23 / /proc rw - proc proc rw\n" + mounts,
         "proc/stat": "cpu  100 0 0 900 0 0 0 0 0 0\ncpu0 100 0 0 900 0 0 0 0 0 0\nbtime 1700000000\n",
-        "proc/meminfo": "MemTotal: 1000 kB\nMemAvailable: 400 kB\nSwapTotal: 0 kB\nSwapFree: 0 kB\n",
+        "proc/meminfo": (
+            "MemTotal: 1000 kB\nMemFree: 300 kB\nMemAvailable: 400 kB\nInactive(file): 100 kB\n"
+            "SwapTotal: 0 kB\nSwapFree: 0 kB\n"
+        ),
         "proc/loadavg": "0.50 0.40 0.30 1/100 200\n",
         "proc/sys/kernel/osrelease": "6.8.0-31-generic\n",
         "proc/sys/kernel/random/boot_id": "a3520fbb-5ff8-407a-9227-85a7555f8ab1\n",

@@ -36,6 +36,14 @@ def test_what_disks_and_network_move_is_shown_where_it_is_told() -> None:
     )
 
 
+def test_what_nobody_counts_is_a_sum_and_a_script_tells_programs_apart() -> None:
+    summed = workload("/a") | {"cpu_is_summed": True}
+    scripted = process(1, "/a") | {"command": "python3", "script": "/srv/main.py"}
+    text = view(decode(document(workloads=[summed], processes=[scripted])))
+    assert "~250m" in text
+    assert "1 python3 /srv/main.py" in text
+
+
 def test_without_a_node_it_says_so() -> None:
     for said in (view(()), list_view(()), nothing_found((), namespace="x", selector=None)):
         assert said == "No node has reported yet.\n"

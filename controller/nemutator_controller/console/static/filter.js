@@ -1,7 +1,7 @@
 // What a person types into the filter box, as a question about one entry of the tree. Pure.
 
 const QUESTIONS = {
-  name: (entry, wanted) => entry.name.toLowerCase().includes(wanted),
+  name: (entry, wanted) => `${entry.name} ${entry.script}`.toLowerCase().includes(wanted),
   path: (entry, wanted) => entry.path.toLowerCase().includes(wanted),
   kind: (entry, wanted) => entry.kind === wanted,
   pid: (entry, wanted) => String(entry.pid) === wanted,

@@ -40,11 +40,17 @@ export function showMachine(node) {
     byId("memory-of"),
     `of ${bytes(machine.memory_bytes)} · ${percent((100 * used) / machine.memory_bytes)}${swap}`,
   );
+  attribute(byId("memory"), "title", memoryMeans(machine.memory_available_bytes));
   meter(byId("memory-meter"), used, machine.memory_bytes, bytes(used));
 
   for (const [resource, name] of Object.entries(PRESSURES)) {
     showPressure(byId(`pressure-${resource}`), name, machine.pressures[resource]);
   }
+}
+
+function memoryMeans(available) {
+  const had = available == null ? "" : `; ${bytes(available)} could be had without swapping`;
+  return `in use, with the page cache that was touched lately, as kubelet counts it${had}`;
 }
 
 export const FIRST_LOOK = "not known: a rate needs two looks, so the first report has none";

@@ -1,7 +1,7 @@
 // From one node of the topology to the rows that are shown. Pure.
 //
-// An entry is a workload (a cgroup) or a process: {key, kind, name, path, pid, cpu, memory,
-// waiting, waits, count, runtimes, detail, open, children}. null means: not known.
+// An entry is a workload (a cgroup) or a process: {key, kind, name, script, path, pid, cpu, summed,
+// memory, waiting, waits, count, runtimes, detail, open, children}. null means: not known.
 
 import { counted, runtime, visible, worst } from "./format.js";
 
@@ -35,6 +35,8 @@ function group(workload) {
     path: visible(workload.path),
     pid: null,
     cpu: workload.cpu_cores,
+    summed: workload.cpu_is_summed ?? false,
+    script: "",
     memory: workload.memory_bytes,
     waiting,
     waits,
@@ -57,9 +59,11 @@ function leaf(process) {
     key: `p:${process.pid}:${process.started_at}`,
     kind: "process",
     name: visible(process.command),
+    script: visible(process.script ?? ""),
     path: visible(process.workload),
     pid: process.pid,
     cpu: process.cpu_cores,
+    summed: false,
     memory: process.memory_bytes,
     waiting: null,
     waits: "",
@@ -67,7 +71,7 @@ function leaf(process) {
     runtimes: process.runtime
       ? [visible(runtime(process.runtime, process.runtime_version))]
       : [],
-    detail: `pid ${process.pid}`,
+    detail: [visible(process.script ?? ""), `pid ${process.pid}`].filter(Boolean).join(" · "),
     open: false,
     children: [],
   };
@@ -94,12 +98,18 @@ function sum(entry) {
   const own = entry.children.filter((child) => child.kind === "process");
   entry.runtimes = [...new Set(own.flatMap((child) => child.runtimes))].sort();
   // A container is named by digits only: what runs in it says more, also while it is folded.
-  const programs = [...new Set(own.map((child) => child.name))].sort();
+  const programs = [...new Set(own.map(called))].sort();
   const named = [...programs.slice(0, NAMED_PROGRAMS), ...(programs[NAMED_PROGRAMS] ? ["…"] : [])];
   if (entry.kind !== "root" && named.length > 0) entry.detail += ` · ${named.join(", ")}`;
   // A group that only holds other groups is a way down, like a slice.
   entry.open ||= entry.kind === "group" && own.length < entry.children.length;
   return entry.count;
+}
+
+/** `python main.py` for one that runs /srv/shop/main.py. */
+function called({ name, script }) {
+  const last = script.split("/").at(-1);
+  return last && last !== name ? `${name} ${last}` : name;
 }
 
 /**

@@ -9,10 +9,12 @@ import { GROUP_LIMIT, flatten, narrow, ordering } from "./tree.js";
 const DESCENDS_AT_FIRST = { name: false, cpu: true, memory: true, waiting: true, count: true };
 
 const WHY_UNKNOWN = {
-  cpu: `${FIRST_LOOK}, and a group needs the kernel's CPU accounting for it`,
+  cpu: FIRST_LOOK,
   memory: "not known: the kernel does not account memory for this group",
   waiting: "not known: the kernel tells pressure (PSI) for groups only, and not for this one",
 };
+
+const SUMMED = "the sum of its processes that were seen: the kernel counts no CPU for this group";
 
 export class TreeGrid {
   #table = byId("tree");
@@ -126,7 +128,9 @@ export class TreeGrid {
       (badge, { said }) => text(badge, said),
     );
     attribute(name, "title", `${entry.name}\n${entry.path}`);
-    this.#fillNumber(cpu, entry.cpu, cores, this.#machine.cpu_cores, "cpu");
+    const say = entry.summed ? (value) => `~${cores(value)}` : cores;
+    this.#fillNumber(cpu, entry.cpu, say, this.#machine.cpu_cores, "cpu");
+    if (entry.summed) attribute(cpu, "title", SUMMED);
     this.#fillNumber(memory, entry.memory, bytes, this.#machine.memory_used_bytes, "memory");
     const waits = entry.waiting == null ? UNKNOWN : `${entry.waits} ${percent(entry.waiting)}`.trim();
     text(waiting.firstElementChild, waits);
