@@ -23,8 +23,10 @@ def shop(installation: Installation) -> Iterator[str]:
     with new_namespace(installation.cluster, "shop") as name:
         yield name
         # These two belong to no namespace, which would take them with it.
-        for binding in ("anna-operator", "sre-operators"):
-            installation.cluster.kubectl("delete", "clusterrolebinding", f"{binding}-{name}")
+        bindings = [f"{binding}-{name}" for binding in ("anna-operator", "sre-operators")]
+        installation.cluster.kubectl(
+            "delete", "clusterrolebinding", *bindings, "--ignore-not-found"
+        )
 
 
 def documented(installation: Installation, shop: str) -> list[str]:
