@@ -15,7 +15,7 @@ from nemutator_agent.credentials.vault.ledger_records import LedgerToken, LoginI
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 from nemutator_common.secret import Secret
 
 from tests.fakes.clocks import ManualClock

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import Volume
-from nemutator_common.publications import Publication, PublishedPod
+from nemutator_agent.publications import Publication, PublishedPod
 from nemutator_common.secret import Secret
 
 UID = "0a1b2c3d-0000-4111-8222-333344445555"

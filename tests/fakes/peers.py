@@ -2,7 +2,7 @@
 
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError, Step
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 from nemutator_common.wire import Grant
 
 POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="api")

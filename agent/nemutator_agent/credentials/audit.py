@@ -8,12 +8,12 @@ from typing import Literal
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
-from nemutator_common.publications import PublishedPod
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
 from nemutator_agent.credentials.audit_texts import fit
 from nemutator_agent.credentials.ports import GrantSink
+from nemutator_agent.publications import PublishedPod
 
 log = logging.getLogger(__name__)
 

@@ -8,8 +8,6 @@ import struct
 from dataclasses import asdict
 from pathlib import Path
 
-from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH, Publication
-
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.http_messages import (
     LARGEST_ANSWER,
@@ -19,6 +17,7 @@ from nemutator_agent.mount.http_messages import (
     request,
 )
 from nemutator_agent.mount.pods_root import pods_root_for
+from nemutator_agent.publications import INSTANCE_PATH, PUBLICATIONS_PATH, Publication
 
 _CREDENTIALS = struct.Struct("iII")
 

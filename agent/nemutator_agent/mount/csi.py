@@ -6,7 +6,7 @@ Numbers of fields are those of csi.proto (v1) and of kubelet's pluginregistratio
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from nemutator_common.protobuf import MalformedMessageError, Message, fields
+from nemutator_agent.mount.protobuf import MalformedMessageError, Message, fields
 
 LARGEST_REQUEST = 1 << 20
 """Of all that a pod declares and a few tokens, less than a tenth."""

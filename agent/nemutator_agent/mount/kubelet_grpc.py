@@ -16,10 +16,10 @@ import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
 from nemutator_common import __version__, names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.protobuf import MalformedMessageError
 
 from nemutator_agent.mount import csi
 from nemutator_agent.mount.failures import CredentialsUnavailableError
+from nemutator_agent.mount.protobuf import MalformedMessageError
 from nemutator_agent.mount.publishing import TooManyVolumesError, VolumePublisher
 from nemutator_agent.mount.volumes import InvalidVolumeError, ended_volume, volume_of
 

@@ -3,9 +3,8 @@
 from collections.abc import Iterable
 from typing import Protocol
 
-from nemutator_common.publications import Publication
-
 from nemutator_agent.mount.records import VolumeRecord
+from nemutator_agent.publications import Publication
 
 
 class Credentials(Protocol):

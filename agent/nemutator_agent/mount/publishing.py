@@ -11,12 +11,12 @@ from contextlib import asynccontextmanager
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
-from nemutator_common.publications import Publication
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.ports import Credentials, PodMounts, VolumeRecords
 from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import InvalidVolumeError, Volume
+from nemutator_agent.publications import Publication
 
 log = logging.getLogger(__name__)
 

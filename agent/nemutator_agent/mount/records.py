@@ -3,9 +3,8 @@
 import json
 from dataclasses import asdict, dataclass
 
-from nemutator_common.publications import PublishedPod
-
 from nemutator_agent.mount.volumes import Volume, is_target, is_volume_id
+from nemutator_agent.publications import PublishedPod
 
 LARGEST = 256 << 10
 

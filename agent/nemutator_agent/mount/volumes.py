@@ -5,10 +5,10 @@ import re
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from nemutator_common.publications import PublishedPod
 from nemutator_common.secret import Secret
 
 from nemutator_agent.mount.csi import PublishRequest, UnpublishRequest, may_be_written
+from nemutator_agent.publications import PublishedPod
 
 LONGEST_PATH = 1024
 

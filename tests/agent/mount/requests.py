@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping
 
-from nemutator_common.protobuf import Message
+from nemutator_agent.mount.protobuf import Message
 
 from tests.fakes.mounting import UID, target_of
 
@@ -21,6 +21,15 @@ CONTEXT = {
 
 def tokens(token: object = "a.b.c") -> str:
     return json.dumps({"vault": {"token": token, "expirationTimestamp": "2026-01-01T00:00:00Z"}})
+
+
+def add_map(message: Message, field: int, entries: Mapping[str, str]) -> None:
+    """map<string, string>."""
+    for key, value in entries.items():
+        entry = Message()
+        entry.text(1, key)
+        entry.text(2, value)
+        message.message(field, entry.encoded())
 
 
 def publish_message(
@@ -42,8 +51,8 @@ def publish_message(
     message.text(4, target or target_of())
     message.message(5, capability.encoded())
     message.number(6, 1)
-    message.mapping(7, ({TOKENS: tokens()} if secrets is None else secrets).items())
-    message.mapping(8, context.items())
+    add_map(message, 7, {TOKENS: tokens()} if secrets is None else secrets)
+    add_map(message, 8, context)
     return message.encoded()
 
 

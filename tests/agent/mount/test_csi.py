@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.mount import csi
-from nemutator_common.protobuf import MalformedMessageError, Message, fields, text
+from nemutator_agent.mount.protobuf import MalformedMessageError, Message, fields
 
 from tests.agent.mount.requests import CONTEXT, TOKENS, publish_message, tokens, unpublish_message
 from tests.fakes.mounting import target_of
@@ -81,7 +81,10 @@ def test_what_is_too_much_or_no_text_is_malformed(message: bytes) -> None:
 
 
 def test_registration_says_who_we_are_and_hears_the_answer() -> None:
-    told = {one.number: text(one) for one in fields(csi.plugin_registration("d.io", "/csi.sock"))}
+    told = {
+        one.number: one.content.decode()
+        for one in fields(csi.plugin_registration("d.io", "/csi.sock"))
+    }
     assert told == {1: "CSIPlugin", 2: "d.io", 3: "/csi.sock", 4: "1.0.0"}
     answer = Message()
     answer.number(1, 1)
@@ -92,7 +95,7 @@ def test_registration_says_who_we_are_and_hears_the_answer() -> None:
 
 
 def test_answers_say_what_kubelet_asks_for() -> None:
-    assert [text(one) for one in fields(csi.plugin_info("d.io", "1"))] == ["d.io", "1"]
-    assert [text(one) for one in fields(csi.node_info("node-1"))] == ["node-1"]
+    assert [one.content.decode() for one in fields(csi.plugin_info("d.io", "1"))] == ["d.io", "1"]
+    assert [one.content.decode() for one in fields(csi.node_info("node-1"))] == ["node-1"]
     (ready,) = fields(csi.probed())
     assert [(one.number, one.value) for one in fields(ready.content)] == [(1, 1)]

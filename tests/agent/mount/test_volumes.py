@@ -7,7 +7,7 @@ from nemutator_agent.mount.volumes import (
     is_target,
     volume_of,
 )
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 
 from tests.agent.mount.requests import CONTEXT, TOKENS, publish_message, tokens, unpublish_message
 from tests.fakes.mounting import ROOT, UID, target_of

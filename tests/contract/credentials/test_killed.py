@@ -14,8 +14,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_agent.publications import PUBLICATIONS_PATH
 from nemutator_common.data_directory_files import prepare, renew_link_token
-from nemutator_common.publications import PUBLICATIONS_PATH
 
 from tests.contract.credentials.places import RealPlace, real_place
 from tests.fakes.pod_sockets import call

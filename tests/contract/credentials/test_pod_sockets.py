@@ -8,8 +8,8 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.credentials.pods.sockets import LIMITS
+from nemutator_agent.publications import INSTANCE_PATH, PUBLICATIONS_PATH
 from nemutator_common import names
-from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH
 
 from tests.fakes.brokers import FRESH_S
 from tests.fakes.listeners import closing, everything, one_answer

@@ -10,7 +10,7 @@ import pytest
 from nemutator_agent.mount.credentials_socket import CredentialsSocket
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.ports import Credentials
-from nemutator_common.publications import Publication, PublishedPod
+from nemutator_agent.publications import Publication, PublishedPod
 
 from tests.fakes.mounting import FakeCredentials
 

@@ -10,8 +10,8 @@ import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
 import pytest
 from nemutator_agent.mount.kubelet_grpc import KubeletCalls
+from nemutator_agent.mount.protobuf import Message, fields
 from nemutator_agent.mount.publishing import VolumePublisher
-from nemutator_common.protobuf import Message, fields, text
 
 from tests.agent.mount.requests import publish_message, unpublish_message
 from tests.fakes.clocks import ManualClock
@@ -67,7 +67,7 @@ async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
 async def test_kubelet_learns_where_the_driver_is(driver: Driver, tmp_path: Path) -> None:
     service = "/pluginregistration.Registration"
     answer = await call(driver.registration, f"{service}/GetInfo", b"")
-    told = {one.number: text(one) for one in fields(answer)}
+    told = {one.number: one.content.decode() for one in fields(answer)}
     assert told == {
         1: "CSIPlugin",
         2: "agent.nemutator.io",
@@ -82,11 +82,11 @@ async def test_kubelet_learns_where_the_driver_is(driver: Driver, tmp_path: Path
 
 async def test_kubelet_learns_who_it_is(driver: Driver) -> None:
     (name, _) = fields(await driver.identity("GetPluginInfo"))
-    assert text(name) == "agent.nemutator.io"
+    assert name.content.decode() == "agent.nemutator.io"
     assert await driver.identity("GetPluginCapabilities") == b""
     assert await driver.identity("Probe")
     (node,) = fields(await driver.node("NodeGetInfo"))
-    assert text(node) == "node-1"
+    assert node.content.decode() == "node-1"
     assert await driver.node("NodeGetCapabilities") == b""
 
 

@@ -16,7 +16,7 @@ from pathlib import Path
 from socketserver import ThreadingUnixStreamServer
 from typing import Any
 
-from nemutator_common.publications import INSTANCE_PATH, PUBLICATIONS_PATH
+from nemutator_agent.publications import INSTANCE_PATH, PUBLICATIONS_PATH
 
 from tests.testbed.parts.node.node import Node
 

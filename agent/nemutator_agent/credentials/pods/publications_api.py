@@ -1,4 +1,4 @@
-"""Takes publications from the mount process: `nemutator_common.publications`."""
+"""Takes publications from the mount process: `nemutator_agent.publications`."""
 
 import re
 from typing import Protocol
@@ -6,14 +6,14 @@ from typing import Protocol
 import msgspec
 from aiohttp import web
 from nemutator_common.errors import OperatorError
-from nemutator_common.publications import (
+
+from nemutator_agent.credentials.pods.publishing import PodPublisher
+from nemutator_agent.publications import (
     INSTANCE_PATH,
     PUBLICATIONS_PATH,
     Instance,
     Publication,
 )
-
-from nemutator_agent.credentials.pods.publishing import PodPublisher
 
 _VOLUME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,127}")
 _LONGEST = 4096

@@ -10,13 +10,13 @@ from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations, from_volume
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.meters import Meter
-from nemutator_common.publications import Publication
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.ports import CallerHandler, Listener, Listeners
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.publications import Publication
 
 log = logging.getLogger(__name__)
 

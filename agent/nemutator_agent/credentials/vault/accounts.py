@@ -2,7 +2,7 @@
 
 from dataclasses import dataclass, field
 
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 
 
 @dataclass(frozen=True, slots=True)

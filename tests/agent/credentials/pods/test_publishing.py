@@ -7,10 +7,10 @@ from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publishing import MOST, PodPublisher
 from nemutator_agent.credentials.ports import CallerHandler
 from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.publications import Publication, PublishedPod
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.publications import Publication, PublishedPod
 from nemutator_common.secret import Secret
 
 from tests.fakes.brokers import JWT, BrokerSetup

@@ -1,5 +1,5 @@
 from nemutator_agent.credentials.vault.accounts import account
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 
 POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="api.v2")
 

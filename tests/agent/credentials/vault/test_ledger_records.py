@@ -19,7 +19,7 @@ from nemutator_agent.credentials.vault.ledger_records import (
     read,
     token_of,
 )
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 from nemutator_common.secret import Secret
 
 ACCOUNT = Account(PublishedPod("shop", "api-1", "u-1", "api"), "shop.api")

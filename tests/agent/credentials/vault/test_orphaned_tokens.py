@@ -9,8 +9,8 @@ import pytest
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import POLL_S
+from nemutator_agent.publications import PublishedPod
 from nemutator_common import names
-from nemutator_common.publications import PublishedPod
 from nemutator_common.readiness import Readiness
 
 from tests.fakes.brokers import FRESH_S, ORPHANS_S, BrokerSetup, home_of

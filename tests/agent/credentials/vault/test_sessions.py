@@ -2,7 +2,7 @@ from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.cache import CachedDocument
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_common.publications import PublishedPod
+from nemutator_agent.publications import PublishedPod
 
 POD = PublishedPod(namespace="shop", name="api-1", uid="u-1", service_account="api")
 

@@ -1,7 +1,7 @@
 """The shapes survive the way over the socket."""
 
 import msgspec
-from nemutator_common.publications import Instance, Publication, PublishedPod
+from nemutator_agent.publications import Instance, Publication, PublishedPod
 
 
 def test_a_publication_is_the_same_on_the_other_side() -> None:

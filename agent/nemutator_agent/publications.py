@@ -1,4 +1,4 @@
-"""What the mount process tells the credentials process: shapes only, standard library only.
+"""What the mount process tells the credentials process: shapes only, for both import them.
 
 Over the credentials process's private socket, which only root of the agent's pod can open:
 
