@@ -26,6 +26,7 @@ from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Frame
 
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 SOURCE = Path(__file__).parent.parent / "golden" / "go" / "frames" / "main.go"
 
@@ -202,7 +203,7 @@ async def test_a_whole_profile_is_what_the_runtime_would_say(
         rows.append(RawRow(program.pid, user, (), (0, 0), count))
     recorded = sum(row.count for row in rows)
     raw = RawProfile(99, time.time(), 1.0, tuple(rows), recorded, {"no_stack": 2}, 1.5)
-    symbolising = WorkerSymboliser(ProcMaps(), worker, meter=MemoryMeter())
+    symbolising = WorkerSymboliser(ProcMaps(), worker, process=fake_process(meter=MemoryMeter()))
     content, notes = await symbolising.symbolise(raw)
     assert notes == ()
     profile = pprof.decode(content)

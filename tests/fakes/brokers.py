@@ -22,6 +22,7 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.ledgers import MemoryLedger
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import POD, RecordedGrants
+from tests.fakes.process import fake_process
 from tests.fakes.vaults import MemoryVault
 
 PATIENCE_S = 10.0
@@ -58,20 +59,17 @@ class BrokerSetup:
     unfinished: Sequence[LoginIntent] = ()
 
     def __post_init__(self) -> None:
+        self.process = fake_process(clock=self.clock, meter=self.meter)
         self.audit = Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock)
-        calls = VaultCalls(self.vault, deadline_s=PATIENCE_S, clock=self.clock, meter=self.meter)
-        self.revocations = Revocations(
-            calls, self.audit, self.ledger, clock=self.clock, meter=self.meter, roll=lambda: 0.5
-        )
+        calls = VaultCalls(self.vault, deadline_s=PATIENCE_S, process=self.process)
+        self.revocations = Revocations(calls, self.audit, self.ledger, process=self.process)
         self.orphans = OrphanedTokens(
             self.left,
             self.unfinished,
             self.revocations,
             self.ended_pods,
             wait_s=ORPHANS_S,
-            clock=self.clock,
-            meter=self.meter,
-            roll=lambda: 0.5,
+            process=self.process,
         )
         self.broker = Broker(
             calls,
@@ -81,9 +79,7 @@ class BrokerSetup:
             self.ledger,
             fresh_s=FRESH_S,
             stale_s=STALE_S,
-            clock=self.clock,
-            meter=self.meter,
-            roll=lambda: 0.5,
+            process=self.process,
         )
 
     @property

@@ -25,7 +25,6 @@ from nemutator_common.serving.server import HttpServer
 
 from tests.fakes.brokers import JWT, BrokerSetup
 from tests.fakes.peers import POD
-from tests.fakes.process import fake_process
 
 PATIENCE_S = 30.0
 
@@ -49,10 +48,9 @@ class Node:
         self.folder = folder
         self.private = folder / "credentials.sock"
         self._attestor = attestor or Everybody(lambda _: POD.uid)
-        meter = self.setup.meter
-        process = fake_process(clock=self.setup.clock, meter=meter)
+        process = self.setup.process
         self.publisher = PodPublisher(
-            self.setup.broker, PodSockets(process), self._handler, meter=meter
+            self.setup.broker, PodSockets(process), self._handler, process
         )
         self.server = HttpServer(
             process=process,
@@ -64,7 +62,7 @@ class Node:
         )
 
     def learn(self, told: str) -> None:
-        """What mount sees of the machine is nothing to a attestor that is given."""
+        """What mount sees of the machine is nothing to an attestor that is given."""
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Node"]:
@@ -125,8 +123,7 @@ class Node:
             node="n1",
             auth_mount="kubernetes",
             rate=50,
-            clock=self.setup.clock,
-            meter=self.setup.meter,
+            process=self.setup.process,
         )
 
 

@@ -40,7 +40,7 @@ from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_agent.identity.attestors import LearningPodAttestor, RuleAttestor
+from nemutator_agent.identity.attestors import LearningPodAttestor
 from nemutator_agent.settings import CredentialsSettings
 
 PRIVATE_LIMITS = Limits(body_bytes=512 << 10, connections=64)
@@ -80,9 +80,9 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
             node=node,
             audit=Audit(
                 grants,
+                process.clock,
                 node=node,
                 key=digest_key(process.directory.root / "audit.key"),
-                clock=process.clock,
             ),
         )
         process.supervisor.add("ship grants", grants.run)
@@ -95,7 +95,6 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
 async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
     """In a cluster: a socket for each pod that mount publishes, and Vault behind them."""
     process, settings = parts.process, parts.settings
-    clock, meter = process.clock, process.meter
     attestor = _attestor(settings.pods_root)
     vault = HvacVault(
         settings.vault_address,
@@ -104,22 +103,16 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
         auth_mount=settings.vault_auth_mount,
         call_s=settings.vault_call_s,
     )
-    calls = VaultCalls(vault, deadline_s=settings.vault_call_s, clock=clock, meter=meter)
-    ledger = LedgerFile(
-        process.directory.root, clock=clock, meter=meter, readiness=process.readiness
-    )
-    revocations = Revocations(
-        calls, parts.audit, ledger, clock=clock, meter=meter, roll=process.dice.random
-    )
+    calls = VaultCalls(vault, process, deadline_s=settings.vault_call_s)
+    ledger = LedgerFile(process.directory.root, process)
+    revocations = Revocations(calls, parts.audit, ledger, process)
     orphans = OrphanedTokens(
         ledger.left,
         ledger.unfinished,
         revocations,
         ProcEndedPods(),
+        process,
         wait_s=settings.orphans_s,
-        clock=clock,
-        meter=meter,
-        roll=process.dice.random,
     )
     broker = Broker(
         calls,
@@ -127,28 +120,25 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
         revocations,
         orphans,
         ledger,
+        process,
         fresh_s=settings.fresh_s,
         stale_s=settings.stale_s,
-        clock=clock,
-        meter=meter,
-        roll=process.dice.random,
     )
 
     def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
         return PodHandler(
             session,
             declarations,
+            process,
             broker=broker,
             attestor=attestor,
             audit=parts.audit,
             node=parts.node,
             auth_mount=settings.vault_auth_mount,
             rate=settings.requests_per_s,
-            clock=clock,
-            meter=meter,
         )
 
-    publisher = PodPublisher(broker, PodSockets(process), handler, meter=meter)
+    publisher = PodPublisher(broker, PodSockets(process), handler, process)
     server = _private(
         process,
         PublicationsApi(publisher, attestor, instance=secrets.token_hex(16)).routes(),
@@ -172,17 +162,14 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
 async def _with_files(parts: _Parts) -> AsyncIterator[None]:
     """Without a cluster: one socket for all callers, and a file of secrets behind it."""
     process, settings = parts.process, parts.settings
-    clock, meter = process.clock, process.meter
     files = SecretFiles(process.directory.root)
-    store = SecretStore(files.load(), files, clock=clock)
+    store = SecretStore(files.load(), files, process)
     handler = MachineHandler(
         store,
-        attestor=RuleAttestor(),
+        process,
         audit=parts.audit,
         node=parts.node,
         rate=settings.requests_per_s,
-        clock=clock,
-        meter=meter,
     )
     where = settings.agent_socket or str(process.directory.root / names.POD_SOCKET)
     public = HttpServer(

@@ -34,20 +34,17 @@ _BUFFERED_BYTES = 8 << 20
 
 
 async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
-    """`nemutator-agent observe`: look, report, and say how that goes, until *stop*."""
+    """`nemutator-agent observe`: take snapshots, report them, and say how that goes, until *stop*."""
     process = real_process(settings.data_dir)
-    directory, supervisor = process.directory, process.supervisor
-    clock, meter, roll = process.clock, process.meter, process.dice.random
+    supervisor = process.supervisor
     files = OpenFiles(most=min(settings.descriptors, _files_left()))
     reader = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
     worker = examination_worker()
-    executables = Executables(
-        ProcExecutables(reader.started_ticks), worker, clock=clock, meter=meter, roll=roll
-    )
+    executables = Executables(ProcExecutables(reader.started_ticks), worker, process)
     server = HttpServer(
         process=process,
         name=names.OBSERVE,
-        address=UnixAddress(directory.socket(names.OBSERVE)),
+        address=UnixAddress(process.directory.socket(names.OBSERVE)),
         routes=(),
         operations=frozenset({"healthz", "readyz", "metrics"}),
         limits=_LIMITS,
@@ -64,25 +61,21 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
         )
-        sampler = UsagePoller(
+        poller = UsagePoller(
             reader,
             executables,
             uplink,
+            process,
             interval_s=settings.interval_s,
             summary_s=settings.summary_s,
-            clock=clock,
-            meter=meter,
-            readiness=process.readiness,
         )
         await server.bind()
         supervisor.add("serve", server.run)
         supervisor.add("ship reports", uplink.run)
         supervisor.add("inspect executables", executables.run)
-        supervisor.add("sample", sampler.run)
+        supervisor.add("take snapshots", poller.run)
         try:
-            with profiling(
-                supervisor, brain, settings, node=node, clock=clock, meter=meter, roll=roll
-            ):
+            with profiling(process, brain, settings, node=node):
                 await supervisor.run(stop)
         finally:
             worker.stop()

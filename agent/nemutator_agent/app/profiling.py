@@ -1,12 +1,10 @@
 """The profiler of `nemutator-agent observe`, put together."""
 
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.shipping.brain_http import BrainOverHttp, ProfilesOverHttp
-from nemutator_common.supervising import Supervisor
 
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.app.workers import symbol_worker
@@ -20,33 +18,24 @@ from nemutator_agent.settings import ObserveSettings
 
 @contextmanager
 def profiling(
-    supervisor: Supervisor,
-    brain: BrainOverHttp,
-    settings: ObserveSettings,
-    *,
-    node: str,
-    clock: Clock,
-    meter: Meter,
-    roll: Callable[[], float],
+    process: Process, brain: BrainOverHttp, settings: ObserveSettings, *, node: str
 ) -> Iterator[None]:
-    """Add the profiler's tasks to *supervisor*; nothing is loaded before the first request."""
+    """Add the profiler's tasks to *process*; nothing is loaded before the first request."""
     worker = symbol_worker()
-    symbols = WorkerSymboliser(ProcMaps(), worker, meter=meter)
+    symbols = WorkerSymboliser(ProcMaps(), worker, process)
     sessions = ProfileSessions(
         ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
         KernelSampler(),
         symbols,
         symbols,
+        process,
         node=node,
         bounds=Bounds(seconds=settings.profile_seconds, hz=settings.profile_hz),
-        clock=clock,
-        meter=meter,
-        roll=roll,
     )
-    supervisor.add("tell of profiles", sessions.tell)
-    supervisor.add("make profiles", sessions.work)
-    supervisor.add("ask for profiles", sessions.ask)
+    process.supervisor.add("tell of profiles", sessions.tell)
+    process.supervisor.add("make profiles", sessions.work)
+    process.supervisor.add("ask for profiles", sessions.ask)
     try:
         yield
     finally:

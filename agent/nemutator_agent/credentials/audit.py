@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import logging
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass
 from typing import Literal
 
 from nemutator_common import names
@@ -43,6 +43,7 @@ def subject_of(pod: PublishedPod) -> AuditSubject:
     )
 
 
+@dataclass(eq=False, slots=True)
 class Audit:
     """Paths are recorded as digests with *key*: equal paths are seen to be equal, and no more.
 
@@ -50,11 +51,11 @@ class Audit:
     refuses would be lost, and the secret given.
     """
 
-    def __init__(self, sink: GrantSink, *, node: str, key: Secret, clock: Clock) -> None:
-        self._sink = sink
-        self._node = node
-        self._key = key.reveal().encode()
-        self._clock = clock
+    sink: GrantSink
+    clock: Clock
+    _: KW_ONLY
+    node: str
+    key: Secret
 
     def record(
         self,
@@ -72,10 +73,10 @@ class Audit:
         cached: bool = False,
         lasts_s: float | None = None,
     ) -> None:
-        now = self._clock.now()
+        now = self.clock.now()
         grant = Grant(
             at=now,
-            node=self._node,
+            node=self.node,
             namespace=fit(of.namespace),
             pod=fit(of.pod),
             pod_uid=fit(of.pod_uid),
@@ -91,7 +92,7 @@ class Audit:
             role=fit(role),
             expires_at=None if lasts_s is None else now + lasts_s,
         )
-        self._sink.put(grant)
+        self.sink.put(grant)
         line: dict[names.Key, object] = {
             names.OPERATION: operation,
             names.RESULT: result,
@@ -107,4 +108,4 @@ class Audit:
     def _digest(self, path: str) -> str:
         # A path that is no UTF-8 has a digest, too.
         octets = path.encode("utf-8", "surrogatepass")
-        return hmac.new(self._key, octets, hashlib.sha256).hexdigest()[:DIGEST_HEX]
+        return hmac.new(self.key.reveal().encode(), octets, hashlib.sha256).hexdigest()[:DIGEST_HEX]

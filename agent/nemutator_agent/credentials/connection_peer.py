@@ -1,23 +1,24 @@
 """Takes hold of whoever connects to a pod's socket, before the first byte."""
 
 import socket
+from dataclasses import dataclass
 
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Peer, open_peer
 
 
+@dataclass(eq=False, slots=True)
 class UnknownPeer:
     """A caller whom the kernel does not name: let in as far as the answer that says so."""
 
     uid = -1
 
-    def __init__(self, refused: AttestationError) -> None:
-        self._refused = refused
+    refused: AttestationError
 
     def facts(self) -> ProcessFacts:
         # A new one each time: the old would keep its frames, and with them the connection.
-        raise AttestationError(self._refused.step, self._refused.why)
+        raise AttestationError(self.refused.step, self.refused.why)
 
     def close(self) -> None:
         pass

@@ -10,11 +10,10 @@ from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease
 from nemutator_agent.identity.facts import ProcessFacts
-from nemutator_agent.identity.rules import Rule
 
 
 class Vault(Protocol):
-    """Each method raises a `failures.StoreError`."""
+    """Each method raises a `failures.VaultError`."""
 
     async def login(self, role: str, jwt: Secret) -> Lease: ...
 
@@ -67,19 +66,13 @@ class ConnectedPeer(Protocol):
     def uid(self) -> int: ...
 
     def facts(self) -> ProcessFacts:
-        """As they are now; raises `RefusedError`, also when the process is not there any more."""
+        """As they are now; raises `AttestationError`, also when the process is not there any more."""
         ...
 
 
 class AttestsPods(Protocol):
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
-        """Raises `RefusedError`."""
-        ...
-
-
-class AttestsByRules(Protocol):
-    def admit(self, peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) -> None:
-        """Raises `RefusedError`."""
+        """Raises `AttestationError`."""
         ...
 
 
@@ -105,7 +98,7 @@ class SecretResponse(Protocol):
 
 
 class AdmittedCaller(Protocol):
-    """A caller who has been let in, for one request. Each method may raise a `Refusal`."""
+    """A caller who has been let in, for one request. Each method may raise an `HttpRefusal`."""
 
     def whoami(self) -> Mapping[str, object]: ...
 
@@ -120,7 +113,7 @@ class CallerHandler(Protocol):
     """Who serves the callers of one socket."""
 
     def admit(self, peer: ConnectedPeer) -> AdmittedCaller:
-        """Raises a `Refusal`."""
+        """Raises an `HttpRefusal`."""
         ...
 
 

@@ -2,19 +2,23 @@
 
 from collections import OrderedDict
 from collections.abc import Hashable
+from dataclasses import dataclass, field
 
 
+@dataclass(eq=False, slots=True, kw_only=True)
 class RateLimit:
-    def __init__(self, *, rate: float, burst: float) -> None:
-        self._rate = rate
-        self._burst = burst
-        self._level = burst
-        self._at: float | None = None
+    rate: float
+    burst: float
+    _at: float | None = field(default=None, init=False)
+    _level: float = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._level = self.burst
 
     def take(self, now: float) -> bool:
         """Whether there was one left at *now*, which never runs backwards."""
         if self._at is not None:
-            self._level = min(self._burst, self._level + (now - self._at) * self._rate)
+            self._level = min(self.burst, self._level + (now - self._at) * self.rate)
         self._at = now
         if self._level < 1:
             return False
@@ -26,18 +30,18 @@ class RateLimit:
         self._level -= more
 
 
+@dataclass(eq=False, slots=True, kw_only=True)
 class RateLimits:
     """One for each of many callers; those who asked longest ago are forgotten, and start anew."""
 
-    def __init__(self, *, rate: float, burst: float, most: int = 1024) -> None:
-        self._rate = rate
-        self._burst = burst
-        self._most = most
-        self._buckets: OrderedDict[Hashable, RateLimit] = OrderedDict()
+    rate: float
+    burst: float
+    most: int = 1024
+    _limits: OrderedDict[Hashable, RateLimit] = field(default_factory=OrderedDict, init=False)
 
     def take(self, who: Hashable, now: float) -> bool:
-        bucket = self._buckets.pop(who, None) or RateLimit(rate=self._rate, burst=self._burst)
-        self._buckets[who] = bucket
-        if len(self._buckets) > self._most:
-            self._buckets.popitem(last=False)
-        return bucket.take(now)
+        limit = self._limits.pop(who, None) or RateLimit(rate=self.rate, burst=self.burst)
+        self._limits[who] = limit
+        if len(self._limits) > self.most:
+            self._limits.popitem(last=False)
+        return limit.take(now)

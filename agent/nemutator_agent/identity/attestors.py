@@ -1,7 +1,7 @@
 """The decision: facts of a process on one side, who it would have to be on the other."""
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
@@ -10,15 +10,15 @@ from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of
 from nemutator_agent.identity.rules import Rule, split_cgroup
 
 
+@dataclass(eq=False, slots=True)
 class PodAttestor:
     """In a cluster: kubelet says whose the socket is, the kernel says whose the process is."""
 
-    def __init__(self, root: PodsRoot) -> None:
-        self._root = root
+    root: PodsRoot
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         """Return when the process is in the pod that the socket was given to; else AttestationError."""
-        found = pod_of(facts.cgroup, self._root)
+        found = pod_of(facts.cgroup, self.root)
         if found != pod_uid:
             raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
 
@@ -61,15 +61,13 @@ class LearningPodAttestor:
         PodAttestor(self._root).admit(facts, pod_uid)
 
 
-class RuleAttestor:
-    """Outside of Kubernetes: by user, program and control group."""
-
-    def admit(self, peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) -> None:
-        """Return when one of *rules* holds in all its parts; else AttestationError."""
-        lines = parse_lines(facts.cgroup)
-        if not any(_holds(rule, peer_uid, facts, lines) for rule in rules):
-            program = facts.executable or "a program that may not be seen"
-            raise AttestationError("rule", f"no rule admits uid {peer_uid} with {program}")
+def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) -> None:
+    """Outside of Kubernetes: return when one of *rules* holds in all its parts, of user, program and
+    control group; else AttestationError."""
+    lines = parse_lines(facts.cgroup)
+    if not any(_holds(rule, peer_uid, facts, lines) for rule in rules):
+        program = facts.executable or "a program that may not be seen"
+        raise AttestationError("rule", f"no rule admits uid {peer_uid} with {program}")
 
 
 def _holds(rule: Rule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:

@@ -8,13 +8,12 @@ import asyncio
 import logging
 from collections import OrderedDict
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_agent.inspection.command_lines import script_of
 from nemutator_agent.inspection.failures import (
@@ -86,28 +85,18 @@ class _Followed:
     denied: bool = False
 
 
+@dataclass(eq=False, slots=True)
 class Executables:
     """Answers from memory; the work happens in `run`, a task of its own."""
 
-    def __init__(
-        self,
-        programs: ExecutableFiles,
-        worker: Worker,
-        *,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
-    ) -> None:
-        self._programs = programs
-        self._worker = worker
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._followed: dict[ProcessId, _Followed] = {}
-        self._cache: OrderedDict[FileId, Verdict] = OrderedDict()
-        self._waiting: OrderedDict[ProcessId, None] = OrderedDict()
-        self._work = asyncio.Event()
-        self._failures = 0
+    programs: ExecutableFiles
+    worker: Worker
+    process: Process
+    _followed: dict[ProcessId, _Followed] = field(default_factory=dict, init=False)
+    _cache: OrderedDict[FileId, Verdict] = field(default_factory=OrderedDict, init=False)
+    _waiting: OrderedDict[ProcessId, None] = field(default_factory=OrderedDict, init=False)
+    _work: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _failures: int = field(default=0, init=False)
 
     def follow(self, commands: Mapping[ProcessId, bytes]) -> None:
         """Take over which processes there are now, each with its command; forget the others."""
@@ -150,23 +139,23 @@ class Executables:
             self._work.set()
         else:
             # It is asked for again at its next snapshots.
-            self._meter.count(names.INSPECTIONS, result="queue_full")
+            self.process.meter.count(names.INSPECTIONS, result="queue_full")
 
     async def _identify(self, process: ProcessId, followed: _Followed) -> None:
         try:
             verdict, name = await self._verdict(process, followed)
-            script = script_of(name, await self._programs.command_line(process))
+            script = script_of(name, await self.programs.command_line(process))
         except ProcessGoneError:
             return
         except FileSystemStuckError:
-            self._meter.count(names.INSPECTIONS, result="stuck")
+            self.process.meter.count(names.INSPECTIONS, result="stuck")
             return
         followed.verdict = replace(verdict, script=script)
 
     async def _verdict(self, process: ProcessId, followed: _Followed) -> tuple[Verdict, str]:
         """What *process* runs on, and the name of its executable."""
         try:
-            program = await self._programs.open(process)
+            program = await self.programs.open(process)
         except HiddenFileError:
             # The command is what the process calls itself: no proof, and better than nothing.
             followed.denied = True
@@ -175,7 +164,7 @@ class Executables:
         try:
             content = await self._content(program)
         finally:
-            self._programs.close(program)
+            self.programs.close(program)
         followed.denied = False
         return together(name=by_name(program.name), content=content), program.name
 
@@ -186,11 +175,11 @@ class Executables:
             self._cache.move_to_end(program.id)
             return self._cache[program.id]
         try:
-            verdict = await self._worker.ask(b"?", program.file, decode)
+            verdict = await self.worker.ask(b"?", program.file, decode)
         except WorkerFailedError as failure:
-            self._meter.count(names.INSPECTIONS, result=failure.reason)
+            self.process.meter.count(names.INSPECTIONS, result=failure.reason)
             self._failures += 1
-            delay_s = _BACKOFF.delay_s(self._failures, roll=self._roll())
+            delay_s = _BACKOFF.delay_s(self._failures, roll=self.process.dice.random())
             log.warning(
                 "inspection_failed",
                 {
@@ -199,12 +188,12 @@ class Executables:
                     names.DELAY_S: round(delay_s, 1),
                 },
             )
-            await self._clock.sleep(delay_s)
+            await self.process.clock.sleep(delay_s)
             # Whatever it holds made the worker fail: once is enough.
             verdict = UNKNOWN
         else:
             self._failures = 0
-            self._meter.count(names.INSPECTIONS, result="done")
+            self.process.meter.count(names.INSPECTIONS, result="done")
         self._cache[program.id] = verdict
         if len(self._cache) > MOST_CACHED:
             self._cache.popitem(last=False)

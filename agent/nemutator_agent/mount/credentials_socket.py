@@ -5,7 +5,7 @@ import json
 import os
 import socket
 import struct
-from dataclasses import asdict
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
@@ -25,11 +25,11 @@ CALL_S = 10.0
 """A pod's start waits for it; kubelet itself gives up after two minutes."""
 
 
+@dataclass(eq=False, slots=True)
 class CredentialsSocket:
-    def __init__(self, path: Path, *, call_s: float = CALL_S) -> None:
-        self._path = path
-        self._call_s = call_s
-        self._pods_root = ""
+    path: Path
+    call_s: float = CALL_S
+    _pods_root: str = field(default="", init=False)
 
     async def instance(self) -> str:
         answer = await self._ask("GET", INSTANCE_PATH)
@@ -60,10 +60,8 @@ class CredentialsSocket:
 
     async def _ask(self, method: str, path: str, body: bytes = b"") -> CredentialsResponse:
         try:
-            async with asyncio.timeout(self._call_s):
-                reader, writer = await asyncio.open_unix_connection(
-                    self._path, limit=LARGEST_ANSWER
-                )
+            async with asyncio.timeout(self.call_s):
+                reader, writer = await asyncio.open_unix_connection(self.path, limit=LARGEST_ANSWER)
                 try:
                     self._pods_root = _seen_from_here(writer)
                     writer.write(request(method, path, body))
@@ -75,7 +73,7 @@ class CredentialsSocket:
                     writer.close()
             return parse_answer(bytes(received))
         except TimeoutError:
-            raise self._failure(f"no answer within {self._call_s:g} s") from None
+            raise self._failure(f"no answer within {self.call_s:g} s") from None
         except NoAnswerError as error:
             raise self._failure(str(error)) from None
         except OSError as error:
@@ -83,7 +81,7 @@ class CredentialsSocket:
 
     def _failure(self, why: str) -> CredentialsUnavailableError:
         return CredentialsUnavailableError(
-            f"the credentials process on this node does not help: {why} ({self._path}); remedy: "
+            f"the credentials process on this node does not help: {why} ({self.path}); remedy: "
             "look at the log of the agent's container `credentials`"
         )
 

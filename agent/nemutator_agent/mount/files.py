@@ -3,6 +3,7 @@
 import logging
 import os
 from collections.abc import Iterator
+from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_common import names
@@ -14,20 +15,20 @@ log = logging.getLogger(__name__)
 _SUFFIX = ".json"
 
 
+@dataclass(eq=False, slots=True)
 class RecordFiles:
-    def __init__(self, volumes: Path, *, kubelet_root: str) -> None:
-        self._volumes = volumes
-        self._kubelet_root = kubelet_root
+    volumes: Path
+    kubelet_root: str
 
     def prepare(self) -> None:
-        self._volumes.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.volumes.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def all(self) -> Iterator[VolumeRecord]:
-        for path in sorted(self._volumes.glob(f"*{_SUFFIX}")):
+        for path in sorted(self.volumes.glob(f"*{_SUFFIX}")):
             try:
                 with path.open("rb") as file:
                     content = file.read(LARGEST + 1)
-                record = decoded(content, self._kubelet_root)
+                record = decoded(content, self.kubelet_root)
                 if path.stem != record.volume.id:
                     raise ValueError("a record under another's name")
             except (OSError, ValueError) as error:
@@ -48,4 +49,4 @@ class RecordFiles:
         self._path(volume_id).unlink(missing_ok=True)
 
     def _path(self, volume_id: str) -> Path:
-        return self._volumes / f"{volume_id}{_SUFFIX}"
+        return self.volumes / f"{volume_id}{_SUFFIX}"

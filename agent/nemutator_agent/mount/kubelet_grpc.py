@@ -9,6 +9,7 @@ import contextlib
 import logging
 import os
 from collections.abc import Awaitable, Callable
+from dataclasses import KW_ONLY, dataclass, field
 from pathlib import Path
 from typing import Any, NoReturn, Protocol
 
@@ -42,26 +43,18 @@ class Context(Protocol):
     async def abort(self, code: Any, details: str) -> NoReturn: ...
 
 
+@dataclass(eq=False, slots=True)
 class KubeletCalls:
     """Both sockets. `bind()`, then `run()` until cancelled."""
 
-    def __init__(
-        self,
-        publisher: VolumePublisher,
-        *,
-        driver: str,
-        node: str,
-        kubelet_root: str,
-        plugin_socket: Path,
-        registration_socket: Path,
-    ) -> None:
-        self._publisher = publisher
-        self._driver = driver
-        self._node = node
-        self._kubelet_root = kubelet_root
-        self._plugin_socket = plugin_socket
-        self._registration_socket = registration_socket
-        self._servers: list[Any] = []
+    publisher: VolumePublisher
+    _: KW_ONLY
+    driver: str
+    node: str
+    kubelet_root: str
+    plugin_socket: Path
+    registration_socket: Path
+    _servers: list[Any] = field(default_factory=list, init=False)
 
     async def bind(self) -> None:
         """Answer on both sockets; the registration comes last, for then kubelet begins to call."""
@@ -69,22 +62,22 @@ class KubeletCalls:
         node = "/csi.v1.Node/"
         registration = "/pluginregistration.Registration/"
         await self._serve(
-            self._plugin_socket,
+            self.plugin_socket,
             {
-                f"{identity}GetPluginInfo": _always(csi.plugin_info(self._driver, __version__)),
+                f"{identity}GetPluginInfo": _always(csi.plugin_info(self.driver, __version__)),
                 f"{identity}GetPluginCapabilities": _always(b""),
                 f"{identity}Probe": _always(csi.probed()),
-                f"{node}NodeGetInfo": _always(csi.node_info(self._node)),
+                f"{node}NodeGetInfo": _always(csi.node_info(self.node)),
                 f"{node}NodeGetCapabilities": _always(b""),
                 f"{node}NodePublishVolume": self._publish,
                 f"{node}NodeUnpublishVolume": self._unpublish,
             },
         )
-        endpoint = os.fspath(self._plugin_socket)
+        endpoint = os.fspath(self.plugin_socket)
         await self._serve(
-            self._registration_socket,
+            self.registration_socket,
             {
-                f"{registration}GetInfo": _always(csi.plugin_registration(self._driver, endpoint)),
+                f"{registration}GetInfo": _always(csi.plugin_registration(self.driver, endpoint)),
                 f"{registration}NotifyRegistrationStatus": self._registered,
             },
         )
@@ -97,7 +90,7 @@ class KubeletCalls:
 
     async def close(self) -> None:
         # First, so that kubelet does not take a driver for ready that is on its way out.
-        _remove(self._registration_socket)
+        _remove(self.registration_socket)
         for server in self._servers:
             await server.stop(STOP_S)
 
@@ -115,19 +108,19 @@ class KubeletCalls:
         self._servers.append(server)
 
     async def _publish(self, message: bytes) -> bytes:
-        volume = volume_of(csi.parse_publish(message), self._kubelet_root)
-        await self._publisher.publish(volume)
+        volume = volume_of(csi.parse_publish(message), self.kubelet_root)
+        await self.publisher.publish(volume)
         return b""
 
     async def _unpublish(self, message: bytes) -> bytes:
-        volume_id, target = ended_volume(csi.parse_unpublish(message), self._kubelet_root)
-        await self._publisher.unpublish(volume_id, target)
+        volume_id, target = ended_volume(csi.parse_unpublish(message), self.kubelet_root)
+        await self.publisher.unpublish(volume_id, target)
         return b""
 
     async def _registered(self, message: bytes) -> bytes:
         status = csi.parse_registration(message)
         if status.registered:
-            log.info("registered_with_kubelet", {names.ADDRESS: self._plugin_socket})
+            log.info("registered_with_kubelet", {names.ADDRESS: self.plugin_socket})
         else:
             log.error("not_registered_with_kubelet", {names.ERROR: status.error[:200]})
         return b""

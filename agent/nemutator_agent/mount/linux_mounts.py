@@ -7,6 +7,7 @@ import contextlib
 import ctypes
 import errno
 import os
+from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_agent.mount.mount_table import OWN_KIND, OWN_SOURCE, is_own, times_mounted
@@ -30,10 +31,10 @@ _SOURCE, _KIND = OWN_SOURCE.decode(), OWN_KIND.decode()
 _libc = ctypes.CDLL(None, use_errno=True)
 
 
+@dataclass(eq=False, slots=True)
 class LinuxMounts:
-    def __init__(self, volumes: Path, *, kubelet_root: Path) -> None:
-        self._volumes = volumes
-        self._kubelet_root = kubelet_root
+    volumes: Path
+    kubelet_root: Path
 
     def is_published(self, target: str) -> bool:
         return _is_own(self._real(target))
@@ -69,12 +70,12 @@ class LinuxMounts:
         _remove(os.path.realpath(self._directory(volume_id)))
 
     def _directory(self, volume_id: str) -> Path:
-        return self._volumes / volume_id
+        return self.volumes / volume_id
 
     def _real(self, target: str) -> str:
         """As the mount table has it: kubelet's root may be a link, nothing below it may be."""
-        below = os.path.relpath(target, self._kubelet_root)
-        real = os.path.join(os.path.realpath(self._kubelet_root), below)
+        below = os.path.relpath(target, self.kubelet_root)
+        real = os.path.join(os.path.realpath(self.kubelet_root), below)
         if os.path.realpath(real) != real:
             raise OSError(errno.ELOOP, "there is a link in the target's path")
         return real

@@ -8,6 +8,7 @@ import asyncio
 import logging
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
@@ -32,31 +33,35 @@ class TooManyVolumesError(Exception):
     """There are `MOST_VOLUMES`."""
 
 
+@dataclass(eq=False, slots=True)
+class _Turn:
+    lock: asyncio.Lock = field(default_factory=asyncio.Lock)
+    wanted: int = 0
+
+
+@dataclass(eq=False, slots=True)
 class VolumePublisher:
     """All volumes of this node. `run()` keeps the credentials process notified."""
 
-    def __init__(
-        self, mounts: PodMounts, credentials: Credentials, records: VolumeRecords, *, clock: Clock
-    ) -> None:
-        self._mounts = mounts
-        self._credentials = credentials
-        self._records = records
-        self._clock = clock
-        self._volumes: dict[str, Volume] = {}
-        self._unnotified: set[str] = set()
-        """Of those, the ones whose last change the credentials process has not heard of."""
-        self._ended: dict[str, Volume] = {}
-        """Gone, and it has not heard of that."""
-        self._instance: str | None = None
-        self._turns: dict[str, _Turn] = {}
+    mounts: PodMounts
+    credentials: Credentials
+    records: VolumeRecords
+    clock: Clock
+    _volumes: dict[str, Volume] = field(default_factory=dict, init=False)
+    _unnotified: set[str] = field(default_factory=set, init=False)
+    """Of those, the ones whose last change the credentials process has not heard of."""
+    _ended: dict[str, Volume] = field(default_factory=dict, init=False)
+    """Gone, and it has not heard of that."""
+    _instance: str | None = field(default=None, init=False)
+    _turns: dict[str, _Turn] = field(default_factory=dict, init=False)
 
     def restore(self) -> None:
         """Take up what was published before this process began. Tokens come with a republish."""
-        for record in self._records.all():
+        for record in self.records.all():
             volume = record.volume
             if record.ended:
                 self._ended[volume.id] = volume
-            elif self._mounts.is_published(volume.target):
+            elif self.mounts.is_published(volume.target):
                 self._volumes[volume.id] = volume
                 self._unnotified.add(volume.id)
             else:
@@ -66,8 +71,8 @@ class VolumePublisher:
 
     def _clear(self, volume: Volume) -> None:
         try:
-            self._mounts.discard(volume.id)
-            self._records.remove(volume.id)
+            self.mounts.discard(volume.id)
+            self.records.remove(volume.id)
         except OSError as error:
             log.warning("volume_not_cleared", _line(volume) | {names.ERROR: str(error)})
 
@@ -78,7 +83,7 @@ class VolumePublisher:
         none of them for a volume that is shown already.
         """
         async with self._turn(volume.id):
-            if self._mounts.is_published(volume.target):
+            if self.mounts.is_published(volume.target):
                 await self._refresh(volume)
                 return
             known = self._volumes.get(volume.id)
@@ -86,12 +91,12 @@ class VolumePublisher:
                 raise TooManyVolumesError(f"there are {MOST_VOLUMES} volumes on this node")
             if known is not None and known.pod.uid != volume.pod.uid:
                 raise InvalidVolumeError(f"the volume is of pod {known.pod.uid}")
-            self._records.write(VolumeRecord(volume))
+            self.records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._ended.pop(volume.id, None)
             self._unnotified.add(volume.id)
             await self._notify(volume)
-            self._mounts.publish(volume.id, volume.target)
+            self.mounts.publish(volume.id, volume.target)
             log.info("volume_published", _line(volume))
 
     async def unpublish(self, volume_id: str, target: str) -> None:
@@ -100,11 +105,11 @@ class VolumePublisher:
             volume = self._volumes.pop(volume_id, None)
             self._unnotified.discard(volume_id)
             if volume is not None:
-                self._records.write(VolumeRecord(volume, ended=True))
+                self.records.write(VolumeRecord(volume, ended=True))
                 self._ended[volume_id] = volume
             await self._notify_end(volume_id)
-            self._mounts.unpublish(target)
-            self._mounts.discard(volume_id)
+            self.mounts.unpublish(target)
+            self.mounts.discard(volume_id)
             log.info("volume_unpublished", {names.VOLUME: volume_id})
 
     async def run(self) -> None:
@@ -118,11 +123,11 @@ class VolumePublisher:
                 if not failing:
                     log.warning("credentials_not_notified", {names.ERROR: str(error)})
                 failing = True
-            await self._clock.sleep(POLL_S)
+            await self.clock.sleep(POLL_S)
 
     async def catch_up(self) -> None:
         """Tell it all when it is another one, else what is left. Raises what stopped that."""
-        instance = await self._credentials.instance()
+        instance = await self.credentials.instance()
         if instance != self._instance:
             log.info("credentials_are_new", {names.COUNT: len(self._volumes)})
             self._unnotified.update(self._volumes)
@@ -142,7 +147,7 @@ class VolumePublisher:
             if volume_id in self._unnotified:
                 await self._notify(self._volumes[volume_id])
             elif volume_id in self._ended:
-                await self._credentials.unpublish(volume_id)
+                await self.credentials.unpublish(volume_id)
                 self._forget(volume_id)
 
     async def _refresh(self, volume: Volume) -> None:
@@ -152,7 +157,7 @@ class VolumePublisher:
             return
         try:
             if known != volume:
-                self._records.write(VolumeRecord(volume))
+                self.records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._unnotified.add(volume.id)
             await self._notify(volume)
@@ -163,16 +168,16 @@ class VolumePublisher:
     async def _notify(self, volume: Volume) -> None:
         publication = Publication(
             pod=volume.pod,
-            directory=self._mounts.prepare(volume.id),
+            directory=self.mounts.prepare(volume.id),
             attributes=volume.attributes,
             tokens={audience: token.reveal() for audience, token in volume.tokens.items()},
         )
-        await self._credentials.publish(volume.id, publication)
+        await self.credentials.publish(volume.id, publication)
         self._unnotified.discard(volume.id)
 
     async def _notify_end(self, volume_id: str) -> None:
         try:
-            await self._credentials.unpublish(volume_id)
+            await self.credentials.unpublish(volume_id)
         except CredentialsUnavailableError as error:
             log.warning("end_not_notified", {names.VOLUME: volume_id, names.ERROR: str(error)})
             return
@@ -180,7 +185,7 @@ class VolumePublisher:
 
     def _forget(self, volume_id: str) -> None:
         self._ended.pop(volume_id, None)
-        self._records.remove(volume_id)
+        self.records.remove(volume_id)
 
     @asynccontextmanager
     async def _turn(self, volume_id: str) -> AsyncIterator[None]:
@@ -194,12 +199,6 @@ class VolumePublisher:
             turn.wanted -= 1
             if not turn.wanted:
                 del self._turns[volume_id]
-
-
-class _Turn:
-    def __init__(self) -> None:
-        self.lock = asyncio.Lock()
-        self.wanted = 0
 
 
 def _line(volume: Volume) -> dict[names.Key, str]:

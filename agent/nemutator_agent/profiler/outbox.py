@@ -1,6 +1,7 @@
 """Outcomes that wait for the brain: in order, and never more than a little."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 
 from nemutator_common.wire import ProfileOutcome
 
@@ -9,13 +10,13 @@ MOST_BYTES = 8 << 20
 """Of profiles: two of the largest, or some eighty usual ones."""
 
 
+@dataclass(eq=False, slots=True)
 class Outbox:
     """First in, first out. A brain that is away for long costs the oldest."""
 
-    def __init__(self, *, most: int = MOST, most_bytes: int = MOST_BYTES) -> None:
-        self._most = most
-        self._most_bytes = most_bytes
-        self._waiting: list[ProfileOutcome] = []
+    most: int = MOST
+    most_bytes: int = MOST_BYTES
+    _waiting: list[ProfileOutcome] = field(default_factory=list, init=False)
 
     def put(self, outcome: ProfileOutcome) -> Sequence[ProfileOutcome]:
         """Take *outcome* in; those that had to make room are answered.
@@ -28,8 +29,8 @@ class Outbox:
         self._waiting.append(outcome)
         dropped = []
         while len(self._waiting) > 1 and (
-            len(self._waiting) > self._most
-            or sum(len(one.pprof) for one in self._waiting) > self._most_bytes
+            len(self._waiting) > self.most
+            or sum(len(one.pprof) for one in self._waiting) > self.most_bytes
         ):
             dropped.append(self._waiting.pop(0))
         return dropped

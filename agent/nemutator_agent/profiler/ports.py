@@ -53,13 +53,13 @@ class Sampler(Protocol):
     async def start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> Sampling:
-        """Begin, with the *texts* of processes whose leaves are to be repaired; RefusedError."""
+        """Begin, with the *texts* of processes whose leaves are to be repaired; ProfileRefused."""
         ...
 
 
 class Targets(Protocol):
     async def resolve(self, target: ProfileTarget) -> ResolvedTarget:
-        """Find *target* on this machine now; RefusedError."""
+        """Find *target* on this machine now; ProfileRefused."""
         ...
 
 

@@ -7,13 +7,12 @@ they went. What is wrong with one request is its outcome, never the end of the a
 import asyncio
 import logging
 from collections import OrderedDict
-from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from collections.abc import Sequence
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.shipping.links import BatchRefusedError, LinkError
 from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome, ProfileRequest
 
@@ -59,44 +58,32 @@ class Bounds:
     symbols_s: float = 120.0
 
 
+@dataclass(eq=False, slots=True)
 class ProfileSessions:
     """`ask`, `work` and `tell` are tasks for a Supervisor."""
 
-    def __init__(
-        self,
-        link: ProfileLink,
-        targets: Targets,
-        sampler: Sampler,
-        go_texts: GoTexts,
-        symboliser: Symboliser,
-        *,
-        node: str,
-        bounds: Bounds,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
-    ) -> None:
-        self._link = link
-        self._targets = targets
-        self._sampler = sampler
-        self._go_texts = go_texts
-        self._symboliser = symboliser
-        self._node = node
-        self._bounds = bounds
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._requests: asyncio.Queue[ProfileRequest] = asyncio.Queue(MOST_WAITING)
-        self._known: OrderedDict[str, None] = OrderedDict()
-        self._outbox = Outbox()
-        self._news = asyncio.Event()
+    link: ProfileLink
+    targets: Targets
+    sampler: Sampler
+    go_texts: GoTexts
+    symboliser: Symboliser
+    process: Process
+    _: KW_ONLY
+    node: str
+    bounds: Bounds
+    _requests: asyncio.Queue[ProfileRequest] = field(
+        default_factory=lambda: asyncio.Queue(MOST_WAITING), init=False
+    )
+    _known: OrderedDict[str, None] = field(default_factory=OrderedDict, init=False)
+    _outbox: Outbox = field(default_factory=Outbox, init=False)
+    _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def ask(self) -> None:
         failures = 0
         while True:
             try:
                 async with asyncio.timeout(_ASK_S):
-                    requests = await self._link.requests(_WAIT_S)
+                    requests = await self.link.requests(_WAIT_S)
             except (LinkError, TimeoutError) as error:
                 failures += 1
                 await self._after_failure(error, failures)
@@ -106,12 +93,12 @@ class ProfileSessions:
             for request in new:
                 self._take(request)
             if requests and not new:
-                await self._clock.sleep(_PAUSE_S)
+                await self.process.clock.sleep(_PAUSE_S)
 
     async def work(self) -> None:
         while True:
             request = await self._requests.get()
-            self._tell(ProfileOutcome(id=request.id, node=self._node, state="running"))
+            self._tell(ProfileOutcome(id=request.id, node=self.node, state="running"))
             self._tell(await self._outcome(request))
 
     async def tell(self) -> None:
@@ -124,7 +111,7 @@ class ProfileSessions:
                 continue
             try:
                 async with asyncio.timeout(_TELL_S):
-                    await self._link.report(outcome)
+                    await self.link.report(outcome)
             except BatchRefusedError as error:
                 failures = 0
                 self._outbox.forget(outcome)
@@ -143,7 +130,7 @@ class ProfileSessions:
         try:
             self._requests.put_nowait(request)
         except asyncio.QueueFull:
-            self._meter.count(names.PROFILE_SESSIONS, result="busy")
+            self.process.meter.count(names.PROFILE_SESSIONS, result="busy")
             refusal = ProfileRefused(
                 "busy",
                 f"{MOST_WAITING} profiles wait on this node already",
@@ -153,7 +140,7 @@ class ProfileSessions:
 
     def _tell(self, outcome: ProfileOutcome) -> None:
         for dropped in self._outbox.put(outcome):
-            self._meter.count(names.PROFILE_OUTCOMES_DROPPED, reason="outbox_full")
+            self.process.meter.count(names.PROFILE_OUTCOMES_DROPPED, reason="outbox_full")
             log.warning("profile_dropped", {names.PROFILE_ID: dropped.id})
         self._news.set()
 
@@ -171,7 +158,7 @@ class ProfileSessions:
                 remedy="the log of `nemutator-agent observe` on this node has the details",
             )
             return self._failed(request, defect)
-        self._meter.count(names.PROFILE_SESSIONS, result="done")
+        self.process.meter.count(names.PROFILE_SESSIONS, result="done")
         log.info(
             "profile_done",
             {
@@ -184,14 +171,14 @@ class ProfileSessions:
 
     async def _made(self, request: ProfileRequest) -> ProfileOutcome:
         self._check(request)
-        resolved = await self._targets.resolve(request.target)
+        resolved = await self.targets.resolve(request.target)
         texts, notes = await self._texts(resolved.processes)
-        sampling = await self._sampler.start(resolved.selection, hz=request.hz, texts=texts)
+        sampling = await self.sampler.start(resolved.selection, hz=request.hz, texts=texts)
         try:
-            started_at, begun = self._clock.now(), self._clock.monotonic()
+            started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
             before = resolved.account.cpu_seconds()
-            await self._clock.sleep(request.seconds)
-            seconds = self._clock.monotonic() - begun
+            await self.process.clock.sleep(request.seconds)
+            seconds = self.process.clock.monotonic() - begun
             cpu_seconds = spent(before, resolved.account.cpu_seconds())
             samples = await sampling.stop()
         finally:
@@ -209,7 +196,7 @@ class ProfileSessions:
         pprof, more = await self._symbolised(raw)
         return ProfileOutcome(
             id=request.id,
-            node=self._node,
+            node=self.node,
             state="done",
             started_at=started_at,
             seconds=seconds,
@@ -222,17 +209,17 @@ class ProfileSessions:
         )
 
     def _check(self, request: ProfileRequest) -> None:
-        if not 0 < request.seconds <= self._bounds.seconds:
+        if not 0 < request.seconds <= self.bounds.seconds:
             raise ProfileRefused(
                 "request",
                 f"this node makes no profile of {request.seconds:g} s",
-                remedy=f"ask for at most {self._bounds.seconds:g} s (setting observe.profile_seconds)",
+                remedy=f"ask for at most {self.bounds.seconds:g} s (setting observe.profile_seconds)",
             )
-        if not 1 <= request.hz <= self._bounds.hz:
+        if not 1 <= request.hz <= self.bounds.hz:
             raise ProfileRefused(
                 "request",
                 f"this node does not sample at {request.hz} Hz",
-                remedy=f"ask for 1 to {self._bounds.hz} Hz (setting observe.profile_hz)",
+                remedy=f"ask for 1 to {self.bounds.hz} Hz (setting observe.profile_hz)",
             )
 
     async def _texts(
@@ -241,9 +228,9 @@ class ProfileSessions:
         found: dict[int, tuple[int, int]] = {}
         asked = 0
         try:
-            async with asyncio.timeout(self._bounds.texts_s):
+            async with asyncio.timeout(self.bounds.texts_s):
                 for pid in processes:
-                    text = await self._go_texts.range_of(pid)
+                    text = await self.go_texts.range_of(pid)
                     asked += 1
                     if text is not None:
                         found[pid] = text
@@ -258,12 +245,12 @@ class ProfileSessions:
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         try:
-            async with asyncio.timeout(self._bounds.symbols_s):
-                pprof, notes = await self._symboliser.symbolise(raw)
+            async with asyncio.timeout(self.bounds.symbols_s):
+                pprof, notes = await self.symboliser.symbolise(raw)
         except TimeoutError:
             raise ProfileRefused(
                 "symbols",
-                f"the addresses had no names after {self._bounds.symbols_s:g} s",
+                f"the addresses had no names after {self.bounds.symbols_s:g} s",
                 remedy="ask for a shorter time or fewer processes",
             ) from None
         if len(pprof) > LARGEST_PROFILE_BYTES:
@@ -275,12 +262,12 @@ class ProfileSessions:
         return pprof, notes
 
     def _count(self, samples: Samples) -> None:
-        self._meter.count(names.PROFILE_SAMPLES, samples.recorded, result="recorded")
+        self.process.meter.count(names.PROFILE_SAMPLES, samples.recorded, result="recorded")
         for reason, count in samples.lost.items():
-            self._meter.count(names.PROFILE_SAMPLES, count, result=reason)
+            self.process.meter.count(names.PROFILE_SAMPLES, count, result=reason)
 
     def _failed(self, request: ProfileRequest, refusal: ProfileRefused) -> ProfileOutcome:
-        self._meter.count(names.PROFILE_SESSIONS, result=refusal.reason)
+        self.process.meter.count(names.PROFILE_SESSIONS, result=refusal.reason)
         log.info(
             "profile_refused",
             {
@@ -294,7 +281,7 @@ class ProfileSessions:
     def _refused(self, request: ProfileRequest, refusal: ProfileRefused) -> ProfileOutcome:
         return ProfileOutcome(
             id=request.id,
-            node=self._node,
+            node=self.node,
             state="refused",
             reason=printable(refusal.what, longest=_LONGEST_REASON),
             remedy=printable(refusal.remedy, longest=_LONGEST_REASON),
@@ -303,7 +290,7 @@ class ProfileSessions:
 
     def _not_taken(self, outcome: ProfileOutcome, error: BatchRefusedError) -> None:
         """The brain does not take it; so that nobody waits for it, say at least that."""
-        self._meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
+        self.process.meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
         log.error("profile_not_taken", {names.PROFILE_ID: outcome.id, names.ERROR: error})
         if outcome.state == "done":
             refused = replace(
@@ -320,11 +307,11 @@ class ProfileSessions:
 
     async def _after_failure(self, error: Exception, failures: int) -> None:
         reason = error.reason if isinstance(error, LinkError) else "timeout"
-        self._meter.count(names.UPLINK_FAILURES, stream=_STREAM, reason=reason)
+        self.process.meter.count(names.UPLINK_FAILURES, stream=_STREAM, reason=reason)
         log.debug("profile_link_failed", {names.ERROR: error, names.ATTEMPT: failures})
         told_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
-        delay_s = max(_BACKOFF.delay_s(failures, roll=self._roll()), told_s)
-        await self._clock.sleep(delay_s)
+        delay_s = max(_BACKOFF.delay_s(failures, roll=self.process.dice.random()), told_s)
+        await self.process.clock.sleep(delay_s)
 
 
 def _told(*notes: str) -> tuple[str, ...]:

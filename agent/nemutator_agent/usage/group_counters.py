@@ -1,6 +1,7 @@
 """Counters of control groups, from whichever mounted hierarchy has them."""
 
 from collections.abc import Callable, Iterable
+from dataclasses import dataclass
 from typing import Protocol, TypeVar
 
 from nemutator_common.wire import Pressures
@@ -24,10 +25,10 @@ class CounterFiles(Protocol):
     def inode(self, path: str) -> int | None: ...
 
 
+@dataclass(eq=False, slots=True)
 class ControlGroups:
-    def __init__(self, files: CounterFiles, *, root: str = "") -> None:
-        self._files = files
-        self._root = root
+    files: CounterFiles
+    root: str = ""
 
     def read(self, path: str, hierarchies: Iterable[Hierarchy]) -> GroupCounters:
         """The counters of the group at *path*, each from the first hierarchy that has it."""
@@ -37,12 +38,12 @@ class ControlGroups:
             directory = hierarchy.directory(path)
             if directory is None:
                 continue
-            place = f"{self._root}{directory}"
+            place = f"{self.root}{directory}"
             if hierarchy.version == 2:
                 pressures = self._pressures(place)
             if cpu_us is None and (hierarchy.version == 2 or "cpuacct" in hierarchy.controllers):
                 file, cpu_us = self._cpu_us(place, hierarchy.version)
-                inode = self._files.inode(file)
+                inode = self.files.inode(file)
             if memory_bytes is None and (
                 hierarchy.version == 2 or "memory" in hierarchy.controllers
             ):
@@ -79,7 +80,7 @@ class ControlGroups:
         )
 
     def _parsed(self, file: str, parse: Callable[[bytes], T]) -> T | None:
-        content = self._files.read(file)
+        content = self.files.read(file)
         try:
             return None if content is None else parse(content)
         except MalformedError:

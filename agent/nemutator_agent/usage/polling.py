@@ -1,13 +1,11 @@
 """Looks at the machine every few seconds, and reports each snapshot, or as many as are wanted."""
 
 import logging
-from dataclasses import replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 from nemutator_common.wire import Report, Summary
 
 from nemutator_agent.inspection.executables import Executables
@@ -46,71 +44,65 @@ class ReportSink(Protocol):
     def put(self, report: Report) -> None: ...
 
 
+@dataclass(eq=False, slots=True)
 class UsagePoller:
-    def __init__(
-        self,
-        reader: SnapshotSource,
-        executables: Executables,
-        reports: ReportSink,
-        *,
-        interval_s: float,
-        summary_s: float = 15.0,
-        clock: Clock,
-        meter: Meter,
-        readiness: Readiness,
-    ) -> None:
-        self._reader = reader
-        self._executables = executables
-        self._reports = reports
-        self._interval_s = interval_s
-        self._clock = clock
-        self._meter = meter
-        self._readiness = readiness
-        self._facts: MachineFacts | None = None
-        self._reported: Snapshot | None = None
-        self._summaries: list[Summary] = []
-        self._summing = Summaries(every_s=summary_s)
-        readiness.fail(PART, "no look at this machine yet")
+    reader: SnapshotSource
+    executables: Executables
+    reports: ReportSink
+    process: Process
+    _: KW_ONLY
+    interval_s: float
+    summary_s: float = 15.0
+    _facts: MachineFacts | None = field(default=None, init=False)
+    _reported: Snapshot | None = field(default=None, init=False)
+    _summaries: list[Summary] = field(default_factory=list, init=False)
+    _summing: Summaries = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._summing = Summaries(every_s=self.summary_s)
+        self.process.readiness.fail(PART, "no look at this machine yet")
 
     async def run(self) -> None:
         """Snapshot at once, then on a fixed beat; a beat that was missed is left out, not caught up."""
-        due = self._clock.monotonic()
+        due = self.process.clock.monotonic()
         while True:
             self._sample()
-            now = self._clock.monotonic()
-            missed = max(0, int((now - due) / self._interval_s))
-            due += (missed + 1) * self._interval_s
-            await self._clock.sleep(due - now)
+            now = self.process.clock.monotonic()
+            missed = max(0, int((now - due) / self.interval_s))
+            due += (missed + 1) * self.interval_s
+            await self.process.clock.sleep(due - now)
 
     def _sample(self) -> None:
-        begun = self._clock.monotonic()
+        begun = self.process.clock.monotonic()
         try:
             # Once: when the clock is set, the kernel moves the time of boot, and with it the start
             # of every process, which is half of its identity.
-            self._facts = self._facts or self._reader.facts()
-            snapshot = self._reader.snapshot(at=self._clock.now(), monotonic=begun)
+            self._facts = self._facts or self.reader.facts()
+            snapshot = self.reader.snapshot(at=self.process.clock.now(), monotonic=begun)
         except MalformedError as error:
-            self._meter.count(names.USAGE_SNAPSHOTS, result="failed")
-            self._readiness.fail(PART, str(error))
+            self.process.meter.count(names.USAGE_SNAPSHOTS, result="failed")
+            self.process.readiness.fail(PART, str(error))
             log.warning("snapshot_failed", {names.ERROR: error})
             return
-        self._executables.follow(
+        self.executables.follow(
             {process: counters.command for process, counters in snapshot.processes.items()}
         )
         self._summaries += self._summing.add(snapshot, ticks_per_s=self._facts.ticks_per_s)
         if self._due(snapshot):
             self._report(snapshot, self._facts)
-        self._readiness.pass_(PART)
-        self._meter.count(names.USAGE_SNAPSHOTS, result="done")
-        self._meter.observe(names.USAGE_SNAPSHOT_SECONDS, self._clock.monotonic() - begun)
+        self.process.readiness.pass_(PART)
+        self.process.meter.count(names.USAGE_SNAPSHOTS, result="done")
+        self.process.meter.observe(
+            names.USAGE_SNAPSHOT_SECONDS, self.process.clock.monotonic() - begun
+        )
 
     def _due(self, snapshot: Snapshot) -> bool:
         if self._reported is None or len(self._summaries) >= MOST_SUMMARIES:
             return True
         # On the beat that is nearest: looks come a little early or late.
-        early_s = self._interval_s / 2
+        early_s = self.interval_s / 2
         return (
-            snapshot.monotonic - self._reported.monotonic >= self._reports.report_every_s - early_s
+            snapshot.monotonic - self._reported.monotonic >= self.reports.report_every_s - early_s
         )
 
     def _report(self, snapshot: Snapshot, facts: MachineFacts) -> None:
@@ -118,9 +110,9 @@ class UsagePoller:
             self._reported,
             snapshot,
             facts=facts,
-            verdicts=self._executables.verdicts,
-            denied=self._executables.denied,
+            verdicts=self.executables.verdicts,
+            denied=self.executables.denied,
         )
-        self._reports.put(replace(report, summaries=tuple(self._summaries)))
+        self.reports.put(replace(report, summaries=tuple(self._summaries)))
         self._reported = snapshot
         self._summaries.clear()

@@ -15,7 +15,11 @@ from tests.fakes.peers import POD, RecordedGrants
 
 def audit(key: str = "k") -> tuple[Audit, RecordedGrants, ManualClock]:
     grants, clock = RecordedGrants(), ManualClock()
-    return Audit(grants, node="n1", key=Secret(key), clock=clock), grants, clock
+    return (
+        Audit(grants, node="n1", key=Secret(key), clock=clock),
+        grants,
+        clock,
+    )
 
 
 def test_a_record_says_who_had_what_and_when_it_ends() -> None:

@@ -1,5 +1,5 @@
 import pytest
-from nemutator_agent.identity.attestors import LearningPodAttestor, PodAttestor, RuleAttestor
+from nemutator_agent.identity.attestors import LearningPodAttestor, PodAttestor, admit_by_rules
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.pods import PodsRoot
@@ -38,7 +38,7 @@ def test_uids_are_compared_as_they_are(uid: str) -> None:
     ],
 )
 def test_a_rule_admits_when_all_its_parts_hold(rule: str) -> None:
-    RuleAttestor().admit(1000, SERVICE, [parse_rule("uid=1"), parse_rule(rule)])
+    admit_by_rules(1000, SERVICE, [parse_rule("uid=1"), parse_rule(rule)])
 
 
 @pytest.mark.parametrize(
@@ -57,26 +57,24 @@ def test_a_rule_admits_when_all_its_parts_hold(rule: str) -> None:
 )
 def test_a_rule_refuses_when_one_part_does_not(rule: str) -> None:
     with pytest.raises(AttestationError) as refused:
-        RuleAttestor().admit(1000, SERVICE, [parse_rule(rule)])
+        admit_by_rules(1000, SERVICE, [parse_rule(rule)])
     assert refused.value.step == "rule"
 
 
 def test_no_rule_and_an_empty_rule_admit_nobody() -> None:
     for rules in ([], [Rule()]):
         with pytest.raises(AttestationError):
-            RuleAttestor().admit(0, SERVICE, rules)
+            admit_by_rules(0, SERVICE, rules)
 
 
 def test_a_program_that_may_not_be_seen_is_no_program() -> None:
     with pytest.raises(AttestationError):
-        RuleAttestor().admit(
-            1000, ProcessFacts("0::/\n", 1, None), [parse_rule("exe=/usr/bin/app")]
-        )
+        admit_by_rules(1000, ProcessFacts("0::/\n", 1, None), [parse_rule("exe=/usr/bin/app")])
 
 
 def test_without_version_2_systemds_hierarchy_names_services() -> None:
     facts = ProcessFacts("2:name=systemd:/system.slice/app.service\n1:memory:/\n", 1, None)
-    RuleAttestor().admit(1, facts, [parse_rule("cgroup=/system.slice/app.service")])
+    admit_by_rules(1, facts, [parse_rule("cgroup=/system.slice/app.service")])
 
 
 OWN_GROUP = f"/kubepods/burstable/pod{OTHER}/{'a' * 64}"

@@ -17,6 +17,7 @@ from nemutator_common import names
 from tests.fakes.clocks import ManualClock
 from tests.fakes.executables import ScriptedPrograms, ScriptedWorker, program
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 GO = Verdict("go", "go1.26.8")
 ONE, TWO = ProcessId(1, 0), ProcessId(2, 0)
@@ -27,7 +28,9 @@ class Bench:
         self.programs, self.worker = ScriptedPrograms(), ScriptedWorker()
         self.clock, self.meter = ManualClock(), MemoryMeter()
         self.executables = Executables(
-            self.programs, self.worker, clock=self.clock, meter=self.meter, roll=lambda: 0.0
+            self.programs,
+            self.worker,
+            process=fake_process(clock=self.clock, meter=self.meter, roll=0.0),
         )
 
     async def look(self, **commands: bytes) -> None:

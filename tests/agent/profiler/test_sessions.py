@@ -19,6 +19,7 @@ from nemutator_common.wire import (
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.samplers import (
     HexSymboliser,
     MemoryAccount,
@@ -56,9 +57,7 @@ class Agent:
             self.symboliser,
             node="n1",
             bounds=Bounds(seconds=60, hz=199, texts_s=0.05, symbols_s=0.05),
-            clock=self.clock,
-            meter=self.meter,
-            roll=lambda: 0.0,
+            process=fake_process(clock=self.clock, meter=self.meter, roll=0.0),
         )
 
     @contextlib.asynccontextmanager

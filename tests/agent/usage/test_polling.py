@@ -14,6 +14,7 @@ from nemutator_common.wire import Report
 from tests.fakes.clocks import ManualClock
 from tests.fakes.executables import ScriptedPrograms, ScriptedWorker
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.snapshots import FACTS, group, process, snapshot
 
 SERVICE = "/system.slice/shop.service"
@@ -45,22 +46,11 @@ class Bench:
         self.clock, self.meter, self.readiness = ManualClock(), MemoryMeter(), Readiness()
         self.reader, self.reports = ScriptedMachine(), list[Report]()
         self.report_every_s = 0.0
-        executables = Executables(
-            ScriptedPrograms(),
-            ScriptedWorker(),
-            clock=self.clock,
-            meter=self.meter,
-            roll=lambda: 0.0,
+        shared = fake_process(
+            clock=self.clock, meter=self.meter, readiness=self.readiness, roll=0.0
         )
-        self.sampler = UsagePoller(
-            self.reader,
-            executables,
-            self,
-            interval_s=3.0,
-            clock=self.clock,
-            meter=self.meter,
-            readiness=self.readiness,
-        )
+        executables = Executables(ScriptedPrograms(), ScriptedWorker(), shared)
+        self.poller = UsagePoller(self.reader, executables, self, shared, interval_s=3.0)
 
     def put(self, report: Report) -> None:
         self.reports.append(report)
@@ -68,7 +58,7 @@ class Bench:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(self.sampler.run())
+            task = group.create_task(self.poller.run())
             await self.clock.until_sleeping()
             yield
             task.cancel()

@@ -16,6 +16,7 @@ from nemutator_common.secret import Secret
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import OTHER_POD, POD
+from tests.fakes.process import fake_process
 
 ACCOUNT = account(POD, None)
 
@@ -30,7 +31,10 @@ class Place:
         self._open: list[LedgerFile] = []
 
     def life(self) -> LedgerFile:
-        made = LedgerFile(self.folder, clock=self.clock, meter=self.meter, readiness=self.readiness)
+        made = LedgerFile(
+            self.folder,
+            process=fake_process(clock=self.clock, meter=self.meter, readiness=self.readiness),
+        )
         self._open.append(made)
         return made
 

@@ -2,12 +2,11 @@
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Protocol
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result
@@ -19,8 +18,9 @@ from nemutator_agent.credentials.http_refusals import (
 )
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, changed
 from nemutator_agent.credentials.pods.handler import UNATTESTED_BURST, UNATTESTED_RATE
-from nemutator_agent.credentials.ports import AttestsByRules, ConnectedPeer
+from nemutator_agent.credentials.ports import ConnectedPeer
 from nemutator_agent.credentials.rate_limits import RateLimit, RateLimits
+from nemutator_agent.identity.attestors import admit_by_rules
 from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
@@ -37,16 +37,14 @@ class SecretDisk(Protocol):
         ...
 
 
+@dataclass(eq=False, slots=True)
 class SecretStore:
     """All secrets of the machine, in memory and on its disk."""
 
-    def __init__(
-        self, secrets: Mapping[str, StoredSecret], disk: SecretDisk, *, clock: Clock
-    ) -> None:
-        self.secrets: Mapping[str, StoredSecret] = dict(secrets)
-        self._disk = disk
-        self._clock = clock
-        self._one_at_a_time = asyncio.Lock()
+    secrets: Mapping[str, StoredSecret]
+    disk: SecretDisk
+    process: Process
+    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def set(
         self, name: str, value: Secret, *, rules: tuple[Rule, ...], owner: int
@@ -54,52 +52,47 @@ class SecretStore:
         """A new version; raises `StoredSecretError` or `OperatorError`, and then nothing has changed."""
         async with self._one_at_a_time:
             wanted = changed(
-                self.secrets, name, value, rules=rules, owner=owner, at=self._clock.now()
+                self.secrets, name, value, rules=rules, owner=owner, at=self.process.clock.now()
             )
-            await self._disk.save(wanted)
+            await self.disk.save(wanted)
             self.secrets = wanted
         return wanted[name]
 
 
+@dataclass(eq=False, slots=True)
 class MachineHandler:
     """A `CallerHandler`."""
 
-    def __init__(
-        self,
-        store: SecretStore,
-        *,
-        attestor: AttestsByRules,
-        audit: Audit,
-        node: str,
-        rate: float,
-        clock: Clock,
-        meter: Meter,
-    ) -> None:
-        self.store = store
-        self.attestor = attestor
-        self.audit = audit
-        self.node = node
-        self.meter = meter
-        self._clock = clock
-        self._buckets = RateLimits(rate=rate, burst=2 * rate)
-        self._unattested = RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST)
+    store: SecretStore
+    process: Process
+    _: KW_ONLY
+    audit: Audit
+    node: str
+    rate: float
+    _unattested: RateLimit = field(
+        default_factory=lambda: RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST), init=False
+    )
+    _limits: RateLimits = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limits = RateLimits(rate=self.rate, burst=2 * self.rate)
 
     def admit(self, peer: ConnectedPeer) -> "MachineCaller":
-        now = self._clock.monotonic()
+        now = self.process.clock.monotonic()
         try:
             facts = peer.facts()
         except AttestationError as refused:
-            self.meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
+            self.process.meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
             if self._unattested.take(now):
                 caller = AuditSubject(caller=f"uid {peer.uid}")
                 self.audit.record(caller, "connect", "denied", reason=refused.step)
             raise not_attested(refused) from None
-        if not self._buckets.take(peer.uid, now):
+        if not self._limits.take(peer.uid, now):
             raise self.counted(too_many())
         return MachineCaller(self, peer.uid, facts)
 
     def counted(self, refusal: HttpRefusal) -> HttpRefusal:
-        self.meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
+        self.process.meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
         return refusal
 
 
@@ -141,11 +134,11 @@ class MachineCaller:
             self._record("read", "denied", name, reason="declaration")
             raise self.handler.counted(undeclared(name, self._allowed(), how=HOW))
         try:
-            self.handler.attestor.admit(self.uid, self.facts, stored.rules)
+            admit_by_rules(self.uid, self.facts, stored.rules)
         except AttestationError as refused:
             self._record("read", "denied", name, reason=refused.step)
             raise self.handler.counted(not_attested(refused)) from None
-        self.handler.meter.count(names.CREDENTIAL_READS, result="stored")
+        self.handler.process.meter.count(names.CREDENTIAL_READS, result="stored")
         self._record("read", "granted", name, version=stored.version)
         return StoredSecretResponse(name, stored.value, stored.version)
 
@@ -160,7 +153,7 @@ class MachineCaller:
 
     def _may_have(self, stored: StoredSecret) -> bool:
         try:
-            self.handler.attestor.admit(self.uid, self.facts, stored.rules)
+            admit_by_rules(self.uid, self.facts, stored.rules)
         except AttestationError:
             return False
         return True

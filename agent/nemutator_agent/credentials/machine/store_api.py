@@ -1,8 +1,10 @@
 """What `nemutator secret` asks: sets, gets and lists the secrets of a machine without Vault."""
 
+from dataclasses import dataclass
+
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import read_link_token
@@ -28,10 +30,10 @@ class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
     rules: list[str] = []
 
 
+@dataclass(frozen=True, slots=True)
 class StoreApi:
-    def __init__(self, store: SecretStore, audit: Audit) -> None:
-        self._store = store
-        self._audit = audit
+    store: SecretStore
+    audit: Audit
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -41,18 +43,18 @@ class StoreApi:
         ]
 
     async def _list(self, _: web.Request) -> web.Response:
-        found = sorted(self._store.secrets.items())
+        found = sorted(self.store.secrets.items())
         items = [_described(name, stored) for name, stored in found]
         return _json({"apiVersion": names.API_VERSION, "kind": "SecretList", "items": items})
 
     async def _get(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        stored = self._store.secrets.get(name)
+        stored = self.store.secrets.get(name)
         if stored is None:
             return _refusal(
                 404, f"there is no secret {name[:100]!r}", "`nemutator secret list` names them"
             )
-        self._audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
+        self.audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
         return _json(
             {
                 "apiVersion": names.API_VERSION,
@@ -69,7 +71,7 @@ class StoreApi:
             return _refusal(403, "the kernel does not name this caller", "call from this machine")
         try:
             wanted = msgspec.json.decode(await request.read(), type=SetRequest)
-            stored = await self._store.set(
+            stored = await self.store.set(
                 name, Secret(wanted.value), rules=checked_rules(wanted.rules), owner=guest.uid
             )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
@@ -82,35 +84,30 @@ class StoreApi:
         )
 
 
-def with_link_token(directory: DataDirectory) -> "_Gate":
-    """Whoever can read the link token may enter the data directory anyway."""
-    return _Gate(directory)
+def with_link_token(directory: DataDirectory) -> Middleware:
+    """For the paths of the store alone. Whoever can read the link token may enter the data directory
+    anyway."""
 
-
-class _Gate:
-    """A middleware for the paths of the store alone."""
-
-    __middleware_version__ = 1
-
-    def __init__(self, directory: DataDirectory) -> None:
-        self._directory = directory
-
-    async def __call__(self, request: web.Request, handler: Handler) -> web.StreamResponse:
-        if request.path.startswith(STORE_PATH) and not self._knows(request):
+    @web.middleware
+    async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
+        if request.path.startswith(STORE_PATH) and not _knows_link_token(request, directory):
             return _refusal(401, "the link token is missing or wrong", "use `nemutator secret`")
         return await handler(request)
 
-    def _knows(self, request: web.Request) -> bool:
-        scheme, _, given = request.headers.get("Authorization", "").partition(" ")
-        if scheme.lower() != "bearer":
-            return False
-        try:
-            # Anew each time: `nemutator up` renews it.
-            token = read_link_token(self._directory)
-        except OperatorError:
-            return False
-        # An empty file may not admit an empty token.
-        return bool(token) and Secret(given.strip()) == token
+    return check
+
+
+def _knows_link_token(request: web.Request, directory: DataDirectory) -> bool:
+    scheme, _, given = request.headers.get("Authorization", "").partition(" ")
+    if scheme.lower() != "bearer":
+        return False
+    try:
+        # Anew each time: `nemutator up` renews it.
+        token = read_link_token(directory)
+    except OperatorError:
+        return False
+    # An empty file may not admit an empty token.
+    return bool(token) and Secret(given.strip()) == token
 
 
 def _described(name: str, stored: StoredSecret) -> dict[str, object]:

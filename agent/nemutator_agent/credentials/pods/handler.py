@@ -1,11 +1,11 @@
 """Serves the socket of one pod: to that pod, what it declares, as far as Vault allows it."""
 
 from collections.abc import Mapping, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
 from nemutator_common.declarations import DeclarationError, Declarations, Reference
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result, subject_of
@@ -25,6 +25,7 @@ from nemutator_agent.credentials.vault.broker import Broker, Reading
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.failures import AttestationError
+from nemutator_agent.publications import PublishedPod
 
 UNATTESTED_RATE = 1.0
 UNATTESTED_BURST = 10.0
@@ -35,48 +36,40 @@ LARGEST_ENVIRONMENT = 256 << 10
 as 64 of the largest secrets."""
 
 
+@dataclass(eq=False, slots=True)
 class PodHandler:
     """A `CallerHandler`, and the `AdmittedCaller` of everybody whom it lets in: they are all the pod."""
 
-    def __init__(
-        self,
-        session: VaultSession,
-        declarations: Declarations | DeclarationError,
-        *,
-        broker: Broker,
-        attestor: AttestsPods,
-        audit: Audit,
-        node: str,
-        auth_mount: str,
-        rate: float,
-        clock: Clock,
-        meter: Meter,
-    ) -> None:
-        self._session = session
-        self._declarations = declarations
-        self._broker = broker
-        self._attestor = attestor
-        self._audit = audit
-        self._node = node
-        self._auth_mount = auth_mount
-        self._clock = clock
-        self._meter = meter
-        self._pod = session.account.pod
-        self._bucket = RateLimit(rate=rate, burst=2 * rate)
-        self._unattested = RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST)
+    session: VaultSession
+    declarations: Declarations | DeclarationError
+    process: Process
+    _: KW_ONLY
+    broker: Broker
+    attestor: AttestsPods
+    audit: Audit
+    node: str
+    auth_mount: str
+    rate: float
+    _unattested: RateLimit = field(
+        default_factory=lambda: RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST), init=False
+    )
+    _limit: RateLimit = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._limit = RateLimit(rate=self.rate, burst=2 * self.rate)
 
     # --- the handler ----------------------------------------------------------------------------
     def admit(self, peer: ConnectedPeer) -> "PodHandler":
-        now = self._clock.monotonic()
+        now = self.process.clock.monotonic()
         try:
-            self._attestor.admit(peer.facts(), self._pod.uid)
+            self.attestor.admit(peer.facts(), self._pod.uid)
         except AttestationError as refused:
-            self._meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
+            self.process.meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
             if self._unattested.take(now):
-                self._audit.record(self._subject, "connect", "denied", reason=refused.step)
+                self.audit.record(self._subject, "connect", "denied", reason=refused.step)
             raise not_attested(refused) from None
         # After the identity: nobody else can use up what the pod may ask.
-        if not self._bucket.take(now):
+        if not self._limit.take(now):
             raise self._counted(too_many())
         return self
 
@@ -87,7 +80,7 @@ class PodHandler:
             "pod": self._pod.name,
             "uid": self._pod.uid,
             "service_account": self._pod.service_account,
-            "node": self._node,
+            "node": self.node,
         }
 
     def declared(self) -> Mapping[str, Sequence[str]]:
@@ -98,7 +91,7 @@ class PodHandler:
         wanted = self._understood()
         reference = wanted.secrets.get(name)
         if reference is None:
-            self._audit.record(self._subject, "read", "denied", secret=name, reason="declaration")
+            self.audit.record(self._subject, "read", "denied", secret=name, reason="declaration")
             raise self._counted(undeclared_in_pod(name, wanted.secrets))
         reading = await self._read("read", name, reference)
         picked = self._picked("read", name, reference, reading)
@@ -109,7 +102,7 @@ class PodHandler:
         wanted = self._understood().environment
         variables: dict[str, Secret] = {}
         # Each is a reading, with a record of its own.
-        self._bucket.spend(max(len(wanted) - 1, 0))
+        self._limit.spend(max(len(wanted) - 1, 0))
         room = LARGEST_ENVIRONMENT
         for variable, reference in sorted(wanted.items()):
             reading = await self._read("env", variable, reference)
@@ -123,13 +116,13 @@ class PodHandler:
 
     # --- both -----------------------------------------------------------------------------------
     def _understood(self) -> Declarations:
-        if isinstance(self._declarations, DeclarationError):
-            raise self._counted(faulty(self._declarations))
-        return self._declarations
+        if isinstance(self.declarations, DeclarationError):
+            raise self._counted(faulty(self.declarations))
+        return self.declarations
 
     async def _read(self, operation: Operation, name: str, reference: Reference) -> Reading:
         try:
-            return await self._broker.read(self._session, reference.path)
+            return await self.broker.read(self.session, reference.path)
         except VaultError as error:
             outage = error.reason if isinstance(error, VaultUnavailableError) else None
             result: Result = "failed" if outage else "denied"
@@ -137,9 +130,9 @@ class PodHandler:
             raise self._counted(
                 of_vault(
                     error,
-                    account=self._session.account,
+                    account=self.session.account,
                     path=reference.path,
-                    auth_mount=self._auth_mount,
+                    auth_mount=self.auth_mount,
                 )
             ) from error
 
@@ -176,21 +169,25 @@ class PodHandler:
         version: int | None = None,
         cached: bool = False,
     ) -> None:
-        self._audit.record(
+        self.audit.record(
             self._subject,
             operation,
             result,
             secret=name,
             path=reference.path,
-            role=self._session.account.role,
+            role=self.session.account.role,
             version=version,
             cached=cached,
             reason=reason,
         )
 
     def _counted(self, refusal: HttpRefusal) -> HttpRefusal:
-        self._meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
+        self.process.meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
         return refusal
+
+    @property
+    def _pod(self) -> PublishedPod:
+        return self.session.account.pod
 
     @property
     def _subject(self) -> AuditSubject:

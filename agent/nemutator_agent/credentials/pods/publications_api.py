@@ -1,6 +1,7 @@
 """Takes publications from the mount process: `nemutator_agent.publications`."""
 
 import re
+from dataclasses import KW_ONLY, dataclass
 from typing import Protocol
 
 import msgspec
@@ -28,19 +29,20 @@ class LearnsPodsRoot(Protocol):
         ...
 
 
+@dataclass(eq=False, slots=True)
 class PublicationsApi:
     """Only root of the agent's own pod can open the socket that this is served on."""
 
-    def __init__(self, publisher: PodPublisher, learner: LearnsPodsRoot, *, instance: str) -> None:
-        self._publisher = publisher
-        self._learner = learner
-        self._instance = Instance(instance)
+    publisher: PodPublisher
+    learner: LearnsPodsRoot
+    _: KW_ONLY
+    instance: str
 
     def routes(self) -> list[web.RouteDef]:
         return [
             web.put(f"{PUBLICATIONS_PATH}/{{volume}}", self._put),
             web.delete(f"{PUBLICATIONS_PATH}/{{volume}}", self._delete),
-            web.get(INSTANCE_PATH, self._tell, allow_head=False),
+            web.get(INSTANCE_PATH, self._show_instance, allow_head=False),
         ]
 
     async def _put(self, request: web.Request) -> web.Response:
@@ -53,8 +55,8 @@ class PublicationsApi:
         if not _is_sound(publication):
             return _refusal(400, "a name in this publication is missing or too long", "see kubelet")
         try:
-            self._learner.learn(publication.pods_root)
-            self._publisher.publish(volume, publication)
+            self.learner.learn(publication.pods_root)
+            self.publisher.publish(volume, publication)
         except ValueError as error:
             return _refusal(503, f"pods cannot be told apart: {error}", "see credentials.pods_root")
         except OperatorError as error:
@@ -62,12 +64,12 @@ class PublicationsApi:
         return web.Response(status=204)
 
     async def _delete(self, request: web.Request) -> web.Response:
-        await self._publisher.withdraw(_volume(request))
+        await self.publisher.withdraw(_volume(request))
         return web.Response(status=204)
 
-    async def _tell(self, _: web.Request) -> web.Response:
+    async def _show_instance(self, _: web.Request) -> web.Response:
         return web.Response(
-            body=msgspec.json.encode(self._instance), content_type="application/json"
+            body=msgspec.json.encode(Instance(self.instance)), content_type="application/json"
         )
 
 

@@ -4,12 +4,12 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations, from_volume
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.ports import CallerHandler, Listener, Listeners
@@ -35,16 +35,14 @@ class _Published:
     serving: asyncio.Task[None]
 
 
+@dataclass(eq=False, slots=True)
 class PodPublisher:
-    def __init__(
-        self, broker: Broker, listeners: Listeners, handler: MakeHandler, *, meter: Meter
-    ) -> None:
-        self._broker = broker
-        self._listeners = listeners
-        self._handler = handler
-        self._meter = meter
-        self._published: dict[str, _Published] = {}
-        self._tasks: asyncio.TaskGroup | None = None
+    broker: Broker
+    listeners: Listeners
+    handler: MakeHandler
+    process: Process
+    _published: dict[str, _Published] = field(default_factory=dict, init=False)
+    _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
     async def run(self) -> None:
         """Until cancelled; then every socket is closed, and each pod stays what it is."""
@@ -61,7 +59,7 @@ class PodPublisher:
         token = Secret(jwt) if jwt else None
         known = self._published.get(volume)
         if known is not None:
-            self._broker.refresh(known.session, token)
+            self.broker.refresh(known.session, token)
             return
         if self._tasks is None or len(self._published) >= MOST:
             raise OperatorError(
@@ -73,15 +71,15 @@ class PodPublisher:
             )
         declarations = _read(publication)
         role = declarations.role if isinstance(declarations, Declarations) else None
-        session = self._broker.open(account(publication.pod, role, home=publication.directory))
+        session = self.broker.open(account(publication.pod, role, home=publication.directory))
         try:
-            listener = self._listeners.open(
-                publication.directory, self._handler(session, declarations)
+            listener = self.listeners.open(
+                publication.directory, self.handler(session, declarations)
             )
         except BaseException:
             self._end(session)
             raise
-        self._broker.refresh(session, token)
+        self.broker.refresh(session, token)
         serving = self._tasks.create_task(
             self._serve(volume, listener), name=f"socket of {publication.pod.uid}"
         )
@@ -118,10 +116,10 @@ class PodPublisher:
 
     def _end(self, session: VaultSession) -> None:
         if all(other.session is not session for other in self._published.values()):
-            self._broker.close(session)
+            self.broker.close(session)
 
     def _count(self) -> None:
-        self._meter.gauge(names.POD_SOCKETS, len(self._published))
+        self.process.meter.gauge(names.POD_SOCKETS, len(self._published))
 
 
 def _read(publication: Publication) -> Declarations | DeclarationError:

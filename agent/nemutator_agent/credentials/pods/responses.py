@@ -38,7 +38,7 @@ class VaultSecretResponse:
 def picked(
     name: str, reference: Reference, document: Document, *, stale: bool = False
 ) -> VaultSecretResponse:
-    """What *reference* means of *document*; a Refusal when there is no such key."""
+    """What *reference* means of *document*; an HttpRefusal when there is no such key."""
     delivery = VaultSecretResponse(name=name, document=document, reference=reference, stale=stale)
     _ = delivery.value
     return delivery

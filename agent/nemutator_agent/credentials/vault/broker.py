@@ -2,13 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
-from dataclasses import dataclass, replace
+from collections.abc import Iterable
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, subject_of
@@ -55,34 +54,24 @@ class Reading:
     """From before an outage that lasts: Vault could not be asked whether it still holds."""
 
 
+@dataclass(eq=False, slots=True)
 class Broker:
-    def __init__(
-        self,
-        vault: Vault,
-        audit: Audit,
-        revocations: Revocations,
-        orphans: OrphanedTokens,
-        ledger: Ledger,
-        *,
-        fresh_s: float,
-        stale_s: float,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
-    ) -> None:
-        self._vault = vault
-        self._audit = audit
-        self._revocations = revocations
-        self._orphans = orphans
-        self._ledger = ledger
-        self._fresh_s = fresh_s
-        self._stale_s = stale_s
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._sessions: dict[tuple[str, str], VaultSession] = {}
-        self._reads: SingleFlight[Document] = SingleFlight("read from Vault")
-        self._logins: SingleFlight[HeldLease] = SingleFlight("log in to Vault")
+    vault: Vault
+    audit: Audit
+    revocations: Revocations
+    orphans: OrphanedTokens
+    ledger: Ledger
+    process: Process
+    _: KW_ONLY
+    fresh_s: float
+    stale_s: float
+    _sessions: dict[tuple[str, str], VaultSession] = field(default_factory=dict, init=False)
+    _reads: SingleFlight[Document] = field(
+        default_factory=lambda: SingleFlight("read from Vault"), init=False
+    )
+    _logins: SingleFlight[HeldLease] = field(
+        default_factory=lambda: SingleFlight("log in to Vault"), init=False
+    )
 
     # --- pods come and go -----------------------------------------------------------------------
     def open(self, account: Account) -> VaultSession:
@@ -90,7 +79,7 @@ class Broker:
         session = self._sessions.get(account.key)
         if session is None:
             session = self._sessions[account.key] = VaultSession(account)
-            session.held = self._orphans.claim(account)
+            session.held = self.orphans.claim(account)
             self._count_tokens()
         return session
 
@@ -120,8 +109,8 @@ class Broker:
     async def read(self, session: VaultSession, path: str) -> Reading:
         """What lies at *path*, as the account of *session* may see it; raises a VaultError."""
         cached = session.cache.get(path)
-        now = self._clock.monotonic()
-        if cached is not None and now - cached.authorised < self._fresh_s:
+        now = self.process.clock.monotonic()
+        if cached is not None and now - cached.authorised < self.fresh_s:
             return self._counted(Reading(cached.document, cached=True), "cached")
         try:
             denial = session.denials.get(path)
@@ -135,7 +124,7 @@ class Broker:
             cached = session.cache.get(path)
             if cached is not None and self._may_be_stale(cached, error):
                 return self._counted(Reading(cached.document, cached=True, stale=True), "stale")
-            self._meter.count(names.CREDENTIAL_READS, result=error.kind)
+            self.process.meter.count(names.CREDENTIAL_READS, result=error.kind)
             raise
         return self._counted(Reading(document), "fetched")
 
@@ -143,11 +132,11 @@ class Broker:
         return (
             isinstance(error, VaultUnavailableError)
             and error.reason in STALE_FOR
-            and self._clock.monotonic() - cached.authorised < self._stale_s
+            and self.process.clock.monotonic() - cached.authorised < self.stale_s
         )
 
     def _counted(self, reading: Reading, result: str) -> Reading:
-        self._meter.count(names.CREDENTIAL_READS, result=result)
+        self.process.meter.count(names.CREDENTIAL_READS, result=result)
         return reading
 
     async def _fetch(self, session: VaultSession, path: str) -> Document:
@@ -167,15 +156,15 @@ class Broker:
 
     async def _fetch_with(self, token: Secret, session: VaultSession, path: str) -> Document:
         # From before the call: what is allowed is known to be so then, and not later.
-        asked = self._clock.monotonic()
+        asked = self.process.clock.monotonic()
         try:
             mount = session.mounts.get(path)
             if mount is None:
-                mount = await self._vault.mount_of(token, path)
-            document = await self._vault.read(token, mount, path)
+                mount = await self.vault.mount_of(token, path)
+            document = await self.vault.read(token, mount, path)
         except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
             session.forget(path)
-            session.denials[path] = CachedDenial(error, self._clock.monotonic() + DENIAL_S)
+            session.denials[path] = CachedDenial(error, self.process.clock.monotonic() + DENIAL_S)
             raise
         if not session.closed:
             session.mounts[path] = mount
@@ -185,7 +174,7 @@ class Broker:
     # --- tokens ---------------------------------------------------------------------------------
     async def _token(self, session: VaultSession) -> Secret:
         held = session.held
-        if held is None or not held.alive(self._clock.monotonic()):
+        if held is None or not held.alive(self.process.clock.monotonic()):
             held = await self._logins.join(session.account.key, lambda: self._login(session))
         return held.lease.token
 
@@ -194,20 +183,20 @@ class Broker:
         if jwt is None:
             raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
         denial = session.login_denial
-        if denial is not None and self._clock.monotonic() < denial.until:
+        if denial is not None and self.process.clock.monotonic() < denial.until:
             raise denial.again()
-        entry = self._ledger.intend(account)
+        entry = self.ledger.intend(account)
         try:
-            lease = await self._vault.login(account.role, jwt)
+            lease = await self.vault.login(account.role, jwt)
         except VaultError as error:
             if _gave_nothing(error):
-                self._ledger.end(entry)
+                self.ledger.end(entry)
             denied = isinstance(error, LoginRefusedError)
             if isinstance(error, LoginRefusedError):
-                until = self._clock.monotonic() + DENIAL_S
+                until = self.process.clock.monotonic() + DENIAL_S
                 session.login_denial = CachedDenial(error, until)
                 session.cache.clear()
-            self._audit.record(
+            self.audit.record(
                 subject_of(account.pod),
                 "login",
                 "denied" if denied else "failed",
@@ -215,13 +204,15 @@ class Broker:
                 reason=error.kind,
             )
             raise
-        held = hold(lease, self._clock.monotonic(), entry=entry, roll=self._roll())
-        self._ledger.save(account, held)
-        self._audit.record(
+        held = hold(
+            lease, self.process.clock.monotonic(), entry=entry, roll=self.process.dice.random()
+        )
+        self.ledger.save(account, held)
+        self.audit.record(
             subject_of(account.pod), "login", "granted", role=account.role, lasts_s=lease.ttl_s
         )
         if session.closed:
-            self._revocations.add(account, held)
+            self.revocations.add(account, held)
             raise NoAccountTokenError("the pod has ended")
         self._drop_token(session)
         session.held = held
@@ -232,19 +223,19 @@ class Broker:
 
     def _drop_token(self, session: VaultSession) -> None:
         if session.held is not None:
-            self._revocations.add(session.account, session.held)
+            self.revocations.add(session.account, session.held)
             session.held = None
 
     def _forget_token(self, session: VaultSession, token: Secret) -> None:
         """Vault does not know it any more, so there is nothing to revoke."""
         if session.held is not None and session.held.lease.token == token:
-            self._ledger.end(session.held.entry)
+            self.ledger.end(session.held.entry)
             session.held = None
 
     async def _renew(self) -> None:
         while True:
-            await self._clock.sleep(POLL_S)
-            now = self._clock.monotonic()
+            await self.process.clock.sleep(POLL_S)
+            now = self.process.clock.monotonic()
             due = [session for session in self._sessions.values() if _is_due(session, now)]
             for first in range(0, len(due), RENEWALS_AT_ONCE):
                 async with asyncio.TaskGroup() as tasks:
@@ -257,19 +248,21 @@ class Broker:
             return
         account = session.account
         try:
-            lease = await self._vault.renew(held.lease.token)
+            lease = await self.vault.renew(held.lease.token)
         except VaultUnavailableError as error:
             session.renewals_failed += 1
-            self._audit.record(
+            self.audit.record(
                 subject_of(account.pod), "renew", "failed", role=account.role, reason=error.reason
             )
-            wait_s = RENEWAL_BACKOFF.delay_s(session.renewals_failed, roll=self._roll())
+            wait_s = RENEWAL_BACKOFF.delay_s(
+                session.renewals_failed, roll=self.process.dice.random()
+            )
             if session.held is held:
-                again = self._clock.monotonic() + wait_s
+                again = self.process.clock.monotonic() + wait_s
                 session.held = replace(held, renew=again)
             return
         except VaultError as error:
-            self._audit.record(
+            self.audit.record(
                 subject_of(account.pod), "renew", "denied", role=account.role, reason=error.kind
             )
             if isinstance(error, TokenGoneError):
@@ -279,13 +272,15 @@ class Broker:
                 # Without a policy that lets it renew itself it is still good until its end.
                 session.held = replace(held, renew=held.ends)
             return
-        self._audit.record(
+        self.audit.record(
             subject_of(account.pod), "renew", "granted", role=account.role, lasts_s=lease.ttl_s
         )
-        renewed = hold(lease, self._clock.monotonic(), entry=held.entry, roll=self._roll())
+        renewed = hold(
+            lease, self.process.clock.monotonic(), entry=held.entry, roll=self.process.dice.random()
+        )
         if session.held is not held:
             return
-        self._ledger.renew(renewed)
+        self.ledger.renew(renewed)
         session.renewals_failed = 0
         session.held = renewed
         if lease.ttl_s < held.lease.ttl_s / 2:
@@ -301,7 +296,7 @@ class Broker:
 
     def _count_tokens(self) -> None:
         held: Iterable[VaultSession] = (s for s in self._sessions.values() if s.held is not None)
-        self._meter.gauge(names.VAULT_TOKENS, sum(1 for _ in held))
+        self.process.meter.gauge(names.VAULT_TOKENS, sum(1 for _ in held))
 
 
 def _gave_nothing(error: VaultError) -> bool:

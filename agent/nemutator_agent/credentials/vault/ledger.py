@@ -7,12 +7,11 @@ it has to outlive this process, and its directory is to be in memory, so it neve
 import errno
 import logging
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease
@@ -42,27 +41,34 @@ COMPACT_BYTES = 256 << 10
 """A file that has grown to this, and to twice what it comes to, is written anew."""
 
 
+@dataclass(eq=False, slots=True)
 class LedgerFile:
     """Fulfils the port `Ledger`. No method raises: without a ledger secrets have to flow all the
     same, and all that is lost is that a token may live until its own end."""
 
-    def __init__(self, folder: Path, *, clock: Clock, meter: Meter, readiness: Readiness) -> None:
-        self._path = folder / NAME
-        self._clock = clock
-        self._meter = meter
-        self._readiness = readiness
-        self._failing = False
-        self._file: int | None = None
-        self._size = 0
-        self._compact_at = 0
+    folder: Path
+    process: Process
+    _failing: bool = field(default=False, init=False)
+    _file: int | None = field(default=None, init=False)
+    _size: int = field(default=0, init=False)
+    _compact_at: int = field(default=0, init=False)
+    _entries: LedgerEntries = field(init=False)
+    unfinished: tuple[LoginIntent, ...] = field(init=False)
+    """Logins of the last life that may have left a token which nobody knows. They are said once: the
+    next life has nothing to add."""
+    left: tuple[LedgerToken, ...] = field(init=False)
+    """Tokens of the last life."""
+
+    def __post_init__(self) -> None:
         self._entries = self._load()
-        self.unfinished: tuple[LoginIntent, ...] = tuple(self._entries.intents.values())
-        """Logins of the last life that may have left a token which nobody knows. They are said
-        once: the next life has nothing to add."""
+        self.unfinished = tuple(self._entries.intents.values())
         self._entries.intents.clear()
-        self.left: tuple[LedgerToken, ...] = tuple(self._entries.tokens.values())
-        """Tokens of the last life."""
+        self.left = tuple(self._entries.tokens.values())
         self._save(b"")
+
+    @property
+    def _path(self) -> Path:
+        return self.folder / NAME
 
     def close(self) -> None:
         if self._file is not None:
@@ -72,17 +78,17 @@ class LedgerFile:
     # --- the port -------------------------------------------------------------------------------
     def intend(self, account: Account) -> int:
         entry = self._entries.last + 1
-        self._write(LoginIntent(entry, account, self._clock.now()))
+        self._write(LoginIntent(entry, account, self.process.clock.now()))
         return entry
 
     def save(self, account: Account, held: HeldLease) -> None:
-        now, monotonic = self._clock.now(), self._clock.monotonic()
+        now, monotonic = self.process.clock.now(), self.process.clock.monotonic()
         self._write(token_of(account, held, now=now, monotonic=monotonic))
 
     def renew(self, held: HeldLease) -> None:
         if not self._entries.knows(held.entry):
             return
-        expires_at = self._clock.now() + (held.ends - self._clock.monotonic())
+        expires_at = self.process.clock.now() + (held.ends - self.process.clock.monotonic())
         self._write(TokenRenewed(held.entry, expires_at, held.lease.ttl_s, held.lease.renewable))
 
     def end(self, entry: int) -> None:
@@ -101,7 +107,7 @@ class LedgerFile:
             return LedgerEntries()
         entries, damaged = read(content)
         if damaged:
-            self._meter.count(names.LEDGER_FAILURES, reason="damaged")
+            self.process.meter.count(names.LEDGER_FAILURES, reason="damaged")
             log.warning("ledger_damaged", {names.BYTES: damaged})
         return entries
 
@@ -109,10 +115,10 @@ class LedgerFile:
         try:
             added = encoded(record)
         except ValueError:
-            self._meter.count(names.LEDGER_FAILURES, reason="too_large")
+            self.process.meter.count(names.LEDGER_FAILURES, reason="too_large")
             return
         if forgotten := self._entries.apply(record):
-            self._meter.count(names.LEDGER_FAILURES, forgotten, reason="full")
+            self.process.meter.count(names.LEDGER_FAILURES, forgotten, reason="full")
         self._save(added)
 
     def _save(self, added: bytes) -> None:
@@ -129,7 +135,7 @@ class LedgerFile:
             return
         if self._failing:
             self._failing = False
-            self._readiness.pass_(PART)
+            self.process.readiness.pass_(PART)
             log.info("ledger_written_again")
 
     def _append(self, file: int, content: bytes) -> None:
@@ -150,12 +156,12 @@ class LedgerFile:
         self._compact_at = max(COMPACT_BYTES, 2 * self._size)
 
     def _failed(self, reason: str, error: OSError) -> None:
-        self._meter.count(names.LEDGER_FAILURES, reason=reason)
+        self.process.meter.count(names.LEDGER_FAILURES, reason=reason)
         if self._failing:
             return
         self._failing = True
         why = error.strerror or type(error).__name__
-        self._readiness.fail(
+        self.process.readiness.fail(
             PART, f"{self._path}: {why}; after a restart, Vault tokens live until their own end"
         )
         log.error("ledger_not_saved", {names.REASON: reason, names.ERROR: why})

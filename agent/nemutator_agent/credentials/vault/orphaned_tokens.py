@@ -2,11 +2,11 @@
 
 import asyncio
 import logging
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable, Sequence
+from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_agent.credentials.ports import EndedPods
 from nemutator_agent.credentials.vault.accounts import Account
@@ -21,6 +21,7 @@ POLL_S = 5.0
 """Between two looks at what is left of pods: their tokens are to be gone within 30 s of their end."""
 
 
+@dataclass(eq=False, slots=True)
 class OrphanedTokens:
     """A pod that is published again gets its token back. That of one that has certainly ended is
     revoked at once, and after *wait_s* those of all others.
@@ -29,28 +30,18 @@ class OrphanedTokens:
     there by then has ended, or mount has lost its record of it.
     """
 
-    def __init__(
-        self,
-        left: Iterable[LedgerToken],
-        unfinished: Iterable[LoginIntent],
-        revocations: Revocations,
-        ended_pods: EndedPods,
-        *,
-        wait_s: float,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
-    ) -> None:
-        self._revocations = revocations
-        self._ended_pods = ended_pods
-        self._unfinished = tuple(unfinished)
-        self._wait_s = wait_s
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._waiting: dict[Account, LedgerToken] = {}
-        self._superseded: list[LedgerToken] = []
-        for token in sorted(left, key=lambda token: token.entry):
+    left: Sequence[LedgerToken]
+    unfinished: Sequence[LoginIntent]
+    revocations: Revocations
+    ended_pods: EndedPods
+    process: Process
+    _: KW_ONLY
+    wait_s: float
+    _waiting: dict[Account, LedgerToken] = field(default_factory=dict, init=False)
+    _superseded: list[LedgerToken] = field(default_factory=list, init=False)
+
+    def __post_init__(self) -> None:
+        for token in sorted(self.left, key=lambda token: token.entry):
             older = self._waiting.pop(token.account, None)
             if older is not None:
                 # It was replaced, and its revocation had not come through.
@@ -61,24 +52,24 @@ class OrphanedTokens:
         token = self._waiting.pop(account, None)
         if token is None:
             return None
-        self._meter.count(names.RECOVERED_TOKENS, result="adopted")
+        self.process.meter.count(names.RECOVERED_TOKENS, result="adopted")
         return self._held(token)
 
     async def run(self) -> None:
         """Until cancelled, though all is done after the waiting."""
         self._tell()
         self._revoke(self._superseded, "superseded")
-        until = self._clock.monotonic() + self._wait_s
-        while (left_s := until - self._clock.monotonic()) > 0:
+        until = self.process.clock.monotonic() + self.wait_s
+        while (left_s := until - self.process.clock.monotonic()) > 0:
             await self._revoke_ended()
-            await self._clock.sleep(min(POLL_S, left_s))
+            await self.process.clock.sleep(min(POLL_S, left_s))
         self._revoke(self._taken(list(self._waiting)), "orphaned")
         await asyncio.get_running_loop().create_future()
 
     async def _revoke_ended(self) -> None:
         if not self._waiting:
             return
-        gone = await self._ended_pods.among({each.pod.uid: each.home for each in self._waiting})
+        gone = await self.ended_pods.among({each.pod.uid: each.home for each in self._waiting})
         self._revoke(self._taken([each for each in self._waiting if each.pod.uid in gone]), "ended")
 
     def _taken(self, accounts: Iterable[Account]) -> list[LedgerToken]:
@@ -87,9 +78,9 @@ class OrphanedTokens:
     def _tell(self) -> None:
         if self._waiting:
             log.info("tokens_recovered", {names.COUNT: len(self._waiting)})
-        for intent in self._unfinished:
+        for intent in self.unfinished:
             pod = intent.account.pod
-            self._meter.count(names.RECOVERED_TOKENS, result="unknown")
+            self.process.meter.count(names.RECOVERED_TOKENS, result="unknown")
             log.warning(
                 "login_unfinished",
                 {names.POD: f"{pod.namespace}/{pod.name}", names.POD_UID: pod.uid},
@@ -98,7 +89,7 @@ class OrphanedTokens:
     def _revoke(self, tokens: Iterable[LedgerToken], result: str) -> None:
         for token in tokens:
             pod = token.account.pod
-            self._meter.count(names.RECOVERED_TOKENS, result=result)
+            self.process.meter.count(names.RECOVERED_TOKENS, result=result)
             log.info(
                 "token_left_over",
                 {
@@ -107,12 +98,12 @@ class OrphanedTokens:
                     names.REASON: result,
                 },
             )
-            self._revocations.add(token.account, self._held(token))
+            self.revocations.add(token.account, self._held(token))
 
     def _held(self, token: LedgerToken) -> HeldLease:
         return held_of(
             token,
-            now=self._clock.now(),
-            monotonic=self._clock.monotonic(),
-            roll=self._roll(),
+            now=self.process.clock.now(),
+            monotonic=self.process.clock.monotonic(),
+            roll=self.process.dice.random(),
         )

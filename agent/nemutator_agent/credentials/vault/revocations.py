@@ -3,13 +3,11 @@
 import asyncio
 import logging
 from collections import deque
-from collections.abc import Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_agent.credentials.audit import Audit, subject_of
 from nemutator_agent.credentials.ports import Ledger, Vault
@@ -35,38 +33,27 @@ class _Ending:
     tries: int = 0
 
 
+@dataclass(eq=False, slots=True)
 class Revocations:
-    def __init__(
-        self,
-        vault: Vault,
-        audit: Audit,
-        ledger: Ledger,
-        *,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
-    ) -> None:
-        self._vault = vault
-        self._audit = audit
-        self._ledger = ledger
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._waiting: deque[_Ending] = deque()
-        self._news = asyncio.Event()
+    vault: Vault
+    audit: Audit
+    ledger: Ledger
+    process: Process
+    _waiting: deque[_Ending] = field(default_factory=deque, init=False)
+    _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def add(self, account: Account, held: HeldLease) -> None:
         """Revoke it soon. When too many wait, the one that has waited longest is left to its end,
         or to the next life: the ledger still has it."""
         if len(self._waiting) >= MOST:
             self._give_up(self._waiting.popleft(), "queue_full")
-        self._waiting.append(_Ending(account, held, self._clock.monotonic()))
+        self._waiting.append(_Ending(account, held, self.process.clock.monotonic()))
         self._count()
         self._news.set()
 
     async def run(self) -> None:
         while True:
-            now = self._clock.monotonic()
+            now = self.process.clock.monotonic()
             due = [ending for ending in self._waiting if ending.due <= now]
             for first in range(0, len(due), AT_ONCE):
                 async with asyncio.TaskGroup() as tasks:
@@ -76,37 +63,37 @@ class Revocations:
             if not self._waiting:
                 self._news.clear()
                 await self._news.wait()
-            elif not any(ending.due <= self._clock.monotonic() for ending in self._waiting):
-                await self._clock.sleep(POLL_S)
+            elif not any(ending.due <= self.process.clock.monotonic() for ending in self._waiting):
+                await self.process.clock.sleep(POLL_S)
 
     async def _revoke(self, ending: _Ending) -> None:
         role = ending.account.role
         of = subject_of(ending.account.pod)
         try:
-            await self._vault.revoke(ending.held.lease.token)
+            await self.vault.revoke(ending.held.lease.token)
         except TokenGoneError:
             pass
         except VaultDeniedError as error:
             # A batch token, or one without a policy that lets it end itself: it never will.
             self._remove(ending)
-            self._ledger.end(ending.held.entry)
-            self._audit.record(of, "revoke", "denied", role=role, reason=error.kind)
+            self.ledger.end(ending.held.entry)
+            self.audit.record(of, "revoke", "denied", role=role, reason=error.kind)
             self._give_up(ending, "refused")
             return
         except VaultError as error:
             ending.tries += 1
-            now = self._clock.monotonic()
-            ending.due = now + BACKOFF.delay_s(ending.tries, roll=self._roll())
-            self._audit.record(of, "revoke", "failed", role=role, reason=error.kind)
+            now = self.process.clock.monotonic()
+            ending.due = now + BACKOFF.delay_s(ending.tries, roll=self.process.dice.random())
+            self.audit.record(of, "revoke", "failed", role=role, reason=error.kind)
             if now >= ending.held.ends:
                 self._remove(ending)
-                self._ledger.end(ending.held.entry)
+                self.ledger.end(ending.held.entry)
                 self._give_up(ending, "expired")
             return
         self._remove(ending)
         # Not before it is revoked: killed in between, the next life revokes it once more.
-        self._ledger.end(ending.held.entry)
-        self._audit.record(of, "revoke", "granted", role=role)
+        self.ledger.end(ending.held.entry)
+        self.audit.record(of, "revoke", "granted", role=role)
 
     def _remove(self, ending: _Ending) -> None:
         # It may have made room for others meanwhile.
@@ -114,7 +101,7 @@ class Revocations:
             self._waiting.remove(ending)
 
     def _give_up(self, ending: _Ending, reason: str) -> None:
-        self._meter.count(names.REVOCATIONS_DROPPED, reason=reason)
+        self.process.meter.count(names.REVOCATIONS_DROPPED, reason=reason)
         pod = ending.account.pod
         log.warning(
             "revocation_dropped",
@@ -122,4 +109,4 @@ class Revocations:
         )
 
     def _count(self) -> None:
-        self._meter.gauge(names.REVOCATIONS_WAITING, len(self._waiting))
+        self.process.meter.gauge(names.REVOCATIONS_WAITING, len(self._waiting))

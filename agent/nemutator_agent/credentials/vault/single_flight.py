@@ -2,18 +2,19 @@
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import dataclass, field
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 
 
+@dataclass(eq=False, slots=True)
 class SingleFlight(Generic[T]):
     """Work outlives the caller who asked first: he may go while others still wait for it."""
 
-    def __init__(self, name: str) -> None:
-        self._name = name
-        self._under_way: dict[Hashable, asyncio.Future[T]] = {}
-        self._tasks: asyncio.TaskGroup | None = None
+    name: str
+    _under_way: dict[Hashable, asyncio.Future[T]] = field(default_factory=dict, init=False)
+    _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
     async def run(self) -> None:
         """Until cancelled; what is under way then is cancelled, too."""
@@ -29,10 +30,10 @@ class SingleFlight(Generic[T]):
         flight = self._under_way.get(key)
         if flight is None:
             if self._tasks is None:
-                raise RuntimeError(f"{self._name}: joined while it does not run")
+                raise RuntimeError(f"{self.name}: joined while it does not run")
             flight = asyncio.get_running_loop().create_future()
             self._under_way[key] = flight
-            self._tasks.create_task(self._fly(key, flight, work), name=self._name)
+            self._tasks.create_task(self._fly(key, flight, work), name=self.name)
         return await asyncio.shield(flight)
 
     async def _fly(

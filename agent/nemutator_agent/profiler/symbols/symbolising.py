@@ -9,11 +9,11 @@ import functools
 import logging
 from collections import Counter, OrderedDict
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import KW_ONLY, dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from nemutator_common import names
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Binary, Frame
 
@@ -113,29 +113,23 @@ async def ask(worker: Worker, question: SymbolQuestion, file: int) -> SymbolAnsw
     return await worker.ask(encode_question(question), file, decode)
 
 
+@dataclass(eq=False, slots=True)
 class WorkerSymboliser:
     """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
 
-    def __init__(
-        self,
-        files: MappedFiles,
-        worker: Worker,
-        *,
-        meter: Meter,
-        longest_s: float = LONGEST_S,
-    ) -> None:
-        self._files = files
-        self._worker = worker
-        self._meter = meter
-        self._longest_s = longest_s
-        self._turn = asyncio.Lock()
-        self._cache: OrderedDict[tuple[FileId, int], _Place] = OrderedDict()
-        self._known: OrderedDict[FileId, _File] = OrderedDict()
+    files: MappedFiles
+    worker: Worker
+    process: Process
+    _: KW_ONLY
+    longest_s: float = LONGEST_S
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _cache: OrderedDict[tuple[FileId, int], _Place] = field(default_factory=OrderedDict, init=False)
+    _known: OrderedDict[FileId, _File] = field(default_factory=OrderedDict, init=False)
 
     async def range_of(self, pid: int) -> tuple[int, int] | None:
         async with self._turn:
             try:
-                mappings = await self._files.mappings(pid)
+                mappings = await self.files.mappings(pid)
                 # A program is mapped below its libraries.
                 first = next((one for one in mappings if one.inode), None)
                 if first is None:
@@ -154,7 +148,7 @@ class WorkerSymboliser:
         async with self._turn:
             session = _Session(raw)
             try:
-                async with asyncio.timeout(self._longest_s):
+                async with asyncio.timeout(self.longest_s):
                     # The kernel first: it tells the truth, and soon.
                     await self._kernel(session)
                     for task in sorted(session.tasks):
@@ -163,15 +157,15 @@ class WorkerSymboliser:
                 session.notes.setdefault("this profile", set()).add("late")
             finally:
                 # It would hold its memory until the next profile, which may never come.
-                self._worker.stop()
+                self.worker.stop()
         for kind, count in session.kinds().items():
-            self._meter.count(names.PROFILE_PLACES, count, kind=kind)
+            self.process.meter.count(names.PROFILE_PLACES, count, kind=kind)
         notes = sentences(session.notes, gone=session.gone, unnamed=session.unnamed())
         return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
 
     def stop(self) -> None:
         """End the worker, which may wait for a profile that did not come."""
-        self._worker.stop()
+        self.worker.stop()
 
     # --- a process -------------------------------------------------------------------------------
     async def _process(self, session: "_Session", task: Task) -> None:
@@ -196,7 +190,7 @@ class WorkerSymboliser:
 
     async def _mappings(self, task: Task) -> Mappings:
         pid, image = task
-        mappings = await self._files.mappings(pid)
+        mappings = await self.files.mappings(pid)
         if not mappings.are_of(image):
             raise ProcessGoneError
         return mappings
@@ -230,7 +224,7 @@ class WorkerSymboliser:
         deep: set[int],
     ) -> dict[int, _Place]:
         try:
-            file = await self._files.open(pid, mapping)
+            file = await self.files.open(pid, mapping)
         except (ProcessGoneError, HiddenFileError, FileSystemStuckError) as failure:
             if not isinstance(failure, ProcessGoneError):
                 why = "stuck" if isinstance(failure, FileSystemStuckError) else "closed"
@@ -239,7 +233,7 @@ class WorkerSymboliser:
         try:
             return await self._asked(session, file, mapping, places, deep)
         finally:
-            self._files.close(file)
+            self.files.close(file)
 
     async def _asked(
         self,
@@ -285,22 +279,22 @@ class WorkerSymboliser:
             _cache_put(self._cache, (file, place), known[place], MOST_CACHED)
 
     async def _text(self, pid: int, mapping: Mapping) -> tuple[int, int] | None:
-        file = await self._files.open(pid, mapping)
+        file = await self.files.open(pid, mapping)
         try:
             if file.id not in self._known:
                 await self._answer(SymbolQuestion(False), file)
             return self._known[file.id].text
         finally:
-            self._files.close(file)
+            self.files.close(file)
 
     async def _answer(self, question: SymbolQuestion, file: OpenFile) -> SymbolAnswer:
         try:
-            answer = await ask(self._worker, question, file.file)
+            answer = await ask(self.worker, question, file.file)
         except WorkerFailedError as failure:
-            self._meter.count(names.SYMBOL_QUESTIONS, result=failure.reason)
+            self.process.meter.count(names.SYMBOL_QUESTIONS, result=failure.reason)
             log.warning("symbols_failed", {names.REASON: failure.reason})
             raise
-        self._meter.count(names.SYMBOL_QUESTIONS, result="answered")
+        self.process.meter.count(names.SYMBOL_QUESTIONS, result="answered")
         if not question.kernel:
             about = _File(answer.text, answer.notes, answer.build_id, answer.shift)
             _cache_put(self._known, file.id, about, MOST_FILES)
@@ -312,7 +306,7 @@ class WorkerSymboliser:
         if not wanted:
             return
         try:
-            file = await self._files.open_kernel()
+            file = await self.files.open_kernel()
         except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
             session.notes.setdefault("the kernel", set()).add("hidden")
             return
@@ -327,7 +321,7 @@ class WorkerSymboliser:
         except WorkerFailedError:
             session.notes.setdefault("the kernel", set()).add("failed")
         finally:
-            self._files.close(file)
+            self.files.close(file)
 
 
 class _Session:

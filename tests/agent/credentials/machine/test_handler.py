@@ -5,14 +5,13 @@ from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, StoredSecretError
-from nemutator_agent.identity.attestors import RuleAttestor
 from nemutator_agent.identity.rules import Rule
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from tests.fakes.clocks import ManualClock
-from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import Caller, RecordedGrants
+from tests.fakes.process import fake_process
 
 GROUPS = "0::/system.slice/app.service\n"
 
@@ -33,15 +32,14 @@ class Machine:
         self.clock = ManualClock()
         self.disk = Disk()
         self.grants = RecordedGrants()
-        self.store = SecretStore({}, self.disk, clock=self.clock)
+        process = fake_process(clock=self.clock)
+        self.store = SecretStore({}, self.disk, process)
         self.handler = MachineHandler(
             self.store,
-            attestor=RuleAttestor(),
-            audit=Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock),
+            process,
+            audit=Audit(self.grants, self.clock, node="n1", key=Secret("k")),
             node="n1",
             rate=rate,
-            clock=self.clock,
-            meter=MemoryMeter(),
         )
 
     async def set(self, name: str, value: str, *rules: Rule) -> StoredSecret:

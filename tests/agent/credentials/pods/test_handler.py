@@ -45,8 +45,7 @@ def handler(
         node="n1",
         auth_mount="kubernetes",
         rate=rate,
-        clock=setup.clock,
-        meter=setup.meter,
+        process=setup.process,
     )
 
 

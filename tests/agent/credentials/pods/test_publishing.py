@@ -42,10 +42,9 @@ class Publishing:
         self.setup.allow("secret/app")
         self.setup.vault.state.write("secret/app", {"a": 1})
         self.sockets: dict[str, Socket] = {}
-        self.desks: list[PodHandler] = []
+        self.handlers: list[PodHandler] = []
         self.refusing = False
-        meter = self.setup.meter
-        self.publisher = PodPublisher(self.setup.broker, self, self._handler, meter=meter)
+        self.publisher = PodPublisher(self.setup.broker, self, self._handler, self.setup.process)
 
     def open(self, directory: str, handler: CallerHandler) -> Socket:
         if self.refusing:
@@ -69,7 +68,7 @@ class Publishing:
         )
 
     async def read(self, handler: int = -1) -> str:
-        return (await self.desks[handler].admit(Caller()).secret("app")).value.reveal()
+        return (await self.handlers[handler].admit(Caller()).secret("app")).value.reveal()
 
     @property
     def served(self) -> float:
@@ -79,7 +78,7 @@ class Publishing:
         self, session: VaultSession, declared: Declarations | DeclarationError
     ) -> PodHandler:
         setup = self.setup
-        self.desks.append(
+        self.handlers.append(
             PodHandler(
                 session,
                 declared,
@@ -89,11 +88,10 @@ class Publishing:
                 node="n1",
                 auth_mount="kubernetes",
                 rate=100,
-                clock=setup.clock,
-                meter=setup.meter,
+                process=setup.process,
             )
         )
-        return self.desks[-1]
+        return self.handlers[-1]
 
 
 async def test_a_published_pod_is_served_as_itself() -> None:
@@ -113,7 +111,7 @@ async def test_published_again_it_keeps_its_socket_and_takes_the_newer_token() -
             await publishing.read()
         assert raised.value.step == "token"
         publishing.put()
-        assert len(publishing.desks) == len(publishing.sockets) == 1
+        assert len(publishing.handlers) == len(publishing.sockets) == 1
         assert await publishing.read() == '{"a":1}'
         # A republish may come without one.
         publishing.put(tokens={})

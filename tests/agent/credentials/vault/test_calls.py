@@ -6,11 +6,14 @@ from nemutator_common.secret import Secret
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.vaults import MemoryVault
 
 
 def calls(vault: MemoryVault, meter: MemoryMeter, *, deadline_s: float = 10.0) -> VaultCalls:
-    return VaultCalls(vault, deadline_s=deadline_s, clock=ManualClock(), meter=meter)
+    return VaultCalls(
+        vault, deadline_s=deadline_s, process=fake_process(clock=ManualClock(), meter=meter)
+    )
 
 
 async def test_every_call_is_counted_with_how_it_ended() -> None:

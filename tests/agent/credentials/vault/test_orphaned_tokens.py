@@ -11,13 +11,13 @@ from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import POLL_S
 from nemutator_agent.publications import PublishedPod
 from nemutator_common import names
-from nemutator_common.readiness import Readiness
 
 from tests.fakes.brokers import FRESH_S, ORPHANS_S, BrokerSetup, home_of
 from tests.fakes.clocks import ManualClock
 from tests.fakes.ledgers import Fate, MortalLedger, MortalVault
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import OTHER_POD, POD
+from tests.fakes.process import fake_process
 from tests.fakes.vaults import VaultState
 
 PATH = "secret/app/db"
@@ -46,7 +46,7 @@ class Machine:
     async def life(self, fate: Fate | None = None) -> AsyncIterator[BrokerSetup]:
         fate = fate or Fate()
         clock, meter = ManualClock(self.now), MemoryMeter()
-        file = LedgerFile(self.folder, clock=clock, meter=meter, readiness=Readiness())
+        file = LedgerFile(self.folder, fake_process(clock=clock, meter=meter))
         setup = BrokerSetup(
             vault=MortalVault(self.vault, fate),
             clock=clock,

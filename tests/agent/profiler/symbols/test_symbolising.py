@@ -17,6 +17,7 @@ from nemutator_common.profiles.model import Binary
 from tests.agent.profiler.symbols.test_kallsyms import BASE, LINES
 from tests.fakes.go_programs import ADDRESS, TEXT, Function, GoProgram
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.symbols import FakeFiles, LocalWorker
 
 BIAS = 0x5500_0000_0000
@@ -33,7 +34,9 @@ class World:
         self.files.kernel = LINES
         self.worker = LocalWorker(self.files)
         self.meter = MemoryMeter()
-        self.symbolising = WorkerSymboliser(self.files, self.worker, meter=self.meter)
+        self.symbolising = WorkerSymboliser(
+            self.files, self.worker, process=fake_process(meter=self.meter)
+        )
 
     async def folded(self, *rows: RawRow) -> tuple[list[str], tuple[str, ...]]:
         content, notes = await self.symbolising.symbolise(profile(*rows))
@@ -181,7 +184,7 @@ async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> No
 
 async def test_a_profile_whose_names_take_too_long_is_finished_without_them(world: World) -> None:
     world.worker.hanging = asyncio.Event()
-    symbolising = WorkerSymboliser(world.files, world.worker, meter=world.meter, longest_s=0.02)
+    symbolising = WorkerSymboliser(world.files, world.worker, fake_process(), longest_s=0.02)
     content, notes = await symbolising.symbolise(profile(row(app(1))))
     assert folded.render(pprof.decode(content)) == "[unknown] 1\n"
     assert any("in its time" in note for note in notes)
