@@ -42,7 +42,7 @@ def main(argv: Sequence[str] | None = None) -> int:
         code = _dispatch(sys.argv[1:] if argv is None else argv)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever read our output has seen enough. Python would complain once more at its exit.
+        # The reader of our output has seen enough. Python would complain once more at its exit.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
         return ExitCode.OK
     except OperatorError as error:

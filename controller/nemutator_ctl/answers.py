@@ -1,4 +1,4 @@
-"""What every answer of the brain has in common, and the link in one of them."""
+"""The link in an answer of the brain, and what to say of an answer that is not understood."""
 
 from collections.abc import Mapping
 

@@ -1,4 +1,4 @@
-"""The documents of a process of ours, whichever way it is reached: asked for, and what a no means."""
+"""Asks a process of ours for documents, whichever way it is reached; a refusal becomes a message."""
 
 import json
 from abc import ABC, abstractmethod
@@ -41,7 +41,7 @@ class Api(ABC):
         return self._document("PUT", path, document)
 
     def content(self, path: str) -> bytes:
-        """What is no document: a file, as it is."""
+        """A file, as it is."""
         response = self._ask("GET", path, None)
         if response.status not in _GOOD:
             raise _refusal(response.status, _decoded(response))
@@ -56,7 +56,7 @@ class Api(ABC):
 
     @abstractmethod
     def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
-        """Whatever comes back; an `OperatorError` when nothing does."""
+        """The response, whatever it says; an `OperatorError` when there is none."""
 
 
 def _target(path: str, query: Mapping[str, str] | None) -> str:

@@ -86,7 +86,7 @@ def content(path: Path) -> bytes:
     """What is in the file of documents that an argument names, or an `OperatorError`."""
     try:
         with path.open("rb") as file:
-            # One more than may be: who parses it says that it is too much.
+            # One byte more than is allowed, so that the parser notices and says so.
             return file.read(LARGEST + 1)
     except OSError as error:
         raise OperatorError(

@@ -19,7 +19,7 @@ class Output(enum.StrEnum):
 
 
 def add_output(parser: argparse.ArgumentParser) -> None:
-    """The option `-o`; what it was given is compared with `Output`, whose members are text."""
+    """The option `-o`; its value is text, which compares with the members of `Output`."""
     parser.add_argument(
         "-o",
         "--output",
@@ -66,7 +66,7 @@ def called(document: object) -> str:
 
 
 def parsed(content: bytes) -> tuple[Any, ...]:
-    """The documents in *content*, those that say nothing left out."""
+    """The documents in *content*, without the empty ones."""
     if len(content) > LARGEST:
         raise DocumentError(f"larger than {LARGEST} bytes")
     try:
@@ -145,7 +145,7 @@ def _parsed_yaml(content: bytes) -> tuple[Any, ...]:
 
 
 NOT_JSON = (":timestamp", ":merge", ":value")
-"""Tags that YAML gives to plain words by their look: to Kubernetes they are text."""
+"""Tags that YAML gives to plain words for what they look like; to Kubernetes they are text."""
 
 
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -167,8 +167,8 @@ def _check(value: Any, levels: int) -> None:
         try:
             value.encode()
         except UnicodeEncodeError:
-            raise DocumentError("half of a character (a surrogate) is no text") from None
+            raise DocumentError("a surrogate is half of a character, and no text") from None
     elif isinstance(value, float) and not math.isfinite(value):
-        raise DocumentError(f"{value} is no number in JSON")
+        raise DocumentError(f"JSON has no number {value}")
     elif not isinstance(value, int | float | None):
-        raise DocumentError(f"a {type(value).__name__} is nothing that JSON has")
+        raise DocumentError(f"a {type(value).__name__} does not exist in JSON")

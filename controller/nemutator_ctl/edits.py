@@ -14,14 +14,14 @@ WIDTH = 160
 class ShownEdit:
     path: str
     before: tuple[object, ...]
-    """Of none or one value, as everywhere."""
+    """Empty when the field was absent; otherwise its one value."""
     after: tuple[object, ...]
     policy: str = ""
     reason: str = ""
 
 
 def edit_from(raw: object) -> ShownEdit:
-    """From an edit in a document; raises TypeError or KeyError when it is none."""
+    """The edit in a document; raises TypeError or KeyError when *raw* is not one."""
     if not isinstance(raw, Mapping):
         raise TypeError(raw)
     return ShownEdit(
@@ -46,7 +46,7 @@ def diff(edits: Iterable[ShownEdit]) -> str:
 
 
 def said(value: tuple[object, ...]) -> str:
-    """A value in short."""
+    """A value on one line."""
     if not value:
         return "(absent)"
     return json.dumps(value[0], sort_keys=True, separators=(", ", ": "))

@@ -11,7 +11,7 @@ from nemutator_common.secret import Secret
 from nemutator_ctl.api import ApiResponse
 
 LARGEST_ANSWER = 64 << 20
-"""Thousands of nodes with all of their processes; more is not ours."""
+"""Thousands of nodes with all of their processes: no response of ours is larger."""
 
 
 def exchange(

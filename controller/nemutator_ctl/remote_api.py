@@ -1,6 +1,6 @@
 """Speaks HTTPS to the brain of a cluster, as whoever's token it is given.
 
-The server must prove who it is before it sees the token, and is never followed elsewhere.
+The server must prove who it is before it sees the token, and its redirects are not followed.
 """
 
 import http.client
@@ -15,7 +15,7 @@ from nemutator_ctl.api import Api, ApiResponse
 from nemutator_ctl.exchanges import exchange, reason
 
 LARGEST_TOKEN = 8 << 10
-"""The brain takes no longer one either."""
+"""The brain does not take a longer one either."""
 
 HOW_TO_SHOW_WHO = (
     "name a file with a token of yours: --brain-token-file <(kubectl create token NAME)"
@@ -23,7 +23,7 @@ HOW_TO_SHOW_WHO = (
 
 
 class RemoteApi(Api):
-    """The console at *url*; without *ca_file* only authorities that this machine trusts vouch."""
+    """The console at *url*; without *ca_file*, the authorities that this machine trusts vouch for it."""
 
     signing_in = "sign in there with a token"
 
@@ -59,7 +59,7 @@ class RemoteApi(Api):
             )
         return OperatorError(
             f"{where} does not response: {reason(error)}",
-            remedy="is it reached from here? kubectl -n nemutator port-forward"
+            remedy="make it reachable from here: kubectl -n nemutator port-forward"
             " service/nemutator-brain 8420",
             code=ExitCode.UNREACHABLE,
         )

@@ -48,9 +48,10 @@ class CtlSettings(Shared):
         "the file names.",
     )
     brain_token_file: Path | None = setting(
-        None, "Token of whoever asks, for a brain at `https://…`; it can be a pipe."
+        None, "File with the caller's token for a brain at `https://…`; it can be a pipe."
     )
     brain_ca_file: Path | None = setting(
         None,
-        "Who signs the certificate of a brain at `https://…`; without it, whom this machine trusts.",
+        "Certificates of the authority that signs for a brain at `https://…`; without it, the "
+        "authorities that this machine trusts.",
     )

@@ -8,7 +8,7 @@ def visible(text: str, *, limit: int) -> str:
 
     What Unicode calls a format character (bidirectional overrides, joiners) does not print either.
     """
-    # Beyond this, cutting would drop it anyway; and marks that take no column are bounded, too.
+    # Cutting would drop the rest anyway; and this bounds marks that take no column.
     text = text[: 2 * limit]
     clean = "".join(c if c.isprintable() else c.encode("unicode_escape").decode() for c in text)
     return clean if columns(clean) <= limit else _cut(clean, limit - 1) + "…"

@@ -26,8 +26,8 @@ containers run as; where they all run as its own, `--mode 0400` says so."""
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
-    # The first process of a container: what it does not handle the kernel keeps from it, and a pod
-    # that is deleted while it waits would take all of its grace period.
+    # The first process of a container gets no signal that it does not handle, and a pod that is
+    # deleted while it waits would take all of its grace period.
     signal.signal(signal.SIGTERM, _end)
     folder: Path = arguments.directory / "secrets"
     if not arguments.directory.is_dir():

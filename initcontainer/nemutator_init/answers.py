@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nemutator_common.declarations import MOST, is_name
 
 LARGEST = 1 << 20
-"""Of one answer. Vault's own limit for a secret is that, and a pod's volume is no larger."""
+"""Bytes of one answer: Vault's own limit for a secret, and a pod's volume is no larger."""
 
 _AGAIN = frozenset({429, 500, 502, 503, 504})
 """The agent, or Vault behind it, is not ready: the same question may be answered later."""
@@ -19,7 +19,7 @@ class AgentAnswer:
 
 
 class NotYetError(Exception):
-    """Later, perhaps; the text says what it waits for."""
+    """The answer may be different later; the text says what it waits for."""
 
 
 class NeverError(Exception):
@@ -72,5 +72,5 @@ def _explained(answer: AgentAnswer) -> str:
 
 
 def _shown(text: str) -> str:
-    """On one line, and not too long: it ends up in a log and in the pod's status."""
+    """*text* on one line and not too long: it ends up in a log and in the pod's status."""
     return "".join(one if one.isprintable() else " " for one in text[:500])

@@ -1,4 +1,5 @@
-"""All of a pod's secrets, or none: asks until everything is there, or it is clear that it will not.
+"""All of a pod's secrets, or none: asks until all are there, or until it is clear that they never
+will be.
 
 Nothing here reads a clock or a socket: those come as arguments.
 """
@@ -11,12 +12,12 @@ from nemutator_common.backoff import Backoff
 from nemutator_init.answers import AgentAnswer, NeverError, NotYetError, declared_names, value_of
 
 DECLARED = "/v1/declared"
-SECRET = "/v1/secret/"  # noqa: S105 - the begin of a path
+SECRET = "/v1/secret/"  # noqa: S105 - the beginning of a path
 
 BACKOFF = Backoff(first_s=0.25, longest_s=5.0)
 
 LARGEST_TOGETHER = 256 << 10
-"""What the volume of a pod is made for, twice: the old files stay until the new ones are whole."""
+"""The volume of a pod has room for this twice: the old files stay until the new ones are whole."""
 
 
 class Agent(Protocol):
@@ -34,7 +35,7 @@ def fetch(
     roll: Callable[[], float],
     say: Callable[[str], None],
 ) -> Mapping[str, bytes]:
-    """By name, everything that the pod declares. A NeverError says which one it is, and what to do.
+    """Everything that the pod declares, by name. A NeverError names the secret and the remedy.
 
     *say* is told what it waits for, each reason once in a row.
     """

@@ -43,7 +43,7 @@ class AdviceRow:
 
 
 def decode(document: object) -> tuple[AdviceRow, ...]:
-    """The rows in *document*, or an `OperatorError` when it is no advice."""
+    """The rows in *document*, or an `OperatorError` when it is not advice."""
     try:
         return tuple(_row(mapping(item)) for item in items(mapping(document)["items"]))
     except (KeyError, TypeError, ValueError, OverflowError) as error:
@@ -51,10 +51,10 @@ def decode(document: object) -> tuple[AdviceRow, ...]:
 
 
 def view(rows: Sequence[AdviceRow], *, namespace: str | None = None) -> str:
-    """*namespace*: the one that they were asked of, None for all."""
+    """*namespace* is the one that was asked about; None means all."""
     if not rows and namespace:
         where = visible(f"No agent has reported what a container of {namespace} used.", limit=200)
-        return f"{where}\n`nemutator advise` shows those that there are.\n"
+        return f"{where}\n`nemutator advise` shows all that have been reported.\n"
     return table(LAYOUT, [_cells(row) for row in rows]) if rows else NOTHING
 
 

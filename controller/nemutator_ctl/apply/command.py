@@ -34,7 +34,7 @@ def main(argv: Sequence[str]) -> int:
     try:
         return _apply(LocalApi(arguments.directory(given)), in_order(pieces), output, answers)
     finally:
-        # Whatever has ended it: these were applied.
+        # However it ended, these have been applied.
         if output is not Output.TABLE:
             _show(rendered({"items": answers}, output))
 
@@ -47,12 +47,12 @@ def _pieces(name: str) -> list[Piece]:
             f"{name}: {error}", remedy="correct it and apply again", code=ExitCode.USAGE
         ) from error
     if not documents:
-        sys.stderr.write(f"nemutator: {name}: there is nothing in it\n")
+        sys.stderr.write(f"nemutator: {name} is empty\n")
     return [Piece(name, document) for document in documents]
 
 
 def _apply(brain: Api, pieces: Sequence[Piece], output: Output, answers: list[object]) -> int:
-    """Apply *pieces*, each for itself; the exit code of the first that was refused."""
+    """Apply each of *pieces* by itself; the exit code of the first that was refused."""
     code = ExitCode.OK
     for number, piece in enumerate(pieces, start=1):
         try:
@@ -60,7 +60,7 @@ def _apply(brain: Api, pieces: Sequence[Piece], output: Output, answers: list[ob
             text = view(answer)
         except OperatorError as error:
             if error.code is ExitCode.UNREACHABLE:
-                # Of the rest the same would have to be said, each after its own wait.
+                # Each of the rest would fail in the same way, after a wait of its own.
                 raise refused(piece, error, left=len(pieces) - number) from error
             sys.stderr.write(f"nemutator: {refused(piece, error)}\n")
             code = code or error.code
@@ -76,5 +76,5 @@ def _show(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except BrokenPipeError:
-        # Whoever reads has seen enough; what was asked for is done all the same.
+        # The reader has seen enough; what was asked for is done all the same.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())

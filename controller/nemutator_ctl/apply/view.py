@@ -23,7 +23,7 @@ class Piece:
 
 
 def in_order(pieces: Iterable[Piece]) -> list[Piece]:
-    """Policies first: those in the same files count for what is applied with them."""
+    """Policies first, so that they count for the manifests that are applied with them."""
     return sorted(pieces, key=lambda each: not _is_policy(each.document))
 
 

@@ -1,6 +1,6 @@
 """Reads what the doctor wants to know, from /proc, /sys and the file system of the data directory.
 
-Nothing here raises for what a machine does not have: that is an answer.
+Nothing here raises for what a machine does not have: its absence is an answer too.
 """
 
 import os
@@ -11,7 +11,7 @@ from nemutator_ctl.doctor import libbpf
 from nemutator_ctl.doctor.facts import DoctorFacts, OpenFiles, Space, Text, Unread
 
 _LARGEST = 1 << 20
-"""mountinfo of a node with many pods has some hundred KiB; nothing else here has more than few."""
+"""mountinfo of a node with many pods has some hundred KiB; nothing else here has more than a few."""
 
 
 def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
@@ -46,7 +46,7 @@ def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
 
 def _bytes(path: Path, most: int) -> bytes | Unread:
     try:
-        # Of a pipe that somebody put there, nobody waits for the other end.
+        # Otherwise a pipe that somebody put there would make us wait for its other end.
         fd = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
         try:
             content = b""

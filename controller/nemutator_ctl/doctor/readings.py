@@ -55,14 +55,14 @@ class MountTable:
     """Mount options of version 1's hierarchies: their controllers are among them."""
     proc: bool
     hides_processes: bool
-    """/proc shows an ordinary user his own processes only (proc(5), hidepid)."""
+    """/proc shows an ordinary user only their own processes (proc(5), hidepid)."""
 
 
 _HIDING = frozenset({"hidepid=2", "hidepid=invisible", "hidepid=4", "hidepid=ptraceable"})
 
 
 def mounts(mountinfo: str) -> MountTable | None:
-    """What of it concerns us; None when this is not /proc/self/mountinfo."""
+    """What the doctor needs of it; None when this is not /proc/self/mountinfo."""
     legacy: frozenset[str] = frozenset()
     unified = proc = hides = known = False
     for line in mountinfo.splitlines():

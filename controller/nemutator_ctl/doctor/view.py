@@ -15,7 +15,7 @@ _WIDTH = 100
 
 
 def view(findings: Sequence[Finding]) -> str:
-    """A line for each; under what is not well, what is lost by it and the remedy."""
+    """A line for each finding; below a limit, what is lost by it and the remedy."""
     rows = [(one.state, one.check, one.found, one.purpose) for one in findings]
     title, *lines = table(LAYOUT, rows).splitlines(keepends=True)
     shown = [

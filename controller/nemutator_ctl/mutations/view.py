@@ -41,20 +41,20 @@ def decode(document: object) -> tuple[ListedMutation, ...]:
 
 
 def overview(mutations: Sequence[ListedMutation], *, namespace: str | None = None) -> str:
-    """*namespace*: the one that they were asked of, None for all."""
+    """*namespace* is the one that was asked about; None means all."""
     if not mutations and namespace:
-        return visible(f"No mutation in namespace {namespace} is kept.", limit=200) + "\n"
+        return visible(f"No mutation in namespace {namespace} is recorded.", limit=200) + "\n"
     if not mutations:
         return "Nothing was changed yet.\n"
     return table(LAYOUT, [_cells(each) for each in mutations])
 
 
 def details(document: object) -> str:
-    """One mutation with each of its fields, and the tries to take it back."""
+    """One mutation with each of its fields, and the attempts to roll it back."""
     try:
         mutation = _mutation(document)
         tries = [mapping(each) for each in items(mapping(document)["reversals"])]
-        ends = [f"{_when(each['at'])}: taken back: {each['state']}" for each in tries]
+        ends = [f"{_when(each['at'])}: rollback: {each['state']}" for each in tries]
     except (KeyError, TypeError, ValueError) as error:
         raise not_understood(f"not a mutation ({type(error).__name__})") from error
     head = f"{mutation.id}  {mutation.what}  {_when(mutation.at)}  {mutation.state}"
@@ -65,7 +65,7 @@ def details(document: object) -> str:
 def _mutation(raw: object) -> ListedMutation:
     each = mapping(raw)
     subject = mapping(each["subject"])
-    # Of a pod that had no name yet, how it begins.
+    # A pod that had no name yet is shown by the beginning of its name.
     name = subject["name"] or f"{subject['generate_name']}…"
     mode = str(each["mode"])
     return ListedMutation(

@@ -1,4 +1,4 @@
-"""What policies would make of manifests, as a diff: the plan that admission makes, on files."""
+"""What policies would change in manifests, as a diff: the plan that admission makes, for files."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass

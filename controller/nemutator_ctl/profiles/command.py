@@ -52,7 +52,7 @@ def main(argv: Sequence[str]) -> int:
         "-o", "--output", type=Path, metavar="FILE", help="save it: x.pb.gz, x.folded or x.html"
     )
     given = parser.parse_args(argv)
-    # Before anything is profiled: a file that cannot be written should not cost half a minute.
+    # This comes before anything is profiled: a file that cannot be written should not cost half a minute.
     what = None if given.output is None else rendering(given.output)
     if what is not None:
         _check(given.output)
@@ -67,7 +67,7 @@ def main(argv: Sequence[str]) -> int:
 
 
 def _made(api: Api, given: argparse.Namespace) -> RequestedProfile:
-    """Ask, and wait until it is finished, one way or the other."""
+    """Ask for it, and wait until it is finished or cannot be made."""
     wanted = target(given.target, given.node)
     question = {"target": wanted, "seconds": seconds(given.seconds), "hz": given.hz}
     profile = decode(api.post(PATH, question))
@@ -84,7 +84,7 @@ def _made(api: Api, given: argparse.Namespace) -> RequestedProfile:
 
 
 def _say(line: str, last: str) -> None:
-    """On a terminal one line that changes; elsewhere one for each state."""
+    """On a terminal, show one line that changes; elsewhere, one line for each state."""
     if sys.stderr.isatty():
         sys.stderr.write(f"\r\x1b[K{line}")
         sys.stderr.flush()

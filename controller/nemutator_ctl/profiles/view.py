@@ -12,7 +12,7 @@ from nemutator_ctl.terminal_text import visible
 MOST_FUNCTIONS = 15
 
 LONG_S = 10.0
-"""Beyond the time of sampling: most profiles are here by then."""
+"""After the time of sampling, most profiles are here within this."""
 
 LAYOUT = (
     Column("FLAT", right=True),
@@ -85,7 +85,7 @@ def _link(profile: RequestedProfile, signing_in: str) -> str:
 
 
 def unmade(profile: RequestedProfile) -> OperatorError:
-    """Why there is none, and what can be done about it."""
+    """Why there is no profile, and what can be done about it."""
     title, why = visible(profile.title, limit=100), visible(profile.reason, limit=500)
     return OperatorError(
         f"no profile of {title}: {profile.state}" + (f", {why}" if why else ""),

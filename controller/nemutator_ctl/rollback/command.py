@@ -14,25 +14,27 @@ ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
 MARKED = "marked"
 
 PATIENCE_S = 60.0
-"""An API server may be slow, and is asked several times."""
+"""An API server may be slow, and it is asked several times."""
 
 
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
         "rollback",
-        "Take a mutation back; what others have changed since stays.",
+        "Roll a mutation back; what others have changed since then stays.",
         output=True,
         remote=True,
     )
     parser.add_argument("id", nargs="?", metavar="ID", help="as `nemutator mutations` shows it")
     parser.add_argument(
-        "--pod", metavar="NS/NAME", help="the mutation that this pod is marked with, in place of ID"
+        "--pod",
+        metavar="NS/NAME",
+        help="the mutation that this pod is stamped with, in place of ID",
     )
     parser.add_argument("--plan", action="store_true", help="only say what would be done")
     parser.add_argument(
         "--evict",
         action="store_true",
-        help="let a pod be made anew, when it is the only way to be rid of a change",
+        help="evict the pod, when a new one is the only way to be rid of a change",
     )
     parser.add_argument("--yes", action="store_true", help="do not ask")
     given = parser.parse_args(argv)
@@ -49,7 +51,7 @@ def main(argv: Sequence[str]) -> int:
         text = plan(planned)
         if given.plan or not anything_to_do(planned):
             sys.stdout.write(text if output is Output.TABLE else rendered(planned, output))
-            # Of a plan alone nobody expects that it changes anything.
+            # A plan alone is not expected to change anything.
             return ExitCode.FAILED if keeps(planned) and not given.plan else ExitCode.OK
         _ask(text)
     done = brain.post(path, query=query)
@@ -65,9 +67,9 @@ def _ask(text: str) -> None:
             remedy="read the plan with --plan, then say --yes",
             code=ExitCode.USAGE,
         )
-    sys.stderr.write(f"{text}Take it back? [y/N] ")
+    sys.stderr.write(f"{text}Roll it back? [y/N] ")
     sys.stderr.flush()
     if sys.stdin.readline().strip().lower() not in ("y", "yes"):
         raise OperatorError(
-            "nothing was done", remedy="say y to take it back", code=ExitCode.FAILED
+            "nothing was done", remedy="say y to roll it back", code=ExitCode.FAILED
         )

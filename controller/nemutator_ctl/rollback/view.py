@@ -44,7 +44,7 @@ def keeps(document: object) -> bool:
 
 
 def is_whole(document: object) -> bool:
-    """Whether nothing of the mutation is left."""
+    """Whether all of the mutation has been rolled back."""
     return mapping(document).get("state") == "reversed"
 
 

@@ -53,7 +53,7 @@ def main(argv: Sequence[str]) -> int:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nemutator secret",
-        description="Keep secrets of a machine without Vault, encrypted, for whom rules name.",
+        description="Keep the secrets of a machine without Vault: encrypted, for the processes that rules name.",
         allow_abbrev=False,
     )
     verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|list")

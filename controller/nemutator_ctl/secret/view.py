@@ -55,7 +55,7 @@ def value_from(given: bytes) -> Secret:
 
 
 def rows(document: object) -> tuple[SecretRow, ...]:
-    """Of a list, or an `OperatorError` when *document* is none."""
+    """The rows of a list; an `OperatorError` when *document* is not one."""
     try:
         return tuple(row(item) for item in items(mapping(document)["items"]))
     except (KeyError, TypeError) as error:
@@ -63,7 +63,7 @@ def rows(document: object) -> tuple[SecretRow, ...]:
 
 
 def row(document: object) -> SecretRow:
-    """Of one secret, whose value is not looked at."""
+    """The row of one secret; its value is not read."""
     try:
         item = mapping(document)
         name, version = item["name"], item["version"]

@@ -221,7 +221,7 @@ def _print(text: str) -> None:
         sys.stdout.write(text)
         sys.stdout.flush()
     except OSError:
-        # Whoever read our output is gone; what runs goes on.
+        # The reader of our output is gone; what runs goes on.
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 

@@ -45,7 +45,7 @@ def _judge_all(arguments: argparse.Namespace) -> None:
     schemas = (UpSettings, BrainSettings, CredentialsSettings, ObserveSettings)
     problems = [problem for schema in schemas for problem in _problems(schema, arguments)]
     if problems:
-        # What belongs to nobody is a problem of each.
+        # A setting that no schema knows is a problem of each of them.
         raise SettingsError(dict.fromkeys(problems))
 
 

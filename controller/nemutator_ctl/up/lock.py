@@ -19,7 +19,7 @@ LEFTOVERS_S = 4.0
 """Longer than the children of a killed `up` take to notice, and to drain."""
 
 STEP_S = 0.05
-"""Between two tries: how late Ctrl-C is noticed, too."""
+"""Between two attempts, which is also how late Ctrl-C is noticed."""
 
 
 @contextlib.asynccontextmanager
@@ -44,7 +44,7 @@ async def held(
         os.pwrite(fd, f"{os.getpid()}\n".encode(), 0)
         yield fd
     finally:
-        # While it is still ours: whoever waits for it finds that its file is no longer the one.
+        # While we still hold it: a waiter then finds that its file is no longer the one in the directory.
         directory.lock.unlink(missing_ok=True)
         os.close(fd)
 

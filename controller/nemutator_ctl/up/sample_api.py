@@ -19,7 +19,7 @@ OBJECTS = "/api/v1/objects"
 MUTATIONS = "/api/v1/mutations"
 
 MOST_TRIED = 20
-"""Mutations, newest first: with older ones whoever made so many needs no help."""
+"""Mutations, newest first: somebody who has made more of them needs no example."""
 
 SECONDS = 10
 HZ = 99

@@ -221,11 +221,11 @@ async def test_a_file_without_documents_is_named(standing: Standing, tmp_path: P
     full.write_text(json.dumps(policy()))
     alone = await standing.nemutator("apply", empty)
     assert alone.code == ExitCode.USAGE
-    assert alone.err.startswith(f"nemutator: {empty}: there is nothing in it\n")
+    assert alone.err.startswith(f"nemutator: {empty} is empty\n")
     assert "nothing was applied" in alone.err
     both = await standing.nemutator("apply", empty, full)
     assert (both.code, both.out) == (ExitCode.OK, "MutationPolicy defaults created\n")
-    assert both.err == f"nemutator: {empty}: there is nothing in it\n"
+    assert both.err == f"nemutator: {empty} is empty\n"
 
 
 @pytest.mark.parametrize(

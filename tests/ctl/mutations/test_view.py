@@ -38,14 +38,14 @@ def test_mutations_are_listed() -> None:
     assert " preview " in second
     assert "Pod team/web-…" in second
     assert overview(()) == "Nothing was changed yet.\n"
-    assert overview((), namespace="a\x1b") == "No mutation in namespace a\\x1b is kept.\n"
+    assert overview((), namespace="a\x1b") == "No mutation in namespace a\\x1b is recorded.\n"
 
 
 def test_one_is_shown_with_its_fields_and_its_tries() -> None:
     shown = details(sent(documents.shown(ENTRY, [REVERSAL])))
     assert shown.startswith("d1  Pod team/web-1  2025-10-09 08:53:21Z  answered\n")
     assert "warning: mind\n" in shown
-    assert "2025-10-09 08:53:20Z: taken back: partly\n" in shown
+    assert "2025-10-09 08:53:20Z: rollback: partly\n" in shown
     assert '  + metadata.labels[team]: "blue"\n      by defaults\n' in shown
 
 
