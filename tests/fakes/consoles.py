@@ -57,17 +57,17 @@ async def standing_console(folder: Path) -> AsyncIterator[StandingConsole]:
     rolling_back = RollingBack(
         journal,
         objects,
-        audience=AdmissionReplicas(expected=False, clock=clock),
+        replicas=AdmissionReplicas(expected=False, process=fake_process(clock=clock)),
         fresh=lambda: f"v{next(numbers)}",
-        clock=clock,
+        process=fake_process(clock=clock),
     )
     nodes = Nodes(most=10)
     nodes.see("edge-1", "epoch", Envelope(1, report(clock.now())), now=clock.now())
     process = fake_process(clock=clock, meter=meter)
     settings = BrainSettings(cluster_console="127.0.0.1:0")
     routes = [
-        *TopologyApi(nodes, stale_after_s=lambda: 15, clock=clock).routes(),
-        *MutationsApi(journal, rolling_back, meter=meter).routes(),
+        *TopologyApi(nodes, stale_after_s=lambda: 15, process=fake_process(clock=clock)).routes(),
+        *MutationsApi(journal, rolling_back, process=fake_process(meter=meter)).routes(),
     ]
     tls = TlsFiles(folder / "tls.crt", folder / "tls.key")
     server = cluster_console(settings, reviews, routes, tls, process)

@@ -9,6 +9,7 @@ from nemutator_controller.database.access import Database
 from nemutator_controller.usage.sql import make_room
 
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 LARGEST = 64 << 20
 
@@ -25,8 +26,7 @@ def opened(
         path,
         largest_bytes=largest_bytes,
         make_room=make_room,
-        meter=meter or MemoryMeter(),
-        readiness=readiness or Readiness(),
+        process=fake_process(meter=meter or MemoryMeter(), readiness=readiness or Readiness()),
     )
     try:
         yield database

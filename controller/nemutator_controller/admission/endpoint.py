@@ -4,9 +4,11 @@ The second path says what the server has seen by its own selector, so that a nam
 younger than our picture of the cluster is injected from its first pod on.
 """
 
+from dataclasses import dataclass
+
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.serving.responses import RoutineResponse, error_response
 
 from nemutator_controller.admission.reviews import ReviewError, decode, encode
@@ -16,10 +18,10 @@ PATH = "/mutate"
 OPTED_IN = "/mutate/namespaces"
 
 
+@dataclass(frozen=True, slots=True)
 class Webhook:
-    def __init__(self, answerer: WebhookHandler, *, meter: Meter) -> None:
-        self._answerer = answerer
-        self._meter = meter
+    handler: WebhookHandler
+    process: Process
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(PATH, self._mutate), web.post(OPTED_IN, self._mutate)]
@@ -29,8 +31,8 @@ class Webhook:
         try:
             asked = decode(body)
         except ReviewError as error:
-            self._meter.count(names.ADMISSION_FAILURES, reason="review")
+            self.process.meter.count(names.ADMISSION_FAILURES, reason="review")
             return error_response(400, str(error))
-        answer = await self._answerer.answer(asked, opted_in=request.path == OPTED_IN)
+        answer = await self.handler.answer(asked, opted_in=request.path == OPTED_IN)
         # What was done to a pod is the answerer's to tell.
         return RoutineResponse(body=encode(asked.uid, answer), content_type="application/json")

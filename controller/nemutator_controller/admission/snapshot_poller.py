@@ -5,11 +5,11 @@ A brain that is away, or that talks nonsense, changes nothing: the last snapshot
 
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.shipping.links import LinkError, LinkUnavailableError
 
 from nemutator_controller.admission.ports import SnapshotSource
@@ -27,33 +27,23 @@ BACKOFF = Backoff(first_s=1.0, longest_s=15.0)
 _LONGEST_RETRY_AFTER_S = 60.0
 
 
+@dataclass(slots=True)
 class SnapshotPoller:
     """One snapshot; `run` is its task."""
 
-    def __init__(
-        self,
-        snapshot: str,
-        path: str,
-        documents: SnapshotSource,
-        take: Callable[[bytes], None],
-        *,
-        every_s: float,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
-    ) -> None:
-        """*take* raises `SnapshotError` for what it does not understand, and then keeps the old."""
-        self._snapshot = snapshot
-        self._path = path
-        self._documents = documents
-        self._take = take
-        self._every_s = every_s
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._heard_at = clock.monotonic()
-        self._known: bytes | None = None
-        self._failures = 0
+    snapshot: str
+    path: str
+    source: SnapshotSource
+    take: Callable[[bytes], None]
+    """Raises `SnapshotError` for what it does not understand; what it took before then stays."""
+    every_s: float
+    process: Process
+    _answered_at: float = field(init=False)
+    _known: bytes | None = field(default=None, init=False)
+    _failures: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        self._answered_at = self.process.clock.monotonic()
 
     async def run(self) -> None:
         while True:
@@ -68,30 +58,30 @@ class SnapshotPoller:
                 delay_s = self._failed("malformed", error)
             else:
                 # Replicas that were started together do not ask together.
-                delay_s = self._every_s * (0.75 + 0.5 * self._roll())
-            age_s = self._clock.monotonic() - self._heard_at
-            self._meter.gauge(names.SNAPSHOT_AGE, age_s, snapshot=self._snapshot)
-            await self._clock.sleep(delay_s)
+                delay_s = self.every_s * (0.75 + 0.5 * self.process.dice.random())
+            age_s = self.process.clock.monotonic() - self._answered_at
+            self.process.meter.gauge(names.SNAPSHOT_AGE, age_s, snapshot=self.snapshot)
+            await self.process.clock.sleep(delay_s)
 
     async def _ask(self) -> None:
-        document = await self._documents.get(self._path)
+        document = await self.source.get(self.path)
         if document != self._known:
-            self._take(document)
+            self.take(document)
             self._known = document
-        self._heard_at = self._clock.monotonic()
+        self._answered_at = self.process.clock.monotonic()
         if self._failures:
             log.info(
                 "snapshot_recovered",
-                {names.SNAPSHOT: self._snapshot, names.ATTEMPT: self._failures},
+                {names.SNAPSHOT: self.snapshot, names.ATTEMPT: self._failures},
             )
         self._failures = 0
 
     def _failed(self, reason: str, error: Exception) -> float:
         self._failures += 1
-        self._meter.count(names.SNAPSHOT_FAILURES, snapshot=self._snapshot, reason=reason)
+        self.process.meter.count(names.SNAPSHOT_FAILURES, snapshot=self.snapshot, reason=reason)
         log.log(
             logging.WARNING if self._failures == 1 else logging.DEBUG,
             "snapshot_unavailable",
-            {names.SNAPSHOT: self._snapshot, names.REASON: reason, names.ERROR: str(error)[:300]},
+            {names.SNAPSHOT: self.snapshot, names.REASON: reason, names.ERROR: str(error)[:300]},
         )
-        return BACKOFF.delay_s(self._failures, roll=self._roll())
+        return BACKOFF.delay_s(self._failures, roll=self.process.dice.random())

@@ -19,7 +19,7 @@ from pathlib import Path
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.admission.frames import (
     LARGEST,
@@ -57,11 +57,11 @@ class _Segment:
 class Spool:
     """`keep` for admission; `first` and `forget` for who ships (a `Source`)."""
 
-    def __init__(self, directory: Path, *, most_bytes: int, meter: Meter) -> None:
+    def __init__(self, directory: Path, *, most_bytes: int, process: Process) -> None:
         """Open what is there; raises `OperatorError`."""
         self._directory = directory
         self._most_bytes = most_bytes
-        self._meter = meter
+        self._process = process
         self._segments: list[_Segment] = []
         self._forgotten = 0
         self._writing: int | None = None
@@ -219,7 +219,7 @@ class Spool:
                 names.COUNT: segment.last_seq - max(self._forgotten, segment.first_seq - 1),
             },
         )
-        self._meter.count(names.SPOOL_DAMAGED, reason="unreadable")
+        self._process.meter.count(names.SPOOL_DAMAGED, reason="unreadable")
         self._segments.remove(segment)
         self._tell()
 
@@ -244,13 +244,13 @@ class Spool:
         segment.size = len(content)
         whole = segment.ends[-1][1] if segment.ends else 0
         if whole < len(content):
-            self._meter.count(names.SPOOL_DAMAGED, reason="torn")
+            self._process.meter.count(names.SPOOL_DAMAGED, reason="torn")
             log.warning("spool_damaged", {names.PATH: path.name, names.BYTES: len(content) - whole})
         return segment
 
     def _tell(self) -> None:
-        self._meter.gauge(names.SPOOL_RECORDS, len(self))
-        self._meter.gauge(names.SPOOL_BYTES, self.size)
+        self._process.meter.gauge(names.SPOOL_RECORDS, len(self))
+        self._process.meter.gauge(names.SPOOL_BYTES, self.size)
 
 
 def _sync(written: Sequence[Path], directory: Path) -> None:

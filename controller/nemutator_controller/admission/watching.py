@@ -6,11 +6,11 @@ are no policies, and that is no reason not to be ready; without the namespaces t
 
 import logging
 from collections.abc import Mapping
-from typing import Any, Protocol
+from dataclasses import dataclass, field
+from typing import Any
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
 from nemutator_controller.kube.failures import KubeError, NotFoundError, UnknownResourceError
@@ -24,49 +24,35 @@ from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 log = logging.getLogger(__name__)
 
-LOOK_S = 1.0
-"""Between two looks at how the informers do, for /readyz."""
+CHECK_S = 1.0
+"""Between two checks of how the informers do, for /readyz."""
 
 _NO_DEFINITION = (NotFoundError, UnknownResourceError)
 
 
-class Health(Protocol):
-    def fail(self, part: str, why: str) -> None: ...
-
-    def pass_(self, part: str) -> None: ...
+NO_ADVICE_YET = WithoutAdvice("no advice has come from the brain yet")
 
 
+@dataclass(slots=True)
 class WatchedCluster:
-    """A `World` from informers. `follow` and `look` are its tasks, beside the informers' own."""
+    """A `KnownCluster` from informers. `follow` and `check` are its tasks, beside the informers' own."""
 
-    def __init__(
-        self,
-        policies: Informer[PolicyObject],
-        namespaces: Informer[Namespace],
-        *,
-        health: Health,
-        clock: Clock,
-        meter: Meter,
-    ) -> None:
-        self._informers = policies, namespaces
-        self._health = health
-        self._clock = clock
-        self._meter = meter
-        self._specs: dict[str, Any] = {}
-        self._policies = Policies()
-        self._told: dict[str, str] = {}
-        self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
-        self.tombstones: Tombstones = {}
-        self._health.fail("namespaces", "not listed yet")
-        self._health.fail("policies", "not listed yet")
+    policy_informer: Informer[PolicyObject]
+    namespace_informer: Informer[Namespace]
+    process: Process
+    advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
+    tombstones: Tombstones = field(default_factory=dict, init=False)
+    policies: Policies = field(default_factory=Policies, init=False)
+    _specs: dict[str, Any] = field(default_factory=dict, init=False)
+    _logged: dict[str, str] = field(default_factory=dict, init=False)
 
-    @property
-    def policies(self) -> Policies:
-        return self._policies
+    def __post_init__(self) -> None:
+        self.process.readiness.fail("namespaces", "not listed yet")
+        self.process.readiness.fail("policies", "not listed yet")
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         try:
-            found = self._informers[1].snapshot().get("", namespace)
+            found = self.namespace_informer.snapshot().get("", namespace)
         except NotSyncedError:
             return None
         return None if found is None else found.metadata.labels
@@ -84,24 +70,24 @@ class WatchedCluster:
 
     async def follow(self) -> None:
         """Keep the snapshot of policies true."""
-        with self._informers[0].subscribe("admission", capacity=1_000) as changes:
+        with self.policy_informer.subscribe("admission", capacity=1_000) as changes:
             async for change in changes:
                 self._take(change)
 
-    async def look(self) -> None:
+    async def check(self) -> None:
         """Keep /readyz true."""
-        policies, namespaces = self._informers
+        policies, namespaces = self.policy_informer, self.namespace_informer
         while True:
             without = is_without_definition(policies.problem)
             self._judge("policies", "" if without else problem_of(policies))
             self._judge("namespaces", problem_of(namespaces))
-            await self._clock.sleep(LOOK_S)
+            await self.process.clock.sleep(CHECK_S)
 
     def _judge(self, part: str, problem: str) -> None:
         if problem:
-            self._health.fail(part, problem)
+            self.process.readiness.fail(part, problem)
         else:
-            self._health.pass_(part)
+            self.process.readiness.pass_(part)
 
     def _take(self, change: Resync[PolicyObject] | Change[PolicyObject]) -> None:
         if isinstance(change, Resync):
@@ -112,20 +98,20 @@ class WatchedCluster:
             self._specs[change.after.metadata.name] = change.after.spec
         elif change.before is not None:
             self._specs.pop(change.before.metadata.name, None)
-        self._policies = snapshot_of(self._specs)
+        self.policies = snapshot_of(self._specs)
         for state, count in (
-            ("sound", len(self._policies.sound)),
-            ("faulty", len(self._policies.faulty)),
+            ("sound", len(self.policies.sound)),
+            ("faulty", len(self.policies.faulty)),
         ):
-            self._meter.gauge(names.POLICIES, count, state=state)
-        for name, why in self._policies.faulty.items():
-            if self._told.get(name) != why:
+            self.process.meter.gauge(names.POLICIES, count, state=state)
+        for name, why in self.policies.faulty.items():
+            if self._logged.get(name) != why:
                 log.warning("policy_left_aside", {names.OBJECT: name, names.ERROR: why[:500]})
-        self._told = dict(self._policies.faulty)
+        self._logged = dict(self.policies.faulty)
 
 
 def problem_of(informer: Informer[Any]) -> str:
-    """An old picture is better than none, so only the first one is waited for."""
+    """An old snapshot is better than none, so only the first one is waited for."""
     try:
         informer.snapshot()
     except NotSyncedError as error:

@@ -13,8 +13,7 @@ from typing import Any, Literal
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.admission.frames import NotSavedError
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
@@ -70,31 +69,20 @@ class Rules:
     """Whether a record is on the disk before its answer."""
 
 
+@dataclass(frozen=True, slots=True)
 class WebhookHandler:
-    def __init__(
-        self,
-        world: KnownCluster,
-        records: DecisionRecords,
-        rules: Rules,
-        *,
-        fresh: Callable[[], str],
-        clock: Clock,
-        meter: Meter,
-    ) -> None:
-        """*fresh* gives ids that were never given before."""
-        self._world = world
-        self._records = records
-        self._rules = rules
-        self._never = NEVER | {rules.own_namespace}
-        self._fresh = fresh
-        self._clock = clock
-        self._meter = meter
+    cluster: KnownCluster
+    records: DecisionRecords
+    rules: Rules
+    fresh: Callable[[], str]
+    """Gives ids that were never given before."""
+    process: Process
 
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
     ) -> AdmissionResponse:
         """Always an answer. *opted_in*: the server has seen that the namespace is."""
-        began = self._clock.monotonic()
+        began = self.process.clock.monotonic()
         try:
             result, answer = await self._answer(request, opted_in=opted_in)
         except _FailedError as failed:
@@ -102,8 +90,8 @@ class WebhookHandler:
         except Exception:
             log.exception("admission_failed", {names.REASON: "internal"})
             result, answer = self._failed(request, "internal", "a defect of nemutator; see log")
-        self._meter.count(names.ADMISSIONS, result=result)
-        self._meter.observe(names.ADMISSION_SECONDS, self._clock.monotonic() - began)
+        self.process.meter.count(names.ADMISSIONS, result=result)
+        self.process.meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
         return answer
 
     async def _answer(
@@ -116,10 +104,14 @@ class WebhookHandler:
         except ReviewError as error:
             raise _FailedError("no_object", str(error)) from error
         subject = subject_of(request, head)
-        if is_mirror(head) or subject.namespace in self._never:
+        if (
+            is_mirror(head)
+            or subject.namespace in NEVER
+            or subject.namespace == self.rules.own_namespace
+        ):
             return "unchanged", UNCHANGED
         situation = self._situation(subject, opted_in=opted_in)
-        if not is_relevant(head, situation, self._world.policies.sound):
+        if not is_relevant(head, situation, self.cluster.policies.sound):
             return "unchanged", UNCHANGED
         try:
             thing = object_of(request)
@@ -136,23 +128,23 @@ class WebhookHandler:
         return await self._changed(thing, request, subject, planned)
 
     def _situation(self, subject: Subject, *, opted_in: bool) -> Situation:
-        world = self._world
+        world = self.cluster
         labels = world.namespace_labels(subject.namespace)
         if opted_in:
             labels = {**(labels or {}), names.INJECT: "enabled"}
         elif labels is None:
-            self._meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
+            self.process.meter.count(names.ADMISSION_FAILURES, reason="namespace_unknown")
         return Situation(
             subject=subject,
             namespace_labels=labels,
-            injector=self._rules.injector,
+            injector=self.rules.injector,
             advisor=world.advisor,
             reversed=world.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 
     def _plan(self, thing: Any, situation: Situation) -> MutationPlan:
         try:
-            return plan(thing, situation, self._world.policies.sound)
+            return plan(thing, situation, self.cluster.policies.sound)
         except (PathError, AttributeError, TypeError) as error:
             # The server sends what it has decoded itself; a stranger sends anything.
             raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
@@ -162,10 +154,10 @@ class WebhookHandler:
     async def _changed(
         self, thing: Any, request: AdmissionRequest, subject: Subject, planned: MutationPlan
     ) -> tuple[Result, AdmissionResponse]:
-        decision = self._fresh()
+        decision = self.fresh()
         operations: list[dict[str, Any]] = []
         edits = planned.edits
-        durable = self._rules.strict
+        durable = self.rules.strict
         if planned.edits:
             stamp = merged(stamp_of(thing, subject.kind), decision, planned.edits)
             full = in_full(stamp)
@@ -178,7 +170,7 @@ class WebhookHandler:
             return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
         record = Decision(
             id=decision,
-            at=self._clock.now(),
+            at=self.process.clock.now(),
             request_uid=request.uid,
             operation=request.operation,
             mode="apply",
@@ -195,7 +187,7 @@ class WebhookHandler:
         if planned.edits:
             await self._keep(record, durable=durable)
         for verb, count in Counter(edit.verb for edit in planned.edits).items():
-            self._meter.count(names.ADMISSION_EDITS, count, verb=verb)
+            self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
         result: Result = "patched" if operations else "preview"
         log.info(
             "pod_decided",
@@ -214,7 +206,7 @@ class WebhookHandler:
     async def _keep(self, record: Decision, *, durable: bool) -> None:
         try:
             async with asyncio.timeout(ANSWER_S):
-                await self._records.keep(msgspec.json.encode(record), durable=durable)
+                await self.records.keep(msgspec.json.encode(record), durable=durable)
         except TimeoutError as error:
             raise _FailedError("late", f"no answer in {ANSWER_S:g} s") from error
         except NotSavedError as error:
@@ -225,9 +217,9 @@ class WebhookHandler:
     def _failed(
         self, request: AdmissionRequest, reason: str, why: str
     ) -> tuple[Result, AdmissionResponse]:
-        self._meter.count(names.ADMISSION_FAILURES, reason=reason)
+        self.process.meter.count(names.ADMISSION_FAILURES, reason=reason)
         log.warning("pod_not_decided", {names.REASON: reason, names.ERROR: why[:200]})
-        if self._rules.injector is not None and requires_us(request):
+        if self.rules.injector is not None and requires_us(request):
             refused = f"{names.INJECT}=required, and this pod cannot be injected: {why}"
             return "denied", AdmissionResponse(refused=refused)
         return "failed", AdmissionResponse(warnings=(f"pod left as it is: {why}",))

@@ -1,12 +1,14 @@
 """`nemutator-controller admission`, put together."""
 
 import asyncio
+import contextlib
 import logging
 import secrets
 import socket
 from pathlib import Path
 
 from nemutator_common import names
+from nemutator_common.process import Process
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
@@ -46,42 +48,34 @@ SPOOL = "spool"
 async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
     """Be the webhook until *stop*."""
     process = real_process(settings.data_dir)
-    clock, meter, dice = process.clock, process.meter, process.dice
-    directory, supervisor = process.directory, process.supervisor
-    spool = Spool(directory.root / SPOOL, most_bytes=settings.spool_bytes, meter=meter)
-    try:
-        configuration = InCluster(clock, mount=settings.service_account)
+    root = process.directory.root
+    spool = Spool(root / SPOOL, most_bytes=settings.spool_bytes, process=process)
+    with contextlib.closing(spool):
+        configuration = InCluster(process.clock, mount=settings.service_account)
         brain = brain_over_http(settings, process)
-        async with HttpTransport(configuration, meter) as transport, brain:
-            policies = Informer(
-                MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=dice.random
+        async with HttpTransport(configuration, process.meter) as transport, brain:
+            policies, namespaces = (
+                Informer(
+                    resource,
+                    transport=transport,
+                    clock=process.clock,
+                    meter=process.meter,
+                    roll=process.dice.random,
+                )
+                for resource in (MUTATION_POLICIES, NAMESPACES)
             )
-            namespaces = Informer(
-                NAMESPACES, transport=transport, clock=clock, meter=meter, roll=dice.random
-            )
-            watched = WatchedCluster(
-                policies, namespaces, health=process.readiness, clock=clock, meter=meter
-            )
+            watched = WatchedCluster(policies, namespaces, process)
             documents = DocumentsOverHttp(brain)
             advice = SnapshotPoller(
-                "advice",
-                ADVICE_PATH,
-                documents,
-                watched.take_advice,
-                every_s=ADVICE_S,
-                clock=clock,
-                meter=meter,
-                roll=dice.random,
+                "advice", ADVICE_PATH, documents, watched.take_advice, ADVICE_S, process
             )
             tombstones = SnapshotPoller(
                 "tombstones",
                 TOMBSTONES_PATH,
                 documents,
                 watched.take_tombstones,
-                every_s=TOMBSTONES_S,
-                clock=clock,
-                meter=meter,
-                roll=dice.random,
+                TOMBSTONES_S,
+                process,
             )
             shipper = Shipper(
                 process=process,
@@ -94,23 +88,11 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 call_s=settings.call_s,
             )
             spool.added = shipper.wake
-            answerer = WebhookHandler(
-                watched,
-                spool,
-                Rules(
-                    own_namespace=settings.namespace,
-                    injector=Injector(settings.init_image) if settings.init_image else None,
-                    strict=settings.strict,
-                ),
-                fresh=lambda: secrets.token_hex(8),
-                clock=clock,
-                meter=meter,
-            )
             webhook = HttpServer(
                 process=process,
                 name="webhook",
                 address=parse_address(settings.address),
-                routes=Webhook(answerer, meter=meter).routes(),
+                routes=Webhook(_handler(settings, watched, spool, process), process).routes(),
                 operations=frozenset({"healthz", "readyz"}),
                 limits=LIMITS,
                 tls=_tls(settings),
@@ -118,28 +100,40 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             local = HttpServer(
                 process=process,
                 name="local",
-                address=UnixAddress(directory.socket(names.ADMISSION)),
+                address=UnixAddress(process.directory.socket(names.ADMISSION)),
                 routes=[],
                 operations=frozenset({"healthz", "readyz", "metrics"}),
             )
-            supervisor.add("ship decisions", shipper.run)
-            supervisor.add("hear advice", advice.run)
-            supervisor.add("hear tombstones", tombstones.run)
-            supervisor.add("watch policies", policies.run)
-            supervisor.add("watch namespaces", namespaces.run)
-            supervisor.add("follow policies", watched.follow)
-            supervisor.add("look at informers", watched.look)
-            supervisor.add("http local", local.run)
-            supervisor.add("http webhook", webhook.run)
+            for name, task in (
+                ("ship decisions", shipper.run),
+                ("poll advice", advice.run),
+                ("poll tombstones", tombstones.run),
+                ("watch policies", policies.run),
+                ("watch namespaces", namespaces.run),
+                ("follow policies", watched.follow),
+                ("check informers", watched.check),
+                ("http local", local.run),
+                ("http webhook", webhook.run),
+            ):
+                process.supervisor.add(name, task)
             try:
                 await local.bind()
                 await webhook.bind()
-                await supervisor.run(stop)
+                await process.supervisor.run(stop)
             finally:
                 local.close()
                 webhook.close()
-    finally:
-        spool.close()
+
+
+def _handler(
+    settings: AdmissionSettings, watched: WatchedCluster, spool: Spool, process: Process
+) -> WebhookHandler:
+    rules = Rules(
+        own_namespace=settings.namespace,
+        injector=Injector(settings.init_image) if settings.init_image else None,
+        strict=settings.strict,
+    )
+    return WebhookHandler(watched, spool, rules, lambda: secrets.token_hex(8), process)
 
 
 def _tls(settings: AdmissionSettings) -> TlsFiles:

@@ -78,6 +78,5 @@ def _database(settings: BrainSettings, process: Process) -> Database:
         process.directory.database,
         largest_bytes=settings.database_bytes,
         make_room=make_room,
-        meter=process.meter,
-        readiness=process.readiness,
+        process=process,
     )

@@ -45,18 +45,12 @@ class Cluster:
         leaf: LeafFiles,
         process: Process,
     ) -> None:
-        clock, meter, readiness = process.clock, process.meter, process.readiness
+        clock, meter = process.clock, process.meter
         self.reviewer = Reviewer(transport)
         self.reader = Reader(transport)
         self.writer = Writer(transport, WriteBudget(clock), clock)
         self.leaf = leaf
-        self.watch = ClusterWatch(
-            transport,
-            clock=clock,
-            meter=meter,
-            readiness=readiness,
-            roll=process.dice.random,
-        )
+        self.watch = ClusterWatch(transport, process=process)
         namespace = settings.namespace
         self.registrar = Registrar(
             KubeInstallation(self.reader, self.writer, namespace=namespace),
@@ -65,8 +59,7 @@ class Cluster:
                 admission=_service("nemutator-admission", namespace),
                 brain=[*_service("nemutator-brain", namespace), *settings.further_names],
             ),
-            clock=clock,
-            readiness=readiness,
+            process=process,
         )
         self.callers = ReviewedCallers(
             self.reviewer,
@@ -90,7 +83,7 @@ class Cluster:
             meter=meter,
             roll=process.dice.random,
         )
-        self._statuses = PolicyStatusWriter(self._policies, self.writer, meter=meter, clock=clock)
+        self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
 
     def tasks(self) -> list[Task]:
         bodies = {

@@ -7,8 +7,8 @@ from nemutator_controller.grants.sql import SqlGrants
 
 
 def grants_part(context: BrainContext) -> Part:
-    store = SqlGrants(context.database, clock=context.process.clock)
+    store = SqlGrants(context.database, process=context.process)
     return Part(
-        routes=GrantsApi(store, clock=context.process.clock).routes(),
+        routes=GrantsApi(store, process=context.process).routes(),
         streams={"grants": store.record},
     )

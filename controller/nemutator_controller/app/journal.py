@@ -30,27 +30,30 @@ DECISIONS = RetentionTask(
 def journal_part(context: BrainContext) -> Part:
     """Without a cluster the objects are manifests in the data directory."""
     settings, cluster = context.settings, context.cluster
-    clock, meter = context.process.clock, context.process.meter
     store = SqlJournal(context.database)
     limit = RetentionLimit(seconds=settings.journal_s, records=settings.journal_decisions)
-    retention = Retention(store, limit, DECISIONS, meter=meter, clock=clock)
+    retention = Retention(store, limit, DECISIONS, process=context.process)
     tasks = [Task(Phase.SAVE, DECISIONS.task, retention.run)]
-    replicas = AdmissionReplicas(expected=cluster is not None, clock=clock)
+    replicas = AdmissionReplicas(expected=cluster is not None, process=context.process)
     files = FileObjects(context.process.directory.objects)
     objects = KubeObjects(cluster.reader, cluster.writer) if cluster else files
-    rolling_back = RollingBack(store, objects, audience=replicas, fresh=fresh_id, clock=clock)
-    routes = MutationsApi(store, rolling_back, meter=meter).routes()
+    rolling_back = RollingBack(
+        store, objects, replicas=replicas, fresh=fresh_id, process=context.process
+    )
+    routes = MutationsApi(store, rolling_back, process=context.process).routes()
     if cluster:
         # Pods get their names after the decision about them.
-        observer = StampObserver(store, cluster.stamped, meter=meter, clock=clock)
+        observer = StampObserver(store, cluster.stamped, process=context.process)
         tasks.append(Task(Phase.WORK, "stamped pods", observer.run))
     else:
-        applying = Applying(store, files, fresh=fresh_id, clock=clock, advisor=NO_ADVICE)
+        applying = Applying(
+            store, files, fresh=fresh_id, advisor=NO_ADVICE, process=context.process
+        )
         routes += ManifestsApi(applying).routes()
     return Part(
         routes=routes,
         uplink=TombstonesApi(store, replicas).routes(),
-        streams={"decisions": recorder(meter)},
+        streams={"decisions": recorder(context.process.meter)},
         tasks=tasks,
     )
 

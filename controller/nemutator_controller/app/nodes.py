@@ -33,12 +33,14 @@ def nodes_part(context: BrainContext, nodes: Nodes, usages: Usages) -> Part:
     """*usages* learn from what is stored."""
     settings, database, cluster = context.settings, context.database, context.cluster
     clock, meter = context.process.clock, context.process.meter
-    saver = NodeSaver(nodes, SqlLatest(database), forget_after_s=settings.history_s, clock=clock)
+    saver = NodeSaver(
+        nodes, SqlLatest(database), forget_after_s=settings.history_s, process=context.process
+    )
     history = SqlHistory(database)
     limit = RetentionLimit(seconds=settings.history_s, records=settings.history_points)
-    retention = Retention(history, limit, HISTORY, meter=meter, clock=clock)
+    retention = Retention(history, limit, HISTORY, process=context.process)
     owners = cluster.usage_owners if cluster else ByPath()
-    reports = LearningStore(SqlReports(database, record), usages, owners, meter=meter, clock=clock)
+    reports = LearningStore(SqlReports(database, record), usages, owners, process=context.process)
     pace = Pace(nodes, reports_per_s=settings.reports_per_s, meter=meter)
 
     def stale_after_s() -> float:
@@ -47,12 +49,12 @@ def nodes_part(context: BrainContext, nodes: Nodes, usages: Usages) -> Part:
     topology = TopologyApi(
         nodes,
         stale_after_s=stale_after_s,
-        clock=clock,
         whose=cluster.watch if cluster else NO_PODS,
+        process=context.process,
     )
     receiver = Receiver(reports, nodes, pace, meter=meter, clock=clock)
     return Part(
-        routes=[*topology.routes(), *HistoryApi(history, clock=clock).routes()],
+        routes=[*topology.routes(), *HistoryApi(history, process=context.process).routes()],
         uplink=Uplink(receiver, meter=meter).routes(),
         restore=saver.restore,
         tasks=[

@@ -22,26 +22,25 @@ class NoPods:
 
 def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[], str]) -> Part:
     settings, cluster = context.settings, context.cluster
-    clock, meter = context.process.clock, context.process.meter
 
     def link(identity: str) -> str:
         return f"{console_url()}{PATH}/{identity}/flamegraph"
 
     store = SqlProfiles(context.database)
     queue = ProfileQueue(
-        store, most=settings.profiles, most_bytes=settings.profile_bytes, meter=meter, clock=clock
+        store, most=settings.profiles, most_bytes=settings.profile_bytes, process=context.process
     )
     pods = cluster.pods if cluster else NoPods()
-    api = ProfilesApi(queue, store, nodes=nodes.all, pods=pods, link=link, clock=clock)
+    api = ProfilesApi(queue, store, nodes=nodes.all, pods=pods, link=link, process=context.process)
     tasks = [Task(Phase.WORK, "profiles", queue.run)]
     if cluster:
         annotated = AnnotatedProfiles(
-            queue, cluster.annotated, cluster.results, link=link, clock=clock
+            queue, cluster.annotated, cluster.results, link=link, process=context.process
         )
         tasks.append(Task(Phase.WORK, "annotated pods", annotated.run))
     return Part(
         routes=api.routes(),
-        uplink=AgentsApi(queue, meter=meter).routes(),
+        uplink=AgentsApi(queue, process=context.process).routes(),
         restore=queue.restore,
         tasks=tasks,
     )

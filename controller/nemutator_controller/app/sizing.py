@@ -19,10 +19,9 @@ class NoRequests:
 
 
 def sizing_part(context: BrainContext, usages: Usages) -> Part:
-    clock, meter = context.process.clock, context.process.meter
-    saver = UsageSaver(usages, SqlUsages(context.database), meter=meter, clock=clock)
+    saver = UsageSaver(usages, SqlUsages(context.database), process=context.process)
     requests = context.cluster.requests if context.cluster else NoRequests()
-    advice = AdviceApi(usages, requests, clock=clock)
+    advice = AdviceApi(usages, requests, process=context.process)
     return Part(
         routes=advice.routes(),
         uplink=advice.uplink_routes(),

@@ -6,10 +6,11 @@ shows nodes to people asks for the list, and then for the topology of one.
 
 import asyncio
 from collections.abc import AsyncIterator, Callable, Iterable
+from dataclasses import dataclass
 
 import msgspec
 from aiohttp import web
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import refusal
@@ -23,19 +24,12 @@ STEP = 100
 """Nodes of the list that are made at once: a millisecond."""
 
 
+@dataclass(frozen=True, slots=True)
 class TopologyApi:
-    def __init__(
-        self,
-        nodes: Nodes,
-        *,
-        stale_after_s: Callable[[], float],
-        clock: Clock,
-        whose: PodLookup = NO_PODS,
-    ) -> None:
-        self._nodes = nodes
-        self._stale_after_s = stale_after_s
-        self._whose = whose
-        self._clock = clock
+    nodes: Nodes
+    stale_after_s: Callable[[], float]
+    process: Process
+    whose: PodLookup = NO_PODS
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -44,8 +38,8 @@ class TopologyApi:
         ]
 
     async def _list(self, _: web.Request) -> web.Response:
-        now, after_s = self._clock.now(), self._stale_after_s()
-        nodes = self._nodes.all()
+        now, after_s = self.process.clock.now(), self.stale_after_s()
+        nodes = self.nodes.all()
         steps = (nodes[begin : begin + STEP] for begin in range(0, len(nodes), STEP))
         items = (
             b",".join(msgspec.json.encode(listed(node, now=now, after_s=after_s)) for node in step)
@@ -59,12 +53,10 @@ class TopologyApi:
         except SelectorError as error:
             return refusal(400, f"labelSelector: {error}", "write it as kubectl does: kind=unit")
         only = request.query.get("node")
-        now, after_s = self._clock.now(), self._stale_after_s()
+        now, after_s = self.process.clock.now(), self.stale_after_s()
         items = (
-            msgspec.json.encode(
-                node_view(node, wanted, now=now, after_s=after_s, whose=self._whose)
-            )
-            for node in (self._nodes.all() if only is None else self._nodes.named(only))
+            msgspec.json.encode(node_view(node, wanted, now=now, after_s=after_s, whose=self.whose))
+            for node in (self.nodes.all() if only is None else self.nodes.named(only))
         )
         return _sent(Topology(now=now, nodes=[]), items)
 

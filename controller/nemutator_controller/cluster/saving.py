@@ -8,9 +8,10 @@ import asyncio
 import contextlib
 import logging
 from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 
 from nemutator_controller.cluster.nodes import Nodes, ReportedNode
 from nemutator_controller.cluster.ports import LatestStore
@@ -30,27 +31,25 @@ LAST_S = 0.5
 """For the last picture while stopping: losing it costs nothing that was promised."""
 
 
+@dataclass(slots=True)
 class NodeSaver:
-    def __init__(
-        self, nodes: Nodes, store: LatestStore, *, forget_after_s: float, clock: Clock
-    ) -> None:
-        self._nodes = nodes
-        self._store = store
-        self._forget_after_s = forget_after_s
-        self._clock = clock
-        self._kept: dict[str, tuple[str, int]] = {}
-        """The life and the number that are on disk, in the order in which they got there."""
+    nodes: Nodes
+    store: LatestStore
+    process: Process
+    forget_after_s: float
+    _saved: dict[str, tuple[str, int]] = field(default_factory=dict, init=False)
+    """The life and the number that are on disk, in the order in which they got there."""
 
     async def restore(self) -> None:
         """Show what was kept, marked as restored."""
-        self._nodes.restore(await self._store.load())
-        self._note(self._nodes.all())
+        self.nodes.restore(await self.store.load())
+        self._note(self.nodes.all())
 
     async def run(self) -> None:
         """Save what changed, again and again and once more when cancelled."""
         try:
             while True:
-                await self._clock.sleep(EVERY_S)
+                await self.process.clock.sleep(EVERY_S)
                 await self.keep()
         finally:
             with contextlib.suppress(TimeoutError):
@@ -59,31 +58,31 @@ class NodeSaver:
 
     async def keep(self) -> None:
         """Save what changed since the last time, and forget the nodes that are long gone."""
-        gone = self._nodes.forget(unseen_since=self._clock.now() - self._forget_after_s)
-        nodes = self._nodes.all()
-        for name in self._kept.keys() - {node.name for node in nodes}:
-            del self._kept[name]
+        gone = self.nodes.forget(unseen_since=self.process.clock.now() - self.forget_after_s)
+        nodes = self.nodes.all()
+        for name in self._saved.keys() - {node.name for node in nodes}:
+            del self._saved[name]
         try:
             if gone:
-                await self._store.forget(gone)
+                await self.store.forget(gone)
             changed = self._changed(nodes)
             for begin in range(0, len(changed), STEP):
                 step = changed[begin : begin + STEP]
-                await self._store.save(step)
+                await self.store.save(step)
                 self._note(step)
         except StoreUnavailableError as failure:
             log.warning("picture_not_kept", {names.REASON: failure.reason})
 
     def _changed(self, nodes: Sequence[ReportedNode]) -> Sequence[ReportedNode]:
         """What is not on disk as it is, the longest unsaved first."""
-        saved = {name: number for number, name in enumerate(self._kept)}
-        changed = [node for node in nodes if self._kept.get(node.name) != _mark(node)]
+        saved = {name: number for number, name in enumerate(self._saved)}
+        changed = [node for node in nodes if self._saved.get(node.name) != _mark(node)]
         return sorted(changed, key=lambda node: saved.get(node.name, -1))[:MOST]
 
     def _note(self, saved: Iterable[ReportedNode]) -> None:
         for node in saved:
-            self._kept.pop(node.name, None)
-            self._kept[node.name] = _mark(node)
+            self._saved.pop(node.name, None)
+            self._saved[node.name] = _mark(node)
 
 
 def _mark(node: ReportedNode) -> tuple[str, int]:

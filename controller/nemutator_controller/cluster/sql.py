@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Sequence
+from dataclasses import dataclass
 from functools import partial
 
 from nemutator_common import names
@@ -17,17 +18,17 @@ STEP = 200
 """Nodes in one read: each report is looked at, to know that it can be shown."""
 
 
+@dataclass(frozen=True, slots=True)
 class SqlLatest:
     """A `LatestStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def load(self) -> Sequence[ReportedNode]:
         nodes: list[ReportedNode] = []
         after = ""
         while True:
-            found, last = await self._database.read(partial(_load, after=after))
+            found, last = await self.database.read(partial(_load, after=after))
             nodes += found
             if last is None:
                 return nodes
@@ -38,10 +39,10 @@ class SqlLatest:
             _forget(connection, [node.name for node in nodes])
             connection.execute(insert(latest), [_row(node) for node in nodes])
 
-        await self._database.write(job)
+        await self.database.write(job)
 
     async def forget(self, gone: Sequence[str]) -> None:
-        await self._database.write(lambda connection: _forget(connection, gone))
+        await self.database.write(lambda connection: _forget(connection, gone))
 
 
 def _load(connection: Connection, *, after: str) -> tuple[list[ReportedNode], str | None]:

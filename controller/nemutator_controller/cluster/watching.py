@@ -4,9 +4,7 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 
 from nemutator_controller.cluster.pods import ClusterSnapshot, RunningPod, by_uid
 from nemutator_controller.kube.informing import Informer, NotSyncedError
@@ -32,14 +30,10 @@ class ClusterWatch:
     def __init__(
         self,
         transport: Transport,
-        *,
-        clock: Clock,
-        meter: Meter,
-        readiness: Readiness,
-        roll: Callable[[], float],
+        process: Process,
     ) -> None:
-        self._clock = clock
-        self._readiness = readiness
+        clock, meter, roll = process.clock, process.meter, process.dice.random
+        self._process = process
         self._taken: _Taken | None = None
         self.pods: Informer[Pod] = Informer(
             PODS,
@@ -55,7 +49,7 @@ class ClusterWatch:
         self.jobs: Informer[Object] = Informer(
             JOBS, transport=transport, clock=clock, meter=meter, roll=roll
         )
-        readiness.fail(PART, "the cluster's pods are not listed yet")
+        process.readiness.fail(PART, "the cluster's pods are not listed yet")
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it true, by name."""
@@ -72,7 +66,7 @@ class ClusterWatch:
 
     def picture(self) -> ClusterSnapshot | None:
         """Of at most a second ago; None before there is a complete one."""
-        now = self._clock.monotonic()
+        now = self._process.clock.monotonic()
         if self._taken is None or now - self._taken.at >= PICTURE_S:
             try:
                 picture = ClusterSnapshot(
@@ -86,7 +80,7 @@ class ClusterWatch:
     async def _become_ready(self) -> None:
         for informer in (self.pods, self.replica_sets, self.jobs):
             await informer.synced()
-        self._readiness.pass_(PART)
+        self._process.readiness.pass_(PART)
         # A task of a supervisor that ends would end the process.
         while True:
-            await self._clock.sleep(3600.0)
+            await self._process.clock.sleep(3600.0)

@@ -8,8 +8,7 @@ from pathlib import Path
 from typing import TypeVar
 
 from nemutator_common import names
-from nemutator_common.meters import Meter
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
@@ -48,13 +47,11 @@ class Database:
         *,
         largest_bytes: int,
         make_room: Job[int],
-        meter: Meter,
-        readiness: Readiness,
+        process: Process,
     ) -> None:
         self._engines = open_sqlite(path, largest_bytes=largest_bytes)
         self._make_room = make_room
-        self._meter = meter
-        self._readiness = readiness
+        self._process = process
         self._writer = JobThreads("database writer", count=1, length=LONGEST_QUEUE)
         self._readers = JobThreads("database reader", count=READERS, length=LONGEST_QUEUE)
 
@@ -68,12 +65,14 @@ class Database:
                 self._writer, lambda: self._write(job), deadline_s
             )
         except StoreUnavailableError as failure:
-            self._meter.count(names.DATABASE_FAILURES, operation="write", reason=failure.reason)
-            self._readiness.fail(READINESS, EXPLANATIONS[failure.reason])
+            self._process.meter.count(
+                names.DATABASE_FAILURES, operation="write", reason=failure.reason
+            )
+            self._process.readiness.fail(READINESS, EXPLANATIONS[failure.reason])
             raise
-        self._readiness.pass_(READINESS)
+        self._process.readiness.pass_(READINESS)
         if given_up:
-            self._meter.count(names.HISTORY_DROPPED, given_up, reason="full")
+            self._process.meter.count(names.HISTORY_DROPPED, given_up, reason="full")
         return result
 
     async def read(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
@@ -81,7 +80,9 @@ class Database:
         try:
             return await self._outcome(self._readers, lambda: self._read(job), deadline_s)
         except StoreUnavailableError as failure:
-            self._meter.count(names.DATABASE_FAILURES, operation="read", reason=failure.reason)
+            self._process.meter.count(
+                names.DATABASE_FAILURES, operation="read", reason=failure.reason
+            )
             raise
 
     def close(self) -> None:
@@ -95,7 +96,7 @@ class Database:
             future = threads.submit(run)
         except queue.Full:
             raise StoreUnavailableError("queue_full") from None
-        self._meter.gauge(names.DATABASE_QUEUE, self._writer.waiting())
+        self._process.meter.gauge(names.DATABASE_QUEUE, self._writer.waiting())
         try:
             async with asyncio.timeout(deadline_s):
                 return await asyncio.wrap_future(future)

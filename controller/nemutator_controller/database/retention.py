@@ -5,8 +5,7 @@ from dataclasses import dataclass
 from typing import Protocol
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 
@@ -46,43 +45,34 @@ class RetentionTask:
     dropped: names.Metric
 
 
+@dataclass(frozen=True, slots=True)
 class Retention:
-    def __init__(
-        self,
-        store: Bounded,
-        keep: RetentionLimit,
-        cleaning: RetentionTask,
-        *,
-        meter: Meter,
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._keep = keep
-        self._cleaning = cleaning
-        self._meter = meter
-        self._clock = clock
+    store: Bounded
+    limit: RetentionLimit
+    task: RetentionTask
+    process: Process
 
     async def run(self) -> None:
         while True:
             try:
                 await self.prune()
             except StoreUnavailableError as failure:
-                found = {names.TASK: self._cleaning.task, names.REASON: failure.reason}
+                found = {names.TASK: self.task.task, names.REASON: failure.reason}
                 log.warning("not_pruned", found)
-            await self._clock.sleep(self._cleaning.every_s)
+            await self.process.clock.sleep(self.task.every_s)
 
     async def prune(self) -> None:
         """Remove all that is too old or too much."""
-        cleaning = self._cleaning
-        limit = self._clock.now() - self._keep.seconds
-        while dropped := await self._store.drop_before(limit, most=cleaning.step):
-            self._meter.count(cleaning.dropped, dropped, reason="age")
-        records = await self._store.count()
-        while records > self._keep.records:
-            most = min(cleaning.step, records - self._keep.records)
+        cleaning = self.task
+        limit = self.process.clock.now() - self.limit.seconds
+        while dropped := await self.store.drop_before(limit, most=cleaning.step):
+            self.process.meter.count(cleaning.dropped, dropped, reason="age")
+        records = await self.store.count()
+        while records > self.limit.records:
+            most = min(cleaning.step, records - self.limit.records)
             # Somebody else may have removed some meanwhile: never round for ever.
-            if not (dropped := await self._store.drop_oldest(most=most)):
+            if not (dropped := await self.store.drop_oldest(most=most)):
                 break
-            self._meter.count(cleaning.dropped, dropped, reason="count")
+            self.process.meter.count(cleaning.dropped, dropped, reason="count")
             records -= dropped
-        self._meter.gauge(cleaning.kept, records)
+        self.process.meter.gauge(cleaning.kept, records)

@@ -1,11 +1,11 @@
 """`/api/v1/leases` and `/api/v1/grants`: who was granted what, never a value."""
 
 from collections.abc import Awaitable, Callable, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
@@ -18,10 +18,10 @@ MOST = 1_000
 Items = Callable[[str | None, int], Awaitable[Sequence[object]]]
 
 
+@dataclass(frozen=True, slots=True)
 class GrantsApi:
-    def __init__(self, view: GrantsView, *, clock: Clock) -> None:
-        self._view = view
-        self._clock = clock
+    view: GrantsView
+    process: Process
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -30,17 +30,17 @@ class GrantsApi:
         ]
 
     async def _leases(self, request: web.Request) -> web.Response:
-        now = self._clock.now()
+        now = self.process.clock.now()
 
         async def items(namespace: str | None, limit: int) -> Sequence[object]:
-            found = await self._view.leases(namespace=namespace, limit=limit)
+            found = await self.view.leases(namespace=namespace, limit=limit)
             return [{**asdict(lease), "state": lease.state(now=now)} for lease in found]
 
         return await self._list(request, "LeaseList", items)
 
     async def _grants(self, request: web.Request) -> web.Response:
         async def items(namespace: str | None, limit: int) -> Sequence[object]:
-            return await self._view.grants(namespace=namespace, limit=limit)
+            return await self.view.grants(namespace=namespace, limit=limit)
 
         return await self._list(request, "GrantList", items)
 
@@ -52,7 +52,7 @@ class GrantsApi:
             found = await items(request.query.get("namespace") or None, limit)
         except StoreUnavailableError as failure:
             return refusal(503, f"no answer: {failure}", "ask again later")
-        head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self._clock.now()}
+        head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self.process.clock.now()}
         return answer({**head, "items": found})
 
 

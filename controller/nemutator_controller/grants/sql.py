@@ -1,11 +1,11 @@
 """Grants and leases in the database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict, fields
+from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
 
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 from nemutator_common.wire import Grant
 from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
@@ -25,18 +25,18 @@ _LEASE = tuple(leases.c[field.name] for field in fields(TokenLease))
 _KEY = ("node", "pod_uid", "role", "caller")
 
 
+@dataclass(frozen=True, slots=True)
 class SqlGrants:
     """`record` is the handler of the stream "grants"; the rest is a `LeasesView`."""
 
-    def __init__(self, database: Database, *, clock: Clock) -> None:
-        self._database = database
-        self._clock = clock
+    database: Database
+    process: Process
 
     def record(
         self, connection: Connection, writer: str, records: Sequence[dict[str, object]]
     ) -> None:
         """Keep *records* of *writer*, in the caller's transaction; ValueError: one is wrong."""
-        now = self._clock.now()
+        now = self.process.clock.now()
         fresh = list(grants_of(writer, records, now=now))
         connection.execute(insert(grants), [asdict(grant) for grant in fresh])
         for grant in fresh:
@@ -47,14 +47,14 @@ class SqlGrants:
         query = select(*_LEASE).order_by(leases.c.touched_at.desc()).limit(limit)
         if namespace is not None:
             query = query.where(leases.c.namespace == namespace)
-        rows = await self._database.read(partial(_rows, query=query))
+        rows = await self.database.read(partial(_rows, query=query))
         return [TokenLease(**row) for row in rows]
 
     async def grants(self, *, namespace: str | None, limit: int) -> Sequence[Grant]:
         query = select(*_GRANT).order_by(grants.c.id.desc()).limit(limit)
         if namespace is not None:
             query = query.where(grants.c.namespace == namespace)
-        rows = await self._database.read(partial(_rows, query=query))
+        rows = await self.database.read(partial(_rows, query=query))
         return [Grant(**row) for row in rows]
 
 

@@ -4,7 +4,9 @@ The next pod of an evicted one is made at once. Were it shown to a replica that 
 what was taken back, that would be done to it again.
 """
 
-from nemutator_common.clocks import Clock
+from dataclasses import dataclass, field
+
+from nemutator_common.process import Process
 
 LISTENS_S = 30.0
 """So long after it last asked a replica is waited for: twice its longest pause between two tries."""
@@ -18,19 +20,22 @@ MOST = 100
 """Replicas. Whoever has the token of one may make up no more than its own name anyway."""
 
 
+@dataclass(slots=True)
 class AdmissionReplicas:
     """Knows replicas by when they asked. A brain that has just begun knows none yet, and waits."""
 
-    def __init__(self, *, expected: bool, clock: Clock) -> None:
-        """*expected*: whether there is an admission at all, as there is in a cluster."""
-        self._expected = expected
-        self._clock = clock
-        self._began_at = clock.monotonic()
-        self._asked: dict[str, tuple[float, float]] = {}
-        """The last time but one, and the last. Who asks again has taken in what it was told."""
+    process: Process
+    expected: bool
+    """Whether there is an admission at all, as there is in a cluster."""
+    _began_at: float = field(init=False)
+    _asked: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
+    """The last time but one, and the last. Who asks again has taken in what it was told."""
+
+    def __post_init__(self) -> None:
+        self._began_at = self.process.clock.monotonic()
 
     def asked(self, replica: str) -> None:
-        now = self._clock.monotonic()
+        now = self.process.clock.monotonic()
         self._forget(now)
         if replica in self._asked or len(self._asked) < MOST:
             _, last = self._asked.get(replica, (float("-inf"), float("-inf")))
@@ -38,17 +43,17 @@ class AdmissionReplicas:
 
     async def knows(self) -> bool:
         """Wait until each replica knows what is buried by now; False: one does not, after all."""
-        buried_at = self._clock.monotonic()
+        buried_at = self.process.clock.monotonic()
         while not self._knows(buried_at):
-            if self._clock.monotonic() - buried_at >= PATIENCE_S:
+            if self.process.clock.monotonic() - buried_at >= PATIENCE_S:
                 return False
-            await self._clock.sleep(LOOK_S)
+            await self.process.clock.sleep(LOOK_S)
         return True
 
     def _knows(self, buried_at: float) -> bool:
-        now = self._clock.monotonic()
+        now = self.process.clock.monotonic()
         self._forget(now)
-        if self._expected and not self._asked and now - self._began_at < PATIENCE_S:
+        if self.expected and not self._asked and now - self._began_at < PATIENCE_S:
             return False
         return all(before > buried_at for before, _ in self._asked.values())
 

@@ -5,9 +5,10 @@ kept with its changes in it.
 """
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any
 
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.manifests import (
@@ -33,46 +34,37 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label that every namespace of a cluster has: by it selectors can name one here, too."""
 
 
+@dataclass(frozen=True, slots=True)
 class Applying:
-    """*fresh* makes ids of decisions that nobody has used."""
-
-    def __init__(
-        self,
-        store: JournalStore,
-        manifests: Manifests,
-        *,
-        fresh: Callable[[], str],
-        clock: Clock,
-        advisor: Advisor = NO_ADVICE,
-    ) -> None:
-        self._store = store
-        self._manifests = manifests
-        self._fresh = fresh
-        self._clock = clock
-        self._advisor = advisor
+    store: JournalStore
+    manifests: Manifests
+    fresh: Callable[[], str]
+    """Makes ids of decisions that nobody has used."""
+    process: Process
+    advisor: Advisor = NO_ADVICE
 
     async def apply(self, document: object) -> Applied:
         """Raises `ManifestError`; and what `Manifests` and `JournalStore` raise, then nothing is
         changed or applying again does no harm."""
         manifest = manifest_of(document)
-        before = await self._manifests.get(manifest.subject)
+        before = await self.manifests.get(manifest.subject)
         if manifest.is_policy:
             return await self._keep(manifest, before)
         policies = await self._policies()
         planned = self._plan(manifest, policies)
         faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
-        warnings = (*planned.warnings, *faulty, *await self._manifests.damaged(KIND))
-        id_ = self._fresh()
+        warnings = (*planned.warnings, *faulty, *await self.manifests.damaged(KIND))
+        id_ = self.fresh()
         result = _changed(manifest, planned, id_)
         if before is not None and same(_unmarked(before), _unmarked_in(result, manifest.subject)):
             return Applied(subject=manifest.subject, outcome="unchanged", warnings=warnings)
         decisions = self._decisions(manifest.subject, planned, id_, warnings)
         # The journal shall not show what is refused afterwards.
-        await self._manifests.check(manifest.subject, result)
-        await self._store.add(decisions, writer=WRITER, state="answered")
-        await self._manifests.put(manifest.subject, result)
+        await self.manifests.check(manifest.subject, result)
+        await self.store.add(decisions, writer=WRITER, state="answered")
+        await self.manifests.put(manifest.subject, result)
         for decision in decisions:
-            await self._store.seen(decision.id, name=manifest.subject.name, uid="")
+            await self.store.seen(decision.id, name=manifest.subject.name, uid="")
         return Applied(
             subject=manifest.subject,
             outcome="created" if before is None else "changed",
@@ -84,19 +76,19 @@ class Applying:
 
     async def all(self) -> Sequence[LiveObject]:
         """Everything that was applied."""
-        return await self._manifests.all()
+        return await self.manifests.all()
 
     async def get(self, subject: Subject) -> LiveObject | None:
-        return await self._manifests.get(subject)
+        return await self.manifests.get(subject)
 
     async def _keep(self, manifest: Manifest, before: LiveObject | None) -> Applied:
         if before is not None and same(dict(before.document), dict(manifest.document)):
             return Applied(subject=manifest.subject, outcome="unchanged")
-        await self._manifests.put(manifest.subject, manifest.document)
+        await self.manifests.put(manifest.subject, manifest.document)
         return Applied(subject=manifest.subject, outcome="created" if before is None else "changed")
 
     async def _policies(self) -> Policies:
-        stored = await self._manifests.all(KIND)
+        stored = await self.manifests.all(KIND)
         return snapshot_of({live.subject.name: live.document.get("spec") for live in stored})
 
     def _plan(self, manifest: Manifest, policies: Policies) -> MutationPlan:
@@ -104,7 +96,7 @@ class Applying:
         situation = Situation(
             subject=manifest.subject,
             namespace_labels={NAMESPACE_NAME: namespace},
-            advisor=self._advisor,
+            advisor=self.advisor,
             defaulted=False,
         )
         try:
@@ -119,7 +111,7 @@ class Applying:
         return [
             Decision(
                 id=each,
-                at=self._clock.now(),
+                at=self.process.clock.now(),
                 request_uid="",
                 operation="APPLY",
                 mode="apply" if mode == "apply" else "preview",

@@ -3,11 +3,12 @@
 import hashlib
 import logging
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 import msgspec
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.wire import TOMBSTONES_PATH, TombstoneSnapshot
 
 from nemutator_controller.access.gates import CALLER
@@ -39,11 +40,11 @@ LONGEST_WORD = 253
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
+@dataclass(frozen=True, slots=True)
 class MutationsApi:
-    def __init__(self, store: JournalStore, rolling_back: RollingBack, *, meter: Meter) -> None:
-        self._store = store
-        self._rolling_back = rolling_back
-        self._meter = meter
+    store: JournalStore
+    rolling_back: RollingBack
+    process: Process
 
     def routes(self) -> list[AllowedRoute]:
         one = f"{MUTATIONS_PATH}/{{id}}"
@@ -72,14 +73,14 @@ class MutationsApi:
         if any(word is not None and len(word) > LONGEST_WORD for word in words):
             return refusal(400, "namespace or name: too long", "write it as Kubernetes does")
         namespace, name = words
-        entries = await self._store.entries(namespace=namespace, name=name, limit=limit)
+        entries = await self.store.entries(namespace=namespace, name=name, limit=limit)
         return answer(documents.listed(entries))
 
     async def _show(self, request: web.Request) -> web.Response:
         entry = await self._entry(request)
         if entry is None:
             return _unknown()
-        reversals = await self._store.reversals(entry.decision.id)
+        reversals = await self.store.reversals(entry.decision.id)
         return answer(documents.shown(entry, reversals))
 
     async def _roll_back(self, request: web.Request) -> web.Response:
@@ -92,10 +93,10 @@ class MutationsApi:
         if decision is None:
             return _unknown()
         if only_plan:
-            plan = await self._rolling_back.plan(decision)
+            plan = await self.rolling_back.plan(decision)
             return answer(documents.planned(plan, evict=evict))
-        reversal = await self._rolling_back.roll_back(decision, evict=evict)
-        self._meter.count(names.REVERSALS, state=reversal.state)
+        reversal = await self.rolling_back.roll_back(decision, evict=evict)
+        self.process.meter.count(names.REVERSALS, state=reversal.state)
         log.info(
             "mutation_taken_back",
             {
@@ -110,21 +111,21 @@ class MutationsApi:
         """The one that is named, or the one whose mark `?pod=namespace/name` carries."""
         if request.match_info["id"] == MARKED:
             pod = _pod(request)
-            return None if pod is None else await self._rolling_back.marked(pod)
+            return None if pod is None else await self.rolling_back.marked(pod)
         entry = await self._entry(request)
         return None if entry is None else entry.decision
 
     async def _entry(self, request: web.Request) -> JournalEntry | None:
         word = request.match_info["id"]
-        return await self._store.entry(word) if len(word) <= LONGEST_ID else None
+        return await self.store.entry(word) if len(word) <= LONGEST_ID else None
 
 
+@dataclass(frozen=True, slots=True)
 class TombstonesApi:
     """For admission, on the uplink."""
 
-    def __init__(self, store: JournalStore, audience: AdmissionReplicas) -> None:
-        self._store = store
-        self._audience = audience
+    store: JournalStore
+    replicas: AdmissionReplicas
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -138,8 +139,8 @@ class TombstonesApi:
     async def _tell(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
         # Before they are read: what is buried in between it hears the next time.
-        self._audience.asked(caller.admission or LOCAL_REPLICA)
-        document = TombstoneSnapshot(tuple(sorted(await self._store.tombstones())))
+        self.replicas.asked(caller.admission or LOCAL_REPLICA)
+        document = TombstoneSnapshot(tuple(sorted(await self.store.tombstones())))
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
         return unless_known(request, document, tag=tag)
 

@@ -1,5 +1,7 @@
 """`/api/v1/objects`: manifests where there is no cluster, applied and shown."""
 
+from dataclasses import dataclass
+
 from aiohttp import web
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
@@ -14,9 +16,9 @@ OBJECTS_PATH = "/api/v1/objects"
 REMEDY = "correct these fields, then apply it again; `nemutator policy test` tries without applying"
 
 
+@dataclass(frozen=True, slots=True)
 class ManifestsApi:
-    def __init__(self, applying: Applying) -> None:
-        self._applying = applying
+    applying: Applying
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -31,7 +33,7 @@ class ManifestsApi:
         kind, namespace, name = (request.query.get(word) for word in ("kind", "namespace", "name"))
         found = [
             live
-            for live in await self._applying.all()
+            for live in await self.applying.all()
             if kind in (None, live.subject.kind)
             and namespace in (None, live.subject.namespace)
             and name in (None, live.subject.name)
@@ -40,7 +42,7 @@ class ManifestsApi:
 
     async def _apply(self, request: web.Request) -> web.Response:
         try:
-            applied = await self._applying.apply(read_manifest(await request.read()))
+            applied = await self.applying.apply(read_manifest(await request.read()))
         except ManifestError as error:
             return refusal(400, str(error), REMEDY)
         return answer(documents.applied(applied))

@@ -1,8 +1,9 @@
 """Takes a decision back: plans, writes what can be written, and notes what became of each edit."""
 
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass
 
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 from nemutator_common.wire import Tombstone
 
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -55,23 +56,14 @@ class NotToReverseError(Exception):
         self.remedy = remedy
 
 
+@dataclass(frozen=True, slots=True)
 class RollingBack:
-    """*fresh* makes ids of reversals that nobody has used."""
-
-    def __init__(
-        self,
-        store: JournalStore,
-        objects: Objects,
-        *,
-        audience: AdmissionReplicas,
-        fresh: Callable[[], str],
-        clock: Clock,
-    ) -> None:
-        self._store = store
-        self._objects = objects
-        self._audience = audience
-        self._fresh = fresh
-        self._clock = clock
+    store: JournalStore
+    objects: Objects
+    replicas: AdmissionReplicas
+    fresh: Callable[[], str]
+    """Makes ids of reversals that nobody has used."""
+    process: Process
 
     async def plan(self, decision: Decision) -> RollbackPlan:
         """Raises `NotToReverseError`, and `UnreachableError` when the object cannot be read."""
@@ -82,9 +74,9 @@ class RollingBack:
             )
         subject = decision.subject
         if subject.name:
-            live = await self._objects.get(subject)
+            live = await self.objects.get(subject)
         else:
-            live = await self._objects.find(subject, decision.id)
+            live = await self.objects.find(subject, decision.id)
         if live is None or self._is_another(live, decision):
             raise _gone(subject)
         others = await self._others(decision, live)
@@ -92,14 +84,14 @@ class RollingBack:
             [decision],
             live.document,
             subject.kind,
-            running=self._objects.running,
+            running=self.objects.running,
             newer=[other for other in others if other.at > decision.at],
         )
         return RollbackPlan(decision=decision, live=live, steps=steps, others=others)
 
     async def marked(self, subject: Subject) -> Decision:
         """The decision whose mark the object carries, from the journal or else from the mark."""
-        live = await self._objects.get(subject)
+        live = await self.objects.get(subject)
         if live is None:
             raise _gone(subject)
         if (mark := stamp_on(live)) is None:
@@ -107,7 +99,7 @@ class RollingBack:
                 f"{names_of(subject)} carries no mark of ours: nothing was changed in it",
                 "`nemutator mutations` lists what was changed",
             )
-        entry = await self._store.entry(mark.id)
+        entry = await self.store.entry(mark.id)
         if entry is not None and concerns(entry, live):
             return about(entry.decision, live.subject)
         if (decision := decision_from(mark, live)) is None:
@@ -134,22 +126,22 @@ class RollingBack:
             evicted = await self._replace(plan, outcomes, evict=evict)
             break
         reversal = Reversal(
-            id=self._fresh(),
+            id=self.fresh(),
             decision=decision.id,
-            at=self._clock.now(),
+            at=self.process.clock.now(),
             state=state_after(list(outcomes.values())),
             outcomes=tuple(outcomes[edit.path] for edit in decision.edits),
             evicted=evicted,
         )
-        await self._store.close(reversal)
+        await self.store.close(reversal)
         return reversal
 
     async def _others(self, decision: Decision, live: LiveObject) -> tuple[Decision, ...]:
         """What else was done to the object, newest first; a running pod is of one decision."""
-        if self._objects.running:
+        if self.objects.running:
             return ()
         subject = live.subject
-        entries = await self._store.entries(
+        entries = await self.store.entries(
             namespace=subject.namespace, name=subject.name, limit=MOST_OTHERS
         )
         return tuple(
@@ -162,7 +154,7 @@ class RollingBack:
 
     def _is_another(self, live: LiveObject, decision: Decision) -> bool:
         """Whether a pod with another mark has taken the name: a StatefulSet's do."""
-        if not self._objects.running or live.subject.kind != POD:
+        if not self.objects.running or live.subject.kind != POD:
             return False
         mark = stamp_on(live)
         return mark is not None and mark.id != decision.id
@@ -174,10 +166,10 @@ class RollingBack:
             if not steps:
                 continue
             edits = [backwards(step) for step in steps]
-            if way == "patch" and not self._objects.running:
+            if way == "patch" and not self.objects.running:
                 edits += restamped(plan)
             try:
-                live = await self._objects.write(live, edits, resize=way == "resize")
+                live = await self.objects.write(live, edits, resize=way == "resize")
             except (ObjectRefusedError, UnreachableError) as error:
                 _note(steps, outcomes, "refused", str(error))
             else:
@@ -203,14 +195,16 @@ class RollingBack:
             for step in plan.steps
             if step.verdict != "conflict"
         ]
-        if not await self._store.bury(stones, decision=plan.decision.id, at=self._clock.now()):
+        if not await self.store.bury(
+            stones, decision=plan.decision.id, at=self.process.clock.now()
+        ):
             _note(steps, outcomes, "refused", NO_ROOM)
             return False
-        if not await self._audience.knows():
+        if not await self.replicas.knows():
             _note(steps, outcomes, "refused", NOT_HEARD)
             return False
         try:
-            await self._objects.evict(plan.live)
+            await self.objects.evict(plan.live)
         except (ObjectRefusedError, UnreachableError, ChangedError) as error:
             _note(steps, outcomes, "refused", f"{error}; pods made from now on are without it")
             return False

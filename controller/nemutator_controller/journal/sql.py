@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from functools import partial
 
 import msgspec
@@ -37,21 +37,21 @@ _DECISION = msgspec.json.Decoder(Decision)
 _REVERSAL = msgspec.json.Decoder(Reversal)
 
 
+@dataclass(frozen=True, slots=True)
 class SqlJournal:
     """A `JournalStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
-        await self._database.write(partial(_add, new=decisions, writer=writer, state=state))
+        await self.database.write(partial(_add, new=decisions, writer=writer, state=state))
 
     async def entry(self, decision: str) -> JournalEntry | None:
         def job(connection: Connection) -> JournalEntry | None:
             row = connection.execute(_ENTRY.where(decisions.c.id == decision)).one_or_none()
             return None if row is None else _entry(*row)
 
-        return await self._database.read(job)
+        return await self.database.read(job)
 
     async def entries(
         self, *, namespace: str | None, name: str | None, limit: int
@@ -65,16 +65,16 @@ class SqlJournal:
         def job(connection: Connection) -> list[JournalEntry]:
             return [_entry(*row) for row in connection.execute(query)]
 
-        return await self._database.read(job)
+        return await self.database.read(job)
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
-        return await self._database.write(partial(_seen, decision=decision, name=name, uid=uid))
+        return await self.database.write(partial(_seen, decision=decision, name=name, uid=uid))
 
     async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
-        return await self._database.write(partial(_note, sightings=sightings))
+        return await self.database.write(partial(_note, sightings=sightings))
 
     async def close(self, reversal: Reversal) -> None:
-        await self._database.write(partial(_close, reversal=reversal))
+        await self.database.write(partial(_close, reversal=reversal))
 
     async def reversals(self, decision: str) -> Sequence[Reversal]:
         query = (
@@ -86,22 +86,22 @@ class SqlJournal:
         def job(connection: Connection) -> list[Reversal]:
             return [_REVERSAL.decode(document) for (document,) in connection.execute(query)]
 
-        return await self._database.read(job)
+        return await self.database.read(job)
 
     async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
-        return await self._database.write(partial(_bury, stones=stones, decision=decision, at=at))
+        return await self.database.write(partial(_bury, stones=stones, decision=decision, at=at))
 
     async def tombstones(self) -> Sequence[Tombstone]:
-        return await self._database.read(_tombstones)
+        return await self.database.read(_tombstones)
 
     async def drop_before(self, moment: float, *, most: int) -> int:
-        return await self._database.write(partial(_drop, before=moment, most=most))
+        return await self.database.write(partial(_drop, before=moment, most=most))
 
     async def drop_oldest(self, *, most: int) -> int:
-        return await self._database.write(partial(_drop, before=None, most=most))
+        return await self.database.write(partial(_drop, before=None, most=most))
 
     async def count(self) -> int:
-        return await self._database.read(_count)
+        return await self.database.read(_count)
 
 
 def recorder(meter: Meter) -> Handler:

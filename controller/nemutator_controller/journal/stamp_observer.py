@@ -7,12 +7,11 @@ late when the brain was away. So what the journal does not know is asked again, 
 import asyncio
 import logging
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from itertools import islice
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.journal.ports import JournalStore, StampedPods
@@ -46,18 +45,15 @@ class _Waiting:
     due_at: float
 
 
+@dataclass(slots=True)
 class StampObserver:
-    def __init__(
-        self, store: JournalStore, pods: StampedPods, *, meter: Meter, clock: Clock
-    ) -> None:
-        self._store = store
-        self._pods = pods
-        self._meter = meter
-        self._clock = clock
-        self._fresh: dict[str, PodStamp] = {}
-        self._waiting: dict[str, _Waiting] = {}
-        self._noted: dict[str, str] = {}
-        """The marks of pods that are done with, by uid; the oldest go first."""
+    store: JournalStore
+    pods: StampedPods
+    process: Process
+    _fresh: dict[str, PodStamp] = field(default_factory=dict, init=False)
+    _waiting: dict[str, _Waiting] = field(default_factory=dict, init=False)
+    _noted: dict[str, str] = field(default_factory=dict, init=False)
+    """The stamps of pods that are done with, by uid; the oldest go first."""
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -65,7 +61,7 @@ class StampObserver:
             group.create_task(self._note(), name="note marked pods")
 
     async def _follow(self) -> None:
-        async for pod in self._pods.changes():
+        async for pod in self.pods.changes():
             if self._noted.get(pod.uid) == pod.mark or pod.uid in self._waiting:
                 continue
             sighting = pod_stamp_of(pod)
@@ -73,13 +69,13 @@ class StampObserver:
                 self._done(pod.uid, pod.mark)
                 continue
             while len(self._fresh) >= MOST_FRESH:
-                await self._clock.sleep(EVERY_S)
+                await self.process.clock.sleep(EVERY_S)
             self._fresh[pod.uid] = sighting
             self._done(pod.uid, pod.mark)
 
     async def _note(self) -> None:
         while True:
-            await self._clock.sleep(EVERY_S)
+            await self.process.clock.sleep(EVERY_S)
             try:
                 await self.note()
             except StoreUnavailableError as failure:
@@ -90,29 +86,29 @@ class StampObserver:
         while some := dict(islice(self._fresh.items(), STEP)):
             waiting = {uid: _Waiting(one, 0, 0.0) for uid, one in some.items()}
             await self._tell(waiting)
-        now = self._clock.monotonic()
+        now = self.process.clock.monotonic()
         due = [(uid, one) for uid, one in self._waiting.items() if one.due_at <= now]
         for at in range(0, len(due), STEP):
             await self._tell(dict(due[at : at + STEP]))
 
     async def _tell(self, some: Mapping[str, _Waiting]) -> None:
-        told = await self._store.note([one.sighting for one in some.values()])
+        told = await self.store.note([one.sighting for one in some.values()])
         for (uid, one), known in zip(some.items(), told, strict=True):
             self._fresh.pop(uid, None)
             self._waiting.pop(uid, None)
             if known == "unknown" and one.tries < TRIES:
                 self._wait(uid, one)
             else:
-                self._meter.count(names.SIGHTINGS, result=known)
+                self.process.meter.count(names.SIGHTINGS, result=known)
 
     def _wait(self, uid: str, one: _Waiting) -> None:
         if len(self._waiting) >= MOST_WAITING:
             self._noted.pop(uid, None)
-            self._meter.count(names.SIGHTINGS, result="full")
+            self.process.meter.count(names.SIGHTINGS, result="full")
             return
         delay_s = min(LONGEST_S, EVERY_S * 2.0**one.tries)
         self._waiting[uid] = replace(
-            one, tries=one.tries + 1, due_at=self._clock.monotonic() + delay_s
+            one, tries=one.tries + 1, due_at=self.process.clock.monotonic() + delay_s
         )
 
     def _done(self, uid: str, mark: str) -> None:

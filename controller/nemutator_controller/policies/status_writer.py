@@ -5,12 +5,12 @@ Only when that changes. Two looks at the same policies write nothing the second 
 
 import asyncio
 import logging
+from dataclasses import dataclass, field
 
 import msgspec
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import ConflictError, KubeError, NotFoundError
@@ -28,21 +28,18 @@ WAITING = 1_000
 _BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
 
+@dataclass(slots=True)
 class PolicyStatusWriter:
     """`follow` and `tell` are its tasks, beside the informer's own."""
 
-    def __init__(
-        self, policies: Informer[PolicyObject], writer: Writer, *, meter: Meter, clock: Clock
-    ) -> None:
-        self._informer = policies
-        self._writer = writer
-        self._meter = meter
-        self._clock = clock
-        self._policies: dict[str, PolicyObject] = {}
-        self._changed = asyncio.Event()
+    informer: Informer[PolicyObject]
+    writer: Writer
+    process: Process
+    _policies: dict[str, PolicyObject] = field(default_factory=dict, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     async def follow(self) -> None:
-        with self._informer.subscribe("statuses", capacity=WAITING) as changes:
+        with self.informer.subscribe("statuses", capacity=WAITING) as changes:
             async for change in changes:
                 if isinstance(change, Resync):
                     everything = change.snapshot.objects.values()
@@ -62,16 +59,16 @@ class PolicyStatusWriter:
                 failures = 0
                 continue
             failures += 1
-            await self._clock.sleep(_BACKOFF.delay_s(failures, roll=1.0))
+            await self.process.clock.sleep(_BACKOFF.delay_s(failures, roll=1.0))
             self._changed.set()
 
     async def _write(self) -> bool:
         """Write what is due; False when some of it could not be written."""
         done = True
-        for policy, condition in due(self._policies.values(), now=self._clock.now()):
+        for policy, condition in due(self._policies.values(), now=self.process.clock.now()):
             name = policy.metadata.name
             try:
-                body = await self._writer.apply(
+                body = await self.writer.apply(
                     MUTATION_POLICIES,
                     "",
                     name,
@@ -85,10 +82,10 @@ class PolicyStatusWriter:
                 continue
             except (KubeError, OverBudgetError) as error:
                 done = False
-                self._meter.count(names.POLICY_STATUSES, result="failed")
+                self.process.meter.count(names.POLICY_STATUSES, result="failed")
                 log.warning("policy_status_not_written", {names.OBJECT: name, names.ERROR: error})
             else:
-                self._meter.count(names.POLICY_STATUSES, result="written")
+                self.process.meter.count(names.POLICY_STATUSES, result="written")
                 self._note(msgspec.json.decode(body, type=PolicyObject), condition)
         return done
 

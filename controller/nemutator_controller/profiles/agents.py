@@ -2,11 +2,11 @@
 
 import asyncio
 import math
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
 
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.profiles import pprof
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
@@ -29,12 +29,12 @@ from nemutator_controller.profiles.profile_queue import (
 CHECK_S = 20.0
 
 
+@dataclass(frozen=True, slots=True)
 class AgentsApi:
-    def __init__(self, desk: ProfileQueue, *, meter: Meter) -> None:
-        self._desk = desk
-        self._meter = meter
-        # One at a time: 4 MiB that unpack to 32 take seconds of a core.
-        self._checking = asyncio.Lock()
+    queue: ProfileQueue
+    process: Process
+    _checking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """One at a time: 4 MiB that unpack to 32 take seconds of a core."""
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -48,14 +48,14 @@ class AgentsApi:
             return refusal(400, "expected node and wait_s", "send what wire.py describes")
         if not request[CALLER].may_speak_for(node):
             return _forbidden()
-        return answer(ProfileRequests(await self._desk.take(node, wait_s)))
+        return answer(ProfileRequests(await self.queue.take(node, wait_s)))
 
     async def _take(self, request: web.Request) -> web.Response:
         try:
             outcome = decode(await body_of(request))
             if not request[CALLER].may_speak_for(outcome.node):
                 raise ForeignProfileError
-            profile = await self._desk.of(outcome)
+            profile = await self.queue.of(outcome)
             if profile.state != "done" and not await self._is_readable(outcome):
                 refused = replace(
                     outcome,
@@ -64,16 +64,16 @@ class AgentsApi:
                     remedy="look at the agent's log",
                     pprof=b"",
                 )
-                await self._desk.report(refused)
+                await self.queue.report(refused)
                 return self._refuse(400, "pprof", "pprof: it cannot be read")
-            profile = await self._desk.report(outcome)
+            profile = await self.queue.report(outcome)
         except InvalidOutcomeError as refused:
             return self._refuse(400, refused.reason, str(refused))
         except UnknownProfileError:
             # Not 404: an agent takes that for a brain that is not there yet, and tries for ever.
             return self._refuse(422, "unknown", "nobody asks for this profile any more")
         except ForeignProfileError:
-            self._meter.count(names.PROFILE_OUTCOMES_REFUSED, reason="forbidden")
+            self.process.meter.count(names.PROFILE_OUTCOMES_REFUSED, reason="forbidden")
             return _forbidden()
         except (StoreUnavailableError, TimeoutError) as failure:
             response = self._refuse(503, "store", f"it was not stored: {failure}")
@@ -92,7 +92,7 @@ class AgentsApi:
         return True
 
     def _refuse(self, status: int, reason: str, what: str) -> web.Response:
-        self._meter.count(names.PROFILE_OUTCOMES_REFUSED, reason=reason)
+        self.process.meter.count(names.PROFILE_OUTCOMES_REFUSED, reason=reason)
         return refusal(status, what, "send what wire.py describes")
 
 

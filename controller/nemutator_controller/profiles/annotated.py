@@ -3,9 +3,10 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 from nemutator_common.wire import ProfileTarget
 
 from nemutator_controller.database.failures import StoreUnavailableError
@@ -38,28 +39,22 @@ MOST_WAITING = 1_000
 """Results, and requests, that wait; a pod that does not fit is seen again when it changes."""
 
 
+@dataclass(slots=True)
 class AnnotatedProfiles:
     """Whether a request is new, its profile's id says, made of the pod's uid and the request: so a
     brain that starts again, and finds it stored or its result on the pod, does not repeat it."""
 
-    def __init__(
-        self,
-        desk: ProfileQueue,
-        pods: AnnotatedPods,
-        results: Results,
-        *,
-        link: Callable[[str], str],
-        clock: Clock,
-    ) -> None:
-        self._desk = desk
-        self._pods = pods
-        self._results = results
-        self._link = link
-        self._clock = clock
-        self._unwritten: dict[PodRef, tuple[str, int]] = {}
-        self._again: dict[PodRef, tuple[AnnotatedPod, int]] = {}
-        self._work = asyncio.Event()
-        desk.hear(self._heard)
+    queue: ProfileQueue
+    pods: AnnotatedPods
+    results: Results
+    link: Callable[[str], str]
+    process: Process
+    _unwritten: dict[PodRef, tuple[str, int]] = field(default_factory=dict, init=False)
+    _again: dict[PodRef, tuple[AnnotatedPod, int]] = field(default_factory=dict, init=False)
+    _work: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+
+    def __post_init__(self) -> None:
+        self.queue.subscribe(self._note_change)
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -68,12 +63,12 @@ class AnnotatedProfiles:
             group.create_task(self._repeat(), name="ask again for annotated pods")
 
     async def _follow(self) -> None:
-        async for pod in self._pods.changes():
+        async for pod in self.pods.changes():
             await self._consider(pod, tries=0)
 
     async def _repeat(self) -> None:
         while True:
-            await self._clock.sleep(AGAIN_S)
+            await self.process.clock.sleep(AGAIN_S)
             waiting, self._again = self._again, {}
             for pod, tries in waiting.values():
                 await self._consider(pod, tries=tries)
@@ -86,10 +81,10 @@ class AnnotatedProfiles:
         if is_settled(pod.result, identity):
             return
         try:
-            known = await self._desk.find(identity)
+            known = await self.queue.find(identity)
             if known is None:
                 await self._begin(identity, pod)
-            elif result(known, self._link(identity)) != pod.result:
+            elif result(known, self.link(identity)) != pod.result:
                 self._note(pod.ref, known)
         except (StoreUnavailableError, TooManyProfilesError) as failure:
             pod_name = f"{pod.ref.namespace}/{pod.ref.name}"
@@ -111,15 +106,15 @@ class AnnotatedProfiles:
             seconds=wanted.seconds if wanted else DEFAULT_S,
             hz=wanted.hz if wanted else DEFAULT_HZ,
             asked_by="annotation",
-            asked_at=self._clock.now(),
+            asked_at=self.process.clock.now(),
         )
         if wrong is None:
-            await self._desk.ask(profile)
+            await self.queue.ask(profile)
         else:
-            await self._desk.refuse(profile, EndReason(str(wrong), GRAMMAR))
-            self._results.tell(pod.ref, f"{names.PROFILE}: {wrong}; {GRAMMAR}")
+            await self.queue.refuse(profile, EndReason(str(wrong), GRAMMAR))
+            self.results.tell(pod.ref, f"{names.PROFILE}: {wrong}; {GRAMMAR}")
 
-    def _heard(self, profile: ProfileRecord) -> None:
+    def _note_change(self, profile: ProfileRecord) -> None:
         if profile.asked_by == "annotation" and profile.pod is not None:
             self._note(profile.pod, profile)
 
@@ -128,7 +123,7 @@ class AnnotatedProfiles:
         if profile.state == "asked":
             return
         if pod in self._unwritten or len(self._unwritten) < MOST_WAITING:
-            self._unwritten[pod] = (result(profile, self._link(profile.id)), 0)
+            self._unwritten[pod] = (result(profile, self.link(profile.id)), 0)
             self._work.set()
 
     async def _write(self) -> None:
@@ -138,7 +133,7 @@ class AnnotatedProfiles:
             failed = False
             for pod, (text, tries) in list(self._unwritten.items()):
                 try:
-                    await self._results.write(pod, text)
+                    await self.results.write(pod, text)
                     written = True
                 except ResultUnwrittenError as error:
                     pod_name = f"{pod.namespace}/{pod.name}"
@@ -153,5 +148,5 @@ class AnnotatedProfiles:
                     self._unwritten[pod] = (text, tries + 1)
                     failed = True
             if failed:
-                await self._clock.sleep(AGAIN_S)
+                await self.process.clock.sleep(AGAIN_S)
                 self._work.set()

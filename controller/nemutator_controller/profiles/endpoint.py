@@ -3,9 +3,10 @@
 import asyncio
 import secrets
 from collections.abc import Callable, Sequence
+from dataclasses import dataclass, field
 
 from aiohttp import web
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 from nemutator_common.profiles import flamegraph, folded, pprof
 from nemutator_common.profiles.model import Profile as NamedProfile
 
@@ -34,27 +35,18 @@ RENDER_S = 20.0
 Render = Callable[[NamedProfile, ProfileRecord], web.Response]
 
 
+@dataclass(frozen=True, slots=True)
 class ProfilesApi:
-    """*nodes* are those that report now, *link* is where a browser finds the flame graph of an id."""
-
-    def __init__(
-        self,
-        desk: ProfileQueue,
-        store: ProfileStore,
-        *,
-        nodes: Callable[[], Sequence[ReportedNode]],
-        pods: KnownPods,
-        link: Callable[[str], str],
-        clock: Clock,
-    ) -> None:
-        self._desk = desk
-        self._store = store
-        self._nodes = nodes
-        self._pods = pods
-        self._link = link
-        self._clock = clock
-        # One at a time: each may take a core for seconds.
-        self._rendering = asyncio.Lock()
+    queue: ProfileQueue
+    store: ProfileStore
+    nodes: Callable[[], Sequence[ReportedNode]]
+    """Those that report now."""
+    pods: KnownPods
+    link: Callable[[str], str]
+    """Where a browser finds the flame graph of an id."""
+    process: Process
+    _rendering: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """One at a time: each may take a core for seconds."""
 
     def routes(self) -> list[AllowedRoute]:
         one = f"{PATH}/{{id}}"
@@ -73,17 +65,17 @@ class ProfilesApi:
         if not 1 <= limit <= MOST_LISTED:
             return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "leave it out for 100")
         try:
-            newest = await self._store.newest(limit)
+            newest = await self.store.newest(limit)
         except StoreUnavailableError as failure:
             return _unavailable(failure)
-        return answer(list_document(newest, [self._link(profile.id) for profile in newest]))
+        return answer(list_document(newest, [self.link(profile.id) for profile in newest]))
 
     async def _ask(self, request: web.Request) -> web.Response:
         if request.content_length is not None and request.content_length > LARGEST_QUESTION:
             return refusal(413, "the question is too long", "send target, seconds and hz only")
         try:
             asked = decode(await request.read())
-            located = locate(asked.target, self._nodes(), self._pods)
+            located = locate(asked.target, self.nodes(), self.pods)
             profile = ProfileRecord(
                 id=secrets.token_hex(8),
                 node=located.node,
@@ -92,9 +84,9 @@ class ProfilesApi:
                 program=located.program,
                 seconds=asked.seconds,
                 hz=asked.hz,
-                asked_at=self._clock.now(),
+                asked_at=self.process.clock.now(),
             )
-            await self._desk.ask(profile)
+            await self.queue.ask(profile)
         except InvalidProfileRequestError as wrong:
             return refusal(wrong.status, str(wrong), wrong.remedy)
         except TooManyProfilesError:
@@ -102,17 +94,17 @@ class ProfilesApi:
             return refusal(429, what, "wait until some are done: `GET /api/v1/profiles` lists them")
         except StoreUnavailableError as failure:
             return _unavailable(failure)
-        return answer(profile_document(profile, link=self._link(profile.id)), status=202)
+        return answer(profile_document(profile, link=self.link(profile.id)), status=202)
 
     async def _show(self, request: web.Request) -> web.Response:
         identity = request.match_info["id"]
         try:
-            profile = await self._desk.find(identity) if is_id(identity) else None
+            profile = await self.queue.find(identity) if is_id(identity) else None
         except StoreUnavailableError as failure:
             return _unavailable(failure)
         if profile is None:
             return _no_such()
-        return answer(profile_document(profile, link=self._link(profile.id)))
+        return answer(profile_document(profile, link=self.link(profile.id)))
 
     async def _pprof(self, request: web.Request) -> web.Response:
         found = await self._stored(request)
@@ -153,10 +145,10 @@ class ProfilesApi:
     async def _stored(self, request: web.Request) -> tuple[ProfileRecord, bytes] | web.Response:
         identity = request.match_info["id"]
         try:
-            profile = await self._desk.find(identity) if is_id(identity) else None
+            profile = await self.queue.find(identity) if is_id(identity) else None
             if profile is None:
                 return _no_such()
-            content = await self._store.pprof(identity) if profile.state == "done" else None
+            content = await self.store.pprof(identity) if profile.state == "done" else None
         except StoreUnavailableError as failure:
             return _unavailable(failure)
         if content is None:

@@ -9,10 +9,10 @@ offered once more, too: an agent that was started anew meanwhile does not know i
 import asyncio
 import logging
 from collections.abc import Callable
+from dataclasses import dataclass, field
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.wire import ProfileOutcome, ProfileRequest
 
 from nemutator_controller.database.failures import StoreUnavailableError
@@ -57,34 +57,31 @@ class ForeignProfileError(Exception):
     """Another node was asked for it."""
 
 
+@dataclass(slots=True)
 class ProfileQueue:
     """*most* finished profiles with *most_bytes* in all are kept."""
 
-    def __init__(
-        self, store: ProfileStore, *, most: int, most_bytes: int, meter: Meter, clock: Clock
-    ) -> None:
-        self._store = store
-        self._most = most
-        self._most_bytes = most_bytes
-        self._meter = meter
-        self._clock = clock
-        self._open: dict[str, ProfileRecord] = {}
-        self._offered: dict[str, float] = {}
-        self._offered_late: set[str] = set()
-        self._asked: dict[str, float] = {}
-        """When the agent of an open profile has last asked for work."""
-        self._listeners: list[Listener] = []
-        self._changed = asyncio.Event()
-        self._turn = asyncio.Lock()
-        self._closed = False
+    store: ProfileStore
+    process: Process
+    most: int
+    most_bytes: int
+    _open: dict[str, ProfileRecord] = field(default_factory=dict, init=False)
+    _offered: dict[str, float] = field(default_factory=dict, init=False)
+    _offered_late: set[str] = field(default_factory=set, init=False)
+    _asked: dict[str, float] = field(default_factory=dict, init=False)
+    """When the agent of an open profile has last asked for work."""
+    _listeners: list[Listener] = field(default_factory=list, init=False)
+    _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _closed: bool = field(default=False, init=False)
 
-    def hear(self, listener: Listener) -> None:
+    def subscribe(self, listener: Listener) -> None:
         self._listeners.append(listener)
 
     async def restore(self) -> None:
         """Go on with what was not finished when the brain stopped."""
-        self._open = {profile.id: profile for profile in await self._store.unfinished()}
-        now = self._clock.monotonic()
+        self._open = {profile.id: profile for profile in await self.store.unfinished()}
+        now = self.process.clock.monotonic()
         self._offered = {one.id: now for one in self._open.values() if one.state == "running"}
         self._asked = dict.fromkeys(self._open, now)
 
@@ -92,28 +89,28 @@ class ProfileQueue:
         """Let the agent of its node take *profile*; raises TooManyProfilesError."""
         of_node = sum(other.node == profile.node for other in self._open.values())
         if of_node >= MOST_PER_NODE or len(self._open) >= MOST_OPEN:
-            self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")
+            self.process.meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")
             raise TooManyProfilesError
         # In memory first: two at once must not both find the last place free.
         self._open[profile.id] = profile
         try:
-            await self._store.save(profile)
+            await self.store.save(profile)
         except BaseException:
             del self._open[profile.id]
             raise
-        self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="asked")
-        self._tell(profile)
+        self.process.meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="asked")
+        self._notify(profile)
 
     async def refuse(self, profile: ProfileRecord, why: EndReason) -> ProfileRecord:
         """Keep that *profile* was asked for and cannot be."""
-        refused = ended(profile, "refused", why, now=self._clock.now())
-        await self._store.save(refused)
-        self._meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")
-        self._tell(refused)
+        refused = ended(profile, "refused", why, now=self.process.clock.now())
+        await self.store.save(refused)
+        self.process.meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")
+        self._notify(refused)
         return refused
 
     async def find(self, identity: str) -> ProfileRecord | None:
-        return self._open.get(identity) or await self._store.find(identity)
+        return self._open.get(identity) or await self.store.find(identity)
 
     async def take(self, node: str, wait_s: float) -> tuple[ProfileRequest, ...]:
         """What *node* shall do, as soon as there is something; nothing after *wait_s*."""
@@ -127,10 +124,10 @@ class ProfileQueue:
             self._note_asking(node)
             return ()
         self._note_asking(node)
-        now = self._clock.now()
+        now = self.process.clock.now()
         for profile in waiting:
             self._open[profile.id] = taken(profile, now=now)
-            self._offered[profile.id] = self._clock.monotonic()
+            self._offered[profile.id] = self.process.clock.monotonic()
             if profile.state == "running":
                 self._offered_late.add(profile.id)
         return tuple(profile.request for profile in waiting)
@@ -140,7 +137,7 @@ class ProfileQueue:
         # One after the other: what is stored late must not be older than what it replaces.
         async with self._turn:
             profile = await self.of(outcome)
-            changed = after(profile, outcome, now=self._clock.now())
+            changed = after(profile, outcome, now=self.process.clock.now())
             if changed is None:
                 return profile
             await self._change(changed, outcome.pprof or None)
@@ -160,37 +157,35 @@ class ProfileQueue:
         try:
             while True:
                 await self.tidy()
-                await self._clock.sleep(EVERY_S)
+                await self.process.clock.sleep(EVERY_S)
         finally:
             self._closed = True
             self._wake()
 
     async def tidy(self) -> None:
-        now = self._clock.now()
+        now = self.process.clock.now()
         try:
             async with self._turn:
                 for profile in list(self._open.values()):
                     why = overdue(profile, now=now) or self._deserted(profile)
                     if why is not None:
                         await self._change(ended(profile, "lost", why, now=now), None)
-            by_count, by_bytes = await self._store.prune(
-                most=self._most, most_bytes=self._most_bytes
-            )
+            by_count, by_bytes = await self.store.prune(most=self.most, most_bytes=self.most_bytes)
         except StoreUnavailableError as failure:
             log.warning("profiles_not_tidied", {names.REASON: failure.reason})
             return
-        self._meter.count(names.PROFILES_DROPPED, by_count, reason="count")
-        self._meter.count(names.PROFILES_DROPPED, by_bytes, reason="bytes")
+        self.process.meter.count(names.PROFILES_DROPPED, by_count, reason="count")
+        self.process.meter.count(names.PROFILES_DROPPED, by_bytes, reason="bytes")
         if any(self._due(profile) for profile in self._open.values()):
             self._wake()
 
     def _note_asking(self, node: str) -> None:
-        now = self._clock.monotonic()
+        now = self.process.clock.monotonic()
         self._asked |= {one.id: now for one in self._open.values() if one.node == node}
 
     def _deserted(self, profile: ProfileRecord) -> EndReason | None:
         asked = self._asked.get(profile.id)
-        silent = asked is not None and self._clock.monotonic() > asked + NOT_TAKEN_S
+        silent = asked is not None and self.process.clock.monotonic() > asked + NOT_TAKEN_S
         return deserted(profile) if silent and profile.state == "running" else None
 
     def _waiting(self, node: str) -> list[ProfileRecord]:
@@ -201,7 +196,7 @@ class ProfileQueue:
         ]
 
     def _due(self, profile: ProfileRecord) -> bool:
-        offered, now = self._offered.get(profile.id), self._clock.monotonic()
+        offered, now = self._offered.get(profile.id), self.process.clock.monotonic()
         if offered is None:
             return True
         if profile.state == "asked":
@@ -210,22 +205,22 @@ class ProfileQueue:
         return late and profile.id not in self._offered_late
 
     async def _change(self, profile: ProfileRecord, pprof: bytes | None) -> None:
-        await self._store.save(profile, pprof)
+        await self.store.save(profile, pprof)
         if profile.is_open:
             self._open[profile.id] = profile
             # It has begun just now: before, it may have stood behind others for long.
-            self._offered[profile.id] = self._clock.monotonic()
+            self._offered[profile.id] = self.process.clock.monotonic()
         else:
             self._open.pop(profile.id, None)
             self._offered.pop(profile.id, None)
             self._offered_late.discard(profile.id)
             self._asked.pop(profile.id, None)
-            self._meter.count(names.PROFILES_ENDED, state=profile.state)
+            self.process.meter.count(names.PROFILES_ENDED, state=profile.state)
             told = {names.PROFILE_ID: profile.id, names.NODE: profile.node}
             log.info("profile_ended", told | {names.REASON: profile.reason or profile.state})
-        self._tell(profile)
+        self._notify(profile)
 
-    def _tell(self, profile: ProfileRecord) -> None:
+    def _notify(self, profile: ProfileRecord) -> None:
         for listener in self._listeners:
             listener(profile)
         self._wake()

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from functools import partial
 
 import msgspec
@@ -23,14 +24,14 @@ STEP = 100
 _decoder = msgspec.json.Decoder(ProfileRecord)
 
 
+@dataclass(frozen=True, slots=True)
 class SqlProfiles:
     """A `ProfileStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
-        await self._database.write(partial(_save, profile=profile, pprof=pprof))
+        await self.database.write(partial(_save, profile=profile, pprof=pprof))
 
     async def find(self, identity: str) -> ProfileRecord | None:
         found = await self._documents(select(profiles.c.document).where(profiles.c.id == identity))
@@ -47,20 +48,20 @@ class SqlProfiles:
 
     async def pprof(self, identity: str) -> bytes | None:
         query = select(profiles.c.pprof).where(profiles.c.id == identity)
-        return await self._database.read(lambda connection: connection.scalar(query))
+        return await self.database.read(lambda connection: connection.scalar(query))
 
     async def prune(self, *, most: int, most_bytes: int) -> tuple[int, int]:
         # Read first: writing, if only to find nothing, would cost a turn of the writer each time.
-        count, size = await self._database.read(_extent)
+        count, size = await self.database.read(_extent)
         if count <= most and size <= most_bytes:
             return 0, 0
-        return await self._database.write(partial(_prune, most=most, most_bytes=most_bytes))
+        return await self.database.write(partial(_prune, most=most, most_bytes=most_bytes))
 
     async def _documents(self, query: Select[bytes]) -> list[ProfileRecord]:
         def job(connection: Connection) -> list[ProfileRecord]:
             return [found for one in connection.scalars(query) for found in _decoded(one)]
 
-        return await self._database.read(job)
+        return await self.database.read(job)
 
 
 def _decoded(document: bytes) -> Iterator[ProfileRecord]:

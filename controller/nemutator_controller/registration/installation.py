@@ -2,6 +2,7 @@
 
 import base64
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, Final
 
 import msgspec
@@ -29,13 +30,13 @@ MUTATING_WEBHOOKS: Final = Resource(
 )
 
 
+@dataclass(frozen=True, slots=True)
 class KubeInstallation:
     """An `Installation`. Secrets are created or replaced whole, by name and never listed."""
 
-    def __init__(self, reader: Reader, writer: Writer, *, namespace: str) -> None:
-        self._reader = reader
-        self._writer = writer
-        self._namespace = namespace
+    reader: Reader
+    writer: Writer
+    namespace: str
 
     async def pair(self, name: str) -> Pair | None:
         found = await self._get(SECRETS, name)
@@ -51,31 +52,29 @@ class KubeInstallation:
         data = {"tls.crt": _encoded(pair.certificate), "tls.key": _encoded(pair.key.reveal())}
         if await self._get(SECRETS, name) is None:
             thing = {"metadata": {"name": name}, "type": "kubernetes.io/tls", "data": data}
-            await self._writer.create(SECRETS, self._namespace, thing)
+            await self.writer.create(SECRETS, self.namespace, thing)
         else:
-            await self._writer.merge_patch(SECRETS, self._namespace, name, {"data": data})
+            await self.writer.merge_patch(SECRETS, self.namespace, name, {"data": data})
 
     async def publish(self, authority: str) -> None:
         wanted = {"ca.crt": authority}
         found = await self._get(CONFIG_MAPS, PUBLISHED)
         if found is None:
             thing = {"metadata": {"name": PUBLISHED}, "data": wanted}
-            await self._writer.create(CONFIG_MAPS, self._namespace, thing)
+            await self.writer.create(CONFIG_MAPS, self.namespace, thing)
         elif (found.get("data") or {}).get("ca.crt") != authority:
-            await self._writer.merge_patch(
-                CONFIG_MAPS, self._namespace, PUBLISHED, {"data": wanted}
-            )
+            await self.writer.merge_patch(CONFIG_MAPS, self.namespace, PUBLISHED, {"data": wanted})
 
     async def webhooks(self) -> Mapping[str, Any] | None:
         return await self._get(MUTATING_WEBHOOKS, WEBHOOKS)
 
     async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None:
-        await self._writer.json_patch(MUTATING_WEBHOOKS, "", WEBHOOKS, operations)
+        await self.writer.json_patch(MUTATING_WEBHOOKS, "", WEBHOOKS, operations)
 
     async def _get(self, resource: Resource[Any], name: str) -> dict[str, Any] | None:
-        namespace = self._namespace if resource.namespaced else ""
+        namespace = self.namespace if resource.namespaced else ""
         try:
-            body = await self._reader.raw(resource, namespace, name)
+            body = await self.reader.raw(resource, namespace, name)
         except NotFoundError:
             return None
         found: dict[str, Any] = msgspec.json.decode(body, type=dict[str, Any])

@@ -3,13 +3,12 @@
 import asyncio
 import logging
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
 from nemutator_common.errors import OperatorError
-from nemutator_common.readiness import Readiness
+from nemutator_common.process import Process
 
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError
@@ -44,29 +43,22 @@ class Servers:
     brain: Sequence[str]
 
 
+@dataclass(slots=True)
 class Registrar:
     """`run` is the task. `has_leaf` is set as soon as the brain has a certificate to show."""
 
-    def __init__(
-        self,
-        installation: Installation,
-        own: OwnLeaf,
-        servers: Servers,
-        *,
-        clock: Clock,
-        readiness: Readiness,
-    ) -> None:
-        self._installation = installation
-        self._own = own
-        self._servers = servers
-        self._clock = clock
-        self._readiness = readiness
-        self._failures = 0
-        self.has_leaf = asyncio.Event()
-        if own.read() is not None:
+    installation: Installation
+    own: OwnLeaf
+    servers: Servers
+    process: Process
+    has_leaf: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _failures: int = field(default=0, init=False)
+
+    def __post_init__(self) -> None:
+        if self.own.read() is not None:
             # A brain that restarts while the API server is away serves with what it has.
             self.has_leaf.set()
-        readiness.fail(PART, "certificates are not looked after yet")
+        self.process.readiness.fail(PART, "certificates are not looked after yet")
 
     async def run(self) -> None:
         while True:
@@ -75,43 +67,43 @@ class Registrar:
                     await self.register()
             except (KubeError, OverBudgetError, OperatorError, ValueError, TimeoutError) as error:
                 self._failures += 1
-                self._readiness.fail(PART, str(error) or "the API server does not answer")
+                self.process.readiness.fail(PART, str(error) or "the API server does not answer")
                 log.warning("registration_failed", {names.ERROR: error})
-                await self._clock.sleep(_BACKOFF.delay_s(self._failures, roll=1.0))
+                await self.process.clock.sleep(_BACKOFF.delay_s(self._failures, roll=1.0))
                 continue
             self._failures = 0
-            self._readiness.pass_(PART)
-            await self._clock.sleep(EVERY_S)
+            self.process.readiness.pass_(PART)
+            await self.process.clock.sleep(EVERY_S)
 
     async def register(self) -> None:
         """Look at everything once, and mend what is not as it should be."""
         authority = await self._authority()
         self._renew_own(authority)
-        now = self._clock.now()
-        leaf = await self._installation.pair(ADMISSION)
-        if is_due(leaf, authority, self._servers.admission, now=now):
-            fresh = issue(authority, self._servers.admission, now=now)
-            await self._installation.keep_pair(ADMISSION, fresh)
+        now = self.process.clock.now()
+        leaf = await self.installation.pair(ADMISSION)
+        if is_due(leaf, authority, self.servers.admission, now=now):
+            fresh = issue(authority, self.servers.admission, now=now)
+            await self.installation.keep_pair(ADMISSION, fresh)
             log.info("certificate_issued", {names.OBJECT: ADMISSION})
-        await self._installation.publish(authority.certificate)
-        configuration = await self._installation.webhooks()
+        await self.installation.publish(authority.certificate)
+        configuration = await self.installation.webhooks()
         if configuration is not None:
             operations = bundle_patch(configuration, authority.certificate)
             if operations:
-                await self._installation.patch_webhooks(operations)
+                await self.installation.patch_webhooks(operations)
                 log.info("webhooks_trust", {names.COUNT: len(operations) // 2})
 
     async def _authority(self) -> Pair:
-        now = self._clock.now()
-        kept = await self._installation.pair(AUTHORITY)
+        now = self.process.clock.now()
+        kept = await self.installation.pair(AUTHORITY)
         if kept is not None and is_authority(kept, now=now):
             return kept
         fresh = new_authority("nemutator", now=now)
         try:
-            await self._installation.keep_pair(AUTHORITY, fresh)
+            await self.installation.keep_pair(AUTHORITY, fresh)
         except AlreadyExistsError:
             # Another brain was faster: its authority is the installation's.
-            kept = await self._installation.pair(AUTHORITY)
+            kept = await self.installation.pair(AUTHORITY)
             if kept is None or not is_authority(kept, now=now):
                 raise
             return kept
@@ -119,8 +111,8 @@ class Registrar:
         return fresh
 
     def _renew_own(self, authority: Pair) -> None:
-        now = self._clock.now()
-        if is_due(self._own.read(), authority, self._servers.brain, now=now):
-            self._own.write(issue(authority, self._servers.brain, now=now))
+        now = self.process.clock.now()
+        if is_due(self.own.read(), authority, self.servers.brain, now=now):
+            self.own.write(issue(authority, self.servers.brain, now=now))
             log.info("certificate_issued", {names.OBJECT: names.BRAIN})
         self.has_leaf.set()

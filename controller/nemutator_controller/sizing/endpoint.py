@@ -1,7 +1,9 @@
 """`/api/v1/advice` for people, and the same document for admission, which asks for news only."""
 
+from dataclasses import dataclass
+
 from aiohttp import web
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 from nemutator_common.wire import ADVICE_PATH, AdviceSnapshot
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
@@ -12,11 +14,11 @@ from nemutator_controller.sizing.ports import Requests
 from nemutator_controller.sizing.usages import Usages
 
 
+@dataclass(frozen=True, slots=True)
 class AdviceApi:
-    def __init__(self, usages: Usages, requests: Requests, *, clock: Clock) -> None:
-        self._usages = usages
-        self._requests = requests
-        self._clock = clock
+    usages: Usages
+    requests: Requests
+    process: Process
 
     def routes(self) -> list[AllowedRoute]:
         """For people and the command line."""
@@ -28,13 +30,13 @@ class AdviceApi:
     async def _show(self, request: web.Request) -> web.Response:
         namespace = request.query.get("namespace") or None
         found = await gather_advice(
-            self._usages, self._requests, clock=self._clock, namespace=namespace
+            self.usages, self.requests, clock=self.process.clock, namespace=namespace
         )
-        now = self._clock.now()
+        now = self.process.clock.now()
         listed = [one for one in found.items if is_listed(one, now=now)]
         return answer(AdviceList(items=listed))
 
     async def _snapshot(self, request: web.Request) -> web.Response:
-        found = await gather_advice(self._usages, self._requests, clock=self._clock)
+        found = await gather_advice(self.usages, self.requests, clock=self.process.clock)
         snapshot = AdviceSnapshot(tuple(map(for_admission, found.items)))
         return unless_known(request, snapshot, tag=found.tag)

@@ -1,10 +1,10 @@
 """Where sizing hears of use: behind the store, so that a report that comes twice counts once."""
 
 from collections.abc import Iterable
+from dataclasses import dataclass
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.wire import Batch, Envelope, Summary
 
 from nemutator_controller.ingest.ports import ReportStore
@@ -14,6 +14,7 @@ from nemutator_controller.sizing.ports import UsageOwners
 from nemutator_controller.sizing.usages import Usages, is_sound
 
 
+@dataclass(frozen=True, slots=True)
 class LearningStore:
     """A `ReportStore` around another one, which learns from what was new to that one.
 
@@ -21,25 +22,21 @@ class LearningStore:
     a quarter of a minute as a rule, are missing. That is better than to count them twice.
     """
 
-    def __init__(
-        self, store: ReportStore, usages: Usages, whose: UsageOwners, *, meter: Meter, clock: Clock
-    ) -> None:
-        self._store = store
-        self._usages = usages
-        self._whose = whose
-        self._meter = meter
-        self._clock = clock
+    inner: ReportStore
+    usages: Usages
+    owners: UsageOwners
+    process: Process
 
     async def stored_up_to(self, node: str, epoch: str) -> int:
-        return await self._store.stored_up_to(node, epoch)
+        return await self.inner.stored_up_to(node, epoch)
 
     async def store(self, batch: Batch, *, now: float) -> Stored:
-        stored = await self._store.store(batch, now=now)
+        stored = await self.inner.store(batch, now=now)
         self._hear(batch.node, stored.fresh)
         return stored
 
     def _hear(self, node: str, envelopes: Iterable[Envelope]) -> None:
-        now = self._clock.now()
+        now = self.process.clock.now()
         known: list[tuple[ContainerKey, Summary]] = []
         unsound = unknown = 0
         # There are several of each container when an agent reports seldom.
@@ -50,15 +47,15 @@ class LearningStore:
                 continue
             what = summary.path, summary.program, summary.pod_uid, summary.container_id
             if what not in keys:
-                keys[what] = self._whose.of(node, summary)
+                keys[what] = self.owners.of(node, summary)
             if (key := keys[what]) is None:
                 unknown += 1
             else:
                 known.append((key, summary))
-        self._meter.count(names.SUMMARIES_DROPPED, unsound, reason="unsound")
-        self._meter.count(names.SUMMARIES_DROPPED, unknown, reason="unknown_owner")
-        done = self._usages.learn(known, now=now)
-        self._meter.count(names.SUMMARIES_LEARNED, done.learned)
-        self._meter.count(names.SUMMARIES_DROPPED, done.refused, reason="no_room")
-        self._meter.count(names.USAGES_DROPPED, done.evicted, reason="count")
-        self._meter.gauge(names.USAGES, len(self._usages))
+        self.process.meter.count(names.SUMMARIES_DROPPED, unsound, reason="unsound")
+        self.process.meter.count(names.SUMMARIES_DROPPED, unknown, reason="unknown_owner")
+        done = self.usages.learn(known, now=now)
+        self.process.meter.count(names.SUMMARIES_LEARNED, done.learned)
+        self.process.meter.count(names.SUMMARIES_DROPPED, done.refused, reason="no_room")
+        self.process.meter.count(names.USAGES_DROPPED, done.evicted, reason="count")
+        self.process.meter.gauge(names.USAGES, len(self.usages))

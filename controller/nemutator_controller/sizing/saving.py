@@ -3,10 +3,10 @@
 import asyncio
 import contextlib
 import logging
+from dataclasses import dataclass
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.sizing.ports import UsageStore
@@ -22,21 +22,20 @@ STEP = 250
 """Rows in one transaction: reports must not wait long behind it."""
 
 
+@dataclass(frozen=True, slots=True)
 class UsageSaver:
-    def __init__(self, usages: Usages, store: UsageStore, *, meter: Meter, clock: Clock) -> None:
-        self._usages = usages
-        self._store = store
-        self._meter = meter
-        self._clock = clock
+    usages: Usages
+    store: UsageStore
+    process: Process
 
     async def restore(self) -> None:
-        self._usages.restore(await self._store.load())
+        self.usages.restore(await self.store.load())
 
     async def run(self) -> None:
         """Save what changed, again and again and once more when cancelled."""
         try:
             while True:
-                await self._clock.sleep(EVERY_S)
+                await self.process.clock.sleep(EVERY_S)
                 await self.keep()
         finally:
             with contextlib.suppress(TimeoutError):
@@ -45,15 +44,15 @@ class UsageSaver:
 
     async def keep(self) -> None:
         """Save what changed since the last time, and forget what was not heard of for long."""
-        old = self._usages.forget(unheard_since=self._clock.now() - FORGOTTEN_S)
-        self._meter.count(names.USAGES_DROPPED, old, reason="age")
-        changed, gone = self._usages.changes()
+        old = self.usages.forget(unheard_since=self.process.clock.now() - FORGOTTEN_S)
+        self.process.meter.count(names.USAGES_DROPPED, old, reason="age")
+        changed, gone = self.usages.changes()
         try:
             # At least once: there may be nothing but what is gone.
             for begin in range(0, max(len(changed), 1), STEP):
-                some = self._usages.kept(changed[begin : begin + STEP])
-                await self._store.save(some, gone)
-                self._usages.saved(some, gone)
+                some = self.usages.kept(changed[begin : begin + STEP])
+                await self.store.save(some, gone)
+                self.usages.saved(some, gone)
                 gone = frozenset()
         except StoreUnavailableError as failure:
             log.warning("usages_not_kept", {names.REASON: failure.reason})

@@ -2,6 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
 
 from nemutator_common import names
 from sqlalchemy import Connection, bindparam, delete, insert, select
@@ -17,14 +18,14 @@ LOAD_S = 30.0
 """Once, before the first listener: 10 000 rows are read in a second."""
 
 
+@dataclass(frozen=True, slots=True)
 class SqlUsages:
     """A `UsageStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def load(self) -> Mapping[ContainerKey, SavedUsage]:
-        return await self._database.read(_load, deadline_s=LOAD_S)
+        return await self.database.read(_load, deadline_s=LOAD_S)
 
     async def save(
         self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]
@@ -38,7 +39,7 @@ class SqlUsages:
                 connection.execute(insert(histograms), [_row(*item) for item in kept.items()])
 
         if replaced:
-            await self._database.write(job)
+            await self.database.write(job)
 
 
 def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:

@@ -1,9 +1,10 @@
 """`/api/v1/history`: a machine's use over time."""
 
 import math
+from dataclasses import dataclass
 
 from aiohttp import web
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal
@@ -14,10 +15,10 @@ DEFAULT_S = 3600.0
 LONGEST_S = 366 * 86_400.0
 
 
+@dataclass(frozen=True, slots=True)
 class HistoryApi:
-    def __init__(self, store: HistoryStore, *, clock: Clock) -> None:
-        self._store = store
-        self._clock = clock
+    store: HistoryStore
+    process: Process
 
     def routes(self) -> list[AllowedRoute]:
         return [allowed("get", "topology", web.get("/api/v1/history", self._history))]
@@ -30,9 +31,9 @@ class HistoryApi:
             what = f"since_s: expected a number above 0, up to {LONGEST_S:.0f}"
             return refusal(400, what, "ask for the last hour with since_s=3600")
         # Not until now: an agent's clock may be ahead of ours, and its last points are points too.
-        since = self._clock.now() - since_s
+        since = self.process.clock.now() - since_s
         try:
-            series = await self._store.series(node, since=since)
+            series = await self.store.series(node, since=since)
         except StoreUnavailableError as failure:
             return refusal(503, f"no history: {failure}", "ask again later")
         if series is None:

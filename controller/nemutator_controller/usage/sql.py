@@ -1,7 +1,7 @@
 """The history in the database."""
 
 from collections.abc import Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from functools import partial
 
 from nemutator_common.wire import Envelope
@@ -23,23 +23,23 @@ LEAST_ROOM = 200
 columns = (history.c.cpu_cores, history.c.memory_used_bytes, history.c.cpu_pressure_10s)
 
 
+@dataclass(frozen=True, slots=True)
 class SqlHistory:
     """A `HistoryStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def series(self, node: str, *, since: float) -> Series | None:
-        return await self._database.read(partial(_series, node=node, since=since))
+        return await self.database.read(partial(_series, node=node, since=since))
 
     async def drop_before(self, moment: float, *, most: int) -> int:
-        return await self._database.write(partial(_drop, before=moment, most=most))
+        return await self.database.write(partial(_drop, before=moment, most=most))
 
     async def drop_oldest(self, *, most: int) -> int:
-        return await self._database.write(partial(_drop, before=None, most=most))
+        return await self.database.write(partial(_drop, before=None, most=most))
 
     async def count(self) -> int:
-        return await self._database.read(_count)
+        return await self.database.read(_count)
 
 
 def record(connection: Connection, node: str, envelopes: Sequence[Envelope]) -> None:

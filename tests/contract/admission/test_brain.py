@@ -77,16 +77,11 @@ def listener(brain: BrainOverHttp) -> Listener:
     watched = WatchedCluster(
         Informer(MUTATION_POLICIES, **silent),
         Informer(NAMESPACES, **silent),
-        health=Readiness(),
-        clock=clock,
-        meter=meter,
+        process=fake_process(readiness=Readiness(), clock=clock, meter=meter),
     )
     documents = DocumentsOverHttp(brain)
     tasks = tuple(
-        SnapshotPoller(
-            snapshot, path, documents, take,
-            every_s=0.05, clock=clock, meter=meter, roll=lambda: 0.5,
-        )
+        SnapshotPoller(snapshot, path, documents, take, every_s=0.05, process=fake_process(clock=clock, meter=meter, roll=0.5))
         for snapshot, path, take in (
             ("advice", ADVICE_PATH, watched.take_advice),
             ("tombstones", TOMBSTONES_PATH, watched.take_tombstones),
@@ -192,14 +187,13 @@ async def test_decisions_go_from_the_spool_to_the_journal_each_once(tmp_path: Pa
     ids = iter(range(100))
 
     def replica() -> tuple[Spool, WebhookHandler]:
-        spool = Spool(tmp_path / "spool", most_bytes=1 << 20, meter=meter)
+        spool = Spool(tmp_path / "spool", most_bytes=1 << 20, process=fake_process(meter=meter))
         answerer = WebhookHandler(
             MemoryWorld(team=TEAM),
             spool,
             Rules(own_namespace="nemutator", injector=None, strict=False),
             fresh=lambda: f"d{next(ids)}",
-            clock=SystemClock(),
-            meter=meter,
+            process=fake_process(clock=SystemClock(), meter=meter),
         )
         return spool, answerer
 

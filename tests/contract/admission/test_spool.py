@@ -16,12 +16,15 @@ from nemutator_controller.admission.frames import LARGEST, NotSavedError
 from nemutator_controller.admission.spool import SEGMENT_BYTES, Spool
 
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 LARGE = 1 << 30
 
 
 def opened(directory: Path, *, most_bytes: int = LARGE, meter: MemoryMeter | None = None) -> Spool:
-    return Spool(directory, most_bytes=most_bytes, meter=meter or MemoryMeter())
+    return Spool(
+        directory, most_bytes=most_bytes, process=fake_process(meter=meter or MemoryMeter())
+    )
 
 
 def waiting(spool: Spool) -> list[tuple[int, bytes]]:
@@ -138,10 +141,10 @@ FULL_DISK = """
     from pathlib import Path
     from nemutator_controller.admission.frames import NotSavedError
     from nemutator_controller.admission.spool import Spool
-    from tests.fakes.meters import MemoryMeter
+    from tests.fakes.process import fake_process
 
     async def main() -> None:
-        spool = Spool(Path(sys.argv[1]), most_bytes=1 << 30, meter=MemoryMeter())
+        spool = Spool(Path(sys.argv[1]), most_bytes=1 << 30, process=fake_process())
         await spool.keep(b"a" * 100, durable=True)
         # A file that cannot grow: to the one who writes, what a full disk is.
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)

@@ -11,6 +11,7 @@ from nemutator_controller.admission.snapshots import SnapshotError
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 EVERY_S = 10.0
 NONSENSE = b"nonsense"
@@ -40,9 +41,7 @@ class Play:
             self.brain,
             self.take,
             every_s=EVERY_S,
-            clock=self.clock,
-            meter=self.meter,
-            roll=lambda: 0.5,
+            process=fake_process(clock=self.clock, meter=self.meter, roll=0.5),
         )
 
     def take(self, document: bytes) -> None:

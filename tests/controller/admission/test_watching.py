@@ -18,6 +18,7 @@ from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
 
 NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
@@ -54,9 +55,7 @@ class Play:
         self.watched = WatchedCluster(
             policies_informer,
             namespaces_informer,
-            health=self.health,
-            clock=self.clock,
-            meter=self.meter,
+            process=fake_process(readiness=self.health, clock=self.clock, meter=self.meter),
         )
         self.loops = policies_informer.run, namespaces_informer.run
 
@@ -71,7 +70,7 @@ async def played(policies: list[Said | list[Said]], namespaces: list[Said]) -> A
         async with asyncio.timeout(5):
             for transport in play.transports:
                 await transport.over.wait()
-        tasks.append(group.create_task(play.watched.look()))
+        tasks.append(group.create_task(play.watched.check()))
         await play.clock.until_sleeping()
         yield play
         for task in tasks:

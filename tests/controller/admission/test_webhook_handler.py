@@ -22,6 +22,7 @@ from tests.fakes.admission import MemoryRecords, MemoryWorld
 from tests.fakes.admission_reviews import review
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 TEAM = {"mode": "Apply", "mutations": [{"labels": {"set": {"team": "a"}}}]}
 POD = {"metadata": {"name": "web"}, "spec": {"containers": [{"name": "app"}]}}
@@ -39,8 +40,7 @@ class Admission:
             self.records,
             Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=strict),
             fresh=lambda: f"d{next(self.ids)}",
-            clock=ManualClock(),
-            meter=self.meter,
+            process=fake_process(clock=ManualClock(), meter=self.meter),
         )
 
     async def ask(
@@ -216,8 +216,7 @@ async def test_a_defect_of_ours_keeps_nobody_out() -> None:
         admission.records,
         Rules(own_namespace="nemutator", injector=None, strict=False),
         fresh=broken,
-        clock=ManualClock(),
-        meter=admission.meter,
+        process=fake_process(clock=ManualClock(), meter=admission.meter),
     )
     answer = await admission.ask()
     assert (answer.operations, answer.refused) == ((), "")

@@ -8,6 +8,7 @@ from nemutator_controller.cluster.saving import EVERY_S, MOST, STEP, NodeSaver
 from tests.fakes.batches import NOW, batch
 from tests.fakes.brain_stores import MemoryLatest
 from tests.fakes.clocks import ManualClock
+from tests.fakes.process import fake_process
 
 
 class Standing:
@@ -15,7 +16,9 @@ class Standing:
         self.clock = ManualClock(NOW)
         self.nodes = Nodes(most=most)
         self.store = store or MemoryLatest()
-        self.keeper = NodeSaver(self.nodes, self.store, forget_after_s=1000, clock=self.clock)
+        self.keeper = NodeSaver(
+            self.nodes, self.store, forget_after_s=1000, process=fake_process(clock=self.clock)
+        )
 
     def see(self, node: str, seq: int) -> None:
         self.nodes.see(node, "e1", batch((seq,)).envelopes[0], now=self.clock.now())

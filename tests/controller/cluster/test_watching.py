@@ -12,6 +12,7 @@ from nemutator_controller.kube.transport import HttpTransport
 from tests.fakes.kube import kinds
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 
 async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> None:
@@ -56,10 +57,9 @@ async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> N
         async with HttpTransport(Fixed(access), MemoryMeter()) as transport:
             watch = ClusterWatch(
                 transport,
-                clock=SystemClock(),
-                meter=MemoryMeter(),
-                readiness=readiness,
-                roll=lambda: 0.0,
+                process=fake_process(
+                    clock=SystemClock(), meter=MemoryMeter(), readiness=readiness, roll=0.0
+                ),
             )
             assert watch.of("n1", uid, "c1") is None
             assert PART in readiness.problems()

@@ -9,6 +9,7 @@ from nemutator_controller.database.retention import Retention, RetentionLimit, R
 from tests.fakes.brain_stores import Failing
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 NOW = 1_700_000_000.0
 STEP = 20
@@ -51,7 +52,9 @@ class Standing:
         self.store = Records(ages)
         self.clock, self.meter = ManualClock(NOW), MemoryMeter()
         keep = RetentionLimit(seconds=600, records=records)
-        self.retention = Retention(self.store, keep, CLEANING, meter=self.meter, clock=self.clock)
+        self.retention = Retention(
+            self.store, keep, CLEANING, process=fake_process(meter=self.meter, clock=self.clock)
+        )
 
 
 @given(st.sets(st.integers(0, 1200)), st.integers(1, 50))
@@ -85,8 +88,7 @@ async def test_records_that_are_gone_before_we_come_to_them_are_not_waited_for()
         Raced([1, 2, 3]),
         RetentionLimit(seconds=600, records=1),
         CLEANING,
-        meter=brain.meter,
-        clock=brain.clock,
+        process=fake_process(meter=brain.meter, clock=brain.clock),
     )
     async with asyncio.timeout(5):
         await raced.prune()

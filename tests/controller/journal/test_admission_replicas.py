@@ -9,6 +9,7 @@ from nemutator_controller.journal.admission_replicas import (
 )
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.process import fake_process
 
 
 async def answer_of(audience: AdmissionReplicas, clock: ManualClock, *, after_s: float = 0) -> bool:
@@ -22,12 +23,14 @@ async def answer_of(audience: AdmissionReplicas, clock: ManualClock, *, after_s:
 
 async def test_without_an_admission_nobody_is_waited_for() -> None:
     clock = ManualClock()
-    assert await answer_of(AdmissionReplicas(expected=False, clock=clock), clock)
+    assert await answer_of(
+        AdmissionReplicas(expected=False, process=fake_process(clock=clock)), clock
+    )
 
 
 async def test_whom_a_new_brain_does_not_know_yet_it_waits_for() -> None:
     clock = ManualClock()
-    audience = AdmissionReplicas(expected=True, clock=clock)
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
     async with asyncio.TaskGroup() as group:
         task = group.create_task(audience.knows())
         await clock.until_sleeping()
@@ -42,7 +45,7 @@ async def test_whom_a_new_brain_does_not_know_yet_it_waits_for() -> None:
 
 async def test_an_old_brain_that_nobody_asks_has_no_admission_to_wait_for() -> None:
     clock = ManualClock()
-    audience = AdmissionReplicas(expected=True, clock=clock)
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
     await clock.advance(PATIENCE_S)
     assert await answer_of(audience, clock)
 
@@ -50,7 +53,7 @@ async def test_an_old_brain_that_nobody_asks_has_no_admission_to_wait_for() -> N
 @pytest.mark.parametrize("asks", [0, 1])
 async def test_who_has_not_asked_twice_may_not_know(asks: int) -> None:
     clock = ManualClock()
-    audience = AdmissionReplicas(expected=True, clock=clock)
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
     audience.asked("a")
     async with asyncio.TaskGroup() as group:
         task = group.create_task(audience.knows())
@@ -63,7 +66,7 @@ async def test_who_has_not_asked_twice_may_not_know(asks: int) -> None:
 
 async def test_all_of_them_must_know() -> None:
     clock = ManualClock()
-    audience = AdmissionReplicas(expected=True, clock=clock)
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
     audience.asked("a")
     audience.asked("b")
     async with asyncio.TaskGroup() as group:
@@ -82,7 +85,7 @@ async def test_all_of_them_must_know() -> None:
 
 async def test_a_replica_that_is_gone_is_waited_for_no_longer() -> None:
     clock = ManualClock()
-    audience = AdmissionReplicas(expected=True, clock=clock)
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
     audience.asked("gone")
     await clock.advance(LISTENS_S - 1)
     assert await answer_of(audience, clock, after_s=2)
@@ -90,7 +93,7 @@ async def test_a_replica_that_is_gone_is_waited_for_no_longer() -> None:
 
 async def test_who_comes_beyond_their_number_is_not_remembered() -> None:
     clock = ManualClock()
-    audience = AdmissionReplicas(expected=True, clock=clock)
+    audience = AdmissionReplicas(expected=True, process=fake_process(clock=clock))
     for number in range(MOST):
         audience.asked(f"a-{number}")
     audience.asked("one more")

@@ -15,6 +15,7 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.decisions import CPU, NOW, TEAM
 from tests.fakes.journals import MemoryJournal, MemoryObjects
 from tests.fakes.manifests import Json, deployment, policy
+from tests.fakes.process import fake_process
 
 
 class Place:
@@ -24,7 +25,10 @@ class Place:
         self.clock = ManualClock(NOW)
         numbers = iter(range(1, 100))
         self.applying = Applying(
-            self.journal, self.objects, fresh=lambda: f"d{next(numbers)}", clock=self.clock
+            self.journal,
+            self.objects,
+            fresh=lambda: f"d{next(numbers)}",
+            process=fake_process(clock=self.clock),
         )
 
     async def apply(self, document: Json) -> Applied:
@@ -47,9 +51,9 @@ class Place:
         return RollingBack(
             self.journal,
             self.objects,
-            audience=AdmissionReplicas(expected=False, clock=self.clock),
+            replicas=AdmissionReplicas(expected=False, process=fake_process(clock=self.clock)),
             fresh=lambda: f"v-{name}",
-            clock=self.clock,
+            process=fake_process(clock=self.clock),
         )
 
 

@@ -28,6 +28,7 @@ from nemutator_controller.mutations.stamps import Stamp, written
 from tests.fakes.clocks import ManualClock
 from tests.fakes.decisions import CPU, EDITS, INIT, NOW, POD, TEAM, changed_pod, decision
 from tests.fakes.journals import MemoryJournal, MemoryObjects
+from tests.fakes.process import fake_process
 
 
 class Place:
@@ -40,13 +41,13 @@ class Place:
         self.objects.place(POD, changed_pod())
         numbers = iter(range(1, 100))
         self.clock = ManualClock(NOW + 60)
-        self.audience = AdmissionReplicas(expected=False, clock=self.clock)
+        self.audience = AdmissionReplicas(expected=False, process=fake_process(clock=self.clock))
         self.rolling_back = RollingBack(
             self.journal,
             self.objects,
-            audience=self.audience,
+            replicas=self.audience,
             fresh=lambda: f"v{next(numbers)}",
-            clock=self.clock,
+            process=fake_process(clock=self.clock),
         )
 
     async def roll_back(self, *, evict: bool = False) -> Reversal:
@@ -156,7 +157,11 @@ async def test_what_was_done_before_a_change_stays_done() -> None:
     faster = Faster()
     faster.place(POD, changed_pod())
     rolling_back = RollingBack(
-        place.journal, faster, audience=place.audience, fresh=lambda: "v", clock=place.clock
+        place.journal,
+        faster,
+        replicas=place.audience,
+        fresh=lambda: "v",
+        process=fake_process(clock=place.clock),
     )
     reversal = await rolling_back.roll_back(place.decision, evict=False)
     assert results(reversal)[TEAM] == ("reversed", "")

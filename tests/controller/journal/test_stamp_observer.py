@@ -21,6 +21,7 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.decisions import POD, decision
 from tests.fakes.journals import MemoryJournal
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 UNNAMED = replace(POD, name="", generate_name="web-")
 
@@ -53,7 +54,9 @@ class Play:
     def __init__(self) -> None:
         self.journal, self.watch = MemoryJournal(), Watch()
         self.clock, self.meter = ManualClock(), MemoryMeter()
-        self.sightings = StampObserver(self.journal, self.watch, meter=self.meter, clock=self.clock)
+        self.sightings = StampObserver(
+            self.journal, self.watch, process=fake_process(meter=self.meter, clock=self.clock)
+        )
 
     async def decide(self, *numbers: int) -> None:
         new = [decision(number, subject=UNNAMED) for number in numbers]

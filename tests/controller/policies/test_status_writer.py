@@ -16,6 +16,7 @@ from nemutator_controller.policies.status_writer import PolicyStatusWriter
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
 
 NO_WATCH_LIST = InvalidError("watch", "sendInitialEvents is forbidden")
@@ -54,7 +55,9 @@ class Play:
             roll=lambda: 0.5,
         )  # fmt: skip
         writer = Writer(self.writes, WriteBudget(EagerClock()), EagerClock())
-        self.telling = PolicyStatusWriter(self.informer, writer, meter=self.meter, clock=self.clock)
+        self.telling = PolicyStatusWriter(
+            self.informer, writer, process=fake_process(meter=self.meter, clock=self.clock)
+        )
 
     def said(self) -> list[tuple[str, str, str]]:
         """Path, status and message of each write."""

@@ -12,6 +12,7 @@ from nemutator_controller.profiles.records import AnnotatedPod
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.profiles import NOW, POD, MemoryProfiles, ScriptedPods
 
 SLEEPERS = 1
@@ -23,10 +24,17 @@ class Bench:
         self.clock = ManualClock(NOW)
         self.store, self.pods = store or MemoryProfiles(), ScriptedPods()
         self.desk = ProfileQueue(
-            self.store, most=9, most_bytes=1 << 20, meter=MemoryMeter(), clock=self.clock
+            self.store,
+            most=9,
+            most_bytes=1 << 20,
+            process=fake_process(meter=MemoryMeter(), clock=self.clock),
         )
         self.annotated = AnnotatedProfiles(
-            self.desk, self.pods, self.pods, link=lambda one: f"/{one}", clock=self.clock
+            self.desk,
+            self.pods,
+            self.pods,
+            link=lambda one: f"/{one}",
+            process=fake_process(clock=self.clock),
         )
 
     @contextlib.asynccontextmanager

@@ -23,6 +23,7 @@ from nemutator_controller.profiles.records import NOT_ENDED_S, NOT_TAKEN_S, EndR
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.profiles import NOW, MemoryProfiles, profile
 
 
@@ -38,10 +39,13 @@ class Bench:
         self.clock, self.meter = ManualClock(NOW), MemoryMeter()
         self.store = store or MemoryProfiles()
         self.desk = ProfileQueue(
-            self.store, most=most, most_bytes=1 << 20, meter=self.meter, clock=self.clock
+            self.store,
+            most=most,
+            most_bytes=1 << 20,
+            process=fake_process(meter=self.meter, clock=self.clock),
         )
         self.heard: list[tuple[str, str]] = []
-        self.desk.hear(lambda one: self.heard.append((one.id[-1], one.state)))
+        self.desk.subscribe(lambda one: self.heard.append((one.id[-1], one.state)))
 
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator[None]:

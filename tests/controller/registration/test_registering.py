@@ -21,6 +21,7 @@ from nemutator_controller.registration.registering import (
 )
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.process import fake_process
 
 SERVERS = Servers(admission=["nemutator-admission.x.svc"], brain=["nemutator-brain.x.svc"])
 
@@ -76,7 +77,10 @@ class Office:
     def again(self) -> Registrar:
         """As after a restart."""
         return Registrar(
-            self.installation, self.own, SERVERS, clock=self.clock, readiness=self.readiness
+            self.installation,
+            self.own,
+            SERVERS,
+            process=fake_process(clock=self.clock, readiness=self.readiness),
         )
 
 

@@ -11,6 +11,7 @@ from tests.fakes.batches import busy_report
 from tests.fakes.brain_stores import MemoryReports
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 
 def batch_of(seq: int, *paths: str, at: float = NOW) -> Batch:
@@ -23,7 +24,10 @@ class Bench:
     def __init__(self, most: int = 10) -> None:
         self.meter, self.usages, self.clock = MemoryMeter(), Usages(most=most), ManualClock(NOW)
         self.hearing = LearningStore(
-            MemoryReports(), self.usages, ByPath(), meter=self.meter, clock=self.clock
+            MemoryReports(),
+            self.usages,
+            ByPath(),
+            process=fake_process(meter=self.meter, clock=self.clock),
         )
 
     def points(self) -> dict[str, int]:

@@ -7,6 +7,7 @@ from nemutator_controller.sizing.usages import FORGOTTEN_S, Usages
 from tests.controller.sizing.test_usages import NOW, key, summary
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.sizing import MemoryUsages
 
 
@@ -14,7 +15,9 @@ class Bench:
     def __init__(self) -> None:
         self.clock, self.meter = ManualClock(NOW), MemoryMeter()
         self.store, self.usages = MemoryUsages(), Usages(most=2000)
-        self.keeper = UsageSaver(self.usages, self.store, meter=self.meter, clock=self.clock)
+        self.keeper = UsageSaver(
+            self.usages, self.store, process=fake_process(meter=self.meter, clock=self.clock)
+        )
 
 
 async def test_it_is_kept_again_and_again_and_once_more_at_the_end() -> None:
@@ -35,7 +38,9 @@ async def test_another_life_goes_on_with_what_was_kept() -> None:
     bench.usages.learn([(key("a"), summary(cpu_cores=3.0))], now=NOW)
     await bench.keeper.keep()
     after.store = bench.store
-    after.keeper = UsageSaver(after.usages, after.store, meter=after.meter, clock=after.clock)
+    after.keeper = UsageSaver(
+        after.usages, after.store, process=fake_process(meter=after.meter, clock=after.clock)
+    )
     await after.keeper.restore()
     keys = bench.usages.keys()
     assert after.usages.keys() == keys

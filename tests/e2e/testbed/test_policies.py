@@ -22,6 +22,7 @@ from nemutator_controller.policies.status_writer import PolicyStatusWriter
 
 from tests.e2e.testbed.webhook import asked, asking, define, policy
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.running.waiting import until
 
@@ -197,7 +198,9 @@ async def test_a_fault_is_said_where_the_person_looks(
         informer = Informer(
             MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=lambda: 0.5
         )
-        telling = PolicyStatusWriter(informer, writer, meter=meter, clock=clock)
+        telling = PolicyStatusWriter(
+            informer, writer, process=fake_process(meter=meter, clock=clock)
+        )
         async with asyncio.TaskGroup() as group:
             runs = informer.run, telling.follow, telling.tell
             tasks = [group.create_task(run()) for run in runs]

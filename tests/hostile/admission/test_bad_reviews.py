@@ -42,10 +42,7 @@ GOOD = msgspec.json.encode(review(POD))
 
 def answerer(meter: MemoryMeter) -> WebhookHandler:
     rules = Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=False)
-    return WebhookHandler(
-        MemoryWorld(team=TEAM), MemoryRecords(), rules,
-        fresh=lambda: "d", clock=ManualClock(), meter=meter,
-    )  # fmt: skip
+    return WebhookHandler(MemoryWorld(team=TEAM), MemoryRecords(), rules, fresh=lambda: "d", process=fake_process(clock=ManualClock(), meter=meter))  # fmt: skip
 
 
 @contextlib.asynccontextmanager
@@ -55,7 +52,7 @@ async def standing(meter: MemoryMeter) -> AsyncIterator[str]:
         process=fake_process(clock=SystemClock(), meter=meter),
         name="webhook",
         address=TcpAddress("127.0.0.1", 0),
-        routes=Webhook(answerer(meter), meter=meter).routes(),
+        routes=Webhook(answerer(meter), process=fake_process(meter=meter)).routes(),
         limits=Limits(body_bytes=LARGEST),
     )
     await server.bind()
