@@ -5,11 +5,14 @@ import os
 import re
 import subprocess
 import sys
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from tests.e2e.talking import ask
+from tests.processes import children, own_memory
 from tests.testbed.running.waiting import until
 
 START_S = 60.0
@@ -25,18 +28,18 @@ class Process:
     @property
     def family(self) -> tuple[int, ...]:
         """It, and what it has started."""
-        return (self.popen.pid, *_children(self.popen.pid))
+        return (self.popen.pid, *children(self.popen.pid))
 
     def rss_anon_mib(self) -> float:
         """Of the whole family."""
-        return round(sum(_rss_anon(pid) for pid in self.family) / MIB, 1)
+        return round(sum(_while_it_runs(own_memory, pid) for pid in self.family) / MIB, 1)
 
     def memlock_mib(self) -> float:
         return round(self.bpf().memlock / MIB, 2)
 
     def cpu_s(self) -> float:
         """Used so far; with what children have used that have ended."""
-        return sum(_cpu_s(pid) for pid in self.family)
+        return sum(_while_it_runs(_cpu_s, pid) for pid in self.family)
 
     def bpf(self) -> "Bpf":
         """Of the programs and maps that it holds now."""
@@ -141,23 +144,14 @@ def bpf_accounting() -> Iterator[bool]:
         switch.write_text(before)
 
 
-def _children(pid: int) -> list[int]:
-    with contextlib.suppress(OSError):
-        tasks = Path(f"/proc/{pid}/task").glob("*/children")
-        return [int(child) for task in tasks for child in task.read_text().split()]
-    return []
-
-
-def _rss_anon(pid: int) -> int:
-    with contextlib.suppress(OSError):
-        found = re.search(r"RssAnon:\s*(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-        return int(found[1]) << 10 if found else 0
-    return 0
-
-
 def _cpu_s(pid: int) -> float:
-    with contextlib.suppress(OSError):
-        after_name = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        # utime, stime, cutime, cstime
-        return sum(map(int, after_name[11:15])) / os.sysconf("SC_CLK_TCK")
-    return 0.0
+    times = psutil.Process(pid).cpu_times()
+    return sum((times.user, times.system, times.children_user, times.children_system))
+
+
+def _while_it_runs(measure: Callable[[int], float], pid: int) -> float:
+    """Zero for what has ended meanwhile, as workers do."""
+    try:
+        return measure(pid)
+    except psutil.NoSuchProcess:
+        return 0.0

@@ -25,6 +25,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import psutil
 import uvloop
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
@@ -36,6 +37,7 @@ from tests.fakes.meters import MemoryMeter
 from tests.hollow import pods
 from tests.hollow.fleet import Fleet
 from tests.hollow.plan import LABEL, Plan
+from tests.processes import cpu_seconds
 from tests.testbed.parts import control_plane
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running import leftovers
@@ -242,16 +244,11 @@ class Spent:
 
 def _program(pid: int) -> str:
     """The part that the binary of all parts plays: its first argument."""
-    return Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")[1].decode()
+    return psutil.Process(pid).cmdline()[1]
 
 
 def _cpu_s(processes: Mapping[str, int]) -> dict[str, float]:
-    ticks = os.sysconf("SC_CLK_TCK")
-    spent = {}
-    for name, pid in processes.items():
-        fields = Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()
-        spent[name] = (int(fields[11]) + int(fields[12])) / ticks
-    return spent
+    return {name: cpu_seconds(pid) for name, pid in processes.items()}
 
 
 async def official(cluster: Cluster) -> Figures:

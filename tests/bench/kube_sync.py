@@ -7,6 +7,7 @@ is ours alone, wall time is both.
 import asyncio
 import gc
 import json
+import os
 import random
 import resource
 import statistics
@@ -15,7 +16,6 @@ import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
-from pathlib import Path
 from typing import Any
 
 import uvloop
@@ -30,6 +30,7 @@ from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
 from tests.fakes.meters import MemoryMeter
+from tests.processes import own_memory
 
 COUNTS = {"pods": 150_000, "nodes": 5_000, "replicasets": 60_000}
 SAMPLE = 5_000
@@ -99,7 +100,7 @@ async def sync(url: str) -> Figures:
             "sync_cpu_s": round(time.process_time() - cpu, 2),
             "sync_wall_s": round(time.monotonic() - started, 2),
             "pods_cpu_s": round(pods_cpu_s, 2),
-            "rss_anon_gb": round(rss_anon() / 1e9, 3),
+            "rss_anon_gb": round(own_memory(os.getpid()) / 1e9, 3),
             "peak_rss_gb": round(
                 resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * 1024 / 1e9, 3
             ),
@@ -164,6 +165,7 @@ def official(url: str) -> Figures:
 
 OFFICIAL = """
 import json, sys, time
+import psutil
 from kubernetes import client
 configuration = client.Configuration()
 configuration.host = sys.argv[1]
@@ -174,11 +176,11 @@ for _ in range(3):
     found = api.list_pod_for_all_namespaces(limit=int(sys.argv[2]))
     took.append(time.process_time() - cpu)
     assert len(found.items) == int(sys.argv[2])
-rss = next(line for line in open("/proc/self/status") if line.startswith("RssAnon"))
+memory = psutil.Process().memory_info()
 print(json.dumps({
     "cpu_s": round(sorted(took)[1], 2),
     "wall_s": round((time.monotonic() - wall) / 3, 2),
-    "rss_anon_gb": round(int(rss.split()[1]) * 1024 / 1e9, 3),
+    "rss_anon_gb": round((memory.rss - memory.shared) / 1e9, 3),
 }))
 """
 
@@ -198,10 +200,3 @@ def server() -> Iterator[str]:
 
 def uvloop_runner() -> asyncio.Runner:
     return asyncio.Runner(loop_factory=uvloop.new_event_loop)
-
-
-def rss_anon() -> int:
-    for row in Path("/proc/self/status").read_text().splitlines():
-        if row.startswith("RssAnon:"):
-            return int(row.split()[1]) * 1024
-    raise LookupError("this kernel does not say RssAnon")

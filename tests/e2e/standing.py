@@ -12,8 +12,10 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
+import psutil
+
 from tests.e2e.talking import Answer, ask
-from tests.processes import alive
+from tests.processes import alive, children
 from tests.testbed.running.ports import free_port
 
 COMMAND = (sys.executable, "-m", "nemutator_ctl")
@@ -144,14 +146,14 @@ class Standing:
 
     def children(self) -> dict[str, int]:
         """Pids of the processes under `up`, by their role."""
-        return {role: pid for pid in _children(self.process.pid) for role in _roles(pid)}
+        return {role: pid for pid in children(self.process.pid) for role in _roles(pid)}
 
     def family(self) -> set[int]:
         """`up` and all that it has started, directly or not."""
         found, new = set[int](), {self.process.pid}
         while new:
             found |= new
-            new = {child for pid in new for child in _children(pid)} - found
+            new = {child for pid in new for child in children(pid)} - found
         return found
 
     def stop(self) -> None:
@@ -169,19 +171,12 @@ class Standing:
         assert {"link-token", "nemutator.db"} <= files <= KEPT, f"left behind: {files - KEPT}"
 
 
-def _children(pid: int) -> list[int]:
-    try:
-        return list(map(int, Path(f"/proc/{pid}/task/{pid}/children").read_text().split()))
-    except (FileNotFoundError, ProcessLookupError):
-        return []
-
-
 def _roles(pid: int) -> Iterator[str]:
     try:
-        words = Path(f"/proc/{pid}/cmdline").read_bytes().split(b"\0")
-    except (FileNotFoundError, ProcessLookupError):
+        words = psutil.Process(pid).cmdline()
+    except psutil.NoSuchProcess:
         return
-    yield from (role for role in ("brain", "credentials", "observe") if role.encode() in words)
+    yield from (role for role in ("brain", "credentials", "observe") if role in words)
 
 
 @contextmanager

@@ -10,6 +10,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from shutil import copy2
 
+import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
@@ -190,8 +191,8 @@ def test_an_ordinary_user_is_told_why_there_is_no_profile(
 def _shops(up: Standing) -> set[int]:
     def named(pid: int) -> bool:
         try:
-            return Path(f"/proc/{pid}/comm").read_text() == "shop\n"
-        except OSError:
+            return psutil.Process(pid).name() == "shop"
+        except psutil.NoSuchProcess:
             return False
 
     return {pid for pid in up.family() if named(pid)}

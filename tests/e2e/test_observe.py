@@ -3,7 +3,6 @@
 import asyncio
 import contextlib
 import os
-import re
 import shutil
 import subprocess
 import sys
@@ -19,7 +18,7 @@ from nemutator_common.data_directory_files import prepare, renew_link_token
 from nemutator_common.wire import REPORTS_PATH, Ack, Batch, Report
 
 from tests.e2e.ordinary import NOBODY
-from tests.processes import alive
+from tests.processes import alive, children, own_memory
 
 PATIENCE_S = 20.0
 GO = shutil.which("go")
@@ -118,16 +117,6 @@ async def ended(process: asyncio.subprocess.Process) -> int:
         return await process.wait()
 
 
-def workers_of(pid: int) -> list[int]:
-    return [int(child) for child in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
-
-
-def anonymous_kib(pid: int) -> int:
-    found = re.search(r"RssAnon:\s+(\d+) kB", Path(f"/proc/{pid}/status").read_text())
-    assert found is not None
-    return int(found[1])
-
-
 @contextlib.contextmanager
 def running(*command: str | Path, uid: int | None = None) -> Iterator[int]:
     with subprocess.Popen(command, stdin=subprocess.PIPE, user=uid) as process:
@@ -155,9 +144,9 @@ async def test_a_machine_is_reported_and_the_process_stops_at_once(folder: Path)
         assert own.workload in {workload.path for workload in report.workloads}
         assert (await ask(folder, "/readyz"))[0] == 200
         assert "nemutator_usage_snapshots_total" in (await ask(folder, "/metrics"))[1]
-        workers = workers_of(observe.pid)
+        workers = children(observe.pid)
         assert workers
-        assert anonymous_kib(observe.pid) + sum(map(anonymous_kib, workers)) < 64 << 10
+        assert own_memory(observe.pid) + sum(map(own_memory, workers)) < 64 << 20
         observe.terminate()
         assert await ended(observe) == 0
     assert "observe.sock" not in os.listdir(folder)

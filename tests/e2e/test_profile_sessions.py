@@ -32,6 +32,7 @@ from nemutator_common.wire import (
 
 from tests.contract.profiler.busy import busy
 from tests.e2e.talking import ask
+from tests.processes import own_memory
 
 pytestmark = pytest.mark.e2e
 
@@ -97,9 +98,7 @@ class Observed:
 
     def memory_kib(self) -> int:
         """What it has of its own, without files."""
-        status = Path(f"/proc/{self.process.pid}/status").read_text()
-        (found,) = re.findall(r"^RssAnon:\s+(\d+) kB$", status, re.MULTILINE)
-        return int(found)
+        return own_memory(self.process.pid) >> 10
 
     def metric(self, line: str) -> float:
         text = ask(self.folder / "observe.sock", "/metrics").body.decode()

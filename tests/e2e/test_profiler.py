@@ -24,8 +24,9 @@ from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget
 from nemutator_common.wire import ProfileTarget
 
-from tests.contract.profiler.busy import SPIN, busy, cpu_seconds, until_used
+from tests.contract.profiler.busy import SPIN, busy, until_used
 from tests.e2e.standing import Person
+from tests.processes import cpu_seconds
 from tests.testbed.running.waiting import until
 
 pytestmark = pytest.mark.e2e

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.standing import LINK, START_S, STOP_S, Person
-from tests.processes import alive
+from tests.processes import alive, children
 from tests.testbed.running.ports import free_port
 from tests.testbed.running.waiting import until
 
@@ -72,8 +72,7 @@ def test_the_question_is_asked_first_and_alone(terminal: Terminal, home: Path) -
     assert "needed for flame graphs" in terminal.said
     assert terminal.said.rstrip().endswith(QUESTION), "nothing is written over it"
     assert sockets(home) == [], "nothing runs yet that could write there"
-    children = Path(f"/proc/{terminal.pid}/task/{terminal.pid}/children").read_text().split()
-    assert not alive(map(int, children))
+    assert not alive(children(terminal.pid))
 
 
 @pytest.mark.parametrize(

@@ -1,18 +1,16 @@
 """`nemutator up` as it stands: what it serves, to whom, and what strangers get from it."""
 
 import contextlib
-import ipaddress
 import json
 import os
 import random
-import re
 import secrets
-import socket
 import stat
 from collections.abc import Iterator
 from pathlib import Path
 from urllib.parse import urlsplit
 
+import psutil
 import pytest
 import yaml
 
@@ -133,39 +131,15 @@ def test_what_lies_in_the_data_directory_is_private(up: Standing) -> None:
 def test_the_page_listens_on_loopback_and_all_else_on_unix_sockets_in_that_directory(
     up: Standing,
 ) -> None:
-    sockets = {inode for pid in up.family() for inode in sockets_of(pid)}
-    tcp = [row for row in table("tcp", 9) + table("tcp6", 9) if row[9] in sockets]
-    # The address as the kernel writes it: the bytes of a 32 bit number, and the port.
-    host, port = up.console
-    ours = f"{socket.ntohl(int(ipaddress.ip_address(host))):08X}:{port:04X}"
-    assert [row[1] for row in tcp if row[3] == TCP_LISTEN] == [ours]
-    assert {row[1] for row in tcp} == {ours}, "it calls somebody"
-    assert not [row for row in table("udp", 9) + table("udp6", 9) if row[9] in sockets]
-    listening = [
-        Path(row[7])
-        for row in table("unix", 7)
-        if row[6] in sockets and int(row[3], 16) & UNIX_LISTENS
-    ]
-    assert {path.name for path in listening} >= {"agent.sock", "brain.sock", "observe.sock"}
-    assert {path.parent for path in listening} == {up.data_dir}
-
-
-TCP_LISTEN = "0A"
-UNIX_LISTENS = 1 << 16
-"""__SO_ACCEPTCON of include/uapi/linux/net.h."""
-
-
-def table(protocol: str, last: int) -> list[list[str]]:
-    """Rows of the kernel's list of sockets that reach as far as the column *last*."""
-    rows = [line.split() for line in Path(f"/proc/net/{protocol}").read_text().splitlines()[1:]]
-    return [row for row in rows if len(row) > last]
-
-
-def sockets_of(pid: int) -> Iterator[str]:
-    for fd in Path(f"/proc/{pid}/fd").iterdir():
-        with contextlib.suppress(FileNotFoundError):
-            if match := re.fullmatch(r"socket:\[(\d+)\]", os.readlink(fd)):
-                yield match[1]
+    processes = [psutil.Process(pid) for pid in up.family()]
+    inet = [one for each in processes for one in each.net_connections("inet")]
+    assert [one.laddr for one in inet if one.status == psutil.CONN_LISTEN] == [up.console]
+    assert {one.laddr for one in inet} == {up.console}, "it calls somebody"
+    # Those that were accepted bear the path of the listener.
+    named = [str(one.laddr) for each in processes for one in each.net_connections("unix")]
+    unix = {Path(name) for name in named if name}
+    assert {path.name for path in unix} >= {"agent.sock", "brain.sock", "observe.sock"}
+    assert {path.parent for path in unix} == {up.data_dir}
 
 
 def test_keys_and_tokens_are_told_to_nobody_else(up: Standing, cookie: str) -> None:

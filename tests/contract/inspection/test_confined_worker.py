@@ -5,6 +5,7 @@ import sys
 from collections.abc import Iterator
 from pathlib import Path
 
+import psutil
 import pytest
 from nemutator_agent.app.workers import examination_worker, symbol_worker
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
@@ -42,22 +43,22 @@ def symbols() -> Iterator[ConfinedWorker]:
 
 def children() -> set[int]:
     """Of this process, dead ones too: a worker that was ended must have been waited for."""
-    threads = Path("/proc/self/task").iterdir()
-    return {int(pid) for thread in threads for pid in (thread / "children").read_text().split()}
+    return {child.pid for child in psutil.Process().children()}
 
 
 def is_confined(pid: int) -> None:
     lines = Path(f"/proc/{pid}/status").read_text().splitlines()
     status = dict(line.split(":\t", 1) for line in lines)
+    process = psutil.Process(pid)
     assert status["NoNewPrivs"] == "1"
     assert status["CapEff"] == "0" * 16 or os.geteuid() != 0
     if os.geteuid() == 0:
-        assert status["Uid"].split() == status["Gid"].split() == ["65534"] * 4
+        assert {*process.uids()} == {*process.gids()} == {65534}
         assert status["Groups"].strip() == ""
     limits = Path(f"/proc/{pid}/limits").read_text()
     for limit in ("Max processes             0 ", "Max core file size        0 "):
         assert limit in limits
-    assert len(os.listdir(f"/proc/{pid}/fd")) < 16
+    assert process.num_fds() < 16
 
 
 @pytest.mark.slow

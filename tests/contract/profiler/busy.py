@@ -1,14 +1,11 @@
-"""Programs that use CPU time until they are ended, and how much they have used."""
+"""Programs that use CPU time until they are ended."""
 
 import contextlib
-import os
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
-from nemutator_agent.profiler.cpu_time import parse_process_cpu
-
+from tests.processes import cpu_seconds
 from tests.testbed.running.waiting import until
 
 SPIN = "while True: sum(range(1000))"
@@ -23,11 +20,6 @@ def busy(code: str = SPIN) -> Iterator[int]:
     finally:
         process.kill()
         process.wait()
-
-
-def cpu_seconds(pid: int) -> float:
-    content = Path(f"/proc/{pid}/stat").read_bytes()
-    return parse_process_cpu(content, ticks_per_s=os.sysconf("SC_CLK_TCK")) or 0.0
 
 
 def until_used(pid: int, seconds: float) -> None:

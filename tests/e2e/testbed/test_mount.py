@@ -3,7 +3,6 @@
 import base64
 import contextlib
 import json
-import re
 import secrets
 import socket
 import subprocess
@@ -23,6 +22,7 @@ from nemutator_common import names
 
 from tests.e2e.testbed.credentials_stand_in import StandIn, standing_in
 from tests.e2e.testbed.workloads import container, sleeping, wait_ready
+from tests.processes import own_memory
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node.namespace import Namespace
 from tests.testbed.parts.node.node import Node
@@ -78,10 +78,7 @@ class Driver:
 
     def anonymous_kib(self) -> int:
         assert self.daemon is not None
-        status = Path("/proc", str(self.daemon.pid), "status").read_text()
-        match = re.search(r"RssAnon:\s*(\d+) kB", status)
-        assert match is not None
-        return int(match[1])
+        return own_memory(self.daemon.pid) >> 10
 
     def mounted(self) -> list[str]:
         """Our mounts on the node."""

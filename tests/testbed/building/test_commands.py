@@ -1,9 +1,9 @@
 import os
-from functools import partial
 from pathlib import Path
 
 import pytest
 
+from tests.processes import alive
 from tests.testbed.building import commands
 from tests.testbed.building.commands import CommandError
 from tests.testbed.running.waiting import until
@@ -55,14 +55,5 @@ def test_an_interrupted_build_leaves_no_process(tmp_path: Path) -> None:
             report=interrupt,
             report_every_s=0.02,
         )
-    for number in numbers.read_text().split():
-        until(partial(_is_over, int(number)), f"the end of process {number}", within_s=30)
-
-
-def _is_over(number: int) -> bool:
-    """Gone, or dead and waiting for its parent to notice."""
-    try:
-        state = Path(f"/proc/{number}/stat").read_text().rpartition(")")[2].split()[0]
-    except (FileNotFoundError, ProcessLookupError):
-        return True
-    return state in {"Z", "X"}
+    started = [int(number) for number in numbers.read_text().split()]
+    until(lambda: not alive(started), f"the end of {started}", within_s=30)
