@@ -136,6 +136,11 @@ def test_advice_is_a_value_or_the_reason_why_not_yet(page: Page, brain: FakeBrai
     )
 
 
+def test_what_runs_in_no_group_is_called_as_a_path_is(page: Page, brain: FakeBrain) -> None:
+    brain.lists["/api/v1/advice"] = [advice(namespace="/", owner="sshd")]
+    expect(shown(page, "advice").locator("td").first).to_have_text("/sshd")
+
+
 def test_leases_and_grants_say_who_and_never_what(page: Page, brain: FakeBrain) -> None:
     brain.lists["/api/v1/leases"] = [lease()]
     denied = grant(result="denied", reason="Vault denies it")

@@ -92,4 +92,5 @@ def _first_name(words: Sequence[str], options: _Options) -> str | None:
 
 def _named(word: str) -> str | None:
     is_name = len(word) <= LONGEST_SCRIPT and word.isprintable() and _NAME.fullmatch(word)
-    return word if is_name else None
+    # An open file that a parent has left tells nobody anything.
+    return word if is_name and not word.startswith(("/dev/", "/proc/")) else None

@@ -61,6 +61,7 @@ def test_the_script_of_an_interpreter_is_told(program: str, line: str, script: s
         ("/usr/bin/python3", "python3 https://me:hunter2@example.test/x.py"),
         ("/usr/bin/python3", "python3 TOKEN=hunter2"),
         ("/usr/bin/python3", "python3 $hunter2"),
+        ("/bin/bash", "bash /dev/fd/3"),
         ("/usr/bin/python3", "python3"),
         ("/usr/bin/python3", "python3 -m"),
         ("/usr/bin/python3", "python3 -"),

@@ -11,7 +11,8 @@ const lines = (...texts) => ({ text: texts.filter(Boolean).map(visible).join("\n
 
 const ago = (at, now) => said(at == null ? "" : `${span(now - at)} ago`);
 
-const place = (namespace, name) => (namespace ? `${namespace}/${name}` : name);
+/** Off clusters, the namespace of what runs in no group at all is `/`. */
+const place = (namespace, name) => (namespace ? `${namespace.replace(/\/$/, "")}/${name}` : name);
 
 /** How a state looks: good, to be noticed, or bad; anything else is neither. */
 const GRADES = {
