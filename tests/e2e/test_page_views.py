@@ -17,14 +17,14 @@ def brain(context: BrowserContext) -> FakeBrain:
 
 @pytest.fixture
 def shown(page: Page, brain: FakeBrain) -> Page:
-    """The page with its clock in our hand: only `page.clock` makes it look again."""
+    """The page with its clock in our hand: only `page.clock` makes it ask again."""
     page.clock.install()
     page.goto(ORIGIN)
     expect(page.locator("#machine-name")).to_have_text("edge-1")
     return page
 
 
-def look_again(page: Page) -> None:
+def poll_again(page: Page) -> None:
     page.clock.run_for(REFRESH_MS)
 
 
@@ -134,7 +134,7 @@ def test_a_column_sorts_either_way_and_says_so(shown: Page) -> None:
     assert names(shown)[2:5] == ["ssh.service", "api.service", "3f2a90c1d2e4"]
 
 
-def test_a_look_changes_values_in_place_and_disturbs_nothing(shown: Page, brain: FakeBrain) -> None:
+def test_a_poll_changes_values_in_place_and_disturbs_nothing(shown: Page, brain: FakeBrain) -> None:
     row(shown, "api.service").locator("td").first.click()
     row(shown, "ssh.service").focus()
     shown.evaluate("document.querySelectorAll('#tree tr').forEach((tr) => { tr.marked = true })")
@@ -144,7 +144,7 @@ def test_a_look_changes_values_in_place_and_disturbs_nothing(shown: Page, brain:
     machine["cpu_cores"] = 2.5
     units[3]["memory_bytes"] = 2 << 30  # ssh.service moves above api.service, with the focus
     brain.node["processes"].append(process(900, "newcomer", "/system.slice/api.service"))
-    look_again(shown)
+    poll_again(shown)
     expect(shown.locator("#cpu")).to_have_text("2.50")
     assert names(shown)[2:6] == ["ssh.service", "api.service", "api", "newcomer"]
     expect(row(shown, "ssh.service")).to_be_focused()
@@ -155,14 +155,14 @@ def test_a_look_changes_values_in_place_and_disturbs_nothing(shown: Page, brain:
 
 def test_only_new_history_is_fetched(shown: Page, brain: FakeBrain) -> None:
     brain.points = points(3, until=1_760_003_609.0)
-    look_again(shown)
+    poll_again(shown)
     expect(shown.locator("#cpu-spark")).to_have_attribute(
         "aria-label", "cpu: highest 0.975 cores in the last 10 min"
     )
     assert brain.asked.count("/api/v1/topology") == 2
 
 
-def test_a_hidden_page_asks_nothing_and_looks_at_once_when_it_is_back(
+def test_a_hidden_page_asks_nothing_and_then_at_once_when_it_is_back(
     shown: Page, brain: FakeBrain
 ) -> None:
     def hide(hidden: bool) -> None:
@@ -185,16 +185,16 @@ def test_a_hidden_page_asks_nothing_and_looks_at_once_when_it_is_back(
 
 def test_a_lost_brain_is_said_and_recovers_by_itself(shown: Page, brain: FakeBrain) -> None:
     brain.status = None
-    look_again(shown)
+    poll_again(shown)
     banner = shown.locator("#banner")
     expect(banner).to_contain_text("The controller does not answer: no connection.")
     expect(row(shown, "api.service")).to_be_visible()
     expect(shown.locator("#freshness")).to_contain_text("last seen")
     brain.status = 500
-    look_again(shown)
+    poll_again(shown)
     expect(banner).to_contain_text("it answers 500")
     brain.status = 200
-    look_again(shown)
+    poll_again(shown)
     expect(banner).to_be_hidden()
     expect(shown.locator("#freshness")).not_to_contain_text("last seen")
 
@@ -205,18 +205,18 @@ def test_an_ended_session_and_a_refusal_say_what_a_person_must_do(
     banner = shown.locator("#banner")
     brain.status = 401
     brain.refusal = {"error": "nobody is signed in", "remedy": "reload the page to sign in"}
-    look_again(shown)
+    poll_again(shown)
     expect(banner).to_have_text("This session has ended: reload the page to sign in.")
     brain.status = 403
     brain.refusal = {"error": f"anna may not{HOSTILE}", "remedy": "ask for it"}
-    look_again(shown)
+    poll_again(shown)
     expect(banner).to_have_text(f"anna may not{HOSTILE} → ask for it")
     expect(row(shown, "api.service")).to_be_visible()
 
 
 def test_a_silent_agent_is_said(shown: Page, brain: FakeBrain) -> None:
     brain.nodes = [node(stale=True, age_s=95.0)]
-    look_again(shown)
+    poll_again(shown)
     expect(shown.locator("#banner")).to_contain_text("No news from edge-1")
     expect(shown.locator("#freshness")).to_have_text("last seen 95 s ago")
 
@@ -230,13 +230,13 @@ def test_before_the_first_report_the_page_says_what_it_waits_for(
     expect(page.locator("#main")).to_be_hidden()
 
 
-def test_the_first_look_has_no_rates_and_says_so(page: Page, brain: FakeBrain) -> None:
+def test_the_first_snapshot_has_no_rates_and_says_so(page: Page, brain: FakeBrain) -> None:
     brain.node["machine"]["cpu_cores"] = None
     brain.points = []
     page.goto(ORIGIN)
     expect(page.locator("#cpu")).to_have_text("—")
     expect(page.locator("#cpu")).to_have_attribute(
-        "title", "not known: a rate needs two looks, so the first report has none"
+        "title", "not known: a rate needs two snapshots, so the first report has none"
     )
     expect(page.locator("#cpu-caption")).to_have_text("history begins now")
 

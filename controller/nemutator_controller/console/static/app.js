@@ -5,7 +5,7 @@ import { attribute, byId, hide, text } from "./dom.js";
 import { span, visible } from "./format.js";
 import { askForProfile, showList, takeBack } from "./listing.js";
 import { LISTS } from "./lists.js";
-import { goTo, refresh, sinceAnswer, state } from "./looking.js";
+import { goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
 
@@ -44,7 +44,7 @@ function showChosen() {
 
 async function askToTakeBack(wanted) {
   await takeBack(wanted);
-  look();
+  pollNow();
 }
 
 function showFreshness() {
@@ -90,11 +90,11 @@ function bannerText() {
   return null;
 }
 
-/** Look again now instead of after a while. */
-let look = () => {};
+/** Ask again now instead of after a while. */
+let pollNow = () => {};
 
 /** Resolves after *ms*, when asked to, or when the page is shown again. Never while it is hidden. */
-function nextLook(ms) {
+function nextPoll(ms) {
   return new Promise((resolve) => {
     const done = () => {
       if (document.hidden) return;
@@ -104,7 +104,7 @@ function nextLook(ms) {
     };
     const timer = setTimeout(done, ms);
     document.addEventListener("visibilitychange", done);
-    look = done;
+    pollNow = done;
   });
 }
 
@@ -139,12 +139,12 @@ function listen() {
   window.addEventListener("hashchange", () => {
     go();
     show();
-    look();
+    pollNow();
   });
   byId("ask").addEventListener("submit", async (event) => {
     event.preventDefault();
     await askForProfile(event.target);
-    look();
+    pollNow();
   });
   // Between two answers only the age grows.
   setInterval(showFreshness, 1000);
@@ -162,5 +162,5 @@ for (;;) {
     hide(byId("banner"), false);
     text(byId("banner"), `This page has a defect: ${error.message}`);
   }
-  await nextLook(Math.min(LONGEST_WAIT_MS, EVERY_MS * 2 ** Math.max(0, state.failures - 3)));
+  await nextPoll(Math.min(LONGEST_WAIT_MS, EVERY_MS * 2 ** Math.max(0, state.failures - 3)));
 }

@@ -30,7 +30,7 @@ export function showMachine(node) {
   text(byId("cpu"), machine.cpu_cores == null ? UNKNOWN : machine.cpu_cores.toFixed(2));
   const share = part == null ? "" : ` · ${percent(100 * part)}`;
   text(byId("cpu-of"), `of ${counted(machine.cpus, "core")}${share}`);
-  attribute(byId("cpu"), "title", machine.cpu_cores == null ? FIRST_LOOK : null);
+  attribute(byId("cpu"), "title", machine.cpu_cores == null ? NO_RATE_YET : null);
   meter(byId("cpu-meter"), machine.cpu_cores, machine.cpus, `${cores(machine.cpu_cores)} cores`);
 
   const used = machine.memory_used_bytes;
@@ -53,7 +53,7 @@ function memoryMeans(available) {
   return `in use, with the page cache that was touched lately, as kubelet counts it${had}`;
 }
 
-export const FIRST_LOOK = "not known: a rate needs two looks, so the first report has none";
+export const NO_RATE_YET = "not known: a rate needs two snapshots, so the first report has none";
 
 function showPressure(value, name, pressure) {
   const some = pressure?.some_10s ?? null;

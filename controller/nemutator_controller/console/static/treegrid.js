@@ -2,14 +2,14 @@
 
 import { attribute, byId, fromTemplate, keyed, onSort, showSorted, text, width } from "./dom.js";
 import { UNKNOWN, bytes, cores, counted, percent } from "./format.js";
-import { FIRST_LOOK } from "./machine.js";
+import { NO_RATE_YET } from "./machine.js";
 import { GROUP_LIMIT, flatten, narrow, ordering } from "./tree.js";
 
 /** Numbers are looked at from the largest on, names from the first. */
 const DESCENDS_AT_FIRST = { name: false, cpu: true, memory: true, waiting: true, count: true };
 
 const WHY_UNKNOWN = {
-  cpu: FIRST_LOOK,
+  cpu: NO_RATE_YET,
   memory: "not known: the kernel does not account memory for this group",
   waiting: "not known: the kernel tells pressure (PSI) for groups only, and not for this one",
 };
