@@ -45,8 +45,9 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 	@$(PYTEST) -m e2e $(or_empty)
 
 .PHONY: drill
-drill: venv-dev ## hundreds of kills, large fuzz, soak: takes long, never in CI
-	@$(PYTEST) -m drill $(or_empty)
+drill: venv-dev ## kills, fuzz and faults (these alone: FAULTS="--seed 11"): takes long, never in CI
+	@$(if $(FAULTS),,$(PYTEST) -m drill $(or_empty))
+	@$(BIN)/python -m tests.drill $(FAULTS)
 
 .PHONY: bench
 bench: venv-dev ## compare with a real peer: NAME=…; ends with one line of JSON

@@ -83,7 +83,9 @@ class HttpServer:
     error_details: ErrorDetails = field(default_factory=dict)
     """What is added to the errors that are answered without asking a handler."""
     _traffic: Traffic = field(init=False)
-    _connections: set[Connection] = field(init=False, default_factory=set)
+    # In the order in which they came: of two that are idle since the same moment (a loop's clock may
+    # count milliseconds) the older one goes.
+    _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
     _told: int = field(init=False, default=0)
     _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -189,7 +191,7 @@ class HttpServer:
                     accepted_peer=self.accept_peer(accepted) if self.accept_peer else None,
                     uid=uid,
                 )
-                self._connections.add(connection)
+                self._connections[connection] = None
                 self._count_connections()
                 tasks.create_task(self._admit(accepted, connection), name=f"{self.name} admission")
             # sock_accept() does not yield while more callers wait, and they could wait for ever.
@@ -275,7 +277,7 @@ class HttpServer:
                 await self._empty.wait()
 
     def _remove(self, connection: Connection) -> None:
-        self._connections.discard(connection)
+        self._connections.pop(connection, None)
         if connection.accepted_peer is not None:
             connection.accepted_peer.close()
         self._count_connections()
