@@ -11,6 +11,7 @@ from pathlib import Path
 
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.files import replace_file
 from nemutator_common.secret import Secret
 
 
@@ -20,14 +21,8 @@ def read_link_token(directory: DataDirectory) -> Secret:
 
 
 def renew_link_token(directory: DataDirectory) -> None:
-    """Replace the token at once, never leaving a half-written or readable one."""
-    fresh = directory.link_token.with_suffix(".new")
     with explained(directory.link_token):
-        fresh.unlink(missing_ok=True)
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "w") as file:
-            file.write(secrets.token_urlsafe(32))
-        fresh.replace(directory.link_token)
+        replace_file(directory.link_token, secrets.token_urlsafe(32).encode(), durable=False)
 
 
 def named(path: Path) -> DataDirectory:

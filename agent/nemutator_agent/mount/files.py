@@ -1,12 +1,12 @@
 """Records in files beside the volumes' directories, each written as a whole."""
 
 import logging
-import os
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_common import names
+from nemutator_common.files import replace_file
 
 from nemutator_agent.mount.records import LARGEST, VolumeRecord, decoded, encoded
 
@@ -38,12 +38,7 @@ class RecordFiles:
             yield record
 
     def write(self, record: VolumeRecord) -> None:
-        path = self._path(record.volume.id)
-        fresh = path.with_suffix(".new")
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_TRUNC | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(encoded(record))
-        fresh.replace(path)
+        replace_file(self._path(record.volume.id), encoded(record), durable=False)
 
     def remove(self, volume_id: str) -> None:
         self._path(volume_id).unlink(missing_ok=True)

@@ -18,6 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nemutator_common import names
+from nemutator_common.files import replace_file
 
 from nemutator_controller.database.failures import REMEDIES
 from nemutator_controller.journal.live_objects import (
@@ -160,14 +161,7 @@ class FileObjects:
     def _put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         path, body = self._kept(subject, document)
         path.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
-        fresh = path.with_suffix(".new")
-        fresh.unlink(missing_ok=True)
-        fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-        with os.fdopen(fd, "wb") as file:
-            file.write(body)
-            file.flush()
-            os.fsync(file.fileno())
-        fresh.replace(path)
+        replace_file(path, body, durable=True)
         return LiveObject(subject=subject, document=document, version=_version(body))
 
     def _kept(self, subject: Subject, document: Mapping[str, Any]) -> tuple[Path, bytes]:

@@ -4,10 +4,10 @@ Certificate and key are one file each, which OpenSSL reads one after the other: 
 replaced is refused by the listener, which keeps the old one and looks again.
 """
 
-import os
 from pathlib import Path
 
 from nemutator_common.data_directory_files import explained
+from nemutator_common.files import replace_file
 from nemutator_common.secret import Secret
 from nemutator_common.serving.tls import TlsFiles
 
@@ -28,16 +28,5 @@ class LeafFiles:
 
     def write(self, pair: Pair) -> None:
         with explained(self.tls.certificate.parent):
-            _replace(self.tls.key, pair.key.reveal())
-            _replace(self.tls.certificate, pair.certificate)
-
-
-def _replace(path: Path, text: str) -> None:
-    fresh = path.with_suffix(f"{path.suffix}.new")
-    fresh.unlink(missing_ok=True)
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "w") as file:
-        file.write(text)
-        file.flush()
-        os.fsync(fd)
-    fresh.replace(path)
+            replace_file(self.tls.key, pair.key.reveal().encode(), durable=True)
+            replace_file(self.tls.certificate, pair.certificate.encode(), durable=True)

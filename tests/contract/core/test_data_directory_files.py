@@ -8,6 +8,8 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
 from nemutator_common.errors import ExitCode, OperatorError
 
+from tests.fakes.full_disks import full_disk
+
 
 def mode(path: Path) -> int:
     return stat.S_IMODE(path.stat().st_mode)
@@ -77,3 +79,13 @@ def test_a_token_of_an_interrupted_renewal_is_not_taken_over(tmp_path: Path) -> 
 def test_a_missing_token_is_explained(tmp_path: Path) -> None:
     with pytest.raises(OperatorError, match="No such file"):
         read_link_token(DataDirectory(tmp_path))
+
+
+def test_a_full_disk_leaves_the_old_token_and_nothing_else(tmp_path: Path) -> None:
+    directory = prepare(tmp_path)
+    renew_link_token(directory)
+    before = read_link_token(directory)
+    with full_disk(), pytest.raises(OperatorError, match="link-token"):
+        renew_link_token(directory)
+    assert read_link_token(directory) == before
+    assert [path.name for path in tmp_path.iterdir()] == ["link-token"]

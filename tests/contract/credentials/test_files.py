@@ -1,5 +1,6 @@
 """The store on a disk: sealed, private, and never begun anew over something that it cannot read."""
 
+import os
 import stat
 from pathlib import Path
 
@@ -9,6 +10,8 @@ from nemutator_agent.credentials.machine.stored_secrets import StoredSecret
 from nemutator_agent.identity.rules import Rule
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
+
+from tests.fakes.full_disks import full_disk
 
 DB = {
     "db": StoredSecret(value=Secret("hunter2"), version=2, changed_at=5.0, rules=(Rule(uid=1000),)),
@@ -67,10 +70,10 @@ async def test_what_cannot_be_read_is_kept_and_told(tmp_path: Path, damage: str)
 
 async def test_a_disk_that_takes_nothing_is_told(tmp_path: Path) -> None:
     files = await saved(tmp_path)
-    # A directory where the new file would be made: also root cannot write that.
-    (tmp_path / f"{SECRETS}.new").mkdir()
-    with pytest.raises(OperatorError, match="was not stored"):
+    before = set(os.listdir(tmp_path))
+    with full_disk(), pytest.raises(OperatorError, match="was not stored"):
         await files.save({})
+    assert set(os.listdir(tmp_path)) == before
     assert SecretFiles(tmp_path).load() == DB
 
 

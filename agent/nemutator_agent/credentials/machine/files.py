@@ -1,12 +1,12 @@
 """The secrets of a machine without Vault, on its disk: sealed, and replaced in one step."""
 
 import asyncio
-import os
 import secrets
 from collections.abc import Mapping
 from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.files import replace_file
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.machine.seal import KEY_BYTES, NONCE_BYTES, SealError, seal, unseal
@@ -37,7 +37,7 @@ class SecretFiles:
                 raise SealError(f"{self._key_file} is missing")
             if key is None:
                 key = secrets.token_bytes(KEY_BYTES)
-                _replace(self._key_file, key)
+                replace_file(self._key_file, key, durable=True)
             if len(key) != KEY_BYTES:
                 raise SealError(f"{self._key_file} is no key")
             self._key = key
@@ -59,7 +59,8 @@ class SecretFiles:
     def _save(self, wanted: Mapping[str, StoredSecret]) -> None:
         try:
             nonce = secrets.token_bytes(NONCE_BYTES)
-            _replace(self._sealed, seal(encode(wanted), key=self._key, nonce=nonce))
+            sealed = seal(encode(wanted), key=self._key, nonce=nonce)
+            replace_file(self._sealed, sealed, durable=True)
         except OSError as error:
             raise OperatorError(
                 f"the secret was not stored: {self._sealed}: {error.strerror}",
@@ -74,7 +75,7 @@ def digest_key(path: Path) -> Secret:
         found = _read(path, 256)
         if not found:
             found = secrets.token_urlsafe(KEY_BYTES).encode()
-            _replace(path, found)
+            replace_file(path, found, durable=True)
         return Secret(found.decode())
     except (OSError, ValueError) as error:
         raise OperatorError(
@@ -93,20 +94,3 @@ def _read(path: Path, most: int) -> bytes | None:
     if len(content) > most:
         raise ValueError(f"{path} is larger than {most} bytes")
     return content
-
-
-def _replace(path: Path, content: bytes) -> None:
-    """All of *content* or what was there before, whenever the machine stops; for us alone."""
-    fresh = path.with_name(f"{path.name}.new")
-    fresh.unlink(missing_ok=True)
-    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
-    with os.fdopen(fd, "wb") as file:
-        file.write(content)
-        file.flush()
-        os.fsync(file.fileno())
-    fresh.replace(path)
-    folder = os.open(path.parent, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
-    try:
-        os.fsync(folder)
-    finally:
-        os.close(folder)

@@ -11,6 +11,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from nemutator_common import names
+from nemutator_common.files import replace_file
 from nemutator_common.process import Process
 
 from nemutator_agent.credentials.vault.accounts import Account
@@ -144,15 +145,11 @@ class LedgerFile:
         self._size += len(content)
 
     def _replace(self, content: bytes) -> None:
-        """All of *content*, or what was there before, whenever we are killed; for us alone."""
-        fresh = self._path.with_name(f"{NAME}.new")
-        fresh.unlink(missing_ok=True)
-        flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_APPEND | os.O_CLOEXEC
         self.close()
-        self._file, self._size = os.open(fresh, flags, 0o600), 0
-        if content:
-            self._append(self._file, content)
-        fresh.replace(self._path)
+        # In the node's memory, so there is no disk to wait for.
+        replace_file(self._path, content, durable=False)
+        self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
+        self._size = len(content)
         self._compact_at = max(COMPACT_BYTES, 2 * self._size)
 
     def _failed(self, reason: str, error: OSError) -> None:

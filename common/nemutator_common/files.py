@@ -1,0 +1,36 @@
+"""Replaces a file in one step, wherever a process of ours keeps something in one."""
+
+import os
+from pathlib import Path
+
+
+def replace_file(path: Path, content: bytes, *, durable: bool) -> None:
+    """*path* has all of *content*, or what it had before, whenever the process is killed.
+
+    *durable*: also when the machine is; each such call waits for the disk. Only this user can read
+    the file. Raises OSError, and then leaves nothing beside *path*.
+    """
+    fresh = path.with_suffix(".new")
+    fresh.unlink(missing_ok=True)
+    fd = os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC, 0o600)
+    try:
+        with os.fdopen(fd, "wb") as file:
+            file.write(content)
+            file.flush()
+            if durable:
+                os.fsync(fd)
+        fresh.replace(path)
+    except BaseException:
+        fresh.unlink(missing_ok=True)
+        raise
+    if durable:
+        _sync_directory(path.parent)
+
+
+def _sync_directory(path: Path) -> None:
+    """The new name is durable only with the directory that it stands in."""
+    fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
+    try:
+        os.fsync(fd)
+    finally:
+        os.close(fd)
