@@ -89,9 +89,19 @@ func (s *sessions) remember() {
 // boundMemory keeps the collector from letting the heap grow to twice what is alive.
 func boundMemory() { debug.SetMemoryLimit(mostMemory) }
 
+// spent is the CPU time of this process so far.
+func spent() time.Duration {
+	var usage syscall.Rusage
+	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &usage); err != nil {
+		panic(err)
+	}
+	return time.Duration(usage.Utime.Nano() + usage.Stime.Nano())
+}
+
 func serveVisitors(basket []item, remembered *sessions) int {
 	seed := 0
-	for until := time.Now().Add(workFor); time.Now().Before(until); seed++ {
+	// Of CPU time, not of the clock's: beside others on a busy machine it does the same work.
+	for until := spent() + workFor; spent() < until; seed++ {
 		seed += priceBasket(basket)
 		seed += int(signReceipts(seed)[0])
 		seed += len(renderCatalogue(basket))

@@ -103,7 +103,7 @@ def test_a_profile_names_the_functions_of_the_sample(shown: Shown) -> None:
     shown.up.wait_until(lambda: "  Seen\n" in shown.up.said(), "a profile", within_s=PROFILED_S)
     folded = shown.up.output.with_name("shop.folded")
     # The last of two options counts.
-    ran = shown.typed("a profile", more=f" --seconds 3 -o {folded}")
+    ran = shown.typed("a profile", more=f" --seconds 10 -o {folded}")
     assert ran.code == 0, ran.stderr
     lines = folded.read_text().splitlines()
     priced = [line for line in lines if "main.priceBasket" in line]
