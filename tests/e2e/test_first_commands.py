@@ -14,7 +14,7 @@ import psutil
 import pytest
 from playwright.sync_api import Page, expect
 
-from tests.e2e.standing import START_S, Person, Ran, Standing, standing, starting
+from tests.e2e.standing import COMMAND, START_S, Person, Ran, Standing, standing, starting
 from tests.house.tree import REPOSITORY
 from tests.processes import alive
 from tests.testbed.running.waiting import until
@@ -146,6 +146,31 @@ def test_the_flame_graph_of_the_sample_opens_from_the_page(shown: Shown, page: P
     expect(graph.locator("#functions")).to_contain_text("main.priceBasket")
     graph.locator("#search").fill("main.priceBasket")
     expect(graph.locator("#matches")).to_contain_text("samples")
+
+
+def readme_commands() -> list[tuple[str, ...]]:
+    """What the README says to type beside a `make run`, one command for each job."""
+    _, _, section = (REPOSITORY / "README.md").read_text().partition("## One command for each job")
+    block = section.partition("```sh\n")[2].partition("```")[0]
+    return [tuple(line.split()[1:]) for line in block.splitlines()]
+
+
+@as_root
+@pytest.mark.parametrize("words", readme_commands(), ids=" ".join)
+def test_each_command_of_the_readme_works(shown: Shown, words: tuple[str, ...]) -> None:
+    shown.up.wait_until(lambda: "  Seen\n" in shown.up.said(), "a profile", within_s=PROFILED_S)
+    (pid,) = re.findall(r"pid:\d+", shown.command("a profile"))
+    done = subprocess.run(
+        [*COMMAND, *(pid if word == "pid:1234" else word for word in words)],
+        input="a value\n",
+        capture_output=True,
+        text=True,
+        timeout=COMMAND_S,
+        check=False,
+        env={**os.environ, "NEMUTATOR_DATA_DIR": str(shown.up.data_dir)},
+    )
+    assert done.returncode == 0, done.stderr
+    assert done.stdout
 
 
 def test_the_sample_ends_with_up_even_when_that_is_killed(built: Path, tmp_path: Path) -> None:

@@ -79,10 +79,10 @@ def span(seconds: float) -> str:
     return f"{int(seconds)}s"
 
 
-def _change(now: str | None, advised: str | None) -> str:
-    if advised is None:
+def _change(now: str | None, recommended: str | None) -> str:
+    if recommended is None:
         return "-"
-    return advised if now is None else f"{now} → {advised}"
+    return recommended if now is None else f"{now} → {recommended}"
 
 
 def _row(item: Mapping[str, object]) -> AdviceRow:

@@ -18,7 +18,7 @@ class State(enum.StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class CheckResult:
     state: State
     found: str
     """May hold strangers' text."""
@@ -30,22 +30,22 @@ class Verdict:
 class Check:
     name: str
     purpose: str
-    judge: Callable[[DoctorFacts], Verdict]
+    judge: Callable[[DoctorFacts], CheckResult]
 
 
-def ok(found: str) -> Verdict:
-    return Verdict(State.OK, found)
+def ok(found: str) -> CheckResult:
+    return CheckResult(State.OK, found)
 
 
-def limited(found: str, *, lost: str, remedy: str) -> Verdict:
-    return Verdict(State.LIMITED, found, lost, remedy)
+def limited(found: str, *, lost: str, remedy: str) -> CheckResult:
+    return CheckResult(State.LIMITED, found, lost, remedy)
 
 
-def missing(found: str, *, lost: str, remedy: str) -> Verdict:
-    return Verdict(State.MISSING, found, lost, remedy)
+def missing(found: str, *, lost: str, remedy: str) -> CheckResult:
+    return CheckResult(State.MISSING, found, lost, remedy)
 
 
-def unclear(read: object, lost: str) -> Verdict:
+def unclear(read: object, lost: str) -> CheckResult:
     found = read.reason if isinstance(read, Unread) else DISTRUSTED
     return limited(
         found, lost=lost, remedy="run `nemutator doctor` as root, outside of a container"

@@ -16,7 +16,7 @@ Text = str | Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFiles:
+class OpenFilesLimit:
     """The limit that a process raises itself to; None is no limit."""
 
     hard: int | None
@@ -67,5 +67,5 @@ class DoctorFacts:
     ptrace_scope: Text
     lockdown: Text
     """/sys/kernel/security/lockdown: `none [integrity] confidentiality`."""
-    open_files: OpenFiles | Unread
+    open_files: OpenFilesLimit | Unread
     space: Space | Unread

@@ -9,7 +9,7 @@ from nemutator_agent.profiler import requirements
 from nemutator_agent.profiler.requirements import Requirement, SamplerFacts
 
 from nemutator_ctl.doctor import readings
-from nemutator_ctl.doctor.checks import Check, Verdict, limited, number, ok, unclear
+from nemutator_ctl.doctor.checks import Check, CheckResult, limited, number, ok, unclear
 from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 
 _PROFILES = "profiles"
@@ -17,10 +17,10 @@ _HEAP = "heap profiles (not built yet)"
 _HZ = 99
 
 
-def _as_the_agent(requirement: Requirement) -> Callable[[DoctorFacts], Verdict]:
+def _as_the_agent(requirement: Requirement) -> Callable[[DoctorFacts], CheckResult]:
     """Judges as the agent does when a profile is asked for."""
 
-    def judge(facts: DoctorFacts) -> Verdict:
+    def judge(facts: DoctorFacts) -> CheckResult:
         if isinstance(facts.pid_namespace, Unread):
             return unclear(facts.pid_namespace, f"whether {_PROFILES} can be made is not known")
         asked = SamplerFacts(
@@ -52,7 +52,7 @@ _FOUND: dict[Requirement, Callable[[DoctorFacts], str]] = {
 }
 
 
-def _libbpf(facts: DoctorFacts) -> Verdict:
+def _libbpf(facts: DoctorFacts) -> CheckResult:
     if isinstance(facts.libbpf, str):
         return ok(facts.libbpf)
     return limited(
@@ -62,7 +62,7 @@ def _libbpf(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _perf_events(facts: DoctorFacts) -> Verdict:
+def _perf_events(facts: DoctorFacts) -> CheckResult:
     value, text = number(facts.perf_event_paranoid)
     if value is not None:
         # It binds nobody who has the rights, and without them the agent does not even try.
@@ -74,7 +74,7 @@ def _perf_events(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _sample_rate(facts: DoctorFacts) -> Verdict:
+def _sample_rate(facts: DoctorFacts) -> CheckResult:
     value, text = number(facts.perf_event_max_sample_rate)
     if value is not None and value >= _HZ:
         return ok(f"{text} Hz")
@@ -86,7 +86,7 @@ def _sample_rate(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _kernel_names(facts: DoctorFacts) -> Verdict:
+def _kernel_names(facts: DoctorFacts) -> CheckResult:
     """kernel/ksyms_common.c, kallsyms_show_value(): up to 1 a right shows them, see `rights.py`."""
     value, text = number(facts.kptr_restrict)
     if value is not None and value <= 1:
@@ -98,7 +98,7 @@ def _kernel_names(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _ptrace(facts: DoctorFacts) -> Verdict:
+def _ptrace(facts: DoctorFacts) -> CheckResult:
     """Documentation/admin-guide/LSM/Yama.rst: up to 2 a right suffices, see `rights.py`.
 
     Reading /proc/PID/exe is not an attachment.
@@ -115,7 +115,7 @@ def _ptrace(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _lockdown(facts: DoctorFacts) -> Verdict:
+def _lockdown(facts: DoctorFacts) -> CheckResult:
     if isinstance(facts.lockdown, Unread) and facts.lockdown.absent:
         return ok("not there: nothing is locked, or securityfs is not mounted")
     mode = None if isinstance(facts.lockdown, Unread) else readings.chosen(facts.lockdown)

@@ -9,7 +9,7 @@ from nemutator_agent.profiler import requirements
 from nemutator_common import names
 
 from nemutator_ctl.doctor import readings
-from nemutator_ctl.doctor.checks import Check, Verdict, limited, number, ok, unclear
+from nemutator_ctl.doctor.checks import Check, CheckResult, limited, number, ok, unclear
 from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 
 # include/uapi/linux/capability.h
@@ -27,7 +27,7 @@ _MEMORY_BY_CGROUP = (5, 11)
 _RUNTIMES = "runtime and version of processes of other users are guessed from their names"
 
 
-def _rights(facts: DoctorFacts) -> Verdict:
+def _rights(facts: DoctorFacts) -> CheckResult:
     held = None if isinstance(facts.status, Unread) else readings.capabilities(facts.status)
     if held is None:
         return unclear(facts.status, "which rights this process has is not known")

@@ -8,7 +8,7 @@ from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.checks import (
     DISTRUSTED,
     Check,
-    Verdict,
+    CheckResult,
     limited,
     missing,
     ok,
@@ -24,7 +24,7 @@ _DATABASE_BYTES = BrainSettings().database_bytes
 _FULL_BYTES = 1 << 20
 
 
-def _space(facts: DoctorFacts) -> Verdict:
+def _space(facts: DoctorFacts) -> CheckResult:
     space = facts.space
     elsewhere = "name a directory that this user can write, with free space, with --data-dir"
     if isinstance(space, Unread):
@@ -48,7 +48,7 @@ def _space(facts: DoctorFacts) -> Verdict:
     return ok(found)
 
 
-def _pidfd(facts: DoctorFacts) -> Verdict:
+def _pidfd(facts: DoctorFacts) -> CheckResult:
     if not isinstance(facts.pidfd, Unread):
         return ok("works")
     return missing(
@@ -58,7 +58,7 @@ def _pidfd(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _processes(facts: DoctorFacts) -> Verdict:
+def _processes(facts: DoctorFacts) -> CheckResult:
     mounts = _mounts(facts)
     if isinstance(facts.status, Unread) or (mounts is not None and not mounts.proc):
         found = facts.status.reason if isinstance(facts.status, Unread) else "not mounted"
@@ -76,7 +76,7 @@ def _processes(facts: DoctorFacts) -> Verdict:
     return ok("mounted")
 
 
-def _cgroups(facts: DoctorFacts) -> Verdict:
+def _cgroups(facts: DoctorFacts) -> CheckResult:
     mounts = _mounts(facts)
     if mounts is None:
         return unclear(facts.mountinfo, "which control groups are mounted is not known")
@@ -120,7 +120,7 @@ def _cgroups(facts: DoctorFacts) -> Verdict:
     return ok(found)
 
 
-def _pressure(facts: DoctorFacts) -> Verdict:
+def _pressure(facts: DoctorFacts) -> CheckResult:
     if isinstance(facts.pressure, str) and facts.pressure.startswith("some "):
         return ok("counted")
     return limited(
@@ -130,7 +130,7 @@ def _pressure(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _open_files(facts: DoctorFacts) -> Verdict:
+def _open_files(facts: DoctorFacts) -> CheckResult:
     if isinstance(facts.open_files, Unread):
         return unclear(facts.open_files, "how many files may be open is not known")
     hard = facts.open_files.hard
@@ -143,7 +143,7 @@ def _open_files(facts: DoctorFacts) -> Verdict:
     )
 
 
-def _swap(facts: DoctorFacts) -> Verdict:
+def _swap(facts: DoctorFacts) -> CheckResult:
     areas = None if isinstance(facts.swaps, Unread) else readings.swap_areas(facts.swaps)
     if areas == 0 or (isinstance(facts.swaps, Unread) and facts.swaps.absent):
         return ok("off")

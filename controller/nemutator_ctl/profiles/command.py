@@ -17,7 +17,7 @@ from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
 from nemutator_ctl.profiles.requests import (
     PATH,
-    RequestedProfile,
+    ShownProfile,
     decode,
     rendering,
     seconds,
@@ -25,7 +25,7 @@ from nemutator_ctl.profiles.requests import (
 )
 from nemutator_ctl.profiles.view import progress, unmade, view
 
-LOOK_AGAIN_S = 0.5
+POLL_S = 0.5
 
 
 def main(argv: Sequence[str]) -> int:
@@ -66,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
     return ExitCode.OK
 
 
-def _made(api: Api, given: argparse.Namespace) -> RequestedProfile:
+def _made(api: Api, given: argparse.Namespace) -> ShownProfile:
     """Ask for it, and wait until it is finished or cannot be made."""
     wanted = target(given.target, given.node)
     question = {"target": wanted, "seconds": seconds(given.seconds), "hz": given.hz}
@@ -76,7 +76,7 @@ def _made(api: Api, given: argparse.Namespace) -> RequestedProfile:
         line = progress(profile, waited_s=time.monotonic() - begun)
         _say(line, last)
         last = line
-        time.sleep(LOOK_AGAIN_S)
+        time.sleep(POLL_S)
         profile = decode(api.get(f"{PATH}/{profile.id}"))
     if last and sys.stderr.isatty():
         sys.stderr.write("\r\x1b[K")
@@ -92,7 +92,7 @@ def _say(line: str, last: str) -> None:
         sys.stderr.write(f"{line.rpartition(',')[0]}\n")
 
 
-def _functions(api: Api, profile: RequestedProfile) -> Sequence[Share]:
+def _functions(api: Api, profile: ShownProfile) -> Sequence[Share]:
     try:
         return functions(pprof.decode(api.content(f"{PATH}/{profile.id}/pprof")))
     except pprof.MalformedProfileError as error:

@@ -17,7 +17,7 @@ RENDERINGS = {".pb.gz": "pprof", ".folded": "folded", ".html": "flamegraph"}
 
 
 @dataclass(frozen=True, slots=True)
-class RequestedProfile:
+class ShownProfile:
     id: str
     title: str
     state: str
@@ -77,14 +77,14 @@ def rendering(file: PurePath) -> str:
     )
 
 
-def decode(document: object) -> RequestedProfile:
+def decode(document: object) -> ShownProfile:
     """The profile in *document*, or an `OperatorError` when there is none."""
     try:
         if not isinstance(document, Mapping):
             raise TypeError
         lost, cpu_seconds = document["lost"], document["cpu_seconds"]
         link = document["link"]
-        return RequestedProfile(
+        return ShownProfile(
             id=_identity(document["id"]),
             title=str(document["title"]),
             state=str(document["state"]),

@@ -5,7 +5,7 @@ from collections.abc import Iterable, Sequence
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles.model import Share
 
-from nemutator_ctl.profiles.requests import RequestedProfile
+from nemutator_ctl.profiles.requests import ShownProfile
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -23,7 +23,7 @@ LAYOUT = (
 )
 
 
-def progress(profile: RequestedProfile, *, waited_s: float) -> str:
+def progress(profile: ShownProfile, *, waited_s: float) -> str:
     """One line while it is not finished."""
     title = visible(profile.title, limit=60)
     if profile.state == "asked":
@@ -36,11 +36,11 @@ def progress(profile: RequestedProfile, *, waited_s: float) -> str:
     return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
 
 
-def view(profile: RequestedProfile, functions: Sequence[Share], *, signing_in: str) -> str:
+def view(profile: ShownProfile, functions: Sequence[Share], *, signing_in: str) -> str:
     return "\n".join([*_head(profile), ""]) + _functions(functions) + _link(profile, signing_in)
 
 
-def _head(profile: RequestedProfile) -> Iterable[str]:
+def _head(profile: ShownProfile) -> Iterable[str]:
     yield (
         f"{visible(profile.title, limit=100)}: {profile.recorded} samples in"
         f" {profile.seconds:.1f} s at {profile.hz} Hz"
@@ -78,13 +78,13 @@ def _functions(functions: Sequence[Share]) -> str:
     return table(LAYOUT, rows) + (f"and {left} more\n" if left > 0 else "")
 
 
-def _link(profile: RequestedProfile, signing_in: str) -> str:
+def _link(profile: ShownProfile, signing_in: str) -> str:
     if profile.link is None or not profile.link.isascii() or not profile.link.isprintable():
         return ""
     return f"\nflame graph: {profile.link}\n  ({signing_in}, if this browser is new here)\n"
 
 
-def unmade(profile: RequestedProfile) -> OperatorError:
+def unmade(profile: ShownProfile) -> OperatorError:
     """Why there is no profile, and what can be done about it."""
     title, why = visible(profile.title, limit=100), visible(profile.reason, limit=500)
     return OperatorError(

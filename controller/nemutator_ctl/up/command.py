@@ -35,7 +35,7 @@ def main(argv: Sequence[str]) -> int:
     arguments = parser.parse_args(argv)
     if not arguments.print_settings:
         _judge_all(arguments)
-        _look_for_packages()
+        _check_packages()
     role = launching.Role(UpSettings, functools.partial(app.run, config=arguments.config), SUMMARY)
     return launching.start("nemutator up", role, arguments)
 
@@ -56,7 +56,7 @@ def _problems(schema: type[Shared], arguments: argparse.Namespace) -> Iterator[s
         yield from error.problems
 
 
-def _look_for_packages() -> None:
+def _check_packages() -> None:
     """Raise when only the command line is installed here: the children would die of it."""
     lacking = sorted({name for name in _required() if not _is_installed(name)})
     if lacking:

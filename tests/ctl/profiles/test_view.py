@@ -3,7 +3,7 @@ from dataclasses import replace
 
 from nemutator_common.profiles.model import Share
 from nemutator_ctl.profiles import view as views
-from nemutator_ctl.profiles.requests import RequestedProfile, decode
+from nemutator_ctl.profiles.requests import ShownProfile, decode
 from nemutator_ctl.profiles.view import LONG_S, MOST_FUNCTIONS, progress, unmade
 
 from tests.ctl.profiles.test_requests import document
@@ -13,7 +13,7 @@ WORK = Share("main.work", "go", flat=60, cumulative=90)
 IDLE = Share("main.idle", "go", flat=30, cumulative=30)
 
 
-def view(profile: RequestedProfile, functions: Sequence[Share]) -> str:
+def view(profile: ShownProfile, functions: Sequence[Share]) -> str:
     return views.view(profile, functions, signing_in="knock first")
 
 
