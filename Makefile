@@ -28,14 +28,25 @@ run: venv-run ## start everything on this machine; ARGS="--data-dir …"
 test: venv-dev ## fast tests: no root, no network; up to 4 minutes
 	@$(PYTEST) $(if $(ARGS),,--numprocesses=auto --maxprocesses=4)
 
+CHECKS := check-style check-types check-imports check-c check-house
+
+# Side by side, and all of them: who broke two things reads of both.
 .PHONY: check
 check: venv-dev ## formatting, types, directions of imports, house rules
+	@$(MAKE) --no-print-directory --jobs --output-sync --keep-going $(CHECKS)
+
+.PHONY: $(CHECKS)
+check-style:
 	@echo '— ruff';          $(BIN)/ruff check --quiet
 	@echo '— ruff format';   $(BIN)/ruff format --check --quiet || \
 	    { echo 'make fmt mends these:'; $(BIN)/ruff format --check; }
+check-types:
 	@echo '— mypy';          $(BIN)/mypy --no-error-summary
-	@echo '— import-linter'; $(BIN)/lint-imports --no-logo || exit 1
+check-imports:
+	@echo '— import-linter'; $(BIN)/lint-imports --no-logo
+check-c:
 	@echo '— C format';      scripts/c-format
+check-house:
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
 .PHONY: e2e
