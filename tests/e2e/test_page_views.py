@@ -214,6 +214,18 @@ def test_an_ended_session_and_a_refusal_say_what_a_person_must_do(
     expect(row(shown, "api.service")).to_be_visible()
 
 
+def test_what_is_wrong_with_the_brain_is_said_on_every_tab(shown: Page, brain: FakeBrain) -> None:
+    brain.warning = "database: no space left"
+    banner = shown.locator("#banner")
+    for view in ("Topology", "Profiles", "Audit"):
+        shown.get_by_role("link", name=view, exact=True).click()
+        poll_again(shown)
+        expect(banner).to_have_text("The controller has a problem: database: no space left.")
+    brain.warning = ""
+    poll_again(shown)
+    expect(banner).to_be_hidden()
+
+
 def test_a_silent_agent_is_said(shown: Page, brain: FakeBrain) -> None:
     brain.nodes = [node(stale=True, age_s=95.0)]
     poll_again(shown)

@@ -179,6 +179,8 @@ class FakeBrain:
     """Of every answer of the API; None: it hangs up."""
     refusal: Json = field(default_factory=lambda: {"error": "no", "remedy": "none"})
     """What it answers with any other status than 200."""
+    warning: str = ""
+    """What it says of itself on each answer."""
     asked: list[str] = field(default_factory=list)
     """Paths of the API that were asked for, in their order."""
     lists: dict[str, list[Json]] = field(default_factory=dict)
@@ -209,6 +211,7 @@ class FakeBrain:
         )
 
     def _answer_api(self, route: Route, path: str, query: str) -> None:
+        headers = {"warning": f'299 nemutator "{self.warning}"'} if self.warning else {}
         self.asked.append(path)
         if route.request.method == "POST":
             self._answer_post(route)
@@ -218,17 +221,21 @@ class FakeBrain:
             route.fulfill(status=self.status, json=self.refusal)
         elif path == "/api/v1/nodes":
             items = [listed(shown) for shown in self.nodes]
-            route.fulfill(json={"kind": "NodeList", "now": 1_760_003_601.2, "items": items})
+            route.fulfill(
+                headers=headers, json={"kind": "NodeList", "now": 1_760_003_601.2, "items": items}
+            )
         elif path == "/api/v1/topology":
             # Of all of them at once it is far too much for a page: a name is asked for.
             [name] = parse_qs(query)["node"]
             found = [shown for shown in copy.deepcopy(self.nodes) if shown["name"] == name]
-            route.fulfill(json={"kind": "Topology", "now": 1_760_003_601.2, "nodes": found})
+            route.fulfill(
+                headers=headers, json={"kind": "Topology", "now": 1_760_003_601.2, "nodes": found}
+            )
         elif path == "/api/v1/history":
             [name] = parse_qs(query)["node"]
-            route.fulfill(json={"node": name, "points": self.points})
+            route.fulfill(headers=headers, json={"node": name, "points": self.points})
         else:
-            route.fulfill(json={"items": copy.deepcopy(self.lists.get(path, []))})
+            route.fulfill(headers=headers, json={"items": copy.deepcopy(self.lists.get(path, []))})
 
     def _answer_post(self, route: Route) -> None:
         parts = urlsplit(route.request.url)

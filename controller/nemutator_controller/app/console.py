@@ -24,6 +24,7 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.listeners import Listener
 from nemutator_controller.console.endpoint import OPEN_PATH, LinkOpening, LinksApi, SigningIn
 from nemutator_controller.console.pages import Pages
+from nemutator_controller.console.problems import Problems
 from nemutator_controller.console.refusals import (
     SIGN_IN_PATH,
     STYLE,
@@ -75,7 +76,7 @@ class LocalConsole:
             name="console",
             address=parse_address(settings.console),
             routes=[*routes, *opening.routes(), *Pages().routes()],
-            middlewares=[gate.admit],
+            middlewares=[gate.admit, Problems(process.readiness).tell],
             operations=frozenset({"healthz"}),
             limits=LIMITS,
         )
@@ -142,7 +143,7 @@ def cluster_console(
         name="console",
         address=parse_address(settings.cluster_console),
         routes=[*routes, *signing_in, *Pages().routes()],
-        middlewares=[middleware],
+        middlewares=[middleware, Problems(process.readiness).tell],
         operations=frozenset({"healthz"}),
         limits=LIMITS,
         tls=tls,

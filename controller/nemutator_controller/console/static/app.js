@@ -63,7 +63,8 @@ function showBanner() {
   const banner = byId("banner");
   hide(banner, said == null);
   text(banner, said ?? "");
-  document.body.classList.toggle("late", said != null && state.answeredAt != null);
+  const late = state.problem != null || state.node?.stale;
+  document.body.classList.toggle("late", Boolean(late && state.answeredAt != null));
 }
 
 function bannerText() {
@@ -77,6 +78,7 @@ function bannerText() {
     const kept = state.answeredAt == null ? "" : "What you see is the last answer.";
     return `The controller does not answer: ${state.problem.message}. ${kept} Trying again …`;
   }
+  if (brain.warning) return `The controller has a problem: ${visible(brain.warning)}.`;
   if (state.list || state.answeredAt == null) return null;
   if (state.chosen != null && state.node == null) {
     return `No node called ${visible(state.chosen)} reports to this controller. Topology shows those that do.`;

@@ -14,6 +14,11 @@ export class RefusedError extends Error {
   }
 }
 
+/** What the brain says is wrong with itself, as of its last answer; empty when nothing is. */
+export let warning = "";
+
+const said = (header) => /^299 \S+ "(.*)"$/.exec(header ?? "")?.[1] ?? "";
+
 const DEADLINE_MS = 5000;
 const CHANGE_DEADLINE_MS = 20000;
 
@@ -57,6 +62,7 @@ async function ask(path, deadlineMs, more) {
     }
     if (response.ok) throw new LostError("its answer is not JSON");
   }
+  warning = said(response.headers.get("warning"));
   if (response.ok) return answer;
   const remedy = String(answer?.remedy ?? "");
   if (response.status === 401) throw new SignedOutError(remedy);

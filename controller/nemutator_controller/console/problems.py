@@ -1,0 +1,32 @@
+"""What is wrong with the brain, said on each answer of its API as API servers warn kubectl.
+
+A full disk stops no reading, so that nobody who only looks would notice it.
+"""
+
+from collections.abc import Awaitable, Callable
+
+from aiohttp import web
+from nemutator_common.readiness import Readiness
+
+from nemutator_controller.access.permissions import API
+
+Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
+
+
+class Problems:
+    def __init__(self, readiness: Readiness) -> None:
+        self._readiness = readiness
+
+    @web.middleware
+    async def tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+        response = await handler(request)
+        if request.path.startswith(API) and (text := said(self._readiness)):
+            # RFC 7234: 299 is a warning that lasts, and is to be shown to a person.
+            response.headers["Warning"] = f'299 nemutator "{text}"'
+        return response
+
+
+def said(readiness: Readiness) -> str:
+    """All problems in one line that fits into a header."""
+    text = "; ".join(f"{part}: {why}" for part, why in readiness.problems().items())
+    return "".join(c if " " <= c <= "~" and c not in '"\\' else "?" for c in text)
