@@ -16,6 +16,7 @@ import subprocess
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 
+from tests.testbed.running import bridges
 from tests.testbed.running.waiting import NotInTimeError, until
 
 MARK = "NEMUTATOR_TESTBED_RUN"
@@ -114,7 +115,7 @@ def clean(directory: Path) -> None:
         raise StillThereError(f"run {directory}: {late}") from None
     for target in reversed(list(mounts_below(directory, _own_mounts()))):
         subprocess.run(["umount", "--lazy", target], check=True)
-    _remove_bridge(bridge_of(directory.name))
+    bridges.remove(bridge_of(directory.name))
     shutil.rmtree(directory, ignore_errors=True)
     # The lock goes with the rest: a directory that stays is cleaned again, and its rest is named.
     if directory.exists():
@@ -171,17 +172,6 @@ def _remove_cgroups(groups: Iterable[Path]) -> bool:
         with contextlib.suppress(OSError):
             group.rmdir()
     return any(group.exists() for group in groups)
-
-
-def _remove_bridge(name: str) -> None:
-    """And its ports: the kernel takes those away some time after their pods, unless it is told."""
-    bridge = Path("/sys/class/net", name)
-    if not bridge.exists():
-        return
-    for port in os.listdir(bridge / "brif"):
-        # Fails when the kernel was faster.
-        subprocess.run(["ip", "link", "delete", port], check=False, capture_output=True)
-    subprocess.run(["ip", "link", "delete", name], check=True)
 
 
 def _own_mounts() -> str:

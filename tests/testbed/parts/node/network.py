@@ -5,16 +5,15 @@ node, and nobody else: there is no default route that could lead further.
 """
 
 import contextlib
-import ipaddress
 import json
 import subprocess
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable
 from dataclasses import dataclass
-from ipaddress import IPv4Address, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
-from typing import Any
 
 from tests.testbed.building.cache import MissingPartError
+from tests.testbed.running import bridges
 from tests.testbed.running.leftovers import bridge_of, nobody_else_begins
 from tests.testbed.running.run import Run
 
@@ -54,17 +53,10 @@ def make(run: Run) -> Network:
     try:
         # Two runs that begin together would see the same subnet free.
         with nobody_else_begins():
-            network = Network(bridge_of(run.id), free_subnet(_taken()))
-            _ip("link", "add", network.bridge, "type", "bridge")
-            _ip("address", "add", f"{network.address}/{PREFIX}", "dev", network.bridge)
-            # Else it takes the lowest of its ports' and changes it as pods come and go.
-            mac = _mac(network.address)
-            _ip("link", "set", network.bridge, "address", mac, "up")
-    except FileNotFoundError:
-        raise MissingPartError("no node: there is no `ip`; remedy: install iproute2") from None
-    except subprocess.CalledProcessError as refused:
-        said = str(refused.stderr).strip()
-        raise MissingPartError(f"no node: no bridge can be made here: {said}") from None
+            network = Network(bridge_of(run.id), free_subnet(bridges.routes()))
+            bridges.make(network.bridge, IPv4Interface((network.address, PREFIX)))
+    except bridges.BridgeRefusedError as refused:
+        raise MissingPartError(f"no node: no bridge can be made here: {refused}") from None
     return network
 
 
@@ -98,26 +90,6 @@ def free_subnet(taken: Iterable[IPv4Network]) -> IPv4Network:
         if not any(subnet.overlaps(other) for other in used):
             return subnet
     raise MissingPartError(f"no node: all of {POOL} is in use on this machine")
-
-
-def routed(routes: Iterable[dict[str, Any]]) -> Iterator[IPv4Network]:
-    """Where routes lead, as `ip -json route` prints them."""
-    for route in routes:
-        if route["dst"] != "default":
-            yield ipaddress.IPv4Network(route["dst"])
-
-
-def _taken() -> list[IPv4Network]:
-    return list(routed(json.loads(_ip("-json", "-4", "route", "show", "table", "all"))))
-
-
-def _mac(address: IPv4Address) -> str:
-    # Locally administered, and another one for each subnet.
-    return ":".join(f"{byte:02x}" for byte in (0x02, 0x00, *address.packed))
-
-
-def _ip(*arguments: str) -> str:
-    return _read("ip", *arguments)
 
 
 def _read(*command: str) -> str:

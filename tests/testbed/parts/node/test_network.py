@@ -14,7 +14,6 @@ from tests.testbed.parts.node.network import (
     Network,
     drops_bridged,
     free_subnet,
-    routed,
 )
 
 FIRST, SECOND, *_ = POOL.subnets(new_prefix=24)
@@ -47,20 +46,6 @@ def test_a_way_out_takes_nothing_and_an_address_its_subnet(
 def test_a_machine_that_uses_all_of_them_gets_no_node() -> None:
     with pytest.raises(MissingPartError, match=r"all of 198\.19\.0\.0/16 is in use"):
         free_subnet(POOL.subnets(new_prefix=17))
-
-
-def test_routes_are_read_as_ip_prints_them() -> None:
-    printed = """[
-        {"dst": "default", "gateway": "192.0.2.1", "dev": "eth0", "flags": []},
-        {"dst": "192.0.2.0/24", "dev": "eth0", "protocol": "kernel", "prefsrc": "192.0.2.2"},
-        {"type": "local", "dst": "127.0.0.1", "dev": "lo", "table": "local"},
-        {"type": "broadcast", "dst": "192.0.2.255", "dev": "eth0", "table": "local"}
-    ]"""
-    assert list(map(str, routed(json.loads(printed)))) == [
-        "192.0.2.0/24",
-        "127.0.0.1/32",
-        "192.0.2.255/32",
-    ]
 
 
 def test_the_plugins_change_nothing_but_the_bridge() -> None:
