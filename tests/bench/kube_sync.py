@@ -8,7 +8,6 @@ import asyncio
 import gc
 import json
 import os
-import random
 import resource
 import statistics
 import subprocess
@@ -30,6 +29,7 @@ from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.processes import own_memory
 
 COUNTS = {"pods": 150_000, "nodes": 5_000, "replicasets": 60_000}
@@ -78,9 +78,9 @@ async def sync(url: str) -> Figures:
         asyncio.TaskGroup() as group,
     ):
         common: dict[str, Any] = {
-            "transport": transport, "clock": SystemClock(), "meter": MemoryMeter(),
-            "roll": random.random,
-        }  # fmt: skip
+            "transport": transport,
+            "process": fake_process(clock=SystemClock()),
+        }
         pods = Informer(
             PODS,
             indexes={"node": by_node, "namespace": by_namespace, "owner": by_owner},

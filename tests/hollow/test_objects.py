@@ -7,7 +7,7 @@ import msgspec
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.kube.objects import Node, Pod
-from nemutator_controller.kube.objects import Workload as ReadWorkload
+from nemutator_controller.kube.objects import WorkloadObject as ReadWorkload
 
 from tests.hollow import nodes, pods, workloads
 from tests.hollow.plan import LABEL, Life, Plan

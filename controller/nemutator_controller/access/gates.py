@@ -73,7 +73,7 @@ class AccessRefusedError(Exception):
 Who = TypeVar("Who")
 
 
-class Rule(Protocol[Who]):
+class AccessRule(Protocol[Who]):
     """How those who call one listener prove who they are, and what each may do.
 
     All of it raises AccessRefusedError; what asks the API server raises UnknownNowError.
@@ -93,7 +93,7 @@ class Gate(Generic[Who]):
 
     def __init__(
         self,
-        rule: Rule[Who],
+        rule: AccessRule[Who],
         *,
         refuse: Callable[[web.Request, AccessRefusedError], web.Response],
         open_to_all: Collection[tuple[str, str]] = (),

@@ -1,6 +1,6 @@
 """People who use the console of a cluster: by a token of their own, and by what RBAC grants them.
 
-Verdicts are kept for a short time only. When the API server cannot be asked nobody is let in who
+ReviewVerdicts are kept for a short time only. When the API server cannot be asked nobody is let in who
 was not let in just now.
 """
 
@@ -14,7 +14,7 @@ from nemutator_controller.access.digests import digest
 from nemutator_controller.access.permissions import Permission
 from nemutator_controller.access.ports import PeopleReviewer
 from nemutator_controller.access.sessions import Sessions
-from nemutator_controller.access.token_reviews import Verdicts
+from nemutator_controller.access.token_reviews import ReviewVerdicts
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.resources import Resource
 from nemutator_controller.kube.reviews import User, Wish
@@ -39,10 +39,10 @@ class People:
         self._clock = process.clock
         self._fresh = fresh
         self._sessions: Sessions[Secret] = Sessions(lasting_s=session_s, most=MOST_SESSIONS)
-        self._users: Verdicts[User | None] = Verdicts(
+        self._users: ReviewVerdicts[User | None] = ReviewVerdicts(
             fresh_s=FRESH_S, outage_s=0, most=2_000, at_once=AT_ONCE, process=process
         )
-        self._allowed: Verdicts[bool] = Verdicts(
+        self._allowed: ReviewVerdicts[bool] = ReviewVerdicts(
             fresh_s=FRESH_S, outage_s=0, most=10_000, at_once=AT_ONCE, process=process
         )
 

@@ -54,7 +54,7 @@ class UnknownNowError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict(Generic[V]):
+class ReviewVerdict(Generic[V]):
     value: V
     at: float
     """By the monotonic clock."""
@@ -63,7 +63,7 @@ class Verdict(Generic[V]):
 
 
 @dataclass(kw_only=True)
-class Verdicts(Generic[V]):
+class ReviewVerdicts(Generic[V]):
     """The last verdict on each question; those that were not used for longest make room."""
 
     fresh_s: float
@@ -72,13 +72,13 @@ class Verdicts(Generic[V]):
     most: int
     at_once: int
     process: Process
-    _kept: OrderedDict[Hashable, Verdict[V]] = field(default_factory=OrderedDict, init=False)
+    _kept: OrderedDict[Hashable, ReviewVerdict[V]] = field(default_factory=OrderedDict, init=False)
     _asking: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
         self._asking = asyncio.Semaphore(self.at_once)
 
-    async def find(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> Verdict[V]:
+    async def find(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> ReviewVerdict[V]:
         """The verdict on *key*, which *ask* gets from the API server; a falsy one is a bad one."""
         now = self.process.clock.monotonic()
         kept = self._kept.get(key)
@@ -92,9 +92,9 @@ class Verdicts(Generic[V]):
         except (KubeError, TimeoutError) as error:
             log.warning("review_failed", {names.ERROR: error})
             if kept is not None and kept.value and now - kept.at < self.outage_s:
-                return Verdict(kept.value, kept.at, outdated=True)
+                return ReviewVerdict(kept.value, kept.at, outdated=True)
             raise UnknownNowError("the API server does not answer") from error
-        verdict = self._kept[key] = Verdict(value, now)
+        verdict = self._kept[key] = ReviewVerdict(value, now)
         self._kept.move_to_end(key)
         while len(self._kept) > self.most:
             self._kept.popitem(last=False)
@@ -108,7 +108,7 @@ class ReviewedCallers:
         self._reviewer = reviewer
         self._accounts = accounts
         self._meter = process.meter
-        self._verdicts: Verdicts[Caller | None] = Verdicts(
+        self._verdicts: ReviewVerdicts[Caller | None] = ReviewVerdicts(
             fresh_s=CALLER_FRESH_S,
             outage_s=CALLER_OUTAGE_S,
             most=MOST_CALLERS,

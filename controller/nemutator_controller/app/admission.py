@@ -55,13 +55,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
         brain = brain_over_http(settings, process)
         async with HttpTransport(configuration, process.meter) as transport, brain:
             policies, namespaces = (
-                Informer(
-                    resource,
-                    transport=transport,
-                    clock=process.clock,
-                    meter=process.meter,
-                    roll=process.dice.random,
-                )
+                Informer(resource, transport=transport, process=process)
                 for resource in (MUTATION_POLICIES, NAMESPACES)
             )
             watched = WatchedCluster(policies, namespaces, process)

@@ -16,7 +16,7 @@ from nemutator_controller.app.cluster_adapters import (
     ResultsOnPods,
     StampedPodChanges,
 )
-from nemutator_controller.app.parts import Phase, Task
+from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.kube.announcing import Announcer
 from nemutator_controller.kube.budget import WriteBudget
@@ -45,7 +45,7 @@ class Cluster:
         leaf: LeafFiles,
         process: Process,
     ) -> None:
-        clock, meter = process.clock, process.meter
+        clock = process.clock
         self.reviewer = Reviewer(transport)
         self.reader = Reader(transport)
         self.writer = Writer(transport, WriteBudget(clock), clock)
@@ -69,20 +69,14 @@ class Cluster:
             ),
             process,
         )
-        self._announcer = Announcer(self.writer, clock, meter, component="nemutator-brain")
+        self._announcer = Announcer(self.writer, process, component="nemutator-brain")
         self.usage_owners = OwnersOfUse(self.watch)
         self.requests = RequestedNow(self.watch, clock=clock)
         self.pods = NamedPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)
-        self._policies = Informer(
-            MUTATION_POLICIES,
-            transport=transport,
-            clock=clock,
-            meter=meter,
-            roll=process.dice.random,
-        )
+        self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
 
     def tasks(self) -> list[Task]:
@@ -94,7 +88,7 @@ class Cluster:
             "follow policies": self._statuses.follow,
             "policies' statuses": self._statuses.tell,
         }
-        return [Task(Phase.WATCH, name, body) for name, body in bodies.items()]
+        return [Task(TaskPhase.WATCH, name, body) for name, body in bodies.items()]
 
 
 @contextlib.asynccontextmanager

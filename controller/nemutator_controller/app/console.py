@@ -21,7 +21,7 @@ from nemutator_controller.access.routes import AllowedRoute, Permissions
 from nemutator_controller.access.sql import SqlSessions
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.listeners import Listener
+from nemutator_controller.app.listeners import BrainListener
 from nemutator_controller.console.endpoint import OPEN_PATH, LinkOpening, LinksApi, SigningIn
 from nemutator_controller.console.pages import Pages
 from nemutator_controller.console.problems import Problems
@@ -61,7 +61,7 @@ class LocalConsole:
     def url(self) -> str:
         return f"http://{self.address()}"
 
-    def listener(self, routes: Sequence[AllowedRoute]) -> Listener:
+    def listener(self, routes: Sequence[AllowedRoute]) -> BrainListener:
         settings, process = self._context.settings, self._context.process
         refusals = ConsoleRefusals(link_needed, process.meter)
         opening = LinkOpening(self._links, self.address, refusals, session_s=settings.session_s)
@@ -80,7 +80,7 @@ class LocalConsole:
             operations=frozenset({"healthz"}),
             limits=LIMITS,
         )
-        return Listener(self._server)
+        return BrainListener(self._server)
 
 
 class ClusterConsole:
@@ -100,7 +100,7 @@ class ClusterConsole:
         port = getattr(parse_address(settings.cluster_console), "port", 443)
         return f"https://nemutator-brain.{settings.namespace}.svc:{port}"
 
-    def listener(self, routes: Sequence[AllowedRoute]) -> Listener:
+    def listener(self, routes: Sequence[AllowedRoute]) -> BrainListener:
         server = cluster_console(
             self._context.settings,
             self._cluster.reviewer,
@@ -108,7 +108,7 @@ class ClusterConsole:
             self._cluster.leaf.tls,
             self._context.process,
         )
-        return Listener(server, self._cluster.registrar.has_leaf)
+        return BrainListener(server, self._cluster.registrar.has_leaf)
 
 
 def cluster_gate(

@@ -5,7 +5,7 @@ import uuid
 from nemutator_common import names
 
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.applying import Applying
@@ -33,7 +33,7 @@ def journal_part(context: BrainContext) -> Part:
     store = SqlJournal(context.database)
     limit = RetentionLimit(seconds=settings.journal_s, records=settings.journal_decisions)
     retention = Retention(store, limit, DECISIONS, process=context.process)
-    tasks = [Task(Phase.SAVE, DECISIONS.task, retention.run)]
+    tasks = [Task(TaskPhase.SAVE, DECISIONS.task, retention.run)]
     replicas = AdmissionReplicas(expected=cluster is not None, process=context.process)
     files = FileObjects(context.process.directory.objects)
     objects = KubeObjects(cluster.reader, cluster.writer) if cluster else files
@@ -44,7 +44,7 @@ def journal_part(context: BrainContext) -> Part:
     if cluster:
         # Pods get their names after the decision about them.
         observer = StampObserver(store, cluster.stamped, process=context.process)
-        tasks.append(Task(Phase.WORK, "stamped pods", observer.run))
+        tasks.append(Task(TaskPhase.WORK, "stamped pods", observer.run))
     else:
         applying = Applying(
             store, files, fresh=fresh_id, advisor=NO_ADVICE, process=context.process

@@ -22,7 +22,7 @@ from nemutator_controller.access.gates import (
 from nemutator_controller.access.link_token import LinkToken
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Phase, Task
+from nemutator_controller.app.parts import Task, TaskPhase
 
 LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
 CONNECTIONS_OF_A_NODE = 3
@@ -36,14 +36,14 @@ UPLINK_RECEIVE_BYTES = 8 << 10
 
 
 @dataclass(frozen=True, slots=True)
-class Listener:
+class BrainListener:
     server: HttpServer
     leaf: asyncio.Event | None = None
     """It is bound as soon as there is a certificate to show; None: before anything else runs."""
 
     @property
     def task(self) -> Task:
-        return Task(Phase.LISTEN, f"http {self.server.name}", self._run)
+        return Task(TaskPhase.LISTEN, f"http {self.server.name}", self._run)
 
     async def _run(self) -> None:
         if self.leaf is not None:
@@ -53,7 +53,7 @@ class Listener:
 
 
 @contextlib.asynccontextmanager
-async def bound(listeners: Sequence[Listener]) -> AsyncIterator[None]:
+async def bound(listeners: Sequence[BrainListener]) -> AsyncIterator[None]:
     """Bind all that need no certificate; close them all at the end."""
     try:
         for listener in listeners:
@@ -65,10 +65,10 @@ async def bound(listeners: Sequence[Listener]) -> AsyncIterator[None]:
             listener.server.close()
 
 
-def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]) -> Listener:
+def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]) -> BrainListener:
     """For whoever can enter the data directory."""
     process = context.process
-    return Listener(
+    return BrainListener(
         HttpServer(
             process=process,
             name="local",
@@ -83,7 +83,7 @@ def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]
 
 def uplink_listener(
     context: BrainContext, cluster: Cluster, routes: Sequence[web.AbstractRouteDef]
-) -> Listener:
+) -> BrainListener:
     """For agents and admission, over the cluster's network."""
     settings, process = context.settings, context.process
     limits = Limits(
@@ -102,7 +102,7 @@ def uplink_listener(
         limits=limits,
         tls=cluster.leaf.tls,
     )
-    return Listener(server, cluster.registrar.has_leaf)
+    return BrainListener(server, cluster.registrar.has_leaf)
 
 
 def _gate(callers: Callers, remedy: str) -> Gate[Caller]:

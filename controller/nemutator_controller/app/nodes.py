@@ -3,7 +3,7 @@
 from nemutator_common import names
 
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.cluster.endpoint import TopologyApi
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.saving import NodeSaver
@@ -11,7 +11,7 @@ from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.ingest.endpoint import Uplink
-from nemutator_controller.ingest.pacing import Pace
+from nemutator_controller.ingest.pacing import ReportPace
 from nemutator_controller.ingest.receiving import Receiver
 from nemutator_controller.ingest.sql import SqlReports
 from nemutator_controller.sizing.keys import ByPath
@@ -31,34 +31,34 @@ HISTORY = RetentionTask(
 
 def nodes_part(context: BrainContext, nodes: Nodes, usages: Usages) -> Part:
     """*usages* learn from what is stored."""
-    settings, database, cluster = context.settings, context.database, context.cluster
-    clock, meter = context.process.clock, context.process.meter
+    settings, process = context.settings, context.process
+    database, cluster = context.database, context.cluster
     saver = NodeSaver(
-        nodes, SqlLatest(database), forget_after_s=settings.history_s, process=context.process
+        nodes, SqlLatest(database), forget_after_s=settings.history_s, process=process
     )
     history = SqlHistory(database)
     limit = RetentionLimit(seconds=settings.history_s, records=settings.history_points)
-    retention = Retention(history, limit, HISTORY, process=context.process)
+    retention = Retention(history, limit, HISTORY, process=process)
     owners = cluster.usage_owners if cluster else ByPath()
-    reports = LearningStore(SqlReports(database, record), usages, owners, process=context.process)
-    pace = Pace(nodes, reports_per_s=settings.reports_per_s, meter=meter)
+    reports = LearningStore(SqlReports(database, record), usages, owners, process=process)
+    pace = ReportPace(nodes, reports_per_s=settings.reports_per_s, meter=process.meter)
 
     def stale_after_s() -> float:
-        return max(settings.stale_after_s, pace.missed_after_s(now=clock.now()))
+        return max(settings.stale_after_s, pace.missed_after_s(now=process.clock.now()))
 
     topology = TopologyApi(
         nodes,
         stale_after_s=stale_after_s,
         whose=cluster.watch if cluster else NO_PODS,
-        process=context.process,
+        process=process,
     )
-    receiver = Receiver(reports, nodes, pace, meter=meter, clock=clock)
+    receiver = Receiver(reports, nodes, pace, process)
     return Part(
-        routes=[*topology.routes(), *HistoryApi(history, process=context.process).routes()],
-        uplink=Uplink(receiver, meter=meter).routes(),
+        routes=[*topology.routes(), *HistoryApi(history, process=process).routes()],
+        uplink=Uplink(receiver, process.meter).routes(),
         restore=saver.restore,
         tasks=[
-            Task(Phase.SAVE, "nodes", saver.run),
-            Task(Phase.SAVE, HISTORY.task, retention.run),
+            Task(TaskPhase.SAVE, "nodes", saver.run),
+            Task(TaskPhase.SAVE, HISTORY.task, retention.run),
         ],
     )

@@ -12,7 +12,7 @@ from nemutator_controller.access.routes import AllowedRoute
 from nemutator_controller.ingest.sql import StreamHandler
 
 
-class Phase(enum.IntEnum):
+class TaskPhase(enum.IntEnum):
     """When a task starts. Tasks stop in the opposite order."""
 
     SAVE = 1
@@ -26,7 +26,7 @@ class Phase(enum.IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Task:
-    phase: Phase
+    phase: TaskPhase
     name: str
     run: Callable[[], Coroutine[Any, Any, None]]
 

@@ -3,7 +3,7 @@
 from collections.abc import Callable
 
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.profiles.agents import AgentsApi
 from nemutator_controller.profiles.annotated import AnnotatedProfiles
@@ -13,7 +13,7 @@ from nemutator_controller.profiles.records import KnownPod
 from nemutator_controller.profiles.sql import SqlProfiles
 
 
-class NoPods:
+class NoNamedPods:
     """Off clusters no pod has a name. A `KnownPods`."""
 
     def find(self, name: str) -> KnownPod | None:
@@ -30,14 +30,14 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
     queue = ProfileQueue(
         store, most=settings.profiles, most_bytes=settings.profile_bytes, process=context.process
     )
-    pods = cluster.pods if cluster else NoPods()
+    pods = cluster.pods if cluster else NoNamedPods()
     api = ProfilesApi(queue, store, nodes=nodes.all, pods=pods, link=link, process=context.process)
-    tasks = [Task(Phase.WORK, "profiles", queue.run)]
+    tasks = [Task(TaskPhase.WORK, "profiles", queue.run)]
     if cluster:
         annotated = AnnotatedProfiles(
             queue, cluster.annotated, cluster.results, link=link, process=context.process
         )
-        tasks.append(Task(Phase.WORK, "annotated pods", annotated.run))
+        tasks.append(Task(TaskPhase.WORK, "annotated pods", annotated.run))
     return Part(
         routes=api.routes(),
         uplink=AgentsApi(queue, process=context.process).routes(),

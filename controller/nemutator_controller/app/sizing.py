@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part, Phase, Task
+from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.sizing.endpoint import AdviceApi
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.saving import UsageSaver
@@ -26,5 +26,5 @@ def sizing_part(context: BrainContext, usages: Usages) -> Part:
         routes=advice.routes(),
         uplink=advice.uplink_routes(),
         restore=saver.restore,
-        tasks=[Task(Phase.SAVE, "usages", saver.run)],
+        tasks=[Task(TaskPhase.SAVE, "usages", saver.run)],
     )

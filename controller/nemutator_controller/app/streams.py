@@ -11,6 +11,5 @@ from nemutator_controller.ingest.sql import SqlStreams, StreamHandler
 
 def streams_part(context: BrainContext, handlers: Mapping[str, StreamHandler]) -> Part:
     """*handlers* by stream."""
-    clock, meter = context.process.clock, context.process.meter
-    receiver = StreamReceiver(SqlStreams(context.database, handlers), meter=meter, clock=clock)
-    return Part(uplink=Streams(receiver, handlers, meter=meter).routes())
+    receiver = StreamReceiver(SqlStreams(context.database, handlers), context.process)
+    return Part(uplink=Streams(receiver, handlers, context.process.meter).routes())

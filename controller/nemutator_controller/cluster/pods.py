@@ -6,7 +6,7 @@ from typing import Protocol
 
 from nemutator_controller.cluster.owners import workload
 from nemutator_controller.kube.objects import Object, Pod
-from nemutator_controller.kube.store import Snapshot
+from nemutator_controller.kube.store import StoreSnapshot
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,9 +45,9 @@ class NoPods:
 class ClusterSnapshot:
     """A `PodLookup` of one moment; the pods are indexed by uid."""
 
-    pods: Snapshot[Pod]
-    replica_sets: Snapshot[Object]
-    jobs: Snapshot[Object]
+    pods: StoreSnapshot[Pod]
+    replica_sets: StoreSnapshot[Object]
+    jobs: StoreSnapshot[Object]
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
         pod = self.pod(pod_uid) if pod_uid else None

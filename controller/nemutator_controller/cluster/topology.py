@@ -15,7 +15,7 @@ from nemutator_controller.cluster.pods import NoPods, PodLookup
 NO_PODS = NoPods()
 
 
-class Selector(Protocol):
+class LabelMatcher(Protocol):
     def matches(self, labels: Mapping[str, str]) -> bool: ...
 
 
@@ -24,7 +24,7 @@ class Filter:
     """Which workloads and processes to show."""
 
     namespace: str | None = None
-    selector: Selector | None = None
+    selector: LabelMatcher | None = None
 
     def admits(self, labels: Mapping[str, str]) -> bool:
         if self.namespace is not None and self.namespace != labels["namespace"]:

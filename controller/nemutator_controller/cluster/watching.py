@@ -32,23 +32,18 @@ class ClusterWatch:
         transport: Transport,
         process: Process,
     ) -> None:
-        clock, meter, roll = process.clock, process.meter, process.dice.random
         self._process = process
         self._taken: _Taken | None = None
         self.pods: Informer[Pod] = Informer(
             PODS,
             transport=transport,
-            clock=clock,
-            meter=meter,
-            roll=roll,
+            process=process,
             indexes={"uid": by_uid},
         )
         self.replica_sets: Informer[Object] = Informer(
-            REPLICA_SETS, transport=transport, clock=clock, meter=meter, roll=roll
+            REPLICA_SETS, transport=transport, process=process
         )
-        self.jobs: Informer[Object] = Informer(
-            JOBS, transport=transport, clock=clock, meter=meter, roll=roll
-        )
+        self.jobs: Informer[Object] = Informer(JOBS, transport=transport, process=process)
         process.readiness.fail(PART, "the cluster's pods are not listed yet")
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:

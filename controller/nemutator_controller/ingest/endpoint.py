@@ -1,6 +1,7 @@
 """The uplink over HTTP: `wire.REPORTS_PATH` and `wire.STREAMS_PATH`."""
 
 from collections.abc import Awaitable, Collection
+from dataclasses import dataclass
 
 from aiohttp import web
 from nemutator_common import names
@@ -23,10 +24,10 @@ from nemutator_controller.ingest.records import decode_records
 RETRY_AFTER_S = 5
 
 
+@dataclass(frozen=True, slots=True)
 class Uplink:
-    def __init__(self, receiver: Receiver, *, meter: Meter) -> None:
-        self._receiver = receiver
-        self._meter = meter
+    receiver: Receiver
+    meter: Meter
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -36,24 +37,23 @@ class Uplink:
 
     async def _take(self, request: web.Request) -> web.Response:
         async def take() -> Ack:
-            return await self._receiver.receive(decode(await body_of(request)), request[CALLER])
+            return await self.receiver.receive(decode(await body_of(request)), request[CALLER])
 
-        return await _acknowledge(take(), self._meter)
+        return await _acknowledge(take(), self.meter)
 
     async def _tell(self, request: web.Request) -> web.Response:
         node, epoch = request.query.get("node", ""), request.query.get("epoch", "")
         return await _acknowledge(
-            self._receiver.acknowledged(node, epoch, request[CALLER]), self._meter
+            self.receiver.acknowledged(node, epoch, request[CALLER]), self.meter
         )
 
 
+@dataclass(frozen=True, slots=True)
 class Streams:
-    """*known*: the streams that somebody stores."""
-
-    def __init__(self, receiver: StreamReceiver, known: Collection[str], *, meter: Meter) -> None:
-        self._receiver = receiver
-        self._known = known
-        self._meter = meter
+    receiver: StreamReceiver
+    known: Collection[str]
+    """The streams that somebody stores."""
+    meter: Meter
 
     def routes(self) -> list[web.RouteDef]:
         path = f"{STREAMS_PATH}{{stream}}"
@@ -61,26 +61,26 @@ class Streams:
 
     async def _take(self, request: web.Request) -> web.Response:
         stream = request.match_info["stream"]
-        if stream not in self._known:
+        if stream not in self.known:
             return self._unknown()
 
         async def take() -> Ack:
             batch = decode_records(await body_of(request))
-            return await self._receiver.receive(stream, batch, request[CALLER])
+            return await self.receiver.receive(stream, batch, request[CALLER])
 
-        return await _acknowledge(take(), self._meter)
+        return await _acknowledge(take(), self.meter)
 
     async def _tell(self, request: web.Request) -> web.Response:
         stream = request.match_info["stream"]
-        if stream not in self._known:
+        if stream not in self.known:
             return self._unknown()
         writer, epoch = request.query.get("writer", ""), request.query.get("epoch", "")
         return await _acknowledge(
-            self._receiver.acknowledged(stream, writer, epoch, request[CALLER]), self._meter
+            self.receiver.acknowledged(stream, writer, epoch, request[CALLER]), self.meter
         )
 
     def _unknown(self) -> web.Response:
-        return _refuse(self._meter, 404, "stream", "no such stream", "send one that wire.py names")
+        return _refuse(self.meter, 404, "stream", "no such stream", "send one that wire.py names")
 
 
 async def _acknowledge(ack: Awaitable[Ack], meter: Meter) -> web.Response:

@@ -24,7 +24,7 @@ def every_s(nodes: int, *, reports_per_s: float) -> float:
     return round(wanted, 1) if wanted >= LEAST_S else 0.0
 
 
-class Pace:
+class ReportPace:
     def __init__(self, view: NodesView, *, reports_per_s: float, meter: Meter) -> None:
         self._view = view
         self._reports_per_s = reports_per_s

@@ -1,13 +1,14 @@
 """What happens to a batch: refused with a reason, or seen, stored and acknowledged."""
 
+from dataclasses import dataclass
+
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 from nemutator_common.wire import Ack, Batch, StreamBatch
 
 from nemutator_controller.access.callers import Caller
 from nemutator_controller.ingest.batches import check
-from nemutator_controller.ingest.pacing import Pace
+from nemutator_controller.ingest.pacing import ReportPace
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records
 
@@ -20,15 +21,12 @@ class TooManyNodesError(Exception):
     """No further node fits."""
 
 
+@dataclass(frozen=True, slots=True)
 class Receiver:
-    def __init__(
-        self, store: ReportStore, view: NodesView, pace: Pace, *, meter: Meter, clock: Clock
-    ) -> None:
-        self._store = store
-        self._view = view
-        self._pace = pace
-        self._meter = meter
-        self._clock = clock
+    store: ReportStore
+    view: NodesView
+    pace: ReportPace
+    process: Process
 
     async def receive(self, batch: Batch, caller: Caller) -> Ack:
         """Acknowledge *batch* once all of it is stored; sending it again changes nothing.
@@ -37,37 +35,36 @@ class Receiver:
         history has a gap, and the agent keeps what was not acknowledged.
         """
         _admit(caller, batch.node)
-        now = self._clock.now()
+        now = self.process.clock.now()
         check(batch, now=now)
-        if not self._view.see(batch.node, batch.epoch, batch.envelopes[-1], now=now):
+        if not self.view.see(batch.node, batch.epoch, batch.envelopes[-1], now=now):
             raise TooManyNodesError
-        stored = await self._store.store(batch, now=now)
-        self._meter.count(names.REPORTS_STORED, len(stored.fresh))
-        self._meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
-        self._meter.count(names.REPORTS_LOST, stored.lost)
-        return Ack(batch.epoch, stored.seq, self._pace.every_s(now=now))
+        stored = await self.store.store(batch, now=now)
+        self.process.meter.count(names.REPORTS_STORED, len(stored.fresh))
+        self.process.meter.count(names.REPORTS_REPEATED, len(batch.envelopes) - len(stored.fresh))
+        self.process.meter.count(names.REPORTS_LOST, stored.lost)
+        return Ack(batch.epoch, stored.seq, self.pace.every_s(now=now))
 
     async def acknowledged(self, node: str, epoch: str, caller: Caller) -> Ack:
         """How far *epoch* is stored, for an agent that wonders what to send."""
         _admit(caller, node)
-        seq = await self._store.stored_up_to(node, epoch)
-        return Ack(epoch, seq, self._pace.every_s(now=self._clock.now()))
+        seq = await self.store.stored_up_to(node, epoch)
+        return Ack(epoch, seq, self.pace.every_s(now=self.process.clock.now()))
 
 
+@dataclass(frozen=True, slots=True)
 class StreamReceiver:
     """The same for records of other streams, each of which has one kind of writer."""
 
-    def __init__(self, store: StreamStore, *, meter: Meter, clock: Clock) -> None:
-        self._store = store
-        self._meter = meter
-        self._clock = clock
+    store: StreamStore
+    process: Process
 
     async def receive(self, stream: str, batch: StreamBatch, caller: Caller) -> Ack:
         """Acknowledge *batch* once all of it is stored; sending it again changes nothing."""
         if not caller.may_write(stream, batch.writer):
             raise ForbiddenNodeError
         check_records(batch)
-        stored = await self._store.store(stream, batch, now=self._clock.now())
+        stored = await self.store.store(stream, batch, now=self.process.clock.now())
         repeated = len(batch.records) - stored.fresh
         for result, count in (
             ("stored", stored.fresh),
@@ -75,14 +72,14 @@ class StreamReceiver:
             ("lost", stored.lost),
         ):
             if count:
-                self._meter.count(names.STREAM_RECORDS, count, stream=stream, result=result)
+                self.process.meter.count(names.STREAM_RECORDS, count, stream=stream, result=result)
         return Ack(batch.epoch, stored.seq)
 
     async def acknowledged(self, stream: str, writer: str, epoch: str, caller: Caller) -> Ack:
         """Up to which number all records of *epoch* are stored."""
         if not caller.may_write(stream, writer):
             raise ForbiddenNodeError
-        return Ack(epoch, await self._store.stored_up_to(stream, writer, epoch))
+        return Ack(epoch, await self.store.stored_up_to(stream, writer, epoch))
 
 
 def _admit(caller: Caller, node: str) -> None:

@@ -13,8 +13,7 @@ from hashlib import blake2b
 from typing import Any, Literal
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError, NotFoundError
@@ -67,11 +66,11 @@ class Announcer:
     """`announce` from anywhere in the loop; `run` does the writing."""
 
     def __init__(
-        self, writer: Writer, clock: Clock, meter: Meter, *, component: str, capacity: int = 256
+        self, writer: Writer, process: Process, *, component: str, capacity: int = 256
     ) -> None:
         self._writer = writer
-        self._clock = clock
-        self._meter = meter
+        self._clock = process.clock
+        self._meter = process.meter
         self._component = component
         self._capacity = capacity
         self._pending: OrderedDict[News, int] = OrderedDict()

@@ -12,14 +12,13 @@ says what is wrong, and before the first complete list there is no snapshot at a
 import asyncio
 import contextlib
 import logging
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.clocks import Clock
-from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_controller.kube import calls
 from nemutator_controller.kube.calls import Call, Selection
@@ -46,7 +45,7 @@ from nemutator_controller.kube.lines import LineSplitter
 from nemutator_controller.kube.objects import Metadata, Object
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import Resource
-from nemutator_controller.kube.store import Change, Index, Replacement, Snapshot, Store
+from nemutator_controller.kube.store import Change, Index, Replacement, Store, StoreSnapshot
 from nemutator_controller.kube.subscribing import Subscribers, Subscription
 
 log = logging.getLogger(__name__)
@@ -65,7 +64,7 @@ NAMED_UNDECODABLE = 1000
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Pace:
+class InformerPace:
     """How patient an informer is."""
 
     page: int = 500
@@ -109,24 +108,21 @@ class Informer(Generic[T]):
         resource: Resource[T],
         *,
         transport: Transport,
-        clock: Clock,
-        meter: Meter,
-        roll: Callable[[], float],
+        process: Process,
         selection: Selection = EVERYTHING,
         indexes: Mapping[str, Index[T]] | None = None,
-        pace: Pace | None = None,
+        pace: InformerPace | None = None,
     ) -> None:
-        """*roll* gives numbers in [0, 1), for jitter."""
         self._resource = resource
         self._selection = selection
         self._transport = transport
-        self._clock = clock
-        self._meter = meter
-        self._roll = roll
-        self._pace = pace or Pace()
+        self._clock = process.clock
+        self._meter = process.meter
+        self._dice = process.dice
+        self._pace = pace or InformerPace()
         self._decoder = Decoder(resource.shape)
         self._store: Store[T] = Store(indexes or {})
-        self._subscribers: Subscribers[T] = Subscribers(resource.plural, meter)
+        self._subscribers: Subscribers[T] = Subscribers(resource.plural, process.meter)
         self._synced = asyncio.Event()
         self._failures = 0
         self._list_because: str | None = "first"
@@ -144,7 +140,7 @@ class Informer(Generic[T]):
         """Wait for the first complete picture."""
         await self._synced.wait()
 
-    def snapshot(self) -> Snapshot[T]:
+    def snapshot(self) -> StoreSnapshot[T]:
         if not self._synced.is_set():
             raise NotSyncedError(
                 f"{self._resource.plural} are not listed yet: {self.problem or 'still listing'}"
@@ -235,7 +231,7 @@ class Informer(Generic[T]):
             self._resource,
             self._selection,
             resource_version="" if replacement else self._store.resource_version,
-            timeout_s=self._pace.watch_s * (1 + self._roll()),
+            timeout_s=self._pace.watch_s * (1 + self._dice.random()),
         )
         splitter = LineSplitter()
         heard = False
@@ -308,7 +304,7 @@ class Informer(Generic[T]):
     def _complete(self, replacement: Replacement[T], version: str) -> None:
         changes = replacement.commit(version)
         self._list_because = None
-        self._relist_at = self._clock.monotonic() + self._pace.relist_s * (1 + self._roll())
+        self._relist_at = self._clock.monotonic() + self._pace.relist_s * (1 + self._dice.random())
         self._page_next = False
         self.problem = None
         self._publish(changes)
@@ -358,4 +354,6 @@ class Informer(Generic[T]):
         await self._clock.sleep(delay_s)
 
     def _delay_s(self, error: KubeError, failures: int) -> float:
-        return max(error.retry_after_s, self._pace.backoff.delay_s(failures, roll=self._roll()))
+        return max(
+            error.retry_after_s, self._pace.backoff.delay_s(failures, roll=self._dice.random())
+        )

@@ -181,7 +181,7 @@ class WorkloadSpec(Shape, frozen=True, gc=False):
     """None: a kind that has none (a DaemonSet)."""
 
 
-class Workload(Object, frozen=True, gc=False):
+class WorkloadObject(Object, frozen=True, gc=False):
     """A Deployment, StatefulSet or DaemonSet: who makes pods, and what they ask for."""
 
     spec: WorkloadSpec

@@ -105,7 +105,7 @@ class FrozenMap(Mapping[str, V]):
         return self._size
 
 
-class Snapshot(Generic[T]):
+class StoreSnapshot(Generic[T]):
     """All objects of a resource as they were at one moment; it never changes."""
 
     __slots__ = ("_indexes", "objects", "resource_version")
@@ -147,9 +147,9 @@ class Store(Generic[T]):
     def __len__(self) -> int:
         return len(self._objects)
 
-    def snapshot(self) -> Snapshot[T]:
+    def snapshot(self) -> StoreSnapshot[T]:
         indexes = {name: indexed.frozen() for name, indexed in self._indexes.items()}
-        return Snapshot(self._objects.frozen(), indexes, self.resource_version)
+        return StoreSnapshot(self._objects.frozen(), indexes, self.resource_version)
 
     def put(self, new: T) -> tuple[Change[T], ...]:
         return self.put_as(new.metadata.key, new)

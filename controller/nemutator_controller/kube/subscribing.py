@@ -10,7 +10,7 @@ from nemutator_common import names
 from nemutator_common.meters import Meter
 
 from nemutator_controller.kube.objects import Object
-from nemutator_controller.kube.store import Change, Snapshot
+from nemutator_controller.kube.store import Change, StoreSnapshot
 
 T = TypeVar("T", bound=Object)
 
@@ -19,7 +19,7 @@ T = TypeVar("T", bound=Object)
 class Resync(Generic[T]):
     """Forget what you know: this is everything."""
 
-    snapshot: Snapshot[T]
+    snapshot: StoreSnapshot[T]
 
 
 class Subscription(Generic[T]):
@@ -30,7 +30,7 @@ class Subscription(Generic[T]):
     folds what comes always ends with what the informer has.
     """
 
-    def __init__(self, look: Callable[[], Snapshot[T]], capacity: int) -> None:
+    def __init__(self, look: Callable[[], StoreSnapshot[T]], capacity: int) -> None:
         self._look = look
         self._capacity = capacity
         self._changes: deque[Change[T]] = deque()

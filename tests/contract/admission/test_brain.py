@@ -11,7 +11,6 @@ from typing import Any
 import msgspec
 from nemutator_common import names
 from nemutator_common.data_directory_files import prepare, read_link_token
-from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
     BrainOverHttp,
@@ -71,13 +70,11 @@ class Listener:
 
 def listener(brain: BrainOverHttp) -> Listener:
     meter, clock = MemoryMeter(), SystemClock()
-    silent: dict[str, Any] = {
-        "transport": ScriptedTransport(), "clock": clock, "meter": meter, "roll": lambda: 0.5,
-    }  # fmt: skip
+    process = fake_process(clock=clock, meter=meter)
     watched = WatchedCluster(
-        Informer(MUTATION_POLICIES, **silent),
-        Informer(NAMESPACES, **silent),
-        process=fake_process(readiness=Readiness(), clock=clock, meter=meter),
+        Informer(MUTATION_POLICIES, transport=ScriptedTransport(), process=process),
+        Informer(NAMESPACES, transport=ScriptedTransport(), process=process),
+        process=process,
     )
     documents = DocumentsOverHttp(brain)
     tasks = tuple(

@@ -4,7 +4,6 @@ A behaviour that the real server shows differently is a mistake of the fake. A t
 server can be made to do is for the fake alone, and says why in its parametrisation.
 """
 
-import random
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from typing import TypeVar
@@ -14,7 +13,7 @@ from nemutator_common.backoff import Backoff
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.configuration import Fixed
-from nemutator_controller.kube.informing import Informer, Pace
+from nemutator_controller.kube.informing import Informer, InformerPace
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
@@ -31,6 +30,7 @@ from tests.contract.kube.variants import FAKE, REAL
 from tests.fakes.kube.conversation import Conversation
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.testbed.parts.control_plane import Cluster
 
 T = TypeVar("T", bound=Object)
@@ -89,10 +89,8 @@ class Client:
         return Informer(
             resource,
             transport=self.transport,
-            clock=SystemClock(),
-            meter=self.meter,
-            roll=random.random,
-            pace=Pace(backoff=Backoff(first_s=0.02, longest_s=0.1)),
+            process=fake_process(clock=SystemClock(), meter=self.meter),
+            pace=InformerPace(backoff=Backoff(first_s=0.02, longest_s=0.1)),
         )
 
 

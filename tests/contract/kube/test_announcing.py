@@ -13,11 +13,16 @@ from tests.contract.kube.places import Place
 from tests.contract.kube.refusals import pod
 from tests.contract.kube.waiting import until
 from tests.fakes.kube.conversation import Conversation
+from tests.fakes.process import fake_process
 
 
 @pytest.fixture
 async def announcer(client: Client) -> AsyncIterator[Announcer]:
-    announcer = Announcer(client.write, SystemClock(), client.meter, component="nemutator-test")
+    announcer = Announcer(
+        client.write,
+        fake_process(clock=SystemClock(), meter=client.meter),
+        component="nemutator-test",
+    )
     async with asyncio.TaskGroup() as group:
         task = group.create_task(announcer.run())
         yield announcer

@@ -6,9 +6,9 @@ from nemutator_controller.access.token_reviews import (
     CALLER_FRESH_S,
     CALLER_OUTAGE_S,
     ReviewedCallers,
+    ReviewVerdict,
+    ReviewVerdicts,
     UnknownNowError,
-    Verdict,
-    Verdicts,
 )
 from nemutator_controller.kube.failures import UnavailableError
 
@@ -83,11 +83,11 @@ async def test_a_refusal_does_not_become_a_grant_while_the_server_is_away() -> N
 
 
 class Asked:
-    """Verdicts on single letters, and how often each was asked for."""
+    """ReviewVerdicts on single letters, and how often each was asked for."""
 
     def __init__(self, *, most: int = 10, outage_s: float = 0) -> None:
         self.clock = ManualClock()
-        self.verdicts: Verdicts[bool] = Verdicts(
+        self.verdicts: ReviewVerdicts[bool] = ReviewVerdicts(
             fresh_s=10,
             outage_s=outage_s,
             most=most,
@@ -98,7 +98,7 @@ class Asked:
         self.asked: list[str] = []
         self.away = False
 
-    async def find(self, key: str) -> Verdict[bool]:
+    async def find(self, key: str) -> ReviewVerdict[bool]:
         async def ask() -> bool:
             self.asked.append(key)
             if self.away:

@@ -44,14 +44,9 @@ class Play:
     def __init__(self, policies: list[Said | list[Said]], namespaces: list[Said]) -> None:
         self.clock, self.meter, self.health = ManualClock(), MemoryMeter(), Readiness()
         self.transports = ScriptedTransport(*policies), ScriptedTransport(*namespaces)
-        policies_informer = Informer(
-            MUTATION_POLICIES, transport=self.transports[0], clock=EagerClock(), meter=self.meter,
-            roll=lambda: 0.5,
-        )  # fmt: skip
-        namespaces_informer = Informer(
-            NAMESPACES, transport=self.transports[1], clock=EagerClock(), meter=self.meter,
-            roll=lambda: 0.5,
-        )  # fmt: skip
+        eager = fake_process(clock=EagerClock(), meter=self.meter)
+        policies_informer = Informer(MUTATION_POLICIES, transport=self.transports[0], process=eager)
+        namespaces_informer = Informer(NAMESPACES, transport=self.transports[1], process=eager)
         self.watched = WatchedCluster(
             policies_informer,
             namespaces_informer,

@@ -8,7 +8,7 @@ from nemutator_controller.ingest.pacing import (
     COUNTED_S,
     LEAST_S,
     MISSED,
-    Pace,
+    ReportPace,
     every_s,
 )
 
@@ -36,7 +36,7 @@ def test_together_they_send_no_more_unless_that_would_blind_us(nodes: int, per_s
 
 def test_nodes_that_are_gone_do_not_count() -> None:
     view = Nodes(most=500)
-    pace = Pace(view, reports_per_s=1, meter=MemoryMeter())
+    pace = ReportPace(view, reports_per_s=1, meter=MemoryMeter())
     (envelope,) = batch((1,)).envelopes
     for number in range(10):
         view.see(f"n{number}", "e1", envelope, now=NOW)
@@ -53,7 +53,7 @@ def test_nodes_that_are_gone_do_not_count() -> None:
 
 def test_a_clock_that_was_set_back_does_not_hold_the_pace() -> None:
     view = Nodes(most=500)
-    pace = Pace(view, reports_per_s=1, meter=MemoryMeter())
+    pace = ReportPace(view, reports_per_s=1, meter=MemoryMeter())
     assert pace.every_s(now=NOW) == 0
     (envelope,) = batch((1,)).envelopes
     view.see("n1", "e1", envelope, now=NOW - 3_600)

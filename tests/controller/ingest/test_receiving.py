@@ -5,7 +5,7 @@ from nemutator_controller.access.callers import Caller
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
-from nemutator_controller.ingest.pacing import COUNT_AGAIN_S, Pace
+from nemutator_controller.ingest.pacing import COUNT_AGAIN_S, ReportPace
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
@@ -17,6 +17,7 @@ from tests.fakes.batches import NOW, batch
 from tests.fakes.brain_stores import MemoryReports, MemoryStreams
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 
 ANYBODY = Caller(None)
 
@@ -26,9 +27,10 @@ class Brain:
         self.store = MemoryReports()
         self.nodes = Nodes(most=most)
         self.meter = MemoryMeter()
-        pace = Pace(self.nodes, reports_per_s=2, meter=self.meter)
         self.clock = ManualClock(NOW)
-        self.receiver = Receiver(self.store, self.nodes, pace, meter=self.meter, clock=self.clock)
+        process = fake_process(clock=self.clock, meter=self.meter)
+        pace = ReportPace(self.nodes, reports_per_s=2, meter=self.meter)
+        self.receiver = Receiver(self.store, self.nodes, pace, process)
 
 
 async def test_a_batch_is_acknowledged_counted_and_shown() -> None:
@@ -114,7 +116,9 @@ class StreamBrain:
     def __init__(self) -> None:
         self.store = MemoryStreams()
         self.meter = MemoryMeter()
-        self.receiver = StreamReceiver(self.store, meter=self.meter, clock=ManualClock(NOW))
+        self.receiver = StreamReceiver(
+            self.store, fake_process(clock=ManualClock(NOW), meter=self.meter)
+        )
 
     def counted(self, result: str) -> float:
         return self.meter.value(names.STREAM_RECORDS, stream="grants", result=result)

@@ -14,6 +14,7 @@ from nemutator_controller.kube.writing import Writer
 
 from tests.controller.kube.test_store import thing
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
 
 NEWS = news_about(PODS, thing("web"), "Resized", "cpu 1 → 2", warning=True)
@@ -27,7 +28,7 @@ async def told(
     """After *script* was used up by one announcement after the other."""
     transport, clock, meter = ScriptedTransport(*script), EagerClock(), MemoryMeter()
     writer = Writer(transport, WriteBudget(clock), clock)
-    announcer = Announcer(writer, clock, meter, component="brain")
+    announcer = Announcer(writer, fake_process(clock=clock, meter=meter), component="brain")
     async with asyncio.TaskGroup() as group:
         task = group.create_task(announcer.run())
         for _ in range(times):
@@ -76,7 +77,9 @@ async def test_a_refused_event_is_counted_and_the_next_one_told() -> None:
 async def test_what_does_not_fit_is_dropped_and_counted() -> None:
     clock, meter = EagerClock(), MemoryMeter()
     writer = Writer(ScriptedTransport(), WriteBudget(clock), clock)
-    announcer = Announcer(writer, clock, meter, component="brain", capacity=2)
+    announcer = Announcer(
+        writer, fake_process(clock=clock, meter=meter), component="brain", capacity=2
+    )
     for name in ("a", "b", "c", "a"):
         announcer.announce(news_about(PODS, thing(name), "R", "n"))
     assert meter.value(names.KUBE_EVENTS_DROPPED, reason="full") == 1

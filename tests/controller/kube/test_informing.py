@@ -17,7 +17,7 @@ from nemutator_controller.kube.failures import (
     UnknownResourceError,
     UntrustedError,
 )
-from nemutator_controller.kube.informing import Informer, NotSyncedError, Pace
+from nemutator_controller.kube.informing import Informer, InformerPace, NotSyncedError
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.store import by_node
@@ -25,6 +25,7 @@ from nemutator_controller.kube.subscribing import Resync
 
 from tests.controller.kube.pods import bookmark, event, expired, pod, pods
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
 
 NO_WATCH_LIST = InvalidError("watch pods", "sendInitialEvents is forbidden")
@@ -48,13 +49,18 @@ class Played:
 
 
 @contextlib.asynccontextmanager
-async def played(*script: Said | Iterable[Said], pace: Pace | None = None) -> AsyncIterator[Played]:
+async def played(
+    *script: Said | Iterable[Said], pace: InformerPace | None = None
+) -> AsyncIterator[Played]:
     """The informer after the whole *script*, waiting for more."""
     transport, clock, meter = ScriptedTransport(*script), EagerClock(), MemoryMeter()
     informer = Informer(
-        PODS, transport=transport, clock=clock, meter=meter, roll=lambda: 0.5,
-        indexes={"node": by_node}, pace=pace,
-    )  # fmt: skip
+        PODS,
+        transport=transport,
+        process=fake_process(clock=clock, meter=meter),
+        indexes={"node": by_node},
+        pace=pace,
+    )
     async with asyncio.TaskGroup() as group:
         task = group.create_task(informer.run())
         async with asyncio.timeout(5):
@@ -238,7 +244,7 @@ async def test_a_restored_server_that_knows_no_newer_version_is_listed_again() -
 async def test_a_restored_server_that_is_silent_is_listed_again_in_time() -> None:
     """Its versions are older than ours, so no watch of ours hears anything."""
     restored = stream(event("ADDED", pod("z", 2)), bookmark(3, end=True))
-    async with played([*synced(), CUT], restored, pace=Pace(relist_s=0.7)) as it:
+    async with played([*synced(), CUT], restored, pace=InformerPace(relist_s=0.7)) as it:
         assert it.names == {"z"}
         assert it.versions() == ["", "", "3"]
         assert it.meter.value(names.KUBE_LISTS, resource="pods", reason="periodic") == 1
@@ -264,7 +270,7 @@ async def test_a_clock_jump_is_harmless() -> None:
 
 
 async def test_initial_events_without_end_fall_back_to_pages() -> None:
-    pace = Pace(first_list_s=-1)
+    pace = InformerPace(first_list_s=-1)
     async with played([event("ADDED", pod("a"))], pods(pod("a"), version=4), pace=pace) as it:
         assert it.names == {"a"}
         assert [call.verb for call in it.transport.calls] == ["watch", "list", "watch"]
@@ -293,9 +299,8 @@ async def test_a_subscriber_folds_to_the_same_picture() -> None:
     """With the deletion that no event told, and with a name that came back as another object."""
     again = stream(event("ADDED", pod("b", 12, uid="other")), bookmark(20, end=True), CUT)
     transport = ScriptedTransport([*synced(), CUT], GONE, again)
-    informer = Informer(
-        PODS, transport=transport, clock=EagerClock(), meter=MemoryMeter(), roll=lambda: 0.0
-    )
+    process = fake_process(clock=EagerClock(), roll=0.0)
+    informer = Informer(PODS, transport=transport, process=process)
     seen: list[tuple[str, bool, bool]] = []
     async with asyncio.timeout(5), asyncio.TaskGroup() as group:
         with informer.subscribe("test") as subscription:

@@ -51,9 +51,10 @@ class Play:
         self.clock, self.meter = ManualClock(), LoudMeter()
         self.reads, self.writes = ScriptedTransport(*watched), ScriptedTransport(*written)
         self.informer = Informer(
-            MUTATION_POLICIES, transport=self.reads, clock=EagerClock(), meter=self.meter,
-            roll=lambda: 0.5,
-        )  # fmt: skip
+            MUTATION_POLICIES,
+            transport=self.reads,
+            process=fake_process(clock=EagerClock(), meter=self.meter),
+        )
         writer = Writer(self.writes, WriteBudget(EagerClock()), EagerClock())
         self.telling = PolicyStatusWriter(
             self.informer, writer, process=fake_process(meter=self.meter, clock=self.clock)

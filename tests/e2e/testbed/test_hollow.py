@@ -19,6 +19,7 @@ from nemutator_controller.kube.store import by_owner
 from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.hollow.fleet import Fleet
 from tests.hollow.plan import LABEL, Plan
 from tests.testbed.parts.control_plane import Cluster
@@ -46,9 +47,7 @@ async def informed(transport: HttpTransport) -> AsyncIterator[Informer[Pod]]:
     informer = Informer(
         PODS,
         transport=transport,
-        clock=SystemClock(),
-        meter=MemoryMeter(),
-        roll=random.random,
+        process=fake_process(clock=SystemClock()),
         selection=Selection(labels=f"{LABEL}={PLAN.name}"),
         indexes={"owner": by_owner},
     )

@@ -195,12 +195,9 @@ async def test_a_fault_is_said_where_the_person_looks(
     )
     async with HttpTransport(Fixed(access), meter) as transport:
         writer = Writer(transport, WriteBudget(clock), clock)
-        informer = Informer(
-            MUTATION_POLICIES, transport=transport, clock=clock, meter=meter, roll=lambda: 0.5
-        )
-        telling = PolicyStatusWriter(
-            informer, writer, process=fake_process(meter=meter, clock=clock)
-        )
+        process = fake_process(clock=clock, meter=meter)
+        informer = Informer(MUTATION_POLICIES, transport=transport, process=process)
+        telling = PolicyStatusWriter(informer, writer, process=process)
         async with asyncio.TaskGroup() as group:
             runs = informer.run, telling.follow, telling.tell
             tasks = [group.create_task(run()) for run in runs]

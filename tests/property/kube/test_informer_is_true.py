@@ -7,12 +7,12 @@ the 2 000 and more that count.
 
 import asyncio
 import random
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from nemutator_controller.kube.informing import Informer, NotSyncedError, Pace
+from nemutator_controller.kube.informing import Informer, InformerPace, NotSyncedError
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.store import by_node
@@ -21,7 +21,7 @@ from nemutator_controller.kube.subscribing import Resync, Subscription
 from tests.controller.kube.pods import pod
 from tests.fakes.kube.kinds import PODS as POD_KIND
 from tests.fakes.kube.store import Store
-from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock
 from tests.property.kube.in_process import InProcess
 
@@ -77,9 +77,11 @@ async def play(script: list[tuple[object, ...]], watch_list: bool, page: int, se
     server, follower, clock = Store(), Follower(), EagerClock()
     transport = InProcess(server, watch_list=watch_list, page=page)
     informer = Informer(
-        PODS, transport=transport, clock=clock, meter=MemoryMeter(), roll=dice.random,
+        PODS,
+        transport=transport,
+        process=replace(fake_process(clock=clock), dice=dice),
         indexes={"node": by_node},
-    )  # fmt: skip
+    )
     async with asyncio.timeout(20), asyncio.TaskGroup() as group:
         with informer.subscribe("follower", capacity=CAPACITY) as subscription:
             tasks = [
@@ -92,7 +94,7 @@ async def play(script: list[tuple[object, ...]], watch_list: bool, page: int, se
                 # Only time tells that one: the watch ends in order, and the hour is over.
                 transport.down = 0
                 await turns_of_the_loop(200)
-                clock.elapsed += 2 * Pace().relist_s
+                clock.elapsed += 2 * InformerPace().relist_s
                 transport.cut()
             await at_rest(informer, follower, server, transport)
             for task in tasks:
