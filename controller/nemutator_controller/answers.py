@@ -5,7 +5,7 @@ from aiohttp import web
 
 
 def answer(document: object, *, status: int = 200) -> web.Response:
-    """*document* as JSON; what it says is true now, so nobody may keep it."""
+    """*document* as JSON, which nobody may store: it is true only now."""
     return web.Response(
         body=msgspec.json.encode(document),
         status=status,
@@ -15,7 +15,7 @@ def answer(document: object, *, status: int = 200) -> web.Response:
 
 
 def unless_known(request: web.Request, document: object, *, tag: str) -> web.Response:
-    """*document*, unless who asks says that it has the one with this *tag*.
+    """*document*, unless the caller has the one with this *tag* already.
 
     The tag is weak: the same for as long as no decision would be another.
     """

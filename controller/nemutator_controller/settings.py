@@ -95,8 +95,8 @@ class BrainSettings(Shared):
     )
     sized_containers: int = setting(
         10_000,
-        "Containers whose use is remembered for advice; further ones wait until one of them was unheard"
-        " of for an hour.",
+        "Containers whose use is remembered for advice; further ones wait until nothing has come of one of"
+        " them for an hour.",
         check=between(1, 1_000_000),
     )
     profiles: int = setting(

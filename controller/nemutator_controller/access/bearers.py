@@ -1,4 +1,4 @@
-"""Tokens as callers show them, and who they make their bearer in this installation."""
+"""Tokens as callers show them, and who their bearer is in this installation."""
 
 import re
 from collections.abc import Mapping, Sequence
@@ -40,7 +40,7 @@ def account(namespace: str, name: str) -> str:
 
 
 def bearer(authorization: str | None) -> Secret | None:
-    """The token in an `Authorization` header; None: there is none of a sane size."""
+    """The token in an `Authorization` header; None: there is none, or none of a sane size."""
     scheme, _, token = (authorization or "").partition(" ")
     token = token.strip()
     if scheme.lower() != "bearer" or not token or len(token) > LONGEST_TOKEN:
@@ -49,7 +49,7 @@ def bearer(authorization: str | None) -> Secret | None:
 
 
 def may_be_projected(token: Secret) -> bool:
-    """Whether it looks like a service account's: all else need not be asked about."""
+    """Whether it looks like a token of a service account; about others the API server is not asked."""
     return _JWT.fullmatch(token.reveal()) is not None
 
 

@@ -1,4 +1,4 @@
-"""What a browser's headers say about who really asks, and what it may do with our answers."""
+"""What the headers of a browser's request say about its sender, and what a browser may do with our answers."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -46,7 +46,7 @@ def distrust(method: str, headers: Mapping[str, str], hosts: frozenset[str]) -> 
 def is_foreign(method: str, headers: Mapping[str, str]) -> bool:
     """Whether another page may have made a browser ask for a change, over TLS.
 
-    There the name is proven by the certificate, so that only who asked needs a look.
+    There the certificate proves the host, so that only the origin has to be checked.
     """
     if method in {"GET", "HEAD"}:
         return False
@@ -56,5 +56,5 @@ def is_foreign(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def is_prefetch(headers: Mapping[str, str]) -> bool:
-    """Nobody clicked yet: a one-time key must not be used up by a browser's guess."""
+    """Nobody has clicked yet: a browser's guess must not use up a one-time key."""
     return "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))

@@ -16,7 +16,7 @@ UPLINK_PATH = "/uplink/v1/"
 _OF_AGENTS = (REPORTS_PATH, PROFILE_REQUESTS_PATH, PROFILES_PATH)
 
 LONGEST_NAME = 253
-"""Characters of a node's name: a DNS subdomain's limit."""
+"""In characters: a node is named as a DNS subdomain is."""
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]*[A-Za-z0-9])?")
 

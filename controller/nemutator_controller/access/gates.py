@@ -20,12 +20,12 @@ from nemutator_controller.answers import refusal
 from nemutator_controller.kube.reviews import User
 
 CALLER = web.RequestKey("caller", Caller)
-"""Where the gate of a listener for processes leaves who asks."""
+"""The gate of a listener for processes stores the caller under it."""
 
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 ConsoleAddress = Callable[[], TcpAddress]
-"""With port 0 it is not known before the listener is bound."""
+"""It is asked for late: port 0 is replaced when the listener is bound."""
 
 CLUSTER_COOKIE = "__Host-nemutator"
 """The prefix makes browsers insist: over TLS, of this host alone, for all paths."""
@@ -99,7 +99,7 @@ class Gate(Generic[Who]):
         open_to_all: Collection[tuple[str, str]] = (),
         protection: Mapping[str, str] = NOTHING,
     ) -> None:
-        """*protection* is a header by its name, for all answers that do not set it themselves."""
+        """*protection* has headers by name, for answers that do not set them themselves."""
         self._rule = rule
         self._refuse = refuse
         self._open_to_all = frozenset(open_to_all)

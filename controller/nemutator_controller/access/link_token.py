@@ -1,4 +1,4 @@
-"""Local callers: whoever can read the link token may enter the data directory anyway."""
+"""Callers on this machine: whoever can read the link token can enter the data directory anyway."""
 
 import logging
 

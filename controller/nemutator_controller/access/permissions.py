@@ -19,7 +19,7 @@ class Permission:
     verb: Verb
     resource: str
     narrows: bool = False
-    """Its answer keeps to the namespace that the query names, so leave for that one is enough."""
+    """Its answer keeps to the namespace that the query names, so that permission there is enough."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.resource}.{names.DOMAIN}"

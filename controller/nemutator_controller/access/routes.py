@@ -22,14 +22,14 @@ class AllowedRoute(web.AbstractRouteDef):
 def allowed(
     verb: Verb, resource: str, route: web.RouteDef, *, narrows: bool = False
 ) -> AllowedRoute:
-    """*route*, for whom RBAC allows to *verb* *resource*."""
+    """*route*, for people whom RBAC allows to *verb* *resource*."""
     if not route.path.startswith(API):
         raise ValueError(f"{route.path} does not belong to the API")
     return AllowedRoute(route, Permission(verb, resource, narrows))
 
 
 class Permissions:
-    """Those of all routes of one listener."""
+    """The permissions of all routes of one listener."""
 
     def __init__(self, routes: Iterable[AllowedRoute]) -> None:
         self._needed: Mapping[tuple[str, str], Permission] = {
@@ -37,7 +37,7 @@ class Permissions:
         }
 
     def needed(self, request: web.Request) -> Permission | None:
-        """What *request* needs; None: it has no route of the API, so that nobody may make it."""
+        """What *request* needs; None: it has no route of the API, and is refused."""
         method = "GET" if request.method == "HEAD" else request.method
         resource = request.match_info.route.resource
         return None if resource is None else self._needed.get((method, resource.canonical))

@@ -38,7 +38,7 @@ class Sessions(Generic[V]):
         return session
 
     def restore(self, sessions: Iterable[Session[V]], *, now: float) -> None:
-        """Let in again who was let in before a restart."""
+        """Accept *sessions* again that were open before a restart."""
         for session in sessions:
             self._open.pop(session.digest, None)
             self._open = {key: one for key, one in self._open.items() if one.expires_at > now}

@@ -1,1 +1,1 @@
-"""Wires the processes of the controller, one file for each: the only ones that know everybody."""
+"""Wires the processes of the controller: only these files know all features."""

@@ -93,8 +93,8 @@ class Cluster:
 
 @contextlib.asynccontextmanager
 async def in_cluster(settings: BrainSettings, process: Process) -> AsyncIterator[Cluster]:
-    """By the service account of this pod."""
-    # Nobody supervises us here who would make one.
+    """As the service account of this pod."""
+    # Here is no `nemutator up` that would make one.
     renew_link_token(process.directory)
     configuration = InCluster(process.clock, mount=settings.service_account)
     async with HttpTransport(configuration, process.meter) as transport:
@@ -102,5 +102,5 @@ async def in_cluster(settings: BrainSettings, process: Process) -> AsyncIterator
 
 
 def _service(name: str, namespace: str) -> list[str]:
-    """As what a Service is called from inside of the cluster."""
+    """The names of a Service inside of the cluster."""
     return [f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local", name]

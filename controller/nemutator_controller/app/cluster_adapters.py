@@ -27,17 +27,17 @@ from nemutator_controller.profiles.records import (
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 REQUESTED_S = 30.0
-"""How old what containers ask for may be: gathering it looks at every pod."""
+"""Requests of containers may be so old: gathering them reads every pod."""
 
 INTERESTING = 1_000
-"""Changes of pods that may wait for who looks for annotations."""
+"""Changes of pods that may wait until their annotations are read."""
 
 AT_ONCE = 500
-"""Pods that are looked at without a turn of the loop."""
+"""Pods that are read without a turn of the loop."""
 
 
 class OwnersOfUse:
-    """The `Whose` of sizing."""
+    """The `UsageOwners` of sizing."""
 
     def __init__(self, watch: ClusterWatch) -> None:
         self._watch = watch
@@ -45,7 +45,7 @@ class OwnersOfUse:
     def of(self, node: str, summary: Summary) -> ContainerKey | None:
         placed = self._watch.of(node, summary.pod_uid, summary.container_id)
         # A pod's own cgroup is the sum of its containers, which are sized one by one.
-        # A part of a container is not one, and what is given to it is nowhere to be seen.
+        # A program is a part of a container, for which nothing can be requested.
         if placed is None or placed.container is None or summary.program is not None:
             return None
         return ContainerKey(
@@ -106,7 +106,7 @@ class PodsThatAsk:
 
 
 class StampedPodChanges:
-    """The `MarkedPods` of the journal."""
+    """The `StampedPods` of the journal."""
 
     def __init__(self, watch: ClusterWatch) -> None:
         self._watch = watch
@@ -167,7 +167,7 @@ def _marked(pod: Pod) -> StampedPod | None:
 
 
 async def _requested(picture: ClusterSnapshot) -> dict[ContainerKey, Requested]:
-    """What the newest pod of each workload asks for, container by container."""
+    """What the newest pod of each workload requests, container by container."""
     newest: dict[tuple[str, PodOwner], Pod] = {}
     for number, pod in enumerate(picture.pods.objects.values(), 1):
         workload = (pod.metadata.namespace, picture.owner(pod))

@@ -39,7 +39,7 @@ UPLINK_RECEIVE_BYTES = 8 << 10
 class BrainListener:
     server: HttpServer
     leaf: asyncio.Event | None = None
-    """It is bound as soon as there is a certificate to show; None: before anything else runs."""
+    """Set as soon as there is a certificate: then it is bound. None: it is bound before anything runs."""
 
     @property
     def task(self) -> Task:

@@ -32,7 +32,7 @@ class Task:
 
 
 async def nothing() -> None:
-    """What a part restores that remembers nothing."""
+    """For a part that remembers nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +48,6 @@ class Part:
 
 
 def add_tasks(supervisor: Supervisor, tasks: Iterable[Task]) -> None:
-    """By phase; those of one phase as they are given."""
+    """Tasks are added by phase, those of one phase in the given order."""
     for task in sorted(tasks, key=lambda task: task.phase):
         supervisor.add(task.name, task.run)

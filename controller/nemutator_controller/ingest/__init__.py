@@ -1,1 +1,1 @@
-"""The other end of the uplink of agents and admission: is it sane, is it new, is it stored."""
+"""The brain's end of the uplink: what agents and admission send is checked, and stored once."""

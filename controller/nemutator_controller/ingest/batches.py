@@ -22,11 +22,11 @@ MOST_WORKLOADS = 5_000
 MOST_PROCESSES = 20_000
 MOST_MISSING = 200
 MOST_SUMMARIES = 20_000
-"""Of 5 000 groups, after an absence of the brain that is a minute of them."""
+"""After an outage of the brain, that is one minute of 5 000 groups."""
 LONGEST_TEXT = 1_000
 LONGEST_PATH = 4_096
 LARGEST_NUMBER = 2.0**53
-"""Beyond, JavaScript and SQLite's REAL no longer tell neighbours apart; no machine has so much."""
+"""Beyond it, JavaScript and SQLite's REAL cannot tell neighbours apart; no machine has so much."""
 
 FUTURE_S = 300.0
 """How far an agent's clock may run ahead of ours: its points would hide the true ones until then."""
@@ -102,17 +102,17 @@ def _check_report(report: Report, *, now: float) -> None:
         raise RefusedBatchError("bounds", "processes: one is there twice")
 
 
-def _count(what: str, things: tuple[object, ...], *, most: int) -> None:
-    if len(things) > most:
-        raise RefusedBatchError("bounds", f"{what}: {len(things)}, at most {most} are taken")
+def _count(what: str, members: tuple[object, ...], *, most: int) -> None:
+    if len(members) > most:
+        raise RefusedBatchError("bounds", f"{what}: {len(members)}, at most {most} are taken")
 
 
 def _check_numbers(numbers: Sequence[float]) -> None:
-    # All at once: a full node's report has 3 000. Only a sum tells of NaN, which compares with none.
+    # All at once: a full node's report has 3 000. Only a sum shows a NaN, which compares with nothing.
     if min(numbers) >= 0 and max(numbers) <= LARGEST_NUMBER and math.isfinite(sum(numbers)):
         return
     wrong = next(number for number in numbers if not 0 <= number <= LARGEST_NUMBER)
-    shown = f"{wrong:g}" if math.isfinite(wrong) else "infinite or no number"
+    shown = f"{wrong:g}" if math.isfinite(wrong) else "infinite, or not a number"
     raise RefusedBatchError("number", f"a number is out of range: {shown}")
 
 

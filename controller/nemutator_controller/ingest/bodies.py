@@ -1,4 +1,4 @@
-"""A body, read so that nobody keeps it."""
+"""Reads a request's body so that nobody keeps it."""
 
 from aiohttp import web
 
@@ -7,7 +7,7 @@ async def body_of(request: web.Request) -> bytes:
     """All of it, up to the listener's bound.
 
     `request.read()` keeps it, and aiohttp keeps the last request of a connection until the next one
-    comes: of 5 000 idle agents that would be 5 000 reports, 0.2 MB each, or 8 after an outage.
+    comes: for 5 000 idle agents that would be 5 000 reports of 0.2 MB each, or of 8 MB after an outage.
     """
     body = bytearray()
     async for piece in request.content.iter_any():

@@ -7,13 +7,13 @@ from nemutator_common.wire import LONGEST_PACE_S
 from nemutator_controller.ingest.ports import NodesView
 
 LEAST_S = 1.0
-"""Below, nobody is asked for anything."""
+"""Below it, no node is asked to report less often."""
 
 MISSED = 3
 """Reports in a row without which a node may be lost, and is not only slow."""
 
 COUNTED_S = 300.0
-"""A node that was not heard of for so long has gone."""
+"""A node that has not reported for so long is gone."""
 
 COUNT_AGAIN_S = 5.0
 
@@ -42,5 +42,5 @@ class ReportPace:
         return self._every_s
 
     def missed_after_s(self, *, now: float) -> float:
-        """How long nothing is heard of a node until its reports are missing."""
+        """After how long without a report one counts as missing."""
         return MISSED * self.every_s(now=now)

@@ -13,7 +13,7 @@ class Stored:
     before: int
     """The number up to which this epoch was stored already."""
     fresh: tuple[Envelope, ...]
-    """Those that were new, now stored for good."""
+    """Those that were new; now they are stored for good."""
 
     @property
     def seq(self) -> int:

@@ -18,7 +18,7 @@ class ForbiddenNodeError(Exception):
 
 
 class TooManyNodesError(Exception):
-    """No further node fits."""
+    """There is no room for a further node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,7 +31,7 @@ class Receiver:
     async def receive(self, batch: Batch, caller: Caller) -> Ack:
         """Acknowledge *batch* once all of it is stored; sending it again changes nothing.
 
-        What is shown does not wait for the disk: with a full one the picture goes on, only the
+        What is shown does not wait for the disk: when that is full, the page stays current, only the
         history has a gap, and the agent keeps what was not acknowledged.
         """
         _admit(caller, batch.node)
@@ -76,7 +76,7 @@ class StreamReceiver:
         return Ack(batch.epoch, stored.seq)
 
     async def acknowledged(self, stream: str, writer: str, epoch: str, caller: Caller) -> Ack:
-        """Up to which number all records of *epoch* are stored."""
+        """The number up to which all records of *epoch* are stored."""
         if not caller.may_write(stream, writer):
             raise ForbiddenNodeError
         return Ack(epoch, await self.store.stored_up_to(stream, writer, epoch))

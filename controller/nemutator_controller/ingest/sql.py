@@ -14,7 +14,7 @@ from nemutator_controller.ingest.progress import Stored, fresh_of
 from nemutator_controller.ingest.records import StoredRecords, fresh_records
 
 KEPT_EPOCHS = 8
-"""Cursors kept for a node: its agent's last lives. An older one has nothing left to send."""
+"""Cursors that are kept of a node, one for each life of its agent: older ones have nothing left to send."""
 
 Record = Callable[[Connection, str, Sequence[Envelope]], None]
 """Writes what it makes of a node's new reports, in the transaction that acknowledges them."""

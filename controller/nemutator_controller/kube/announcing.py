@@ -1,6 +1,6 @@
-"""Kubernetes Events of ours: what we did to an object, where its owner looks first.
+"""Our Kubernetes Events: they say what we did to an object where its owner looks first.
 
-Telling must never hold up doing: `announce` returns at once. The same news about the same object is
+Saying must never hold up doing: `announce` returns at once. The same news about the same object is
 one Event that counts, and what does not fit or cannot be written is dropped and counted.
 """
 
@@ -32,7 +32,7 @@ LONGEST_NOTE = 1024
 
 @dataclass(frozen=True, slots=True)
 class News:
-    """Something that happened to one object. Equal news are told once, with a count."""
+    """Something that happened to one object. Equal news become one Event with a count."""
 
     api_version: str
     kind: str
@@ -53,9 +53,9 @@ class _Told:
 
 
 def news_about(
-    resource: Resource[Any], thing: Object, reason: str, note: str, *, warning: bool = False
+    resource: Resource[Any], about: Object, reason: str, note: str, *, warning: bool = False
 ) -> News:
-    metadata = thing.metadata
+    metadata = about.metadata
     return News(
         resource.api_version, resource.kind, metadata.namespace, metadata.name, metadata.uid,
         reason, note[:LONGEST_NOTE], "Warning" if warning else "Normal",
@@ -113,7 +113,7 @@ class Announcer:
             try:
                 await self._writer.merge_patch(EVENTS, namespace, name, again)
             except NotFoundError:
-                # The server forgot it: it is made anew, with its count.
+                # The server has forgotten it: it is created again, with its count.
                 pass
             else:
                 return
@@ -142,7 +142,7 @@ class Announcer:
 
 
 def event_name(news: News, first_at: float) -> str:
-    """The same for the same news of one life of ours, so that a lost answer makes no second one."""
+    """The same news have the same name while this process lives: a lost answer makes no second one."""
     said = "\0".join((news.uid, news.reason, news.note, news.type, repr(first_at)))
     return f"{news.name[:200]}.{blake2b(said.encode(), digest_size=8).hexdigest()}"
 

@@ -26,7 +26,7 @@ class TokenBucket:
 
 
 class WriteBudget:
-    """Shared by everybody of a process who writes to one API server."""
+    """All that a process writes to one API server shares it."""
 
     def __init__(
         self,

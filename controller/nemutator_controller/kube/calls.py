@@ -29,16 +29,16 @@ class Call:
     asked: str
     query: Mapping[str, str] = field(default_factory=lambda: MappingProxyType({}))
     body: bytes = field(default=b"", repr=False)
-    """Never shown: a TokenReview has somebody's token in it."""
+    """It is never shown: a TokenReview contains somebody's token."""
     content_type: str = JSON
     accept: str = JSON
     compressed: bool = False
-    """Ask for gzip: worth it for lists, while for a watch it costs more CPU than it saves."""
+    """Ask for gzip: it pays for lists, while for a watch it costs more CPU than it saves."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Selection:
-    """Which objects of a resource: all of them, unless narrowed."""
+    """Which objects of a resource are meant: all of them, unless it is narrowed."""
 
     namespace: str = ""
     labels: str = ""
@@ -153,7 +153,7 @@ def patching(
 
 
 def deleting(resource: Resource[Any], namespace: str, name: str, body: bytes) -> Call:
-    """*body* is DeleteOptions, which say all: the server then looks at no query."""
+    """*body* is a DeleteOptions with every option in it: the server then ignores the query."""
     return Call(
         verb="delete",
         method="DELETE",

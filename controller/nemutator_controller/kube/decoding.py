@@ -19,7 +19,7 @@ INITIAL_EVENTS_END = "k8s.io/initial-events-end"
 
 
 class NotAListError(Exception):
-    """What came is no list of Kubernetes: never to be taken for an empty one."""
+    """What came is not a list of Kubernetes; it must never be taken for an empty one."""
 
 
 class Added(msgspec.Struct, Generic[T], frozen=True, gc=False, tag="ADDED", tag_field="type"):

@@ -40,7 +40,7 @@ class UntrustedError(KubeError):
 
 
 class UnauthorizedError(KubeError):
-    """The credentials are not accepted, fresh ones neither."""
+    """The credentials are not accepted, and fresh ones were not accepted either."""
 
 
 class ForbiddenError(KubeError):
@@ -126,7 +126,7 @@ def from_answer(asked: str, code: int, body: bytes, retry_after: str = "") -> Ku
     except msgspec.DecodeError:
         status = Status(message=body[:LONGEST_MESSAGE].decode(errors="replace"))
         if code == 404:
-            # The server answers for an object with a Status, for a path that it has not with text.
+            # About an object the server answers with a Status, about an unknown path with text.
             return UnknownResourceError(asked, "the server does not serve this API")
     return from_status(asked, status, code=code, retry_after_s=_seconds(retry_after))
 
@@ -140,10 +140,10 @@ def from_status(
     said = (status.message or status.reason or "no reason given")[:LONGEST_MESSAGE]
     kind = _BY_REASON.get(status.reason) or _BY_CODE.get(code)
     if kind is NotFoundError and status.details == _NOTHING:
-        # Of an object that is not there the details say which one.
+        # For an object that is not there, the details say which one it is.
         kind = UnknownResourceError
     if _TOO_LARGE in status.message:
-        # etcd's own refusal, which comes as a 500 without a reason: later it is as large.
+        # This is etcd's refusal, a 500 without a reason. Waiting makes the object no smaller.
         kind = InvalidError
     if kind is None:
         kind = UnavailableError if code >= 500 or code == 0 else InvalidError

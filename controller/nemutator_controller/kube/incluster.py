@@ -49,7 +49,7 @@ class InCluster:
             try:
                 self._last = _Read(self._read(), now)
             except OperatorError:
-                # Kubelet is swapping the files, or the volume is going with the pod.
+                # Kubelet is replacing the files, or the volume is being removed with the pod.
                 if self._last is None:
                     raise
         return self._last.access

@@ -1,6 +1,6 @@
-"""Keeping a picture of one resource true, for as long as the process lives.
+"""Keeps a copy of one resource true for as long as the process lives.
 
-The picture comes as a watch that begins with everything (WatchList) where the server has that, else
+The copy comes as a watch that begins with everything (WatchList) where the server has that, else
 as a list in pages; then a watch follows every change. A watch goes on from the version of the last
 event or bookmark and from nowhere else. What the server has forgotten (410) is listed again, and
 whatever is then missing is reported as gone.
@@ -74,30 +74,30 @@ class InformerPace:
     """For one page, before the list begins again: its token lives for five minutes."""
 
     first_list_s: float = 300.0
-    """For everything that a WatchList sends first. KEP-3157 saw 60 s for 165 000 pods."""
+    """All that a WatchList sends first may take so long. KEP-3157 saw 60 s for 165 000 pods."""
 
     watch_s: float = 300.0
-    """At least so long the server keeps a watch, at most twice: so they do not end all at once."""
+    """The server keeps a watch so long, or up to twice as long, so that not all end at once."""
 
     idle_s: float = 150.0
-    """Silence after which a connection is dead. Bookmarks come about every minute."""
+    """After so long a silence a connection is dead: bookmarks come about every minute."""
 
     brief_s: float = 1.0
-    """A watch that ends sooner, having said nothing, counts as a failure."""
+    """A watch that ends sooner without an event counts as a failure."""
 
     relist_s: float = 3600.0
-    """At least so long a picture is trusted, at most twice. A server restored from a backup without
-    raised versions is silent on a watch from a newer one, until its own versions have passed it."""
+    """A copy is trusted so long, or up to twice as long. A server restored from a backup without raised
+    versions is silent on a watch from a newer one, until its own versions have passed it."""
 
     stuck_after: int = 5
-    """Failures in a row after which the version itself is doubted: a server restored from a backup
-    knows none of the newer ones, and says so in many ways."""
+    """After so many failures in a row the version itself is doubted: a server restored from a
+    backup knows none of the newer ones, and says so in many ways."""
 
     backoff: Backoff = BACKOFF
 
 
 class NotSyncedError(Exception):
-    """There is no complete picture yet. An empty one would be a lie."""
+    """There is no complete copy yet. An empty one would be a lie."""
 
 
 class Informer(Generic[T]):
@@ -134,10 +134,10 @@ class Informer(Generic[T]):
         self.undecodable: dict[str, str] = {}
         """Objects whose present state cannot be read, and why."""
         self.problem: KubeError | None = None
-        """Why the picture is not being kept up to date now."""
+        """Why the copy is not being kept up to date now."""
 
     async def synced(self) -> None:
-        """Wait for the first complete picture."""
+        """Wait for the first complete copy."""
         await self._synced.wait()
 
     def snapshot(self) -> StoreSnapshot[T]:
@@ -149,7 +149,7 @@ class Informer(Generic[T]):
 
     @contextlib.contextmanager
     def subscribe(self, name: str, *, capacity: int = 10_000) -> Iterator[Subscription[T]]:
-        """What changes while inside. *name* is for the metric that says who is slow."""
+        """Changes while the context is open. *name* is for the metric that says who is slow."""
         subscription = Subscription(self.snapshot, capacity)
         self._subscribers.add(name, subscription)
         if self._synced.is_set():
@@ -188,7 +188,7 @@ class Informer(Generic[T]):
             await self._watch(self._store.replacing())
         except InvalidError:
             if self._list_because is not None:
-                # Refused by its name: the feature is off. Said once, remembered for ever.
+                # The server refuses the option by its name: the feature is off, and stays off.
                 self._watch_list = False
                 return
             raise
@@ -200,8 +200,8 @@ class Informer(Generic[T]):
             page = await self._page(after)
             for bad in page.undecodable:
                 self._skip(bad, replacement)
-            for thing in page.items:
-                replacement.offer(thing)
+            for item in page.items:
+                replacement.offer(item)
             after = page.next
             if not after:
                 break
@@ -317,7 +317,7 @@ class Informer(Generic[T]):
             self._subscribers.begin()
 
     def _skip(self, bad: Undecodable, replacement: Replacement[T] | None) -> None:
-        """What we know of the object stays: it is old, but it is not gone."""
+        """What is known of the object stays: it is old, but the object is not gone."""
         self._meter.count(names.KUBE_UNDECODABLE, resource=self._resource.plural)
         if replacement and bad.key:
             replacement.keep(bad.key)

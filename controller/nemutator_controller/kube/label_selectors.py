@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from typing import NoReturn
 
 LONGEST = 64 * 1024
-"""Characters. Selectors travel in URLs; what is longer than any of those is hostile."""
+"""In characters. Selectors travel in URLs; what is longer than any URL is hostile."""
 
 _LONGEST_NAME = 63
 _LONGEST_PREFIX = 253
@@ -26,7 +26,7 @@ _SPECIAL = frozenset("=!(),<>")
 
 
 class SelectorError(ValueError):
-    """The text is no selector; the message names the character, counted from 1."""
+    """The text is not a selector; the message names the character, counted from 1."""
 
 
 class Operator(enum.Enum):

@@ -14,9 +14,9 @@ from nemutator_common import names
 
 # Not `sys.intern`: on Python 3.12 that keeps each string for ever.
 @functools.lru_cache(maxsize=1 << 16)
-def _one(thing: Hashable) -> Hashable:
-    """The one copy of *thing*: a string, or a tuple of shapes that many objects have alike."""
-    return thing
+def _one(value: Hashable) -> Hashable:
+    """The one copy of *value*: a string, or a tuple of shapes that many objects have alike."""
+    return value
 
 
 @functools.lru_cache(maxsize=1 << 16)
@@ -54,7 +54,7 @@ class Metadata(Shape, frozen=True, gc=False):
     deletion_timestamp: str | None = None
     labels: Mapping[str, str] = {}
     annotations: Mapping[str, str] = {}
-    """Ours only (`nemutator.io/…`): others' are as large as people make them."""
+    """Only ours (`nemutator.io/…`) are kept: others are as large as people make them."""
     owner_references: tuple[Owner, ...] = ()
 
     def __post_init__(self) -> None:
@@ -68,7 +68,7 @@ class Metadata(Shape, frozen=True, gc=False):
 
     @property
     def key(self) -> str:
-        """What tells it from others of its resource at one moment; its uid tells it for ever."""
+        """It names the object among those that are there now; its uid does so for ever."""
         return f"{self.namespace}/{self.name}"
 
     @property
@@ -134,7 +134,7 @@ class PodStatus(Shape, frozen=True, gc=False):
     conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
-    """Of sidecars too, which run as long as the pod."""
+    """Sidecars are among them: they run as long as the pod."""
 
     def __post_init__(self) -> None:
         _set(self, "phase", _one(self.phase))

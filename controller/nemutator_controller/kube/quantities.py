@@ -16,10 +16,10 @@ from dataclasses import dataclass, field
 from typing import Self
 
 LONGEST = 128
-"""Characters. Every amount that a 64-bit counter can hold fits in 29; the rest is hostile."""
+"""In characters. Every amount of a 64-bit counter fits into 29; what is longer is hostile."""
 
 LARGEST_EXPONENT = 300
-"""As far as a float reaches. An exponent costs its writer 10 bytes and us a number that long."""
+"""As far as a float reaches: an exponent costs its writer 10 bytes, and us that many digits."""
 
 _PER_UNIT = 10**9
 _BINARY_CAP = (2**63 - 1) * _PER_UNIT
@@ -35,7 +35,7 @@ _BINARY_SUFFIX = {0: "", **{exponent: suffix for suffix, exponent in _BINARY.ite
 
 
 class QuantityError(ValueError):
-    """The text is no quantity."""
+    """The text is not a quantity."""
 
 
 class Format(enum.Enum):

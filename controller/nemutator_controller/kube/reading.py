@@ -1,6 +1,6 @@
 """One-shot reads: an object, its bytes, or a list page by page.
 
-For what is looked at once. Whoever looks again wants an informer.
+These are for what is read once. Whoever reads again wants an informer.
 """
 
 from collections.abc import AsyncIterator

@@ -1,4 +1,4 @@
-"""Asking the API server who somebody is, and what they may do."""
+"""Asks the API server who somebody is, and what they may do."""
 
 from collections.abc import Sequence
 from typing import Any, TypeVar
@@ -16,7 +16,7 @@ S = TypeVar("S")
 
 
 class Reviewer:
-    """Reviews change nothing, so they have no budget; nobody is believed without an answer."""
+    """Reviews change nothing, so they need no budget. Without an answer nobody is believed."""
 
     def __init__(self, transport: Transport) -> None:
         self._transport = transport

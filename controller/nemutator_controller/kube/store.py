@@ -1,6 +1,6 @@
-"""The informer's picture of one resource: fold events in, take immutable snapshots out.
+"""The informer's copy of one resource: events are folded in, immutable snapshots come out.
 
-150 000 objects and thousands of events a second leave no time to copy the picture for each reader.
+150 000 objects and thousands of events a second leave no time to copy them all for each reader.
 So a map is held in parts; a snapshot shares them all, and the next write to a part copies that part
 alone, once per snapshot. An index is a map of small maps, treated the same way.
 """
@@ -27,13 +27,13 @@ def by_node(pod: Object) -> Iterable[str]:
     return (node,) if node else ()
 
 
-def by_namespace(thing: Object) -> Iterable[str]:
-    return (thing.metadata.namespace,)
+def by_namespace(item: Object) -> Iterable[str]:
+    return (item.metadata.namespace,)
 
 
-def by_owner(thing: Object) -> Iterable[str]:
+def by_owner(item: Object) -> Iterable[str]:
     """Under the uids of its owners."""
-    return [owner.uid for owner in thing.metadata.owner_references]
+    return [owner.uid for owner in item.metadata.owner_references]
 
 
 class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
@@ -132,7 +132,7 @@ class StoreSnapshot(Generic[T]):
 
 
 class Store(Generic[T]):
-    """Folds what the server says into the picture; each fold returns the changes that it made.
+    """Folds what the server says into the copy; each fold returns the changes that it made.
 
     Folding the same event twice changes nothing. A name that comes back with another uid is another
     object: the old one goes before the new one comes.
@@ -142,7 +142,7 @@ class Store(Generic[T]):
         self._objects: PartedMap[T] = PartedMap()
         self._indexes = {name: _Indexed(index) for name, index in indexes.items()}
         self.resource_version = ""
-        """Up to where the picture goes: what a watch resumes from."""
+        """The version that the copy has reached: a watch resumes from it."""
 
     def __len__(self) -> int:
         return len(self._objects)
@@ -175,12 +175,12 @@ class Store(Generic[T]):
         return (Change(key, old, None),)
 
     def replacing(self) -> "Replacement[T]":
-        """Take in a whole new list; nothing is seen of it before `commit`."""
+        """Take in a whole new list, of which nothing is visible before `commit`."""
         return Replacement(self, self._objects)
 
 
 class Replacement(Generic[T]):
-    """A list on its way in. What the picture has already is not kept a second time.
+    """A list on its way in. What is stored already is not stored a second time.
 
     A first list has nobody to hide from: it goes straight in, so that its work is spread over the
     time that it takes to arrive.
@@ -193,15 +193,15 @@ class Replacement(Generic[T]):
         self._staged: dict[str, T] = {}
         self._seen: set[str] = set()
 
-    def offer(self, thing: T) -> None:
-        key = thing.metadata.key
+    def offer(self, item: T) -> None:
+        key = item.metadata.key
         self._seen.add(key)
         if self._first:
-            self._store.put_as(key, thing)
+            self._store.put_as(key, item)
             return
         old = self._objects.get(key)
-        if old is None or not is_same(old.metadata, thing.metadata):
-            self._staged[key] = thing
+        if old is None or not is_same(old.metadata, item.metadata):
+            self._staged[key] = item
         else:
             self._staged.pop(key, None)
 
@@ -219,8 +219,8 @@ class Replacement(Generic[T]):
         changes: list[Change[T]] = []
         for key in [key for key in self._objects.keys() if key not in self._seen]:  # noqa: SIM118
             changes += self._store.remove(key)
-        for key, thing in self._staged.items():
-            changes += self._store.put_as(key, thing)
+        for key, item in self._staged.items():
+            changes += self._store.put_as(key, item)
         self._store.resource_version = resource_version
         return changes
 

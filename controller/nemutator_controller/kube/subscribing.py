@@ -1,4 +1,4 @@
-"""Telling others what changed, without waiting for those who are slow."""
+"""Tells subscribers what has changed, and waits for none that is slow."""
 
 import asyncio
 from collections import deque
@@ -51,7 +51,7 @@ class Subscription(Generic[T]):
         return False
 
     def begin(self) -> None:
-        """There is a picture to look at now."""
+        """There is a complete copy now."""
         self._ready.set()
 
     async def next(self) -> Resync[T] | Change[T]:

@@ -30,7 +30,7 @@ from nemutator_controller.kube.failures import (
 from nemutator_controller.kube.ports import Configuration
 
 LARGEST_ANSWER = 64 << 20
-"""Uncompressed. A page of 500 objects is about 3 MB; twenty times that is no page."""
+"""Uncompressed. A page of 500 objects is about 3 MB; twenty times as much is not a page."""
 
 LARGEST_REFUSAL = 64 << 10
 
@@ -133,7 +133,7 @@ class HttpTransport:
         return await self._session.request(
             call.method,
             URL(access.server + call.path, encoded=True).with_query(call.query),
-            # Bytes themselves go out in one piece, which holds up the loop when they are megabytes.
+            # Bytes would be sent in one piece, which holds up the loop when they are megabytes.
             data=io.BytesIO(call.body) if call.body else None,
             headers=headers,
             timeout=timeout,
@@ -173,7 +173,7 @@ def _tls_context(access: Access) -> ssl.SSLContext:
 
 
 def _load_pair(context: ssl.SSLContext, certificate: str, key: str) -> None:
-    """OpenSSL wants files; this one is in memory only, and gone when closed."""
+    """OpenSSL wants files; this one exists in memory only, until it is closed."""
     fd = os.memfd_create("client-certificate", os.MFD_CLOEXEC)
     with os.fdopen(fd, "w") as file:
         file.write(f"{certificate}\n{key}\n")
@@ -203,7 +203,7 @@ async def _chunks(
 
 @contextlib.contextmanager
 def _explained(call: Call, idle_s: float | None = None) -> Iterator[None]:
-    """aiohttp's many errors as the two that matter to a caller."""
+    """Turns aiohttp's many errors into the two that matter to a caller."""
     try:
         yield
     except (aiohttp.ClientConnectorCertificateError, ssl.SSLCertVerificationError) as error:

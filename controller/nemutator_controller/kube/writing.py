@@ -1,4 +1,4 @@
-"""Changing the cluster: within a budget, under our name, and only what is still as we saw it."""
+"""Changes the cluster within a budget, under our name, and only what is still as we saw it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
@@ -15,7 +15,7 @@ from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import PODS, Resource
 
 Json = Mapping[str, Any]
-"""An object or a part of one, on its way to the server: never on its way in."""
+"""An object or a part of one on its way to the server; what comes from there has a shape."""
 
 TRIES = 4
 LONGEST_WAIT_S = 30.0
@@ -54,9 +54,9 @@ class Writer:
         self._clock = clock
 
     async def create(
-        self, resource: Resource[Any], namespace: str, thing: Json, *, dry_run: bool = False
+        self, resource: Resource[Any], namespace: str, manifest: Json, *, dry_run: bool = False
     ) -> bytes:
-        body = {"apiVersion": resource.api_version, "kind": resource.kind, **thing}
+        body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
         return await self._write(
             calls.creating(resource, namespace, _encoded(body), dry_run=dry_run)
         )
@@ -130,7 +130,7 @@ class Writer:
     ) -> bytes:  # fmt: skip
         options = _delete_options(only_if)
         if dry_run:
-            # In the query the server does not look for it once there are options in the body.
+            # The server ignores it in the query when there are options in the body.
             options["dryRun"] = ["All"]
         return await self._write(calls.deleting(resource, namespace, name, _encoded(options)))
 
@@ -159,7 +159,7 @@ class Writer:
                     if attempt == TRIES or error.retry_after_s > LONGEST_WAIT_S:
                         raise
                     wait_s = max(error.retry_after_s, float(attempt))
-            # Outside of the turn: others may write meanwhile.
+            # The turn is over here, so that others can write meanwhile.
             await self._clock.sleep(wait_s)
         raise AssertionError("the last attempt returns or raises")
 
@@ -171,11 +171,11 @@ def _delete_options(only_if: OnlyIf) -> dict[str, Any]:
     return options
 
 
-def _with_metadata(thing: Json, metadata: Json) -> Json:
+def _with_metadata(manifest: Json, metadata: Json) -> Json:
     if not metadata:
-        return thing
-    return {**thing, "metadata": {**thing.get("metadata", {}), **metadata}}
+        return manifest
+    return {**manifest, "metadata": {**manifest.get("metadata", {}), **metadata}}
 
 
-def _encoded(thing: object) -> bytes:
-    return msgspec.json.encode(thing)
+def _encoded(body: object) -> bytes:
+    return msgspec.json.encode(body)
