@@ -15,7 +15,7 @@ class FakeTerminal:
     """Whether sudo lets them in without asking: by rule, or because they typed it just now."""
     questions: list[str] = field(default_factory=list)
     ran: list[tuple[str, ...]] = field(default_factory=list)
-    deadlines: list[float | None] = field(default_factory=list)
+    deadlines: list[float] = field(default_factory=list)
 
     def is_interactive(self) -> bool:
         return self.interactive
@@ -28,7 +28,7 @@ class FakeTerminal:
         self.deadlines.append(deadline_s)
         return self.answer
 
-    async def runs(self, argv: Sequence[str], *, deadline_s: float | None) -> bool:
+    async def runs(self, argv: Sequence[str], *, deadline_s: float) -> bool:
         self.ran.append(tuple(argv))
         self.deadlines.append(deadline_s)
         return self.remembered if "-n" in argv else self.password

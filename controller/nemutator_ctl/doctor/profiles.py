@@ -1,6 +1,6 @@
 """What profiles need besides rights. None of it is ever *missing*: all the rest works without them.
 
-What the agent itself refuses a profile for, it is asked about: `profiler/requirements.py`.
+Where the agent itself refuses profiles, its own judgement is asked for: `profiler/requirements.py`.
 """
 
 from collections.abc import Callable

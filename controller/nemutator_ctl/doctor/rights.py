@@ -1,6 +1,6 @@
 """The capabilities of this process → what it loses for want of some. Each is named here alone.
 
-What profiles need of them `profiler/requirements.py` of the agent knows, which refuses by it.
+Those that profiles need are the agent's own: `profiler/requirements.py` refuses profiles by them.
 """
 
 from collections.abc import Iterator

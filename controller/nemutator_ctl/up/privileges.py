@@ -16,6 +16,9 @@ QUESTION = (
     f"Without an answer within {QUESTION_S:.0f} s it runs as you. [y/N] "
 )
 
+PASSWORD_S = 120.0
+"""For a password to be typed: sudo as Debian builds it would wait for ever."""
+
 SUDO_S = 10.0
 """For sudo to answer when it may not ask: it looks up users and rules, some of them remote."""
 
@@ -35,7 +38,7 @@ class Terminal(Protocol):
         """What is typed; None when nothing is in time."""
         ...
 
-    async def runs(self, argv: Sequence[str], *, deadline_s: float | None) -> bool:
+    async def runs(self, argv: Sequence[str], *, deadline_s: float) -> bool:
         """Whether *argv* ends well, in the foreground, where it can ask for a password."""
         ...
 
@@ -115,6 +118,6 @@ async def _grants(
     asked in that way only, so that it never waits.
     """
     trial = ("--", *program, "--version")
-    if interactive and not await terminal.runs((sudo, *trial), deadline_s=None):
+    if interactive and not await terminal.runs((sudo, *trial), deadline_s=PASSWORD_S):
         return False
     return await terminal.runs((sudo, "-n", *trial), deadline_s=SUDO_S)

@@ -42,8 +42,8 @@ async def ask(question: str, *, deadline_s: float) -> str | None:
     return os.read(fd, 4096).decode(errors="replace")
 
 
-async def runs(argv: Sequence[str], *, deadline_s: float | None) -> bool:
-    """Whether *argv* ends well; without a deadline where somebody may be typing a password."""
+async def runs(argv: Sequence[str], *, deadline_s: float) -> bool:
+    """Whether *argv* ends well, and in time."""
     # Starting is a moment, and the wait for its end does not block.
     process = subprocess.Popen(argv, stdout=subprocess.DEVNULL)  # noqa: ASYNC220, S603
     try:

@@ -3,6 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_ctl.settings import Privileges
 from nemutator_ctl.up.privileges import (
+    PASSWORD_S,
     QUESTION_S,
     SUDO_S,
     ObservePrivilege,
@@ -62,6 +63,7 @@ async def test_a_yes_and_a_password_raise_it() -> None:
     terminal = FakeTerminal()
     assert await found(terminal) == ObservePrivilege(SUDO, "as root")
     assert terminal.ran == [(SUDO, *TRIAL), (SUDO, "-n", *TRIAL)]
+    assert terminal.deadlines == [QUESTION_S, PASSWORD_S, SUDO_S]
 
 
 async def test_a_no_asks_sudo_nothing() -> None:
