@@ -91,3 +91,16 @@ def test_the_command_lists_them_and_shows_the_one_that_is_named(fleet: Fleet) ->
     assert one.code == ExitCode.OK
     assert one.stdout.startswith("node-299: kernel 6.1.0")
     assert one.stdout.count("unit-") == GROUPS
+
+
+def test_what_is_not_there_is_said_with_what_there_is(fleet: Fleet) -> None:
+    nowhere = fleet.run("-n", "nope")
+    assert (nowhere.code, nowhere.stdout) == (ExitCode.OK, "")
+    assert nowhere.stderr == "There is no namespace nope, but system.slice.\n"
+    unlabelled = fleet.run("node-000", "-l", "runtime=java")
+    assert (unlabelled.code, unlabelled.stdout) == (ExitCode.OK, "")
+    assert unlabelled.stderr.startswith("Nothing has the labels runtime=java; there are kind,")
+    unknown = fleet.run("node-300")
+    assert (unknown.code, unknown.stdout) == (ExitCode.FAILED, "")
+    assert "no node called node-300 reports here" in unknown.stderr
+    assert "`nemutator topology` lists the nodes that do" in unknown.stderr
