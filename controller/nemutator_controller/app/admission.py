@@ -15,6 +15,7 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
+    BrainOverHttp,
     DocumentsOverHttp,
     StreamOverHttp,
     brain_over_http,
@@ -59,64 +60,76 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 for resource in (MUTATION_POLICIES, NAMESPACES)
             )
             watched = WatchedCluster(policies, namespaces, process)
-            documents = DocumentsOverHttp(brain)
-            advice = SnapshotPoller(
-                "advice", ADVICE_PATH, documents, watched.take_advice, ADVICE_S, process
-            )
-            tombstones = SnapshotPoller(
-                "tombstones",
-                TOMBSTONES_PATH,
-                documents,
-                watched.take_tombstones,
-                TOMBSTONES_S,
-                process,
-            )
-            shipper = Shipper(
-                process=process,
-                link=StreamOverHttp(brain, "decisions"),
-                queue=spool,
-                stream="decisions",
-                writer=settings.writer or socket.gethostname(),
-                epoch=spool.epoch,
-                encode=encode_records,
-                call_s=settings.call_s,
-            )
-            spool.added = shipper.wake
-            webhook = HttpServer(
-                process=process,
-                name="webhook",
-                address=parse_address(settings.address),
-                routes=Webhook(_handler(settings, watched, spool, process), process).routes(),
-                operations=frozenset({"healthz", "readyz"}),
-                limits=LIMITS,
-                tls=_tls(settings),
-            )
-            local = HttpServer(
-                process=process,
-                name="local",
-                address=UnixAddress(process.directory.socket(names.ADMISSION)),
-                routes=[],
-                operations=frozenset({"healthz", "readyz", "metrics"}),
-            )
-            for name, task in (
-                ("ship decisions", shipper.run),
-                ("poll advice", advice.run),
-                ("poll tombstones", tombstones.run),
-                ("watch policies", policies.run),
-                ("watch namespaces", namespaces.run),
-                ("follow policies", watched.follow),
-                ("check informers", watched.check),
-                ("http local", local.run),
-                ("http webhook", webhook.run),
-            ):
-                process.supervisor.add(name, task)
-            try:
+            advice, tombstones = _pollers(watched, DocumentsOverHttp(brain), process)
+            local, webhook = _servers(settings, watched, spool, process)
+            tasks = {
+                "ship decisions": _shipper(settings, brain, spool, process).run,
+                "poll advice": advice.run,
+                "poll tombstones": tombstones.run,
+                "watch policies": policies.run,
+                "watch namespaces": namespaces.run,
+                "follow policies": watched.follow,
+                "check informers": watched.check,
+                "http local": local.run,
+                "http webhook": webhook.run,
+            }
+            for name, body in tasks.items():
+                process.supervisor.add(name, body)
+            with contextlib.closing(local), contextlib.closing(webhook):
                 await local.bind()
                 await webhook.bind()
                 await process.supervisor.run(stop)
-            finally:
-                local.close()
-                webhook.close()
+
+
+def _pollers(
+    watched: WatchedCluster, documents: DocumentsOverHttp, process: Process
+) -> tuple[SnapshotPoller, SnapshotPoller]:
+    return (
+        SnapshotPoller("advice", ADVICE_PATH, documents, watched.take_advice, ADVICE_S, process),
+        SnapshotPoller(
+            "tombstones", TOMBSTONES_PATH, documents, watched.take_tombstones, TOMBSTONES_S, process
+        ),
+    )
+
+
+def _shipper(
+    settings: AdmissionSettings, brain: BrainOverHttp, spool: Spool, process: Process
+) -> Shipper:
+    shipper = Shipper(
+        process=process,
+        link=StreamOverHttp(brain, "decisions"),
+        queue=spool,
+        stream="decisions",
+        writer=settings.writer or socket.gethostname(),
+        epoch=spool.epoch,
+        encode=encode_records,
+        call_s=settings.call_s,
+    )
+    spool.added = shipper.wake
+    return shipper
+
+
+def _servers(
+    settings: AdmissionSettings, watched: WatchedCluster, spool: Spool, process: Process
+) -> tuple[HttpServer, HttpServer]:
+    """For probes and scrapes on this machine, and for the API server."""
+    local = HttpServer(
+        process=process,
+        name="local",
+        address=UnixAddress(process.directory.socket(names.ADMISSION)),
+        routes=[],
+        operations=frozenset({"healthz", "readyz", "metrics"}),
+    )
+    webhook = HttpServer(
+        process=process,
+        name="webhook",
+        address=parse_address(settings.address),
+        routes=Webhook(_handler(settings, watched, spool, process), process).routes(),
+        operations=frozenset({"healthz", "readyz"}),
+        limits=LIMITS,
+        tls=_tls(settings),
+    )
+    return local, webhook
 
 
 def _handler(
