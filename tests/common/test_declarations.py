@@ -95,6 +95,7 @@ def test_every_fault_is_named() -> None:
     with pytest.raises(DeclarationError) as caught:
         from_volume(words)
     assert len(caught.value.problems) == 5
+    assert str(caught.value) == "; ".join(caught.value.problems)
 
 
 def test_there_is_a_most() -> None:

@@ -249,3 +249,10 @@ def test_text_that_no_file_can_hold_is_refused() -> None:
     assert problems(environment={"NEMUTATOR_OBSERVE_PLACE": "/a\udcff"}) == [
         "NEMUTATOR_OBSERVE_PLACE='/a\\udcff': expected a path"
     ]
+
+
+@pytest.mark.parametrize(
+    ("code", "refused"), [(0xD7FF, False), (0xD800, True), (0xDFFF, True), (0xE000, False)]
+)
+def test_every_lone_surrogate_is_refused_and_no_other_character(code: int, refused: bool) -> None:
+    assert bool(problems(environment={"NEMUTATOR_OBSERVE_PLACE": f"/a{chr(code)}"})) is refused

@@ -2,7 +2,7 @@
 
 A comparison at its bound, a condition the other way round, a wrong operator, a number beside the
 right one, a statement that is left out. Not among them, because a test that noticed it would only
-repeat the code: texts, log lines, annotations, decorators and the values of named constants.
+repeat the code: texts, log lines, annotations, decorators, and the values of constants and defaults.
 """
 
 import ast
@@ -33,6 +33,7 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.LShift: ast.RShift,
     ast.RShift: ast.LShift,
 }
+NOT_LOGIC = {"annotation", "returns", "decorator_list", "defaults", "kw_defaults"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,11 +60,13 @@ def faults(syntax: ast.Module) -> Iterator[Fault]:
 
 def _inside(node: ast.AST) -> Iterator[Fault]:
     for name, value in ast.iter_fields(node):
-        if name in {"annotation", "returns", "decorator_list", "bases"}:
+        if name in NOT_LOGIC or (isinstance(node, ast.ClassDef) and name != "body"):
             continue
         for position, child in enumerate(value if isinstance(value, list) else [value]):
             if not isinstance(child, ast.AST) or _is_log_line(child):
                 continue
+            if isinstance(node, ast.ClassDef) and isinstance(child, ast.Assign | ast.AnnAssign):
+                continue  # a default
             if isinstance(child, ast.stmt):
                 yield from _left_out(value, position)
             yield from _at(child)
@@ -104,7 +107,8 @@ def _at(node: ast.AST) -> Iterator[Fault]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, bool):
         yield _set(node, "value", not node.value, f"{node.value} → {not node.value}")
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
-        yield _set(node, "value", node.value + 1, f"{node.value} → {node.value + 1}")
+        if node.value + 1 != node.value:  # as in the largest floats
+            yield _set(node, "value", node.value + 1, f"{node.value} → {node.value + 1}")
     elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
         yield _set(node, "value", ast.Constant(None), "returns None")
 

@@ -4,6 +4,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_common.declarations import MOST
 from nemutator_init.answers import AgentAnswer, NeverError, NotYetError, declared_names, value_of
 
 DENIED = json.dumps(
@@ -78,3 +79,10 @@ def test_the_agents_words_stay_on_one_line() -> None:
 def test_any_answer_is_names_or_a_reason(status: int, body: bytes) -> None:
     with contextlib.suppress(NotYetError, NeverError):
         assert isinstance(declared_names(AgentAnswer(status, body)), tuple)
+
+
+def test_a_pod_declares_at_most_so_many() -> None:
+    most = [f"s{number}" for number in range(MOST)]
+    assert len(declared_names(declared(*most))) == MOST
+    with pytest.raises(NeverError):
+        declared_names(declared(*most, "one-more"))

@@ -125,3 +125,19 @@ def test_anothers_profile_is_read_without_our_comments() -> None:
     assert profile.hz == 1000
     assert [frame.inlined for frame in profile.frames] == [True, False]
     assert profile.lost == {}
+
+
+def commented(comment: str) -> bytes:
+    return written(string_table=[b"", comment.encode()], comment=[1], period=1_000_000)
+
+
+@pytest.mark.parametrize("digits", ["0", "12", "9" * 19])
+def test_a_count_in_a_comment_is_read(digits: str) -> None:
+    assert decode(commented(f"recorded {digits}")).recorded == int(digits)
+    assert decode(commented(f"lost map_busy={digits}")).lost == {"map_busy": int(digits)}
+
+
+@pytest.mark.parametrize("digits", ["", "-1", "x", "\u0661", "\u00b2", "9" * 20])
+def test_a_comment_without_its_count_is_refused(digits: str) -> None:
+    with pytest.raises(MalformedProfileError, match="no count"):
+        decode(commented(f"recorded {digits}"))

@@ -102,3 +102,11 @@ def test_no_name_can_end_its_line_or_draw_on_a_terminal() -> None:
     assert {"main.\ufffd[31m\ufffdforged 100%\ufffd", "a\ufffd.go", "note a\ufffdb"} <= {
         *strings(profile)
     }
+
+
+def test_a_line_names_its_function() -> None:
+    profile = parsed(small())
+    functions = {one.id for one in map(messages().Function.FromString, profile.function)}
+    locations = map(messages().Location.FromString, profile.location)
+    lines = [line.function_id for location in locations for line in location.line]
+    assert functions == {*lines} == {*range(1, len(functions) + 1)}

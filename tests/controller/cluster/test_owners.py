@@ -24,6 +24,7 @@ def manifest(kind: str, name: str, labels: Any = None, controller: Any = True) -
         ("StatefulSet", "db", {}, ("StatefulSet", "db")),
         ("ReplicaSet", "web-abc", {"pod-template-hash": "abc"}, ("Deployment", "web")),
         ("ReplicaSet", "web-abc", {"rollouts-pod-template-hash": "abc"}, ("Rollout", "web")),
+        ("ReplicaSet", "web-a", {"pod-template-hash": "a"}, ("Deployment", "web")),
         ("ReplicaSet", "web-abc", {"pod-template-hash": "zzz"}, ("ReplicaSet", "web-abc")),
         ("ReplicaSet", "web-abc", {"pod-template-hash": ""}, ("ReplicaSet", "web-abc")),
         ("ReplicaSet", "web-abc", {}, ("ReplicaSet", "web-abc")),

@@ -3,9 +3,15 @@ from typing import Any
 
 import pytest
 from nemutator_common import names
-from nemutator_controller.journal.decision_stamps import about, concerns, decision_from, stamp_on
+from nemutator_controller.journal.decision_stamps import (
+    about,
+    concerns,
+    decision_from,
+    known_from,
+    stamp_on,
+)
 from nemutator_controller.journal.live_objects import LiveObject
-from nemutator_controller.journal.records import JournalEntry
+from nemutator_controller.journal.records import JournalEntry, PodStamp
 from nemutator_controller.mutations.stamps import Stamp, written
 
 from tests.fakes.decisions import EDITS, POD, changed_pod, decision
@@ -79,3 +85,20 @@ def test_a_copied_mark_does_not_make_a_decision_about_this_pod(
 def test_a_decision_learns_the_name_of_its_object() -> None:
     unnamed = decision(subject=replace(POD, name=""))
     assert about(unnamed, FOUND).subject == replace(POD, uid="u1")
+
+
+PODS_STAMP = PodStamp(decision="d1", namespace=FOUND.namespace, name=FOUND.name, uid=FOUND.uid)
+
+
+@pytest.mark.parametrize(
+    ("state", "known"), [("answered", "observed"), ("reversed", "known"), ("partly", "known")]
+)
+def test_only_a_decision_that_was_just_answered_learns_from_the_stamp_of_its_pod(
+    state: Any, known: str
+) -> None:
+    assert known_from(PODS_STAMP, replace(entry(), state=state)) == known
+
+
+def test_a_stamp_of_no_decision_or_of_another_pods_teaches_nothing() -> None:
+    assert known_from(PODS_STAMP, None) == "unknown"
+    assert known_from(replace(PODS_STAMP, name="other"), entry()) == "foreign"

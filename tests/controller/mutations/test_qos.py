@@ -1,7 +1,7 @@
 """The class that kubelet will give a pod."""
 
 import pytest
-from nemutator_controller.kube.quantities import parse_quantity
+from nemutator_controller.kube.quantities import LONGEST, parse_quantity
 from nemutator_controller.mutations.qos import class_of, quantity
 
 from tests.controller.mutations.pods import Json
@@ -46,3 +46,9 @@ def test_what_is_no_amount_is_none(nonsense: Json) -> None:
 def test_manifests_may_have_numbers() -> None:
     assert quantity(1) == parse_quantity("1")
     assert quantity(0.5) == parse_quantity("500m")
+
+
+def test_an_amount_may_be_as_long_as_any_is_read() -> None:
+    longest = "1".rjust(LONGEST, "0")
+    assert quantity(longest) == parse_quantity("1")
+    assert quantity("0" + longest) is None

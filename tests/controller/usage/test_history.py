@@ -29,3 +29,8 @@ def test_thinning_never_gives_more_than_asked(moments: list[float], most: int) -
         assert len(moments) <= most
     else:
         assert len({int((at - since) / step) for at in moments}) <= most
+
+
+def test_thinning_is_no_coarser_than_it_has_to_be() -> None:
+    assert thinning_step_s(points=1000, span_s=900.0, most=10) == 100.0
+    assert thinning_step_s(points=10, span_s=900.0, most=10) is None

@@ -29,3 +29,10 @@ def test_hidepid_hides_from_ordinary_users_only() -> None:
     person = replace(machines.UBUNTU_DESKTOP, mountinfo=hiding)
     assert about(root, "/proc").state is State.OK
     assert about(person, "/proc").state is State.LIMITED
+
+
+def test_memory_that_is_not_counted_is_a_limit_with_a_remedy() -> None:
+    without = replace(machines.DEBIAN_12, controllers="cpu io pids")
+    found = about(without, "control groups")
+    assert found.state is State.LIMITED
+    assert "cgroup_enable=memory" in found.remedy

@@ -160,7 +160,12 @@ async def test_a_refused_login_is_not_repeated_for_every_request(setup: BrokerSe
         with pytest.raises(LoginRefusedError):
             await setup.broker.read(session, PATH)
         assert setup.calls == {"login": 2}
-        # Another token of kubelet's is another try.
+        # Another token of kubelet's is another try; none, or the same, is not.
+        setup.broker.refresh(session, None)
+        setup.broker.refresh(session, session.jwt)
+        with pytest.raises(LoginRefusedError):
+            await setup.broker.read(session, PATH)
+        assert setup.calls == {"login": 2}
         setup.broker.refresh(session, Secret("newer"))
         with pytest.raises(LoginRefusedError):
             await setup.broker.read(session, PATH)

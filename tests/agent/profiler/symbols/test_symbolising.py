@@ -11,6 +11,7 @@ from nemutator_agent.profiler.raw import RawProfile, RawRow
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES
 from nemutator_agent.profiler.symbols.symbolising import MOST_FAILURES, WorkerSymboliser
+from nemutator_common import names
 from nemutator_common.profiles import folded, pprof
 from nemutator_common.profiles.model import Binary
 
@@ -155,6 +156,7 @@ async def test_what_was_learnt_is_not_asked_again(world: World) -> None:
     assert len(world.worker.asked) == asked
     await world.folded(row(app(1), words=(app(0x41), 0)))
     assert len(world.worker.asked) == asked + 1, "the depth of this one was not known yet"
+    assert world.meter.total(names.SYMBOL_QUESTIONS, result="answered") == asked + 1
     assert world.worker.stops == 3
 
 
