@@ -295,11 +295,11 @@ DECISIONS_DROPPED = Metric(
     "decisions that are not in the journal (any more), by reason: malformed, age, count",
     ("reason",),
 )
-SIGHTINGS = Metric(
-    "nemutator_sightings_total",
+STAMPS = Metric(
+    "nemutator_stamps_total",
     "counter",
-    "pods with our mark, by what the journal made of them: observed (it has the pod's name now),"
-    " known (nothing new), foreign (the mark is of another pod), unknown (it has no such decision,"
+    "pods with our stamp, by what the journal made of them: observed (it has the pod's name now),"
+    " known (nothing new), foreign (the stamp is of another pod), unknown (it has no such decision,"
     " however often it was asked), full (too many waited for theirs)",
     ("result",),
 )

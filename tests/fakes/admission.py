@@ -32,7 +32,7 @@ class MemoryRecords:
         self.durable: list[bool] = []
         self.failure: Exception | None = None
 
-    async def keep(self, record: bytes, *, durable: bool) -> None:
+    async def save(self, record: bytes, *, durable: bool) -> None:
         if self.failure is not None:
             raise self.failure
         self.kept.append(msgspec.json.decode(record))

@@ -55,10 +55,10 @@ class MemoryJournal(Failing):
         self._entries[decision] = replace(entry, decision=known, state="observed")
         return True
 
-    async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
+    async def note(self, stamps: Sequence[PodStamp]) -> Sequence[Known]:
         self._work()
         made: list[Known] = []
-        for one in sightings:
+        for one in stamps:
             made.append(known_from(one, self._entries.get(one.decision)))
             if made[-1] == "observed":
                 await self.seen(one.decision, name=one.name, uid=one.uid)
@@ -76,11 +76,11 @@ class MemoryJournal(Failing):
         found = [each for each in self._reversals.values() if each.decision == decision]
         return sorted(found, key=lambda each: (-each.at, each.id))
 
-    async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+    async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
         self._work()
-        if len(self.stones | set(stones)) > MOST_TOMBSTONES:
+        if len(self.stones | set(new)) > MOST_TOMBSTONES:
             return False
-        self.stones |= set(stones)
+        self.stones |= set(new)
         return True
 
     async def tombstones(self) -> Sequence[Tombstone]:

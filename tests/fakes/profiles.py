@@ -131,5 +131,5 @@ class ScriptedPods:
         before = self._pods[pod]
         self.put(AnnotatedPod(pod, before.node, before.wanted, result))
 
-    def tell(self, pod: PodRef, note: str) -> None:
+    def notify(self, pod: PodRef, note: str) -> None:
         self.told.append(note)

@@ -1,1 +1,1 @@
-"""What the API server asks before a pod is made: decided from memory, recorded before the answer."""
+"""What the API server asks before a pod is made. It is decided from memory, and recorded before the response."""

@@ -1,7 +1,7 @@
 """Where the API server asks: POST /mutate, or /mutate/namespaces for pods of opted-in namespaces.
 
 The second path says what the server has seen by its own selector, so that a namespace which is
-younger than our picture of the cluster is injected from its first pod on.
+younger than our snapshot of the cluster is injected from its first pod on.
 """
 
 from dataclasses import dataclass
@@ -34,5 +34,5 @@ class Webhook:
             self.process.meter.count(names.ADMISSION_FAILURES, reason="review")
             return error_response(400, str(error))
         answer = await self.handler.answer(asked, opted_in=request.path == OPTED_IN)
-        # What was done to a pod is the answerer's to tell.
+        # The handler logs what was done to a pod.
         return RoutineResponse(body=encode(asked.uid, answer), content_type="application/json")

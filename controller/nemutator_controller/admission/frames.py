@@ -16,7 +16,7 @@ OVERHEAD = _HEAD.size
 
 
 class NotSavedError(Exception):
-    """There is no record, so nothing may be changed. `reason` is for the metric."""
+    """The record was not saved, so nothing may be changed. `reason` is for the metric."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)

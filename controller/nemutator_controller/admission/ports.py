@@ -1,4 +1,4 @@
-"""What answering needs from the rest of the process."""
+"""What the webhook's handler needs from the rest of the process."""
 
 from collections.abc import Mapping
 from typing import Protocol
@@ -8,7 +8,7 @@ from nemutator_controller.policies.snapshot import Policies
 
 
 class KnownCluster(Protocol):
-    """What is known now; each answer comes from memory."""
+    """What is known of the cluster now; each response is made from memory."""
 
     @property
     def policies(self) -> Policies: ...
@@ -17,7 +17,7 @@ class KnownCluster(Protocol):
     def advisor(self) -> Advisor: ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
-        """None: we have not heard of it yet."""
+        """None: no watch has shown it yet."""
         ...
 
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
@@ -28,15 +28,15 @@ class KnownCluster(Protocol):
 class DecisionRecords(Protocol):
     """Where decisions are kept until the brain has them."""
 
-    async def keep(self, record: bytes, *, durable: bool) -> None:
-        """Returns when it is kept; *durable*: on the disk, whatever happens to this machine.
+    async def save(self, record: bytes, *, durable: bool) -> None:
+        """Returns when it is saved; *durable*: on the disk, whatever happens to this machine.
 
         `NotSavedError` when it cannot be.
         """
         ...
 
 
-class SnapshotSource(Protocol):
+class SnapshotDocuments(Protocol):
     """Snapshots of the brain."""
 
     async def get(self, path: str) -> bytes:

@@ -1,6 +1,6 @@
-"""Whether a pod is anybody's business, from its metadata alone.
+"""Whether a policy, an annotation or a label concerns a pod, from its metadata alone.
 
-Most pods of most clusters are not. Then their spec, nine tenths of a question, is never decoded.
+None does for most pods of most clusters. Then their spec, nine tenths of a request, is not decoded.
 """
 
 from collections.abc import Iterable
@@ -13,7 +13,7 @@ from nemutator_controller.policies.model import Policy
 from nemutator_controller.policies.plans import Situation
 
 _WORDS = (names.SKIP, names.SKIP_MUTATION)
-"""Annotations that a plan may have something to say about, though no policy is for the pod."""
+"""Annotations that a plan may warn about although no policy is for the pod."""
 
 
 def is_relevant(head: dict[str, Any], situation: Situation, policies: Iterable[Policy]) -> bool:

@@ -1,7 +1,7 @@
 """AdmissionReview `admission.k8s.io/v1` as bytes: a typed envelope, an untyped object.
 
-Of the object the metadata is decoded at once and the rest when somebody wants it: nobody does of
-most pods, and it is nine tenths of the bytes.
+The metadata of the object is decoded at once, and the rest only when it is wanted: for most pods it
+is not, and it is nine tenths of the bytes.
 
 The API server takes an answer only when apiVersion, kind and uid are those of its question, and
 `patch` and `patchType` come together or not at all; `null` and absent fields are as good as each
@@ -21,7 +21,7 @@ API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
 
 LARGEST = 7 << 20
-"""Bytes of a question: an object may have 3 MiB, and an update brings two."""
+"""Bytes of a review: an object may have 3 MiB, and an update brings two."""
 
 LARGEST_OBJECT = 1 << 20
 """Bytes of a pod that is decoded as a whole; etcd takes little more of any object. It becomes thirty
@@ -98,7 +98,7 @@ class AdmissionResponse:
 
 _decoder = msgspec.json.Decoder(_Review)
 _heads = msgspec.json.Decoder(_Head)
-_things = msgspec.json.Decoder(dict[str, Any])
+_objects = msgspec.json.Decoder(dict[str, Any])
 _encoder = msgspec.json.Encoder()
 
 
@@ -116,7 +116,7 @@ def decode(body: bytes) -> AdmissionRequest:
 
 
 def head_of(request: AdmissionRequest) -> dict[str, Any]:
-    """The object with nothing but its metadata; a `ReviewError` when it is none."""
+    """The object with nothing but its metadata; a `ReviewError` when it is no object."""
     return {"metadata": _decoded(_heads, request.object, "object").metadata}
 
 
@@ -124,7 +124,7 @@ def object_of(request: AdmissionRequest) -> dict[str, Any]:
     """All of it."""
     if len(request.object) > LARGEST_OBJECT:
         raise ReviewError(f"the object has more than {LARGEST_OBJECT} bytes")
-    return _decoded(_things, request.object, "object")
+    return _decoded(_objects, request.object, "object")
 
 
 def encode(uid: str, answer: AdmissionResponse) -> bytes:

@@ -1,6 +1,6 @@
 """Asks the brain for its snapshots, again and again, beside the answers that are made from them.
 
-A brain that is away, or that talks nonsense, changes nothing: the last snapshot stays.
+While the brain is away, or answers what cannot be understood, the last snapshot stays.
 """
 
 import logging
@@ -12,7 +12,7 @@ from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
 from nemutator_common.shipping.links import LinkError, LinkUnavailableError
 
-from nemutator_controller.admission.ports import SnapshotSource
+from nemutator_controller.admission.ports import SnapshotDocuments
 from nemutator_controller.admission.snapshots import SnapshotError
 
 log = logging.getLogger(__name__)
@@ -21,7 +21,7 @@ ADVICE_S = 60.0
 """Advice is made of hours; its document may be some megabytes."""
 
 TOMBSTONES_S = 2.0
-"""A person waits for it: a pod is evicted only when every replica has heard why."""
+"""A person waits for it: a pod is evicted only when every replica knows what was taken back."""
 
 BACKOFF = Backoff(first_s=1.0, longest_s=15.0)
 _LONGEST_RETRY_AFTER_S = 60.0
@@ -33,7 +33,7 @@ class SnapshotPoller:
 
     snapshot: str
     path: str
-    source: SnapshotSource
+    source: SnapshotDocuments
     take: Callable[[bytes], None]
     """Raises `SnapshotError` for what it does not understand; what it took before then stays."""
     every_s: float

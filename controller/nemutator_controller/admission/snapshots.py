@@ -7,7 +7,13 @@ import msgspec
 from nemutator_common.wire import AdviceSnapshot, AdvisedContainer, TombstoneSnapshot
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
-from nemutator_controller.mutations.advisor import AdvisedAmount, Name, NoAdvice, Side, WorkloadRef
+from nemutator_controller.mutations.advisor import (
+    Name,
+    NoAdvice,
+    RecommendedAmount,
+    Side,
+    WorkloadRef,
+)
 
 FIRM = "firm"
 """The only advice that changes a pod: a provisional one may have seen no more than a start."""
@@ -33,7 +39,7 @@ class SnapshotAdvisor:
 
     def advise(
         self, workload: WorkloadRef, container: str, side: Side, name: Name
-    ) -> AdvisedAmount | NoAdvice:
+    ) -> RecommendedAmount | NoAdvice:
         item = self.items.get((workload, container))
         if item is None:
             return NoAdvice("the brain has not seen this container run yet")
@@ -47,7 +53,7 @@ class SnapshotAdvisor:
             amount = parse_quantity(text)
         except QuantityError as error:
             return NoAdvice(f"the advice is no amount: {error}")
-        return AdvisedAmount(amount, f"{item.strategy}, {item.points} points")
+        return RecommendedAmount(amount, f"{item.strategy}, {item.points} points")
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:

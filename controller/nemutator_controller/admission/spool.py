@@ -2,7 +2,7 @@
 
 Segments of numbered records; a segment's name says its epoch and its first number, so a number is
 never used twice while any file of that epoch is there. A segment goes when all of it is shipped.
-Bytes reach the page cache before `keep` returns: they survive our death. `durable` waits for the
+The bytes reach the page cache before `save` returns: they survive our death. `durable` waits for the
 disk, many at once for one fsync.
 """
 
@@ -55,7 +55,7 @@ class _Segment:
 
 
 class Spool:
-    """`keep` for admission; `first` and `forget` for who ships (a `Source`)."""
+    """`save` for admission; `first` and `forget` for who ships (a `Source`)."""
 
     def __init__(self, directory: Path, *, most_bytes: int, process: Process) -> None:
         """Open what is there; raises `OperatorError`."""
@@ -83,7 +83,7 @@ class Spool:
         self._last_seq = self._segments[-1].last_seq if self._segments else 0
         if self._segments:
             self._forgotten = self._segments[0].first_seq - 1
-        self._tell()
+        self._set_gauges()
 
     def __len__(self) -> int:
         return sum(
@@ -99,7 +99,7 @@ class Spool:
     def size(self) -> int:
         return sum(segment.size for segment in self._segments)
 
-    async def keep(self, record: bytes, *, durable: bool) -> None:
+    async def save(self, record: bytes, *, durable: bool) -> None:
         seq = self._append(record)
         self.added()
         if not durable:
@@ -130,7 +130,7 @@ class Spool:
             gone = self._segments.pop(0)
             with contextlib.suppress(OSError):
                 gone.path.unlink(missing_ok=True)
-        self._tell()
+        self._set_gauges()
 
     def close(self) -> None:
         if self._writing is not None:
@@ -151,7 +151,7 @@ class Spool:
         segment.ends.append((begin, begin + len(record)))
         segment.size = begin + len(record)
         self._last_seq += 1
-        self._tell()
+        self._set_gauges()
         return self._last_seq
 
     def _write(self, descriptor: int, segment: _Segment, content: bytes) -> None:
@@ -221,7 +221,7 @@ class Spool:
         )
         self._process.meter.count(names.SPOOL_DAMAGED, reason="unreadable")
         self._segments.remove(segment)
-        self._tell()
+        self._set_gauges()
 
     def _recover(self) -> None:
         found = sorted(
@@ -248,7 +248,7 @@ class Spool:
             log.warning("spool_damaged", {names.PATH: path.name, names.BYTES: len(content) - whole})
         return segment
 
-    def _tell(self) -> None:
+    def _set_gauges(self) -> None:
         self._process.meter.gauge(names.SPOOL_RECORDS, len(self))
         self._process.meter.gauge(names.SPOOL_BYTES, self.size)
 

@@ -1,4 +1,4 @@
-"""Who a pod in the making is: it may have no name yet, and its owner is what its owner says."""
+"""Which pod a request is about: it may have no name yet, and its owner is what its references say."""
 
 from typing import Any
 

@@ -1,4 +1,4 @@
-"""The answer to one question: plan, apply to our own copy, check, record, and only then say it.
+"""Answers one admission request: plan, apply to our own copy, check, record, and only then respond.
 
 When anything goes wrong the pod is let in as it is, with a warning and a counted reason. The one
 exception is a pod that says itself that it must not run without us.
@@ -41,10 +41,10 @@ NEVER = frozenset({"kube-system", "kube-node-lease"})
 """Namespaces that the cluster itself needs to live."""
 
 ANSWER_S = 2.0
-"""For the disk. The server waits three for all of it, and then decides without us."""
+"""What the disk may take. The server waits three seconds in all, and then decides without us."""
 
 MOST_CONTAINERS = 128
-"""Of a pod, init containers too. More would hold up everybody else's pods while we think."""
+"""Containers of a pod, init containers too. A plan for more would hold up everybody else's pods."""
 
 _LISTS = ("containers", "initContainers")
 
@@ -54,7 +54,7 @@ Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed
 
 
 class _FailedError(Exception):
-    """Nothing will be changed; `reason` is for the metric, the text for whoever made the pod."""
+    """Nothing is changed: `reason` is for the metric, the text for whoever makes the pod."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)
@@ -81,7 +81,7 @@ class WebhookHandler:
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
     ) -> AdmissionResponse:
-        """Always an answer. *opted_in*: the server has seen that the namespace is."""
+        """There is always a response. *opted_in*: the server has seen that the namespace is opted in."""
         began = self.process.clock.monotonic()
         try:
             result, answer = await self._answer(request, opted_in=opted_in)
@@ -89,7 +89,9 @@ class WebhookHandler:
             result, answer = self._failed(request, failed.reason, str(failed))
         except Exception:
             log.exception("admission_failed", {names.REASON: "internal"})
-            result, answer = self._failed(request, "internal", "a defect of nemutator; see log")
+            result, answer = self._failed(
+                request, "internal", "a defect of nemutator: admission's log has it"
+            )
         self.process.meter.count(names.ADMISSIONS, result=result)
         self.process.meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
         return answer
@@ -114,22 +116,22 @@ class WebhookHandler:
         if not is_relevant(head, situation, self.cluster.policies.sound):
             return "unchanged", UNCHANGED
         try:
-            thing = object_of(request)
+            pod = object_of(request)
         except ReviewError as error:
             raise _FailedError("bad_object", str(error)) from error
-        if why := too_large(thing):
+        if why := too_large(pod):
             raise _FailedError("too_large", why)
-        planned = self._plan(thing, situation)
+        planned = self._plan(pod, situation)
         if planned.refused:
             log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
-        return await self._changed(thing, request, subject, planned)
+        return await self._changed(pod, request, subject, planned)
 
     def _situation(self, subject: Subject, *, opted_in: bool) -> Situation:
-        world = self.cluster
-        labels = world.namespace_labels(subject.namespace)
+        cluster = self.cluster
+        labels = cluster.namespace_labels(subject.namespace)
         if opted_in:
             labels = {**(labels or {}), names.INJECT: "enabled"}
         elif labels is None:
@@ -138,33 +140,33 @@ class WebhookHandler:
             subject=subject,
             namespace_labels=labels,
             injector=self.rules.injector,
-            advisor=world.advisor,
-            reversed=world.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
+            advisor=cluster.advisor,
+            reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 
-    def _plan(self, thing: Any, situation: Situation) -> MutationPlan:
+    def _plan(self, pod: Any, situation: Situation) -> MutationPlan:
         try:
-            return plan(thing, situation, self.cluster.policies.sound)
+            return plan(pod, situation, self.cluster.policies.sound)
         except (PathError, AttributeError, TypeError) as error:
-            # The server sends what it has decoded itself; a stranger sends anything.
+            # The server sends what it has decoded itself; a stranger may send anything.
             raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
         except RecursionError as error:
-            raise _FailedError("bad_object", "nested too deeply") from error
+            raise _FailedError("bad_object", "it is nested too deeply") from error
 
     async def _changed(
-        self, thing: Any, request: AdmissionRequest, subject: Subject, planned: MutationPlan
+        self, pod: Any, request: AdmissionRequest, subject: Subject, planned: MutationPlan
     ) -> tuple[Result, AdmissionResponse]:
         decision = self.fresh()
         operations: list[dict[str, Any]] = []
         edits = planned.edits
         durable = self.rules.strict
         if planned.edits:
-            stamp = merged(stamp_of(thing, subject.kind), decision, planned.edits)
+            stamp = merged(stamp_of(pod, subject.kind), decision, planned.edits)
             full = in_full(stamp)
             durable = durable or full is None
-            operations = patch_of(thing, subject.kind, planned.edits, full or written(stamp))
-            # Asked again about the same pod, after another webhook: who takes back this decision,
-            # whose id the pod carries, means all that was done to it.
+            operations = patch_of(pod, subject.kind, planned.edits, full or written(stamp))
+            # The server asks again about the same pod after another webhook has changed it. The pod
+            # carries the id of this decision: whoever takes it back means all that was done.
             edits = stamp.edits or planned.edits
         if request.dry_run:
             return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
@@ -179,13 +181,13 @@ class WebhookHandler:
             warnings=planned.warnings[:MOST_WARNINGS],
         )
         if planned.previewed:
-            # First: without the other it says nothing wrong.
+            # The preview comes first: without the other record it says nothing wrong.
             preview = replace(
                 record, id=f"{decision}-preview", mode="preview", edits=planned.previewed
             )
-            await self._keep(preview, durable=False)
+            await self._save(preview, durable=False)
         if planned.edits:
-            await self._keep(record, durable=durable)
+            await self._save(record, durable=durable)
         for verb, count in Counter(edit.verb for edit in planned.edits).items():
             self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
         result: Result = "patched" if operations else "preview"
@@ -203,10 +205,10 @@ class WebhookHandler:
         )
         return result, answer
 
-    async def _keep(self, record: Decision, *, durable: bool) -> None:
+    async def _save(self, record: Decision, *, durable: bool) -> None:
         try:
             async with asyncio.timeout(ANSWER_S):
-                await self.records.keep(msgspec.json.encode(record), durable=durable)
+                await self.records.save(msgspec.json.encode(record), durable=durable)
         except TimeoutError as error:
             raise _FailedError("late", f"no answer in {ANSWER_S:g} s") from error
         except NotSavedError as error:
@@ -238,29 +240,29 @@ def _called(subject: Subject) -> str:
     return f"{subject.namespace}/{subject.name or f'{subject.generate_name}…'}"
 
 
-def too_large(thing: Any) -> str:
-    """Why thinking about *thing* would hold others up; empty when it would not."""
-    spec = thing.get("spec")
+def too_large(pod: Any) -> str:
+    """Why a plan for *pod* would hold others up; empty when it would not."""
+    spec = pod.get("spec")
     lists = (spec.get(field) for field in _LISTS) if isinstance(spec, dict) else ()
     containers = [each for listed in lists if isinstance(listed, list) for each in listed]
     called = [each.get("name") for each in containers if isinstance(each, dict)]
-    # Ours does not count: the server may ask again about what we have made.
+    # Our container does not count: the server may ask again about what we have made.
     if len(containers) - called.count(INIT_CONTAINER) > MOST_CONTAINERS:
         return f"more than {MOST_CONTAINERS} containers"
     if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in called):
-        # Each glob of each policy would be looked for in it.
+        # Each glob of each policy would be matched against it.
         return f"a container's name has more than {LONGEST_NAME} characters"
     return ""
 
 
-def patch_of(thing: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
+def patch_of(pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
     """The patch for *edits* and the *stamp*, proven on our own copy."""
-    before = value_at(thing, PATH, kind)
+    before = value_at(pod, PATH, kind)
     mark = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
     everything = (*edits, mark)
     try:
-        operations, wanted = render_and_apply(thing, everything, kind)
-        made = apply_patch(thing, operations)
+        operations, wanted = render_and_apply(pod, everything, kind)
+        made = apply_patch(pod, operations)
     except (PatchError, PathError) as error:
         raise _FailedError("self_check", f"the patch would not apply: {error}") from error
     if not same(wanted, made):

@@ -86,7 +86,7 @@ class Cluster:
             "events": self._announcer.run,
             "watch policies": self._policies.run,
             "follow policies": self._statuses.follow,
-            "policies' statuses": self._statuses.tell,
+            "policies' statuses": self._statuses.write,
         }
         return [Task(TaskPhase.WATCH, name, body) for name, body in bodies.items()]
 

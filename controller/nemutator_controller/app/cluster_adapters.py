@@ -66,10 +66,10 @@ class RequestedNow:
     async def now(self) -> Mapping[ContainerKey, Requested]:
         async with self._gathering:
             now = self._clock.monotonic()
-            picture = self._watch.picture()
+            snapshot = self._watch.snapshot()
             is_old = self._gathered_at is None or now - self._gathered_at >= REQUESTED_S
-            if is_old and picture is not None:
-                self._known, self._gathered_at = await _requested(picture), now
+            if is_old and snapshot is not None:
+                self._known, self._gathered_at = await _requested(snapshot), now
         return self._known
 
 
@@ -80,11 +80,11 @@ class NamedPods:
         self._watch = watch
 
     def find(self, name: str) -> KnownPod | None:
-        picture = self._watch.picture()
-        if picture is None:
+        snapshot = self._watch.snapshot()
+        if snapshot is None:
             return None
         namespace, mark, pod_name = name.partition("/")
-        pod = picture.pods.get(namespace, pod_name) if mark else picture.pod(name)
+        pod = snapshot.pods.get(namespace, pod_name) if mark else snapshot.pod(name)
         return None if pod is None else KnownPod(_ref(pod), pod.spec.node_name)
 
 
@@ -140,7 +140,7 @@ class ResultsOnPods:
         except (KubeError, OverBudgetError) as error:
             raise ResultUnwrittenError(str(error)) from error
 
-    def tell(self, pod: PodRef, note: str) -> None:
+    def notify(self, pod: PodRef, note: str) -> None:
         self._announcer.announce(
             News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note[:1000], "Warning")
         )
@@ -163,14 +163,14 @@ def _marked(pod: Pod) -> StampedPod | None:
     if mark is None:
         return None
     ref = _ref(pod)
-    return StampedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, mark=mark)
+    return StampedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, stamp=mark)
 
 
-async def _requested(picture: ClusterSnapshot) -> dict[ContainerKey, Requested]:
+async def _requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:
     """What the newest pod of each workload requests, container by container."""
     newest: dict[tuple[str, PodOwner], Pod] = {}
-    for number, pod in enumerate(picture.pods.objects.values(), 1):
-        workload = (pod.metadata.namespace, picture.owner(pod))
+    for number, pod in enumerate(snapshot.pods.objects.values(), 1):
+        workload = (pod.metadata.namespace, snapshot.owner(pod))
         other = newest.get(workload)
         if other is None or _created(pod) > _created(other):
             newest[workload] = pod

@@ -49,7 +49,7 @@ def nodes_part(context: BrainContext, nodes: Nodes, usages: Usages) -> Part:
     topology = TopologyApi(
         nodes,
         stale_after_s=stale_after_s,
-        whose=cluster.watch if cluster else NO_PODS,
+        pods=cluster.watch if cluster else NO_PODS,
         process=process,
     )
     receiver = Receiver(reports, nodes, pace, process)

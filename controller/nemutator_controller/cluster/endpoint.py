@@ -29,7 +29,7 @@ class TopologyApi:
     nodes: Nodes
     stale_after_s: Callable[[], float]
     process: Process
-    whose: PodLookup = NO_PODS
+    pods: PodLookup = NO_PODS
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -55,7 +55,7 @@ class TopologyApi:
         only = request.query.get("node")
         now, after_s = self.process.clock.now(), self.stale_after_s()
         items = (
-            msgspec.json.encode(node_view(node, wanted, now=now, after_s=after_s, whose=self.whose))
+            msgspec.json.encode(node_view(node, wanted, now=now, after_s=after_s, pods=self.pods))
             for node in (self.nodes.all() if only is None else self.nodes.named(only))
         )
         return _sent(Topology(now=now, nodes=[]), items)

@@ -52,7 +52,7 @@ class ReportedNode:
     sums: NodeSums
     """Taken out of the report, because a list of 5 000 nodes cannot unpack each."""
     restored: bool = False
-    """Read back from the disk; nothing has been heard since the brain started."""
+    """Read back from the disk; it has not reported since the brain started."""
 
     @property
     def report(self) -> Report:
@@ -134,9 +134,9 @@ class Nodes:
             if len(self._nodes) < self._most:
                 self._nodes.setdefault(node.name, node)
 
-    def forget(self, *, unseen_since: float) -> tuple[str, ...]:
+    def forget(self, *, silent_since: float) -> tuple[str, ...]:
         """Drop the nodes not seen since then, and name them."""
-        gone = tuple(name for name, node in self._nodes.items() if node.seen_at < unseen_since)
+        gone = tuple(name for name, node in self._nodes.items() if node.seen_at < silent_since)
         for name in gone:
             del self._nodes[name]
         return gone

@@ -1,4 +1,4 @@
-"""Whose a cgroup is: from what kubelet names it after to what people call it."""
+"""Which pod, container and owner a control group belongs to, from the names that kubelet gave it."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -34,7 +34,7 @@ class PodLookup(Protocol):
         ...
 
 
-class NoPods:
+class NoRunningPods:
     """The `PodLookup` of a machine that is in no cluster."""
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
@@ -79,9 +79,9 @@ class ClusterSnapshot:
         return PodOwner(*workload(first.kind, first.name, pod.metadata.labels))
 
 
-def by_uid(thing: Object) -> Iterable[str]:
+def by_uid(found: Object) -> Iterable[str]:
     """An index of informers."""
-    return (thing.metadata.uid,)
+    return (found.metadata.uid,)
 
 
 def _container(pod: Pod, container_id: str) -> str | None:

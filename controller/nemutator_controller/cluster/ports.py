@@ -1,4 +1,4 @@
-"""What the cluster's picture needs from others."""
+"""What the saver of nodes needs from others."""
 
 from collections.abc import Sequence
 from typing import Protocol
@@ -7,7 +7,7 @@ from nemutator_controller.cluster.nodes import ReportedNode
 
 
 class LatestStore(Protocol):
-    """Where the last picture survives a restart of the brain."""
+    """Where the last report of each node survives a restart of the brain."""
 
     async def load(self) -> Sequence[ReportedNode]: ...
 

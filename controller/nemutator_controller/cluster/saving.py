@@ -1,7 +1,7 @@
-"""Keeps the picture on disk, so that a restart of the brain does not begin with an empty one.
+"""Saves the last report of each node, so that a restart of the brain does not begin with an empty list.
 
-Not with every report: the history has their figures already, and writing the whole picture each
-time would cost the disk hundreds of times more than it is worth.
+Not every report is saved: the history has their figures already, and writing all nodes each time
+would cost the disk hundreds of times more than it is worth.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ STEP = 100
 """Nodes in one transaction: reports must not wait long behind it."""
 
 LAST_S = 0.5
-"""For the last picture while stopping: losing it costs nothing that was promised."""
+"""For the last save while stopping: losing it costs nothing that was promised."""
 
 
 @dataclass(slots=True)
@@ -50,15 +50,15 @@ class NodeSaver:
         try:
             while True:
                 await self.process.clock.sleep(EVERY_S)
-                await self.keep()
+                await self.save()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_S):
-                    await self.keep()
+                    await self.save()
 
-    async def keep(self) -> None:
+    async def save(self) -> None:
         """Save what changed since the last time, and forget the nodes that are long gone."""
-        gone = self.nodes.forget(unseen_since=self.process.clock.now() - self.forget_after_s)
+        gone = self.nodes.forget(silent_since=self.process.clock.now() - self.forget_after_s)
         nodes = self.nodes.all()
         for name in self._saved.keys() - {node.name for node in nodes}:
             del self._saved[name]
@@ -71,7 +71,7 @@ class NodeSaver:
                 await self.store.save(step)
                 self._note(step)
         except StoreUnavailableError as failure:
-            log.warning("picture_not_kept", {names.REASON: failure.reason})
+            log.warning("nodes_not_saved", {names.REASON: failure.reason})
 
     def _changed(self, nodes: Sequence[ReportedNode]) -> Sequence[ReportedNode]:
         """What is not on disk as it is, the longest unsaved first."""

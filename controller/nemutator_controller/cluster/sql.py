@@ -1,4 +1,4 @@
-"""The last picture of each node in the database, as it is kept in memory: compressed."""
+"""The last report of each node in the database, as it is kept in memory: compressed."""
 
 import logging
 from collections.abc import Sequence
@@ -56,7 +56,7 @@ def _load(connection: Connection, *, after: str) -> tuple[list[ReportedNode], st
             sums = sums_of(unpack(packed))
         except UnreadableReportError as error:
             # An older version may have kept another shape. The next report replaces it.
-            log.warning("picture_unreadable", {names.NODE: name, names.ERROR: error})
+            log.warning("node_unreadable", {names.NODE: name, names.ERROR: error})
             continue
         nodes.append(ReportedNode(name, epoch, seq, seen_at, packed, sums, restored=True))
     return nodes, rows[-1][0] if len(rows) == STEP else None

@@ -2,7 +2,6 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Protocol
 
 import msgspec
 from nemutator_common import names
@@ -10,13 +9,10 @@ from nemutator_common.wire import Machine, Missing, Process, Report, Workload
 
 from nemutator_controller.cluster.labels import labels_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import ReportedNode
-from nemutator_controller.cluster.pods import NoPods, PodLookup
+from nemutator_controller.cluster.pods import NoRunningPods, PodLookup
+from nemutator_controller.kube.label_selectors import Selector
 
-NO_PODS = NoPods()
-
-
-class LabelMatcher(Protocol):
-    def matches(self, labels: Mapping[str, str]) -> bool: ...
+NO_PODS = NoRunningPods()
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,7 +20,7 @@ class Filter:
     """Which workloads and processes to show."""
 
     namespace: str | None = None
-    selector: LabelMatcher | None = None
+    selector: Selector | None = None
 
     def admits(self, labels: Mapping[str, str]) -> bool:
         if self.namespace is not None and self.namespace != labels["namespace"]:
@@ -59,11 +55,11 @@ class Topology:
 
 
 def node_view(
-    node: ReportedNode, wanted: Filter, *, now: float, after_s: float, whose: PodLookup = NO_PODS
+    node: ReportedNode, wanted: Filter, *, now: float, after_s: float, pods: PodLookup = NO_PODS
 ) -> NodeView:
     """*node* with what the filter admits of it."""
     report = node.report
-    labels = _labels(node.name, report, whose)
+    labels = _labels(node.name, report, pods)
     processes = [process for process in report.processes if _admits(wanted, process, labels)]
     with_processes = {process.workload for process in processes}
     return NodeView(
@@ -90,7 +86,7 @@ def _workload(workload: Workload, labels: Mapping[str, str]) -> dict[str, object
     return builtins | added
 
 
-def _labels(node: str, report: Report, whose: PodLookup) -> dict[str, Mapping[str, str]]:
+def _labels(node: str, report: Report, pods: PodLookup) -> dict[str, Mapping[str, str]]:
     """Of each workload, by its path."""
     runtimes = runtimes_by_workload(report.processes)
     return {
@@ -98,7 +94,7 @@ def _labels(node: str, report: Report, whose: PodLookup) -> dict[str, Mapping[st
             workload,
             node=node,
             runtime=runtimes.get(workload.path),
-            placed=whose.of(node, workload.pod_uid, workload.container_id),
+            placed=pods.of(node, workload.pod_uid, workload.container_id),
         )
         for workload in report.workloads
     }

@@ -12,20 +12,20 @@ from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.resources import JOBS, PODS, REPLICA_SETS
 
-PICTURE_S = 1.0
-"""How old a picture may be: many ask at once, and each new one costs the informers a copy."""
+SNAPSHOT_S = 1.0
+"""How old a snapshot may be: many ask at once, and each new one costs the informers a copy."""
 
 PART = "cluster"
 
 
 @dataclass(frozen=True, slots=True)
 class _Taken:
-    picture: ClusterSnapshot
+    snapshot: ClusterSnapshot
     at: float
 
 
 class ClusterWatch:
-    """A `Whose`. Before the first complete picture nothing is anybody's."""
+    """A `PodLookup`. Before the first complete snapshot it finds nothing."""
 
     def __init__(
         self,
@@ -52,25 +52,25 @@ class ClusterWatch:
             "watch pods": self.pods.run,
             "watch replica sets": self.replica_sets.run,
             "watch jobs": self.jobs.run,
-            "first picture": self._become_ready,
+            "first snapshot": self._become_ready,
         }
 
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
-        picture = self.picture()
-        return None if picture is None else picture.of(node, pod_uid, container_id)
+        snapshot = self.snapshot()
+        return None if snapshot is None else snapshot.of(node, pod_uid, container_id)
 
-    def picture(self) -> ClusterSnapshot | None:
+    def snapshot(self) -> ClusterSnapshot | None:
         """Of at most a second ago; None before there is a complete one."""
         now = self._process.clock.monotonic()
-        if self._taken is None or now - self._taken.at >= PICTURE_S:
+        if self._taken is None or now - self._taken.at >= SNAPSHOT_S:
             try:
-                picture = ClusterSnapshot(
+                snapshot = ClusterSnapshot(
                     self.pods.snapshot(), self.replica_sets.snapshot(), self.jobs.snapshot()
                 )
             except NotSyncedError:
                 return None
-            self._taken = _Taken(picture, now)
-        return self._taken.picture
+            self._taken = _Taken(snapshot, now)
+        return self._taken.snapshot
 
     async def _become_ready(self) -> None:
         for informer in (self.pods, self.replica_sets, self.jobs):

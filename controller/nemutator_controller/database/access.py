@@ -58,7 +58,7 @@ class Database:
     async def write(self, job: Job[T], *, deadline_s: float = JOB_S) -> T:
         """Run *job* in a transaction of its own, and return once it is on disk.
 
-        Raises `StoreUnavailableError` when that did not happen, or nobody knows in time.
+        Raises `StoreUnavailableError` when that did not happen, or was not known in time.
         """
         try:
             result, given_up = await self._outcome(

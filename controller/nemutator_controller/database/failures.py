@@ -21,7 +21,7 @@ REMEDIES: dict[Reason, str] = {
     "full": "make room on the disk of the data directory, then ask again",
     "busy": "end that program (an open sqlite3 shell?), then ask again",
     "read_only": "let the controller write its data directory again, then ask again",
-    "io": "look at the disk of the data directory, then ask again",
+    "io": "check the disk of the data directory, then ask again",
     "damaged": "stop nemutator, move the database away, start again",
 }
 """For those that a person must mend; the rest passes by itself."""
@@ -41,7 +41,7 @@ _REASONS: dict[str, Reason] = {
 
 
 class StoreUnavailableError(Exception):
-    """Nothing was stored, or nobody knows whether: ask again later, storing twice is harmless."""
+    """Nothing was stored, or that is not known: ask again later, storing twice is harmless."""
 
     def __init__(self, reason: Reason) -> None:
         super().__init__(EXPLANATIONS[reason])

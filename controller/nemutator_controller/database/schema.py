@@ -21,7 +21,7 @@ cursors = Table(
 latest = Table(
     "latest",
     metadata,
-    # The last look at each node, to show something (marked stale) after a restart of the brain.
+    # The last report of each node, to show something (marked stale) after a restart of the brain.
     Column("node", Text, primary_key=True),
     Column("epoch", Text, nullable=False),
     Column("seq", Integer, nullable=False),
@@ -38,7 +38,7 @@ history = Table(
     Column("cpu_cores", Float),
     Column("memory_used_bytes", Integer, nullable=False),
     Column("cpu_pressure_10s", Float),
-    # Oldest first, whatever the node: how retention finds its prey.
+    # Oldest first, whatever the node: for retention.
     Index("history_at", "at"),
     sqlite_with_rowid=False,
 )

@@ -35,7 +35,7 @@ class SqlGrants:
     def record(
         self, connection: Connection, writer: str, records: Sequence[dict[str, object]]
     ) -> None:
-        """Keep *records* of *writer*, in the caller's transaction; ValueError: one is wrong."""
+        """Save *records* of *writer*, in the caller's transaction; ValueError: one is wrong."""
         now = self.process.clock.now()
         fresh = list(grants_of(writer, records, now=now))
         connection.execute(insert(grants), [asdict(grant) for grant in fresh])

@@ -1,7 +1,7 @@
 """Which replicas of admission know the tombstones.
 
-The next pod of an evicted one is made at once. Were it shown to a replica that has not heard yet
-what was taken back, that would be done to it again.
+An evicted pod is replaced at once. If the new pod were shown to a replica that does not know yet
+what was taken back, the same would be done to it again.
 """
 
 from dataclasses import dataclass, field
@@ -14,7 +14,7 @@ LISTENS_S = 30.0
 PATIENCE_S = 8.0
 """For all of them. They ask each two seconds; the command that waits for us gives up after ten."""
 
-LOOK_S = 0.2
+CHECK_S = 0.2
 
 MOST = 100
 """Replicas. Whoever has the token of one may make up no more than its own name anyway."""
@@ -42,12 +42,12 @@ class AdmissionReplicas:
             self._asked[replica] = last, now
 
     async def knows(self) -> bool:
-        """Wait until each replica knows what is buried by now; False: one does not, after all."""
+        """Wait until each replica knows what is taken back by now; False: one does not, after all."""
         buried_at = self.process.clock.monotonic()
         while not self._knows(buried_at):
             if self.process.clock.monotonic() - buried_at >= PATIENCE_S:
                 return False
-            await self.process.clock.sleep(LOOK_S)
+            await self.process.clock.sleep(CHECK_S)
         return True
 
     def _knows(self, buried_at: float) -> bool:

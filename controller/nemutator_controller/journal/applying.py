@@ -1,4 +1,4 @@
-"""Applies a manifest where there is no cluster: what admission does to a pod happens to it here.
+"""Applies a manifest where there is no cluster, with the changes that admission would make to its pod.
 
 The policies that were applied before make the plan; it is journaled, and only then the manifest is
 kept with its changes in it.
@@ -49,14 +49,14 @@ class Applying:
         manifest = manifest_of(document)
         before = await self.manifests.get(manifest.subject)
         if manifest.is_policy:
-            return await self._keep(manifest, before)
+            return await self._save(manifest, before)
         policies = await self._policies()
         planned = self._plan(manifest, policies)
         faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
         warnings = (*planned.warnings, *faulty, *await self.manifests.damaged(KIND))
         id_ = self.fresh()
         result = _changed(manifest, planned, id_)
-        if before is not None and same(_unmarked(before), _unmarked_in(result, manifest.subject)):
+        if before is not None and same(_unstamped(before), _unstamped_in(result, manifest.subject)):
             return Applied(subject=manifest.subject, outcome="unchanged", warnings=warnings)
         decisions = self._decisions(manifest.subject, planned, id_, warnings)
         # The journal shall not show what is refused afterwards.
@@ -81,7 +81,7 @@ class Applying:
     async def get(self, subject: Subject) -> LiveObject | None:
         return await self.manifests.get(subject)
 
-    async def _keep(self, manifest: Manifest, before: LiveObject | None) -> Applied:
+    async def _save(self, manifest: Manifest, before: LiveObject | None) -> Applied:
         if before is not None and same(dict(before.document), dict(manifest.document)):
             return Applied(subject=manifest.subject, outcome="unchanged")
         await self.manifests.put(manifest.subject, manifest.document)
@@ -129,18 +129,18 @@ def _changed(manifest: Manifest, planned: MutationPlan, id_: str) -> Mapping[str
     if not planned.edits:
         return manifest.document
     changed = apply_edits(manifest.document, planned.edits, kind)
-    mark = written(merged(stamp_of(manifest.document, kind), id_, planned.edits))
-    edit = Edit(path=str(PATH), before=(), after=(mark,), verb="stamp", policy="")
+    stamp = written(merged(stamp_of(manifest.document, kind), id_, planned.edits))
+    edit = Edit(path=str(PATH), before=(), after=(stamp,), verb="stamp", policy="")
     result: Mapping[str, Any] = apply_edits(changed, [edit], kind)
     return result
 
 
-def _unmarked(live: LiveObject) -> Any:
-    return _unmarked_in(live.document, live.subject)
+def _unstamped(live: LiveObject) -> Any:
+    return _unstamped_in(live.document, live.subject)
 
 
-def _unmarked_in(document: Mapping[str, Any], subject: Subject) -> Any:
-    """Without our mark, whose id is another one each time."""
+def _unstamped_in(document: Mapping[str, Any], subject: Subject) -> Any:
+    """Without our stamp, whose id is another one each time."""
     try:
         if not value_at(document, PATH, subject.kind):
             return document

@@ -1,4 +1,4 @@
-"""A decision without a journal: from the mark that admission has left on a pod."""
+"""A decision without a journal: from the stamp that admission has left on a pod."""
 
 from dataclasses import replace
 
@@ -26,7 +26,7 @@ def stamp_on(live: LiveObject) -> Stamp | None:
 def concerns(entry: JournalEntry, live: LiveObject) -> bool:
     """Whether the journal's decision is about this object.
 
-    Whoever may annotate a pod may write another's mark on it.
+    Whoever may annotate a pod may write another's stamp on it.
     """
     return is_about(entry.decision, live.subject)
 
@@ -40,7 +40,7 @@ def is_about(decision: Decision, found: Subject) -> bool:
     return found.name.startswith(subject.generate_name)
 
 
-def known_from(sighting: PodStamp, entry: JournalEntry | None) -> Known:
+def known_from(stamp: PodStamp, entry: JournalEntry | None) -> Known:
     """What it means for the journal, which has *entry* under that id, that this pod was seen."""
     if entry is None:
         return "unknown"
@@ -49,15 +49,15 @@ def known_from(sighting: PodStamp, entry: JournalEntry | None) -> Known:
     pod = Subject(
         api_version="v1",
         kind="Pod",
-        namespace=sighting.namespace,
-        name=sighting.name,
-        uid=sighting.uid,
+        namespace=stamp.namespace,
+        name=stamp.name,
+        uid=stamp.uid,
     )
     return "observed" if is_about(entry.decision, pod) else "foreign"
 
 
 def decision_from(stamp: Stamp, live: LiveObject) -> Decision | None:
-    """What the mark alone tells; None when it was too long to say which edits."""
+    """What the stamp alone tells; None when it was too long to say which edits."""
     if stamp.edits is None:
         return None
     kind, name = owner_of(live.document)

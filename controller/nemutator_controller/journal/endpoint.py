@@ -27,8 +27,8 @@ log = logging.getLogger(__name__)
 
 MUTATIONS_PATH = "/api/v1/mutations"
 
-MARKED = "marked"
-"""In place of an id: the one whose mark a pod carries."""
+STAMPED = "marked"
+"""In place of an id: the one whose stamp a pod carries."""
 
 LOCAL_REPLICA = "local"
 """An admission on this machine, which has shown the link token and so has no name."""
@@ -87,7 +87,7 @@ class MutationsApi:
         only_plan, evict = (_flag(request.query.get(word)) for word in ("plan", "evict"))
         if only_plan is None or evict is None:
             return refusal(400, "plan, evict: expected true or false", "leave them out for false")
-        if request.match_info["id"] == MARKED and _pod(request) is None:
+        if request.match_info["id"] == STAMPED and _pod(request) is None:
             return refusal(400, "pod: expected NAMESPACE/NAME", "write it as team/web-1")
         decision = await self._decision(request)
         if decision is None:
@@ -108,10 +108,10 @@ class MutationsApi:
         return answer(documents.taken_back(reversal, decision.subject))
 
     async def _decision(self, request: web.Request) -> Decision | None:
-        """The one that is named, or the one whose mark `?pod=namespace/name` carries."""
-        if request.match_info["id"] == MARKED:
+        """The one that is named, or the one whose stamp `?pod=namespace/name` carries."""
+        if request.match_info["id"] == STAMPED:
             pod = _pod(request)
-            return None if pod is None else await self.rolling_back.marked(pod)
+            return None if pod is None else await self.rolling_back.stamped(pod)
         entry = await self._entry(request)
         return None if entry is None else entry.decision
 
@@ -131,14 +131,14 @@ class TombstonesApi:
         return [
             web.get(
                 TOMBSTONES_PATH,
-                explained(self._tell, "reading what was taken back"),
+                explained(self._give, "reading what was taken back"),
                 allow_head=False,
             )
         ]
 
-    async def _tell(self, request: web.Request) -> web.Response:
+    async def _give(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
-        # Before they are read: what is buried in between it hears the next time.
+        # Before they are read: what is taken back in between is in the next response.
         self.replicas.asked(caller.admission or LOCAL_REPLICA)
         document = TombstoneSnapshot(tuple(sorted(await self.store.tombstones())))
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()

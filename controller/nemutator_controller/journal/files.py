@@ -196,7 +196,7 @@ class FileObjects:
 
 def _read(path: Path, subject: Subject) -> LiveObject | None:
     try:
-        # Of a link nobody knows where it leads; of a pipe nobody knows when it ends.
+        # A link may lead anywhere, and a pipe may never end.
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None

@@ -66,11 +66,11 @@ class KubeObjects:
         resource = _resource(subject.kind)
         try:
             async for page in self._reader.pages(resource, Selection(namespace=subject.namespace)):
-                for thing in page.items:
-                    # Whoever may annotate a pod may write any mark on it.
-                    named_so = thing.metadata.name.startswith(subject.generate_name)
-                    if named_so and _carries(thing, decision):
-                        return await self.get(replace(subject, name=thing.metadata.name))
+                for found in page.items:
+                    # Whoever may annotate a pod may write any stamp on it.
+                    named_so = found.metadata.name.startswith(subject.generate_name)
+                    if named_so and _carries(found, decision):
+                        return await self.get(replace(subject, name=found.metadata.name))
         except KubeError as error:
             raise _failure(error) from error
         return None
@@ -137,8 +137,8 @@ def _live(subject: Subject, body: bytes) -> LiveObject:
         raise UnreachableError(f"the answer of the API server is no object: {error}") from error
 
 
-def _carries(thing: Object, decision: str) -> bool:
-    stamp = parse_stamp(thing.metadata.annotations.get(names.MUTATION))
+def _carries(found: Object, decision: str) -> bool:
+    stamp = parse_stamp(found.metadata.annotations.get(names.MUTATION))
     return stamp is not None and stamp.id == decision
 
 

@@ -18,15 +18,15 @@ class LiveObject:
 
 
 class ChangedError(Exception):
-    """It is not as it was when it was read: read it again."""
+    """The object has changed since it was read: read it again."""
 
 
 class ObjectRefusedError(Exception):
-    """Whoever keeps the object says no; asking again does not help."""
+    """The API server, or the disk, refuses; asking again does not help."""
 
 
 class UnreachableError(Exception):
-    """Whoever keeps the object does not answer now; *remedy*, when a person must mend that."""
+    """The API server, or the disk, does not answer now; *remedy*: what a person must do about it."""
 
     def __init__(self, what: str, *, remedy: str = AGAIN) -> None:
         super().__init__(what)

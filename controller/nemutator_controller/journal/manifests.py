@@ -1,4 +1,4 @@
-"""What somebody applies where there is no cluster: is it an object that we can plan for?"""
+"""Whether what somebody applies where there is no cluster is an object that can be planned for."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -50,7 +50,7 @@ class Applied:
 
 
 def read_manifest(body: bytes) -> object:
-    """The document in *body*, which is JSON; a `ManifestError` says that it is none."""
+    """The document in *body*, which is JSON; a `ManifestError` says that it is not."""
     if len(body) > LARGEST:
         raise ManifestError((f"the document: larger than {LARGEST} bytes",))
     try:

@@ -21,7 +21,7 @@ class JournalStore(Protocol):
     """Raises `StoreUnavailableError` when it cannot be asked."""
 
     async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
-        """Keep *decisions*; those whose id is known already change nothing."""
+        """Save *decisions*; those whose id is known already change nothing."""
         ...
 
     async def entry(self, decision: str) -> JournalEntry | None: ...
@@ -33,15 +33,15 @@ class JournalStore(Protocol):
         ...
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
-        """An object carries the mark of *decision*: what is its name. False: nothing to note."""
+        """Note the name of the object that carries the stamp of *decision*. False: nothing was to be noted."""
         ...
 
-    async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
-        """The same for pods of a cluster, where anybody may have copied a mark; one by one."""
+    async def note(self, stamps: Sequence[PodStamp]) -> Sequence[Known]:
+        """The same for pods of a cluster, where anybody may have copied a stamp; one by one."""
         ...
 
     async def close(self, reversal: Reversal) -> None:
-        """Keep *reversal*, and its state as the decision's, if that decision is kept.
+        """Save *reversal*, and its state as the decision's, if that decision is kept.
 
         Again with the same id: nothing.
         """
@@ -51,8 +51,8 @@ class JournalStore(Protocol):
         """Newest first."""
         ...
 
-    async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
-        """Keep *stones*; False, and none is kept, when there is no room for them."""
+    async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+        """Save *new* ones; False, and none is kept, when there is no room for them."""
         ...
 
     async def tombstones(self) -> Sequence[Tombstone]: ...
@@ -68,12 +68,12 @@ class JournalStore(Protocol):
 
 class StampedPods(Protocol):
     def changes(self) -> AsyncIterator[StampedPod]:
-        """Every pod with a mark: first those that there are, then each that comes or changes."""
+        """Every pod with a stamp: first those that there are, then each that comes or changes."""
         ...
 
 
 class Objects(Protocol):
-    """Where the objects are that were changed. Raises what `living.py` names."""
+    """The objects that were changed, where they are kept. Raises what `live_objects.py` defines."""
 
     @property
     def running(self) -> bool:
@@ -83,7 +83,7 @@ class Objects(Protocol):
     async def get(self, subject: Subject) -> LiveObject | None: ...
 
     async def find(self, subject: Subject, decision: str) -> LiveObject | None:
-        """The object that carries the mark of *decision*, for when its name is not known."""
+        """The object that carries the stamp of *decision*, for when its name is not known."""
         ...
 
     async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
@@ -106,7 +106,7 @@ class Manifests(Objects, Protocol):
         ...
 
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
-        """Keep *document*, whatever was there before."""
+        """Save *document*, whatever was there before."""
         ...
 
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:

@@ -16,20 +16,20 @@ MOST_EDITS = 512
 LONGEST_ID = 64
 
 State = Literal["answered", "observed", "reversed", "partly", "conflict"]
-"""answered: admission has said so, which is no proof that the object was stored. observed: an object
+"""answered: admission has answered so, which is no proof that the object was stored. observed: an object
 with our values was seen. The others say how taking it back went."""
 
 Result = Literal["reversed", "already", "conflict", "left", "refused"]
 """Of one edit. already: it had its old value. conflict: somebody else has changed it since. left:
-it needs what was not allowed, a new pod. refused: whoever keeps the object said no."""
+it needs what was not allowed, a new pod. refused: the API server, or the disk, refused the write."""
 
 
 Known = Literal["observed", "known", "foreign", "unknown"]
-"""What the journal makes of an object that was seen. unknown: it has no such decision (yet)."""
+"""How a stamp that was seen fits the journal. unknown: there is no such decision (yet)."""
 
 
 class DecisionError(ValueError):
-    """What came is no decision; says why."""
+    """The record is not a decision; the text says why."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -44,17 +44,17 @@ class JournalEntry:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StampedPod:
-    """A pod as a watch shows it, with what stands where our mark is."""
+    """A pod as a watch shows it, with what stands where our stamp is."""
 
     namespace: str
     name: str
     uid: str
-    mark: str
+    stamp: str
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class PodStamp:
-    """A pod that carries the mark of *decision*."""
+    """A pod that carries the stamp of *decision*."""
 
     decision: str
     namespace: str
@@ -86,7 +86,7 @@ class Reversal:
 
 
 def decode(record: Mapping[str, object]) -> Decision:
-    """The decision in a record of the stream; a `DecisionError` says why it is none."""
+    """The decision in a record of the stream; a `DecisionError` says what is wrong with it."""
     try:
         decision = msgspec.convert(record, Decision)
         size = len(msgspec.json.encode(record))
@@ -102,7 +102,7 @@ def decode(record: Mapping[str, object]) -> Decision:
 
 
 def names_of(subject: Subject) -> str:
-    """The object as people write it: `Pod team/web-1`, or with how its name begins."""
+    """The object as people write it: `Pod team/web-1`, or with the beginning of its name."""
     name = subject.name or f"{subject.generate_name}…"
     where = f"{subject.namespace}/" if subject.namespace else ""
     return f"{subject.kind} {where}{name}"

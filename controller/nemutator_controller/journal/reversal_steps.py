@@ -1,7 +1,7 @@
 """What it takes to take a decision back: three values of each field are compared, nothing is done.
 
 Only what still has our value gets its old one back. Whatever anybody else has written since stays,
-and is told.
+and is named.
 """
 
 from collections.abc import Mapping, Sequence

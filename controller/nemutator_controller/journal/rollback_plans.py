@@ -39,26 +39,27 @@ class RollbackPlan:
 
 
 def restamped(plan: RollbackPlan) -> list[Edit]:
-    """What makes our mark say what is left of us: other mutations, and what somebody else holds up.
+    """The edit after which our stamp says what is left of our changes: other mutations, and fields that
+    somebody else has changed since.
 
-    Where nothing is left there is no mark. A running pod keeps it as it is: without one it would
+    Where nothing is left there is no stamp. A running pod keeps it as it is: without one it would
     look as if admission had missed it.
     """
-    mark = stamp_on(plan.live)
-    if mark is None:
+    stamp = stamp_on(plan.live)
+    if stamp is None:
         return []
     held = {step.edit.path for step in plan.steps if step.verdict == "conflict"}
-    if mark.edits is None:
-        if mark.id != plan.decision.id or held:
+    if stamp.edits is None:
+        if stamp.id != plan.decision.id or held:
             return []
         left = list(_standing(plan))
     else:
         taken = {step.edit.path: step.edit for step in plan.steps if step.edit.path not in held}
-        left = [rest for edit in mark.edits for rest in _rest(edit, taken.get(edit.path), plan)]
-        if left == list(mark.edits) and mark.id != plan.decision.id:
+        left = [rest for edit in stamp.edits for rest in _rest(edit, taken.get(edit.path), plan)]
+        if left == list(stamp.edits) and stamp.id != plan.decision.id:
             return []
     paths = {edit.path for edit in left}
-    id_ = mark.id
+    id_ = stamp.id
     if id_ == plan.decision.id and not paths & held:
         id_ = next((one.id for one in plan.others if paths & {e.path for e in one.edits}), id_)
     text = value_at(plan.live.document, PATH, plan.live.subject.kind)
@@ -67,7 +68,7 @@ def restamped(plan: RollbackPlan) -> list[Edit]:
 
 
 def _rest(edit: Edit, taken: Edit | None, plan: RollbackPlan) -> Iterator[Edit]:
-    """What is left of the mark's *edit* when *taken*, the last part of it, is taken back."""
+    """What is left of the stamp's *edit* when *taken*, the last part of it, is taken back."""
     if taken is None:
         yield edit
         return

@@ -35,14 +35,14 @@ from nemutator_controller.journal.ways import POD
 from nemutator_controller.mutations.decisions import Decision, Subject
 
 TRIES = 5
-"""Somebody else may write the object between our look at it and our write."""
+"""Somebody else may write the object between our read and our write."""
 
 MOST_OTHERS = 100
-"""Mutations of one object that are looked at, the newest ones."""
+"""Mutations of one object that are read, the newest ones."""
 
 NO_ROOM = "there is no room for a further tombstone: roll policies back instead of single pods"
 NOT_HEARD = (
-    "a replica of admission has not heard of it yet, and might do it again to the next pod: ask"
+    "a replica of admission does not know of it yet, and might do it again to the next pod: ask"
     " again"
 )
 KEPT_CHANGING = "it kept changing while this was tried: try again"
@@ -70,7 +70,7 @@ class RollingBack:
         if decision.mode != "apply":
             raise NotToReverseError(
                 f"{decision.id} was {decision.mode} only: it has changed nothing",
-                "look for one whose mode is apply",
+                "choose one whose mode is apply",
             )
         subject = decision.subject
         if subject.name:
@@ -89,23 +89,23 @@ class RollingBack:
         )
         return RollbackPlan(decision=decision, live=live, steps=steps, others=others)
 
-    async def marked(self, subject: Subject) -> Decision:
-        """The decision whose mark the object carries, from the journal or else from the mark."""
+    async def stamped(self, subject: Subject) -> Decision:
+        """The decision whose stamp the object carries, from the journal or else from the stamp."""
         live = await self.objects.get(subject)
         if live is None:
             raise _gone(subject)
-        if (mark := stamp_on(live)) is None:
+        if (stamp := stamp_on(live)) is None:
             raise NotToReverseError(
-                f"{names_of(subject)} carries no mark of ours: nothing was changed in it",
+                f"{names_of(subject)} carries no stamp of ours: nothing was changed in it",
                 "`nemutator mutations` lists what was changed",
             )
-        entry = await self.store.entry(mark.id)
+        entry = await self.store.entry(stamp.id)
         if entry is not None and concerns(entry, live):
             return about(entry.decision, live.subject)
-        if (decision := decision_from(mark, live)) is None:
+        if (decision := decision_from(stamp, live)) is None:
             raise NotToReverseError(
-                f"the mark of {names_of(subject)} was too long to say what was changed, and the"
-                f" journal does not have {mark.id}",
+                f"the stamp of {names_of(subject)} was too long to say what was changed, and the"
+                f" journal does not have {stamp.id}",
                 "delete the pod: its workload makes another one",
             )
         return decision
@@ -153,11 +153,11 @@ class RollingBack:
         )
 
     def _is_another(self, live: LiveObject, decision: Decision) -> bool:
-        """Whether a pod with another mark has taken the name: a StatefulSet's do."""
+        """Whether a pod with another stamp has taken the name: a StatefulSet's do."""
         if not self.objects.running or live.subject.kind != POD:
             return False
-        mark = stamp_on(live)
-        return mark is not None and mark.id != decision.id
+        stamp = stamp_on(live)
+        return stamp is not None and stamp.id != decision.id
 
     async def _write(self, plan: RollbackPlan, outcomes: dict[str, EditOutcome]) -> None:
         live = plan.live
@@ -190,13 +190,13 @@ class RollingBack:
             return False
         # All of them: the next pod is made from the beginning, what could be patched included.
         kind, name = plan.owner
-        stones = [
+        tombstones = [
             Tombstone(plan.live.subject.namespace, kind, name, step.edit.path)
             for step in plan.steps
             if step.verdict != "conflict"
         ]
-        if not await self.store.bury(
-            stones, decision=plan.decision.id, at=self.process.clock.now()
+        if not await self.store.add_tombstones(
+            tombstones, decision=plan.decision.id, at=self.process.clock.now()
         ):
             _note(steps, outcomes, "refused", NO_ROOM)
             return False

@@ -70,8 +70,8 @@ class SqlJournal:
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
         return await self.database.write(partial(_seen, decision=decision, name=name, uid=uid))
 
-    async def note(self, sightings: Sequence[PodStamp]) -> Sequence[Known]:
-        return await self.database.write(partial(_note, sightings=sightings))
+    async def note(self, stamps: Sequence[PodStamp]) -> Sequence[Known]:
+        return await self.database.write(partial(_note, stamps=stamps))
 
     async def close(self, reversal: Reversal) -> None:
         await self.database.write(partial(_close, reversal=reversal))
@@ -88,8 +88,9 @@ class SqlJournal:
 
         return await self.database.read(job)
 
-    async def bury(self, stones: Sequence[Tombstone], *, decision: str, at: float) -> bool:
-        return await self.database.write(partial(_bury, stones=stones, decision=decision, at=at))
+    async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+        job = partial(_add_tombstones, new=new, decision=decision, at=at)
+        return await self.database.write(job)
 
     async def tombstones(self) -> Sequence[Tombstone]:
         return await self.database.read(_tombstones)
@@ -174,17 +175,17 @@ def _seen(connection: Connection, *, decision: str, name: str, uid: str) -> bool
     return True
 
 
-def _note(connection: Connection, *, sightings: Sequence[PodStamp]) -> list[Known]:
-    wanted = {sighting.decision for sighting in sightings}
+def _note(connection: Connection, *, stamps: Sequence[PodStamp]) -> list[Known]:
+    wanted = {stamp.decision for stamp in stamps}
     rows = connection.execute(_ENTRY.where(decisions.c.id.in_(wanted)))
     kept = {entry.decision.id: entry for entry in (_entry(*row) for row in rows)}
     made: list[Known] = []
-    for sighting in sightings:
-        entry = kept.get(sighting.decision)
-        made.append(known_from(sighting, entry))
+    for stamp in stamps:
+        entry = kept.get(stamp.decision)
+        made.append(known_from(stamp, entry))
         if entry is not None and made[-1] == "observed":
-            kept[sighting.decision] = replace(entry, state="observed")
-            _seen(connection, decision=sighting.decision, name=sighting.name, uid=sighting.uid)
+            kept[stamp.decision] = replace(entry, state="observed")
+            _seen(connection, decision=stamp.decision, name=stamp.name, uid=stamp.uid)
     return made
 
 
@@ -219,9 +220,11 @@ def _close(connection: Connection, *, reversal: Reversal) -> None:
     )
 
 
-def _bury(connection: Connection, *, stones: Sequence[Tombstone], decision: str, at: float) -> bool:
+def _add_tombstones(
+    connection: Connection, *, new: Sequence[Tombstone], decision: str, at: float
+) -> bool:
     known = set(_tombstones(connection))
-    fresh = sorted(set(stones) - known)
+    fresh = sorted(set(new) - known)
     if len(known) + len(fresh) > MOST_TOMBSTONES:
         return False
     if fresh:
@@ -229,14 +232,14 @@ def _bury(connection: Connection, *, stones: Sequence[Tombstone], decision: str,
             insert(tombstones),
             [
                 {
-                    "namespace": stone.namespace,
-                    "owner_kind": stone.owner_kind,
-                    "owner_name": stone.owner_name,
-                    "path": stone.path,
+                    "namespace": tombstone.namespace,
+                    "owner_kind": tombstone.owner_kind,
+                    "owner_name": tombstone.owner_name,
+                    "path": tombstone.path,
                     "at": at,
                     "decision": decision,
                 }
-                for stone in fresh
+                for tombstone in fresh
             ],
         )
     return True

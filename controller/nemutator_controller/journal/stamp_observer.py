@@ -22,7 +22,7 @@ log = logging.getLogger(__name__)
 
 EVERY_S = 1.0
 STEP = 200
-"""Sightings in one transaction: reports must not wait long behind it."""
+"""Stamps in one transaction: reports must not wait long behind it."""
 
 MOST_FRESH = 1_000
 """That wait for their first turn; then the watch's own queue does, which bounds itself."""
@@ -31,7 +31,7 @@ MOST_WAITING = 10_000
 """That wait for their decision; more are counted and seen again when their pods change."""
 
 MOST_NOTED = 200_000
-"""Pods that need no further look: more than a cluster may have at once."""
+"""Pods that are done with: more than a cluster may have at once."""
 
 LONGEST_S = 300.0
 TRIES = 30
@@ -40,7 +40,7 @@ TRIES = 30
 
 @dataclass(frozen=True, slots=True)
 class _Waiting:
-    sighting: PodStamp
+    stamp: PodStamp
     tries: int
     due_at: float
 
@@ -57,21 +57,21 @@ class StampObserver:
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
-            group.create_task(self._follow(), name="follow marked pods")
-            group.create_task(self._note(), name="note marked pods")
+            group.create_task(self._follow(), name="follow stamped pods")
+            group.create_task(self._note(), name="note stamped pods")
 
     async def _follow(self) -> None:
         async for pod in self.pods.changes():
-            if self._noted.get(pod.uid) == pod.mark or pod.uid in self._waiting:
+            if self._noted.get(pod.uid) == pod.stamp or pod.uid in self._waiting:
                 continue
-            sighting = pod_stamp_of(pod)
-            if sighting is None:
-                self._done(pod.uid, pod.mark)
+            stamp = pod_stamp_of(pod)
+            if stamp is None:
+                self._done(pod.uid, pod.stamp)
                 continue
             while len(self._fresh) >= MOST_FRESH:
                 await self.process.clock.sleep(EVERY_S)
-            self._fresh[pod.uid] = sighting
-            self._done(pod.uid, pod.mark)
+            self._fresh[pod.uid] = stamp
+            self._done(pod.uid, pod.stamp)
 
     async def _note(self) -> None:
         while True:
@@ -79,48 +79,48 @@ class StampObserver:
             try:
                 await self.note()
             except StoreUnavailableError as failure:
-                log.warning("sightings_not_noted", {names.REASON: failure.reason})
+                log.warning("stamps_not_noted", {names.REASON: failure.reason})
 
     async def note(self) -> None:
-        """Tell the journal of all that is due; what it could not be told stays due."""
+        """Note all that is due in the journal; what it does not take stays due."""
         while some := dict(islice(self._fresh.items(), STEP)):
             waiting = {uid: _Waiting(one, 0, 0.0) for uid, one in some.items()}
-            await self._tell(waiting)
+            await self._note_some(waiting)
         now = self.process.clock.monotonic()
         due = [(uid, one) for uid, one in self._waiting.items() if one.due_at <= now]
         for at in range(0, len(due), STEP):
-            await self._tell(dict(due[at : at + STEP]))
+            await self._note_some(dict(due[at : at + STEP]))
 
-    async def _tell(self, some: Mapping[str, _Waiting]) -> None:
-        told = await self.store.note([one.sighting for one in some.values()])
-        for (uid, one), known in zip(some.items(), told, strict=True):
+    async def _note_some(self, some: Mapping[str, _Waiting]) -> None:
+        known_by_pod = await self.store.note([one.stamp for one in some.values()])
+        for (uid, one), known in zip(some.items(), known_by_pod, strict=True):
             self._fresh.pop(uid, None)
             self._waiting.pop(uid, None)
             if known == "unknown" and one.tries < TRIES:
                 self._wait(uid, one)
             else:
-                self.process.meter.count(names.SIGHTINGS, result=known)
+                self.process.meter.count(names.STAMPS, result=known)
 
     def _wait(self, uid: str, one: _Waiting) -> None:
         if len(self._waiting) >= MOST_WAITING:
             self._noted.pop(uid, None)
-            self.process.meter.count(names.SIGHTINGS, result="full")
+            self.process.meter.count(names.STAMPS, result="full")
             return
         delay_s = min(LONGEST_S, EVERY_S * 2.0**one.tries)
         self._waiting[uid] = replace(
             one, tries=one.tries + 1, due_at=self.process.clock.monotonic() + delay_s
         )
 
-    def _done(self, uid: str, mark: str) -> None:
+    def _done(self, uid: str, stamp: str) -> None:
         self._noted.pop(uid, None)
         if len(self._noted) >= MOST_NOTED:
             del self._noted[next(iter(self._noted))]
-        self._noted[uid] = mark
+        self._noted[uid] = stamp
 
 
 def pod_stamp_of(pod: StampedPod) -> PodStamp | None:
-    """None for what is no mark of ours."""
-    stamp = parse_stamp(pod.mark)
+    """None for what is no stamp of ours."""
+    stamp = parse_stamp(pod.stamp)
     if stamp is None or not 0 < len(stamp.id) <= LONGEST_ID:
         return None
     return PodStamp(decision=stamp.id, namespace=pod.namespace, name=pod.name, uid=pod.uid)

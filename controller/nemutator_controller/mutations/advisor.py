@@ -1,4 +1,4 @@
-"""What a workload should ask for, as far as somebody knows: the port of the verb `resources`."""
+"""What a workload should request, as far as that is known: the port of the verb `resources`."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -11,7 +11,7 @@ Side = Literal["requests", "limits"]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRef:
-    """Whose container it is. Of a pod that nobody manages, the pod itself."""
+    """The owner of a container. For a pod that nobody manages it is the pod itself."""
 
     namespace: str
     owner_kind: str
@@ -19,7 +19,7 @@ class WorkloadRef:
 
 
 @dataclass(frozen=True, slots=True)
-class AdvisedAmount:
+class RecommendedAmount:
     amount: Quantity
     reason: str
     """`p95 of 212 points`."""
@@ -35,7 +35,7 @@ class Advisor(Protocol):
 
     def advise(
         self, workload: WorkloadRef, container: str, side: Side, name: Name
-    ) -> AdvisedAmount | NoAdvice: ...
+    ) -> RecommendedAmount | NoAdvice: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,5 +46,5 @@ class WithoutAdvice:
 
     def advise(
         self, workload: WorkloadRef, container: str, side: Side, name: Name
-    ) -> AdvisedAmount | NoAdvice:
+    ) -> RecommendedAmount | NoAdvice:
         return NoAdvice(self.reason)

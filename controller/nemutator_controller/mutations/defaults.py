@@ -20,12 +20,14 @@ def defaulted(manifest: Json, kind: str) -> Json:
                 name = container.get("name") if isinstance(container, dict) else None
                 if isinstance(name, str):
                     _request_limits(writing, named(field, name) / FieldStep("resources"), kind)
-    return writing.thing
+    return writing.manifest
 
 
 def _request_limits(writing: Writing, resources: Path, kind: str) -> None:
     for resource in REQUESTED:
-        limit = value_at(writing.thing, resources / FieldStep("limits") / FieldStep(resource), kind)
+        limit = value_at(
+            writing.manifest, resources / FieldStep("limits") / FieldStep(resource), kind
+        )
         request = resources / FieldStep("requests") / FieldStep(resource)
-        if limit and not value_at(writing.thing, request, kind):
+        if limit and not value_at(writing.manifest, request, kind):
             writing.write(request, limit)

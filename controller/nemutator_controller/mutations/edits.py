@@ -43,13 +43,13 @@ class Author:
 class Draft:
     """An object while it is being changed. What it was stays as it is."""
 
-    def __init__(self, thing: Json, kind: str, *, leave: frozenset[str] = frozenset()) -> None:
+    def __init__(self, manifest: Json, kind: str, *, leave: frozenset[str] = frozenset()) -> None:
         """*leave*: paths that are not to be written, whoever wants it."""
-        self._original = thing
+        self._original = manifest
         self._kind = kind
         self._leave = leave
         self._authors: dict[Path, Author] = {}
-        self._writing = Writing(thing, kind)
+        self._writing = Writing(manifest, kind)
 
     @property
     def kind(self) -> str:
@@ -60,16 +60,16 @@ class Draft:
         return self._original
 
     @property
-    def thing(self) -> Json:
+    def manifest(self) -> Json:
         """As it is by now."""
-        return self._writing.thing
+        return self._writing.manifest
 
     def further(self) -> "Draft":
         """A draft that begins with what this one has come to; this one stays as it is."""
-        return Draft(self.thing, self._kind, leave=self._leave)
+        return Draft(self.manifest, self._kind, leave=self._leave)
 
     def value(self, path: Path) -> Maybe:
-        return value_at(self._writing.thing, path, self._kind)
+        return value_at(self._writing.manifest, path, self._kind)
 
     def set(self, path: Path, value: Json, author: Author) -> None:
         """The last one who wants another value is its author."""
@@ -106,12 +106,12 @@ class Draft:
         )
 
 
-def apply_edits(thing: Json, edits: Iterable[Edit], kind: str) -> Json:
-    """*thing* with all *edits*, whatever stood there before."""
-    writing = Writing(thing, kind)
+def apply_edits(manifest: Json, edits: Iterable[Edit], kind: str) -> Json:
+    """*manifest* with all *edits*, whatever stood there before."""
+    writing = Writing(manifest, kind)
     for edit in edits:
         writing.write(parse_path(edit.path), edit.after)
-    return writing.thing
+    return writing.manifest
 
 
 def reversed_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
@@ -142,13 +142,13 @@ def place_of_new(steps: Sequence[Step], items: Sequence[Json]) -> int:
     return 0 if isinstance(around, FieldStep) and around.name in FIRST else len(items)
 
 
-def emptied(thing: Json, steps: Sequence[Step]) -> int:
+def emptied(manifest: Json, steps: Sequence[Step]) -> int:
     """How many of *steps* lead to what should go when the last one is removed.
 
     A map or list that would be left empty goes with its last member, as far as the field of the
     item that it is in: to Kubernetes an empty map and none are the same.
     """
-    containers = [thing]
+    containers = [manifest]
     for step in steps[:-1]:
         containers += member(containers[-1], step)
     depth = len(steps)
@@ -166,22 +166,22 @@ def _stays(steps: Sequence[Step]) -> bool:
 class Writing:
     """Writes into copies. What was copied once is ours, and not copied again."""
 
-    def __init__(self, thing: Json, kind: str) -> None:
-        self._holder: dict[str, Json] = {"": thing}
+    def __init__(self, manifest: Json, kind: str) -> None:
+        self._holder: dict[str, Json] = {"": manifest}
         self._kind = kind
         # The copies themselves, not only their ids: an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
 
     @property
-    def thing(self) -> Json:
+    def manifest(self) -> Json:
         return self._holder[""]
 
     def write(self, path: Path, value: Maybe) -> None:
         steps = steps_in(self._kind, path)
         if value:
             self._set(steps, value[0])
-        elif value_at(self.thing, path, self._kind):
-            self._remove(steps[: emptied(self.thing, steps)])
+        elif value_at(self.manifest, path, self._kind):
+            self._remove(steps[: emptied(self.manifest, steps)])
 
     def _set(self, steps: Sequence[Step], value: Json) -> None:
         container = self._container(steps)

@@ -34,17 +34,17 @@ def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> l
     ]
 
 
-def selected_by(thing: Json, kind: str, *, managed: bool) -> frozenset[str]:
-    """Keys of labels by which a workload may find the pod that *thing* is or makes.
+def selected_by(manifest: Json, kind: str, *, managed: bool) -> frozenset[str]:
+    """Keys of labels by which a workload may find the pod that *manifest* is or makes.
 
-    *managed*: a workload has made this pod. Which labels it looks for does not stand on the pod; it
-    can be only those that were in its template.
+    *managed*: a workload has made this pod. The pod does not say by which labels it is found;
+    they can be only those that were in the template.
     """
     if kind != POD:
-        return frozenset(_keys_in(_map(_map(thing.get("spec")).get("selector"))))
+        return frozenset(_keys_in(_map(_map(manifest.get("spec")).get("selector"))))
     if not managed:
         return frozenset()
-    return frozenset(key for found in value_at(thing, _LABELS, kind) for key in found or ())
+    return frozenset(key for found in value_at(manifest, _LABELS, kind) for key in found or ())
 
 
 def _keys_in(selector: Json) -> Iterator[str]:

@@ -31,29 +31,31 @@ class PatchError(ValueError):
     """The patch does not apply."""
 
 
-def render(thing: Json, edits: Sequence[Edit], kind: str) -> list[Operation]:
-    """What makes of *thing* the same as `apply_edits`.
+def render(manifest: Json, edits: Sequence[Edit], kind: str) -> list[Operation]:
+    """What makes of *manifest* the same as `apply_edits`.
 
     At its end it tests that each item that was reached by its index is the one that was meant.
     """
-    return render_and_apply(thing, edits, kind)[0]
+    return render_and_apply(manifest, edits, kind)[0]
 
 
-def render_and_apply(thing: Json, edits: Sequence[Edit], kind: str) -> tuple[list[Operation], Json]:
+def render_and_apply(
+    manifest: Json, edits: Sequence[Edit], kind: str
+) -> tuple[list[Operation], Json]:
     """The same, and what `apply_edits` makes: it has to be made on the way."""
     operations: list[Operation] = []
-    writing = Writing(thing, kind)
+    writing = Writing(manifest, kind)
     for edit in edits:
         path = parse_path(edit.path)
-        steps, now = steps_in(kind, path), writing.thing
+        steps, now = steps_in(kind, path), writing.manifest
         operations += _written(now, steps, edit.after[0]) if edit.after else _removed(now, steps)
         writing.write(path, edit.after)
-    operations += _meant(thing, writing.thing, edits, kind)
-    return operations, writing.thing
+    operations += _meant(manifest, writing.manifest, edits, kind)
+    return operations, writing.manifest
 
 
-def guards(thing: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
-    """Tests that *thing* still has what the edits say was there before; to go in front.
+def guards(manifest: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
+    """Tests that *manifest* still has what the edits say was there before; to go in front.
 
     That nothing is there cannot be said in a JSON Patch: for this an update is bound to the
     object's resourceVersion.
@@ -61,13 +63,14 @@ def guards(thing: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
     return [
         _operation("test", pointer, edit.before[0])
         for edit in edits
-        if edit.before and (pointer := pointer_to(thing, parse_path(edit.path), kind)) is not None
+        if edit.before
+        and (pointer := pointer_to(manifest, parse_path(edit.path), kind)) is not None
     ]
 
 
-def apply_patch(thing: Json, operations: Iterable[Operation]) -> Json:
-    """*thing* with the patch, or a `PatchError`; *thing* itself stays as it is."""
-    copies = _Copies(thing)
+def apply_patch(manifest: Json, operations: Iterable[Operation]) -> Json:
+    """*manifest* with the patch, or a `PatchError`; *manifest* itself stays as it is."""
+    copies = _Copies(manifest)
     for operation in operations:
         try:
             op, pointer = operation["op"], operation["path"]
@@ -77,11 +80,11 @@ def apply_patch(thing: Json, operations: Iterable[Operation]) -> Json:
         except KeyError as missing:
             raise PatchError(f"an operation without {missing}") from None
         copies.apply(op, pointer, value)
-    return copies.thing
+    return copies.manifest
 
 
-def _written(thing: Json, steps: Sequence[Step], value: Json) -> list[Operation]:
-    container, pointer = thing, ""
+def _written(manifest: Json, steps: Sequence[Step], value: Json) -> list[Operation]:
+    container, pointer = manifest, ""
     for at, step in enumerate(steps, start=1):
         entered = enter(container, step)
         if entered is None or (entered[1] is None and at < len(steps)):
@@ -101,10 +104,10 @@ def _new(container: Json, steps: Sequence[Step]) -> str:
     return f"/{at}" if at < len(container) else "/-"
 
 
-def _removed(thing: Json, steps: Sequence[Step]) -> list[Operation]:
-    if pointer_along(thing, steps) is None:
+def _removed(manifest: Json, steps: Sequence[Step]) -> list[Operation]:
+    if pointer_along(manifest, steps) is None:
         return []
-    return [{"op": "remove", "path": pointer_along(thing, steps[: emptied(thing, steps)])}]
+    return [{"op": "remove", "path": pointer_along(manifest, steps[: emptied(manifest, steps)])}]
 
 
 def _operation(
@@ -116,7 +119,7 @@ def _operation(
     return {"op": op, "path": pointer, "value": value}
 
 
-def _meant(thing: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
+def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
     told: set[tuple[Step, ...]] = set()
     for edit in edits:
         steps = steps_in(kind, parse_path(edit.path))
@@ -125,7 +128,7 @@ def _meant(thing: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable
                 continue
             told.add(steps[:depth])
             # What the patch itself has added needs no proof, nor what it has removed.
-            if pointer_along(thing, steps[:depth]) is None:
+            if pointer_along(manifest, steps[:depth]) is None:
                 break
             pointer = pointer_along(now, steps[:depth])
             if pointer is None:
@@ -134,15 +137,19 @@ def _meant(thing: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable
 
 
 class _Copies:
-    """An object that is written into by JSON Pointer; what is on the way is copied once."""
+    """An object that is written into by JSON Pointer; what is on the way is copied once.
 
-    def __init__(self, thing: Json) -> None:
-        self._holder: list[Json] = [thing]
+    `edits.Writing` copies in the same way and shares nothing with it on purpose: what one of them makes
+    proves the other.
+    """
+
+    def __init__(self, manifest: Json) -> None:
+        self._holder: list[Json] = [manifest]
         # The copies themselves, not only their ids: an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
 
     @property
-    def thing(self) -> Json:
+    def manifest(self) -> Json:
         return self._holder[0]
 
     def apply(self, op: str, pointer: Json, value: Json) -> None:

@@ -1,7 +1,7 @@
 """Names for fields that hold when lists change their order: `containers[name=app].image`.
 
 A path is read from the pod that an object is or makes: `metadata` is the pod's metadata, every
-other first word a field of the pod's spec. So the same path means the same thing in a Pod and in
+other first word a field of the pod's spec. So the same path means the same manifest in a Pod and in
 the template of a Deployment.
 
     metadata.labels[team]                               a key of people's own choice
@@ -162,9 +162,9 @@ def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
     return (_steps_to_pod(kind) if steps[0] == _METADATA else _steps_to_spec(kind)) + steps
 
 
-def value_at(thing: Json, path: Path, kind: str) -> Maybe:
-    """The one value that *path* names in *thing*, or none."""
-    found = thing
+def value_at(manifest: Json, path: Path, kind: str) -> Maybe:
+    """The one value that *path* names in *manifest*, or none."""
+    found = manifest
     for step in steps_in(kind, path):
         # As `member` would, without a call: nothing is done as often as this.
         if type(step) is ItemStep:
@@ -183,14 +183,14 @@ def value_at(thing: Json, path: Path, kind: str) -> Maybe:
     return (found,)
 
 
-def pointer_to(thing: Json, path: Path, kind: str) -> str | None:
+def pointer_to(manifest: Json, path: Path, kind: str) -> str | None:
     """A JSON Pointer (RFC 6901) to what is there now; None when nothing is."""
-    return pointer_along(thing, steps_in(kind, path))
+    return pointer_along(manifest, steps_in(kind, path))
 
 
-def pointer_along(thing: Json, steps: Iterable[Step]) -> str | None:
-    """The same for *steps* from *thing*."""
-    found, pointer = thing, ""
+def pointer_along(manifest: Json, steps: Iterable[Step]) -> str | None:
+    """The same for *steps* from *manifest*."""
+    found, pointer = manifest, ""
     for step in steps:
         entered = enter(found, step)
         if entered is None:

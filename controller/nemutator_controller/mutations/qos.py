@@ -14,11 +14,11 @@ COUNTED = ("cpu", "memory")
 Amounts = dict[str, Quantity]
 
 
-def class_of(thing: Json, kind: str) -> Class:
-    """Of the pod that *thing* is or makes. Requests that are missing default to their limits."""
+def class_of(manifest: Json, kind: str) -> Class:
+    """Of the pod that *manifest* is or makes. Requests that are missing default to their limits."""
     guaranteed = True
     anything = False
-    for container in containers(thing, kind):
+    for container in containers(manifest, kind):
         limits = amounts(container, "limits")
         requests = limits | amounts(container, "requests")
         anything = anything or any(requests.values()) or any(limits.values())
@@ -30,10 +30,10 @@ def class_of(thing: Json, kind: str) -> Class:
     return "Guaranteed" if guaranteed else "Burstable"
 
 
-def containers(thing: Json, kind: str) -> Iterator[Json]:
+def containers(manifest: Json, kind: str) -> Iterator[Json]:
     """All that count: init containers, too."""
     for field in ("containers", "initContainers"):
-        for listed in value_at(thing, Path((FieldStep(field),)), kind):
+        for listed in value_at(manifest, Path((FieldStep(field),)), kind):
             yield from (each for each in listed or () if isinstance(each, dict))
 
 

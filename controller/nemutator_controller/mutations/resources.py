@@ -16,7 +16,13 @@ from typing import Annotated, Literal
 import msgspec
 
 from nemutator_controller.kube.quantities import Format, Quantity, QuantityError, parse_quantity
-from nemutator_controller.mutations.advisor import AdvisedAmount, Advisor, Name, Side, WorkloadRef
+from nemutator_controller.mutations.advisor import (
+    Advisor,
+    Name,
+    RecommendedAmount,
+    Side,
+    WorkloadRef,
+)
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import FieldStep, Path, named, parse_path
 from nemutator_controller.mutations.qos import class_of, quantity
@@ -83,7 +89,7 @@ def apply(
                 trial.set(place.path, str(made.amount), Author(VERB, policy, made.reason))
         for resource in resources.limits:
             _settle(trial, _Place(name, "limits", resource), policy)
-    earlier, later = (class_of(each.thing, each.kind) for each in (draft, trial))
+    earlier, later = (class_of(each.manifest, each.kind) for each in (draft, trial))
     if later != earlier and resources.qos == "Keep":
         return [*warnings, f"policy {policy}: resources left alone: {earlier} would become {later}"]
     for edit in trial.edits():
@@ -174,7 +180,7 @@ def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
 
 def _amount(
     draft: Draft, place: _Place, amount: Amount, circumstances: Circumstances
-) -> AdvisedAmount | str | None:
+) -> RecommendedAmount | str | None:
     """What should stand at *place*, why nothing can be said, or None: nothing is to be done."""
     current = place.found(draft)
     if amount.advice:
@@ -183,7 +189,7 @@ def _amount(
         advice = circumstances.advisor.advise(
             circumstances.workload, place.container, place.side, place.resource
         )
-        if not isinstance(advice, AdvisedAmount):
+        if not isinstance(advice, RecommendedAmount):
             return advice.reason
         wanted, reason = advice.amount, advice.reason
     elif amount.ratio is not None:
@@ -200,7 +206,7 @@ def _amount(
             wanted, reason = limit, _both(reason, "held below the limit")
     if wanted.nanos <= 0:
         return f"left alone: {wanted} is nothing to ask for"
-    return None if wanted == current else AdvisedAmount(wanted, reason)
+    return None if wanted == current else RecommendedAmount(wanted, reason)
 
 
 def _settle(draft: Draft, limit: _Place, policy: str) -> None:

@@ -35,19 +35,19 @@ class Stamp:
     edits: tuple[Edit, ...] | None
     """None: they did not fit."""
 
-    def taken_off(self, thing: Json, kind: str) -> Json:
-        """*thing* as it was before us, where it still has what we wrote."""
+    def taken_off(self, manifest: Json, kind: str) -> Json:
+        """*manifest* as it was before us, where it still has what we wrote."""
         ours = [
             edit
             for edit in self.edits or ()
-            if same(value_at(thing, parse_path(edit.path), kind), edit.after)
+            if same(value_at(manifest, parse_path(edit.path), kind), edit.after)
         ]
-        return apply_edits(thing, reversed_edits(ours), kind)
+        return apply_edits(manifest, reversed_edits(ours), kind)
 
 
-def stamp_of(thing: Json, kind: str) -> Stamp | None:
-    """What *thing* says that we did to it. Nonsense says that we did something, and not what."""
-    found = value_at(thing, PATH, kind)
+def stamp_of(manifest: Json, kind: str) -> Stamp | None:
+    """What *manifest* says that we did to it. Nonsense says that we did something, and not what."""
+    found = value_at(manifest, PATH, kind)
     return (parse_stamp(found[0]) or Stamp("", None)) if found else None
 
 

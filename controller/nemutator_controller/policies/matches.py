@@ -13,7 +13,7 @@ class CandidatePod:
 
     namespace: str
     namespace_labels: Mapping[str, str] | None
-    """None: the namespace is so new that we have not heard of it."""
+    """None: the namespace is so new that no watch has shown it yet."""
     labels: Mapping[str, str]
     names: tuple[str, ...]
     """Its own (or how that will begin), and its workload's."""

@@ -1,4 +1,4 @@
-"""MutationPolicies as an API server has them. Whether one is good is `model.py`'s business."""
+"""MutationPolicies as an API server has them. `model.py` judges whether one is sound."""
 
 from typing import Any
 

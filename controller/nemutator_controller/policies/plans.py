@@ -1,6 +1,6 @@
-"""From an object and the policies to the edits: the same for a pod at admission and for a manifest.
+"""The edits that policies make in an object: the same for a pod at admission and for a manifest.
 
-Policies come first, by name; then what injects, which looks at what they have made. What a policy
+Policies come first, by name; then the injection, which sees what they have made. What a policy
 or the pod wants previewed only is computed on top of what is applied.
 
 Nothing is done twice: what our stamp says that we did is taken off first, so that the plan for an
@@ -73,19 +73,19 @@ class MutationPlan:
     """Why the object must not be let in: it requires what cannot be done."""
 
 
-def plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
-    """Raises `PathError` when *thing* is not shaped like its kind."""
+def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
+    """Raises `PathError` when *manifest* is not shaped like its kind."""
     try:
-        return _plan(thing, situation, policies)
+        return _plan(manifest, situation, policies)
     except (AttributeError, TypeError) as error:
         # An API server has decoded what it sends; a file of people's may have text for a list.
         raise PathError(str(error)) from error
 
 
-def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
+def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
     kind = situation.subject.kind
-    stamp = stamp_of(thing, kind)
-    unchanged = _before_us(thing, kind, stamp)
+    stamp = stamp_of(manifest, kind)
+    unchanged = _before_us(manifest, kind, stamp)
     if not situation.defaulted:
         unchanged = defaulted(unchanged, kind)
     draft = Draft(unchanged, kind, leave=situation.reversed)
@@ -103,7 +103,7 @@ def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Muta
         situation.advisor,
         measured=resources.ADVICE_VERB not in skips.verbs,
     )
-    kept = labels.selected_by(draft.thing, kind, managed=bool(subject.owner_name))
+    kept = labels.selected_by(draft.manifest, kind, managed=bool(subject.owner_name))
     follow = partial(_follow, skips=skips, circumstances=circumstances, kept=kept)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
@@ -128,9 +128,9 @@ def _plan(thing: Json, situation: Situation, policies: Iterable[Policy]) -> Muta
         injected(further)
     edits, previewed = draft.edits(), further.edits()
     if stamp is not None or not situation.defaulted:
-        edits = tuple(_missing(thing, kind, edits))
+        edits = tuple(_missing(manifest, kind, edits))
     if not situation.defaulted:
-        previewed = tuple(_missing(apply_edits(thing, edits, kind), kind, previewed))
+        previewed = tuple(_missing(apply_edits(manifest, edits, kind), kind, previewed))
     return MutationPlan(
         edits=edits,
         previewed=previewed,
@@ -144,7 +144,7 @@ def wants_injection(draft: Draft, situation: Situation) -> Inject:
     if own is None:
         own = (situation.namespace_labels or {}).get(names.INJECT)
         return "enabled" if own == "enabled" else "disabled"
-    # A word that nobody knows is no wish.
+    # An unknown word is not a wish.
     return "enabled" if own == "enabled" else "required" if own == "required" else "disabled"
 
 
@@ -203,20 +203,20 @@ def _acts(
         )
 
 
-def _before_us(thing: Json, kind: str, stamp: Stamp | None) -> Json:
+def _before_us(manifest: Json, kind: str, stamp: Stamp | None) -> Json:
     if stamp is None:
-        return thing
+        return manifest
     try:
-        return stamp.taken_off(thing, kind)
+        return stamp.taken_off(manifest, kind)
     except PathError:
         # Not ours, then: it names what this object does not have.
-        return thing
+        return manifest
 
 
-def _missing(thing: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Those of *edits* whose outcome *thing* does not have yet."""
+def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]:
+    """Those of *edits* whose outcome *manifest* does not have yet."""
     for edit in edits:
-        now = value_at(thing, parse_path(edit.path), kind)
+        now = value_at(manifest, parse_path(edit.path), kind)
         if not same(now, edit.after):
             yield replace(edit, before=now)
 

@@ -1,6 +1,6 @@
-"""Writes on each policy whether it is followed: where a person looks who has just applied it.
+"""Writes into the status of each policy whether it is followed, for the person who has just applied it.
 
-Only when that changes. Two looks at the same policies write nothing the second time.
+A status is written only when it changes.
 """
 
 import asyncio
@@ -30,7 +30,7 @@ _BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
 @dataclass(slots=True)
 class PolicyStatusWriter:
-    """`follow` and `tell` are its tasks, beside the informer's own."""
+    """`follow` and `write` are its tasks, beside the informer's own."""
 
     informer: Informer[PolicyObject]
     writer: Writer
@@ -50,7 +50,7 @@ class PolicyStatusWriter:
                     self._policies.pop(change.before.metadata.name, None)
                 self._changed.set()
 
-    async def tell(self) -> None:
+    async def write(self) -> None:
         failures = 0
         while True:
             await self._changed.wait()

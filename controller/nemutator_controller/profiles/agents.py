@@ -61,7 +61,7 @@ class AgentsApi:
                     outcome,
                     state="refused",
                     reason="its agent sent something that is no profile",
-                    remedy="look at the agent's log",
+                    remedy="the agent's log says why",
                     pprof=b"",
                 )
                 await self.queue.report(refused)

@@ -41,8 +41,8 @@ MOST_WAITING = 1_000
 
 @dataclass(slots=True)
 class AnnotatedProfiles:
-    """Whether a request is new, its profile's id says, made of the pod's uid and the request: so a
-    brain that starts again, and finds it stored or its result on the pod, does not repeat it."""
+    """The id of a profile is made of the pod's uid and the request, and so says whether a request is
+    new: a brain that starts again finds it stored, or its result on the pod, and does not repeat it."""
 
     queue: ProfileQueue
     pods: AnnotatedPods
@@ -112,7 +112,7 @@ class AnnotatedProfiles:
             await self.queue.ask(profile)
         else:
             await self.queue.refuse(profile, EndReason(str(wrong), GRAMMAR))
-            self.results.tell(pod.ref, f"{names.PROFILE}: {wrong}; {GRAMMAR}")
+            self.results.notify(pod.ref, f"{names.PROFILE}: {wrong}; {GRAMMAR}")
 
     def _note_change(self, profile: ProfileRecord) -> None:
         if profile.asked_by == "annotation" and profile.pod is not None:

@@ -1,4 +1,4 @@
-"""From what somebody asks for to which node must do it: the body of POST /api/v1/profiles."""
+"""Which node has to make a profile: from the body of POST /api/v1/profiles."""
 
 import math
 import re
@@ -38,14 +38,14 @@ class InvalidProfileRequestError(ValueError):
         self.status = status
 
 
-class RequestedTarget(msgspec.Struct, frozen=True):
+class TargetQuestion(msgspec.Struct, frozen=True):
     kind: str
     value: str
     node: str | None = None
 
 
-class RequestedProfile(msgspec.Struct, frozen=True):
-    target: RequestedTarget
+class ProfileQuestion(msgspec.Struct, frozen=True):
+    target: TargetQuestion
     seconds: float = DEFAULT_S
     hz: int = DEFAULT_HZ
 
@@ -59,10 +59,10 @@ class LocatedTarget:
     """Of a process: what it calls itself, by its node's last report."""
 
 
-_decoder = msgspec.json.Decoder(RequestedProfile)
+_decoder = msgspec.json.Decoder(ProfileQuestion)
 
 
-def decode(body: bytes) -> RequestedProfile:
+def decode(body: bytes) -> ProfileQuestion:
     """The question in *body*, within its bounds."""
     try:
         asked = _decoder.decode(body)
@@ -89,7 +89,7 @@ def check_bounds(*, seconds: float, hz: int) -> None:
         )
 
 
-def locate(asked: RequestedTarget, nodes: Sequence[ReportedNode], pods: KnownPods) -> LocatedTarget:
+def locate(asked: TargetQuestion, nodes: Sequence[ReportedNode], pods: KnownPods) -> LocatedTarget:
     """The node that has *asked*, and what to tell it."""
     if len(asked.value) > LONGEST_VALUE or not asked.value.isprintable():
         raise InvalidProfileRequestError("target.value: too long, or not text", _LIST_REMEDY)
@@ -117,7 +117,7 @@ def _program(pid: int, name: str, nodes: Iterable[ReportedNode]) -> str:
     return next((process.command for process in processes if process.pid == pid), "")
 
 
-def _pod(asked: RequestedTarget, nodes: Iterable[ReportedNode], pods: KnownPods) -> LocatedTarget:
+def _pod(asked: TargetQuestion, nodes: Iterable[ReportedNode], pods: KnownPods) -> LocatedTarget:
     if (found := pods.find(asked.value)) is not None:
         if not found.node:
             what = f"{asked.value} is not on a node yet"

@@ -16,7 +16,7 @@ class ProfileStore(Protocol):
     """Every call may raise StoreUnavailableError."""
 
     async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
-        """Keep *profile* in the place of what was there under its id."""
+        """Save *profile* in the place of what was there under its id."""
         ...
 
     async def find(self, identity: str) -> ProfileRecord | None: ...
@@ -43,6 +43,6 @@ class Results(Protocol):
         """Annotate *pod*, unless another has its name by now; ResultUnwrittenError."""
         ...
 
-    def tell(self, pod: PodRef, note: str) -> None:
+    def notify(self, pod: PodRef, note: str) -> None:
         """An Event for the pod's owner; never waits."""
         ...

@@ -1,7 +1,7 @@
-"""Where profiles are asked for and agents come for work.
+"""Where profiles are requested, and from where agents take them.
 
 Open profiles are in memory, bounded per node and in all; each change is stored before anybody is
-told. A request that an agent took and did not begin is offered again, because its answer may have
+notified. A request that an agent took and did not begin is offered again, because its answer may have
 been lost on the way: an agent knows an id that it has by now. One that was begun and is late is
 offered once more, too: an agent that was started anew meanwhile does not know it, and makes it.
 """
@@ -42,7 +42,7 @@ LATE_S = 15.0
 EVERY_S = 5.0
 
 Listener = Callable[[ProfileRecord], None]
-"""Told of every change, at once; may not wait."""
+"""Called with every change, at once; it may not wait."""
 
 
 class TooManyProfilesError(Exception):
@@ -102,7 +102,7 @@ class ProfileQueue:
         self._notify(profile)
 
     async def refuse(self, profile: ProfileRecord, why: EndReason) -> ProfileRecord:
-        """Keep that *profile* was asked for and cannot be."""
+        """Record that *profile* was asked for and cannot be made."""
         refused = ended(profile, "refused", why, now=self.process.clock.now())
         await self.store.save(refused)
         self.process.meter.count(names.PROFILES_ASKED, by=profile.asked_by, result="refused")

@@ -9,7 +9,8 @@ from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 State = Literal["asked", "running", "done", "refused", "lost"]
 
 NOT_TAKEN_S = 60.0
-"""For an agent to ask for work. It asks all the time, so a minute says that there is none."""
+"""How long a profile waits for an agent to ask for work. Agents always ask: after a minute there is
+none."""
 
 NOT_BEGUN_S = 900.0
 """From then on, for it to begin: others may stand before us in its queue."""
@@ -152,8 +153,8 @@ def ended(
 def deserted(profile: ProfileRecord) -> EndReason:
     """Why *profile* is given up when its agent has begun it and asks for nothing any more."""
     return EndReason(
-        f"the agent on {profile.node} began it, and has not asked for work for {NOT_TAKEN_S:.0f} s",
-        "look whether `nemutator-agent observe` runs there, then ask once more",
+        f"the agent on {profile.node} began it and has not asked for work for {NOT_TAKEN_S:.0f} s",
+        "check that `nemutator-agent observe` runs there, then ask once more",
     )
 
 
@@ -165,16 +166,16 @@ def overdue(profile: ProfileRecord, *, now: float) -> EndReason | None:
         late_s = now - min(begun, now) - profile.seconds - NOT_ENDED_S
         due = profile.asked_at + NOT_TAKEN_S + NOT_BEGUN_S + profile.seconds + NOT_ENDED_S
         if late_s > 0 or now > due:
-            what = f"the agent on {profile.node} began it and was not heard of again"
+            what = f"the agent on {profile.node} began it and has not reported since"
             return EndReason(what, "ask once more")
     elif profile.state == "asked":
         if profile.taken_at is None and now > profile.asked_at + NOT_TAKEN_S:
             return EndReason(
                 f"no agent on {profile.node} asked for work in {NOT_TAKEN_S:.0f} s",
-                "look whether `nemutator-agent observe` runs there and reaches the brain",
+                "check that `nemutator-agent observe` runs there and reaches the brain",
             )
         if profile.taken_at is not None and now > profile.taken_at + NOT_BEGUN_S:
             return EndReason(
-                f"the agent on {profile.node} took it and never began", "look at its log"
+                f"the agent on {profile.node} took it and never began", "its log says why"
             )
     return None

@@ -48,11 +48,11 @@ class KubeInstallation:
         except (ValueError, TypeError):
             return None
 
-    async def keep_pair(self, name: str, pair: Pair) -> None:
+    async def save_pair(self, name: str, pair: Pair) -> None:
         data = {"tls.crt": _encoded(pair.certificate), "tls.key": _encoded(pair.key.reveal())}
         if await self._get(SECRETS, name) is None:
-            thing = {"metadata": {"name": name}, "type": "kubernetes.io/tls", "data": data}
-            await self.writer.create(SECRETS, self.namespace, thing)
+            manifest = {"metadata": {"name": name}, "type": "kubernetes.io/tls", "data": data}
+            await self.writer.create(SECRETS, self.namespace, manifest)
         else:
             await self.writer.merge_patch(SECRETS, self.namespace, name, {"data": data})
 
@@ -60,8 +60,8 @@ class KubeInstallation:
         wanted = {"ca.crt": authority}
         found = await self._get(CONFIG_MAPS, PUBLISHED)
         if found is None:
-            thing = {"metadata": {"name": PUBLISHED}, "data": wanted}
-            await self.writer.create(CONFIG_MAPS, self.namespace, thing)
+            manifest = {"metadata": {"name": PUBLISHED}, "data": wanted}
+            await self.writer.create(CONFIG_MAPS, self.namespace, manifest)
         elif (found.get("data") or {}).get("ca.crt") != authority:
             await self.writer.merge_patch(CONFIG_MAPS, self.namespace, PUBLISHED, {"data": wanted})
 

@@ -10,10 +10,10 @@ class Installation(Protocol):
     """Our objects in Kubernetes. Every call may raise a `KubeError`."""
 
     async def pair(self, name: str) -> Pair | None:
-        """The certificate and key in our Secret *name*; None: there is none, or nothing in it."""
+        """The certificate and key in our Secret *name*; None: there is no such Secret, or nothing in it."""
         ...
 
-    async def keep_pair(self, name: str, pair: Pair) -> None:
+    async def save_pair(self, name: str, pair: Pair) -> None:
         """Put them there."""
         ...
 
@@ -22,7 +22,7 @@ class Installation(Protocol):
         ...
 
     async def webhooks(self) -> Mapping[str, Any] | None:
-        """The configuration of our webhooks; None: none is there."""
+        """The configuration of our webhooks; None: there is no configuration."""
         ...
 
     async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None: ...

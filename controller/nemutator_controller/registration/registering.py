@@ -1,4 +1,4 @@
-"""Keeps the installation's certificates valid, and Kubernetes told whom to trust."""
+"""Keeps the installation's certificates valid, and writes whom to trust into Kubernetes."""
 
 import asyncio
 import logging
@@ -58,7 +58,7 @@ class Registrar:
         if self.own.read() is not None:
             # A brain that restarts while the API server is away serves with what it has.
             self.has_leaf.set()
-        self.process.readiness.fail(PART, "certificates are not looked after yet")
+        self.process.readiness.fail(PART, "the certificates have not been checked yet")
 
     async def run(self) -> None:
         while True:
@@ -76,14 +76,14 @@ class Registrar:
             await self.process.clock.sleep(EVERY_S)
 
     async def register(self) -> None:
-        """Look at everything once, and mend what is not as it should be."""
+        """Check everything once, and mend what is not as it should be."""
         authority = await self._authority()
         self._renew_own(authority)
         now = self.process.clock.now()
         leaf = await self.installation.pair(ADMISSION)
         if is_due(leaf, authority, self.servers.admission, now=now):
             fresh = issue(authority, self.servers.admission, now=now)
-            await self.installation.keep_pair(ADMISSION, fresh)
+            await self.installation.save_pair(ADMISSION, fresh)
             log.info("certificate_issued", {names.OBJECT: ADMISSION})
         await self.installation.publish(authority.certificate)
         configuration = await self.installation.webhooks()
@@ -100,7 +100,7 @@ class Registrar:
             return kept
         fresh = new_authority("nemutator", now=now)
         try:
-            await self.installation.keep_pair(AUTHORITY, fresh)
+            await self.installation.save_pair(AUTHORITY, fresh)
         except AlreadyExistsError:
             # Another brain was faster: its authority is the installation's.
             kept = await self.installation.pair(AUTHORITY)

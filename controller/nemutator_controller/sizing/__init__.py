@@ -1,1 +1,1 @@
-"""What each container has used, as histograms, and how large that says it should be."""
+"""What each container has used, as histograms, and how large it should be by that."""

@@ -88,26 +88,27 @@ def for_admission(advice: Advice) -> AdvisedContainer:
 
 
 SUMMED = "a sum of processes"
-"""Told of a program: what its processes did unseen is missing, what they share counts twice."""
+"""Said of a program: what its processes did between two samples is missing, what they share counts
+twice."""
 
 
-def _reason(key: ContainerKey, advised: Recommendation | NotYet) -> str:
-    parts = [advised.reason, SUMMED if key.owner_kind == PROGRAM else ""]
+def _reason(key: ContainerKey, recommended: Recommendation | NotYet) -> str:
+    parts = [recommended.reason, SUMMED if key.owner_kind == PROGRAM else ""]
     return "; ".join(part for part in parts if part)
 
 
 def _advice(seen: KnownUsage, requested: Requested | None, *, now: float) -> Advice:
-    advised = recommend(seen, now=now)
-    cpu = f"{advised.cpu_millis}m" if isinstance(advised, Recommendation) else None
-    memory = f"{advised.memory_mb}M" if isinstance(advised, Recommendation) else None
+    recommended = recommend(seen, now=now)
+    cpu = f"{recommended.cpu_millis}m" if isinstance(recommended, Recommendation) else None
+    memory = f"{recommended.memory_mb}M" if isinstance(recommended, Recommendation) else None
     return Advice(
         namespace=seen.key.namespace,
         owner_kind=seen.key.owner_kind,
         owner=seen.key.owner,
         container=seen.key.container,
         strategy=STRATEGY,
-        state=advised.state if isinstance(advised, Recommendation) else "not_yet",
-        reason=_reason(seen.key, advised),
+        state=recommended.state if isinstance(recommended, Recommendation) else "not_yet",
+        reason=_reason(seen.key, recommended),
         points=seen.points,
         span_s=round(seen.span_s, 1),
         last_at=seen.last_at,

@@ -1,4 +1,4 @@
-"""Whose use it is, and what they ask for: what stays while pods come and go."""
+"""Under which key the use of a container is kept, and what it requests: both outlive its pods."""
 
 from dataclasses import dataclass
 
@@ -33,7 +33,7 @@ class Requested:
 
 
 class ByPath:
-    """A `Whose` for machines outside of a cluster, where a cgroup's path is all that is known.
+    """`UsageOwners` for machines outside of a cluster, where a cgroup's path is all that is known.
 
     The namespace is the path's first element, as everywhere off clusters. Groups of one name in one
     namespace are one owner, as the pods of one Deployment are.

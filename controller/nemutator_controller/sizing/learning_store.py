@@ -1,4 +1,4 @@
-"""Where sizing hears of use: behind the store, so that a report that comes twice counts once."""
+"""Where sizing learns of use: behind the store, so that a report that comes twice counts once."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from nemutator_controller.sizing.usages import Usages, is_sound
 class LearningStore:
     """A `ReportStore` around another one, which learns from what was new to that one.
 
-    A write whose end nobody knows of is sent again, and then is not new any more: its summaries,
-    a quarter of a minute as a rule, are missing. That is better than to count them twice.
+    A write whose outcome is unknown is sent again, and is not new any more then: its summaries, a
+    quarter of a minute as a rule, are missing. That is better than to count them twice.
     """
 
     inner: ReportStore
@@ -32,10 +32,10 @@ class LearningStore:
 
     async def store(self, batch: Batch, *, now: float) -> Stored:
         stored = await self.inner.store(batch, now=now)
-        self._hear(batch.node, stored.fresh)
+        self._learn(batch.node, stored.fresh)
         return stored
 
-    def _hear(self, node: str, envelopes: Iterable[Envelope]) -> None:
+    def _learn(self, node: str, envelopes: Iterable[Envelope]) -> None:
         now = self.process.clock.now()
         known: list[tuple[ContainerKey, Summary]] = []
         unsound = unknown = 0

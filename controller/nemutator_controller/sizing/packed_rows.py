@@ -87,7 +87,7 @@ def unpack(
     cpu, memory = (take(b.count, _FLOAT).astype(np.float32) for b in (CPU, MEMORY))
     largest, days = take(DAYS, _DOUBLE).astype(np.float64), take(DAYS, _DAY).astype(np.int32)
     if not all(np.isfinite(part).all() for part in (head, cpu, memory, largest)):
-        raise UnreadableError("a number in it is none")
+        raise UnreadableError("it holds a number that is not finite")
     return SavedUsage(
         points=points,
         first_at=first_at,

@@ -11,13 +11,13 @@ from nemutator_controller.sizing.packed_rows import SavedUsage
 
 class UsageOwners(Protocol):
     def of(self, node: str, summary: Summary) -> ContainerKey | None:
-        """Whose use it is; None: nobody's that is known (yet)."""
+        """The container that used it; None: none that is known (yet)."""
         ...
 
 
 class Requests(Protocol):
     async def now(self) -> Mapping[ContainerKey, Requested]:
-        """What containers ask for; nothing of those of whom nobody knows."""
+        """What containers request, of those that are known."""
         ...
 
 
@@ -29,5 +29,5 @@ class UsageStore(Protocol):
     async def save(
         self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]
     ) -> None:
-        """Keep *kept* in the place of what was there, and remove *gone*."""
+        """Save *kept* in the place of what was there, and remove *gone*."""
         ...

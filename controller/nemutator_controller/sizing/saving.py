@@ -1,4 +1,4 @@
-"""Keeps the histograms on disk, so that a restart of the brain does not begin to learn anew."""
+"""Saves the histograms, so that a restart of the brain does not begin to learn anew."""
 
 import asyncio
 import contextlib
@@ -36,15 +36,15 @@ class UsageSaver:
         try:
             while True:
                 await self.process.clock.sleep(EVERY_S)
-                await self.keep()
+                await self.save()
         finally:
             with contextlib.suppress(TimeoutError):
                 async with asyncio.timeout(LAST_S):
-                    await self.keep()
+                    await self.save()
 
-    async def keep(self) -> None:
-        """Save what changed since the last time, and forget what was not heard of for long."""
-        old = self.usages.forget(unheard_since=self.process.clock.now() - FORGOTTEN_S)
+    async def save(self) -> None:
+        """Save what changed since the last time, and forget what has not been reported for long."""
+        old = self.usages.forget(silent_since=self.process.clock.now() - FORGOTTEN_S)
         self.process.meter.count(names.USAGES_DROPPED, old, reason="age")
         changed, gone = self.usages.changes()
         try:
@@ -55,4 +55,4 @@ class UsageSaver:
                 self.usages.saved(some, gone)
                 gone = frozenset()
         except StoreUnavailableError as failure:
-            log.warning("usages_not_kept", {names.REASON: failure.reason})
+            log.warning("usages_not_saved", {names.REASON: failure.reason})

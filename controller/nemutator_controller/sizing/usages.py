@@ -32,8 +32,8 @@ FUTURE_S = 300.0
 _FIRST_ROWS = 256
 
 SPARED_S = 3600.0
-"""A row that was heard of since then makes no room: one container too many would otherwise push each
-row out before it is heard of again, and nobody would ever get advice."""
+"""A row that was reported since then makes no room: one container too many would otherwise push each
+row out before it is reported again, and no container would ever get advice."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -129,13 +129,13 @@ class _Peaks:
 
 
 class Usages:
-    """At most *most* rows. The one that was not heard of for longest makes room, after an hour."""
+    """At most *most* rows. The one that was not reported for longest makes room, after an hour."""
 
     def __init__(self, *, most: int) -> None:
         self._most = most
         self._capacity = min(most, _FIRST_ROWS)
         self._rows: dict[ContainerKey, _Row] = {}
-        """In the order in which they were last heard of."""
+        """In the order in which they were last reported."""
         self._free = list(range(self._capacity))
         self._cpu = Histograms(CPU, rows=self._capacity)
         self._memory = Histograms(MEMORY, rows=self._capacity)
@@ -169,9 +169,9 @@ class Usages:
         self._memory.add(*peaks.added().arrays(MEMORY_WEIGHT))
         return Learned(len(cores.rows), evicted, refused)
 
-    def forget(self, *, unheard_since: float) -> int:
-        """Drop the rows that nobody has spoken of since then; how many those were."""
-        old = [key for key, row in self._rows.items() if row.heard_at < unheard_since]
+    def forget(self, *, silent_since: float) -> int:
+        """Drop the rows that were not reported since then; how many those were."""
+        old = [key for key, row in self._rows.items() if row.heard_at < silent_since]
         for key in old:
             self._drop(key)
         return len(old)
@@ -223,7 +223,7 @@ class Usages:
         self._gone -= set(gone)
 
     def restore(self, kept: Mapping[ContainerKey, SavedUsage]) -> None:
-        """Go on with *kept*: with those that were heard of last, when there is no room for all."""
+        """Go on with *kept*: with those that were reported last, when there is no room for all."""
         last = sorted(kept.items(), key=lambda item: item[1].heard_at)[-self._most :]
         for key, was in last:
             if not self._free:

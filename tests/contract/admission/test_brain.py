@@ -30,7 +30,7 @@ from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES
-from nemutator_controller.mutations.advisor import AdvisedAmount, NoAdvice, WorkloadRef
+from nemutator_controller.mutations.advisor import NoAdvice, RecommendedAmount, WorkloadRef
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.contract.sizing.test_advice import summed
@@ -109,19 +109,19 @@ async def test_advice_is_heard_when_it_is_firm_and_outlives_the_brain(tmp_path: 
         async with standing_brain(root) as brain:
             heard = await stack.enter_async_context(hearing(root))
 
-            def cpu() -> AdvisedAmount | NoAdvice:
+            def cpu() -> RecommendedAmount | NoAdvice:
                 return heard.watched.advisor.advise(UNIT, "-", "requests", "cpu")
 
             await report(brain, 1, 9, begun_at)
             await until(lambda: "no firm advice yet: 9 of 100" in cpu().reason)
             await report(brain, 10, 91, begun_at)
-            await until(lambda: isinstance(cpu(), AdvisedAmount))
+            await until(lambda: isinstance(cpu(), RecommendedAmount))
             advised = cpu()
-            assert isinstance(advised, AdvisedAmount)
+            assert isinstance(advised, RecommendedAmount)
             assert 200 <= advised.amount.to_millis() <= 220
             assert advised.reason == "krr-simple, 100 points"
             memory = heard.watched.advisor.advise(UNIT, "-", "limits", "memory")
-            assert isinstance(memory, AdvisedAmount)
+            assert isinstance(memory, RecommendedAmount)
             assert str(memory.amount) == "230M"
         await until(lambda: heard.meter.total(names.SNAPSHOT_FAILURES, reason="connection") >= 2)
         assert cpu() == advised
@@ -134,7 +134,7 @@ async def test_what_was_taken_back_is_heard_by_admission(tmp_path: Path) -> None
         await until(lambda: heard.meter.total(names.SNAPSHOT_AGE) >= 0)
         assert heard.watched.reversed("team", "Deployment", "web") == frozenset()
     with opened(root / "nemutator.db") as database:
-        await SqlJournal(database).bury([STONE], decision="d1", at=time.time())
+        await SqlJournal(database).add_tombstones([STONE], decision="d1", at=time.time())
     async with standing_brain(root), hearing(root) as heard:
         await until(lambda: heard.watched.reversed("team", "Deployment", "web") == {STONE.path})
 

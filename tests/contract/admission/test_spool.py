@@ -46,7 +46,7 @@ async def test_records_wait_in_order_until_they_are_forgotten(tmp_path: Path) ->
     woken: list[int] = []
     spool.added = lambda: woken.append(spool.last_seq)
     for record in (b"a", b"b", b"c"):
-        await spool.keep(record, durable=record == b"b")
+        await spool.save(record, durable=record == b"b")
     assert woken == [1, 2, 3]
     assert waiting(spool) == [(1, b"a"), (2, b"b"), (3, b"c")]
     assert (spool.last_seq, len(spool)) == (3, 3)
@@ -58,11 +58,11 @@ async def test_records_wait_in_order_until_they_are_forgotten(tmp_path: Path) ->
 
 async def test_a_new_process_goes_on_with_epoch_and_numbers(tmp_path: Path) -> None:
     first = opened(tmp_path)
-    await first.keep(b"a", durable=False)
+    await first.save(b"a", durable=False)
     first.close()
     second = opened(tmp_path)
     assert second.epoch == first.epoch
-    await second.keep(b"b", durable=True)
+    await second.save(b"b", durable=True)
     assert waiting(second) == [(1, b"a"), (2, b"b")]
     second.close()
     assert opened(tmp_path / "other").epoch != first.epoch
@@ -71,7 +71,7 @@ async def test_a_new_process_goes_on_with_epoch_and_numbers(tmp_path: Path) -> N
 async def test_a_batch_has_at_least_one_and_no_more_than_asked(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     for _ in range(5):
-        await spool.keep(bytes(100), durable=False)
+        await spool.save(bytes(100), durable=False)
     assert len(spool.first(most=2, most_bytes=LARGE)) == 2
     assert len(spool.first(most=5, most_bytes=1)) == 1
     assert len(spool.first(most=5, most_bytes=1024 + 2 * 164)) == 2
@@ -82,7 +82,7 @@ async def test_shipped_segments_go_and_the_numbers_stay(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     half = bytes([1]) * (SEGMENT_BYTES // 2)
     for _ in range(6):
-        await spool.keep(half, durable=False)
+        await spool.save(half, durable=False)
     assert len(segments(tmp_path)) == 3
     spool.forget(up_to=6)
     assert len(segments(tmp_path)) == 1
@@ -96,7 +96,7 @@ async def test_shipped_segments_go_and_the_numbers_stay(tmp_path: Path) -> None:
 async def test_a_torn_end_costs_what_was_never_answered(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     for record in (b"a", b"b"):
-        await spool.keep(record, durable=False)
+        await spool.save(record, durable=False)
     spool.close()
     [segment] = segments(tmp_path)
     tear(segment)
@@ -104,7 +104,7 @@ async def test_a_torn_end_costs_what_was_never_answered(tmp_path: Path) -> None:
     again = opened(tmp_path, meter=meter)
     assert waiting(again) == [(1, b"a")]
     assert meter.value(names.SPOOL_DAMAGED, reason="torn") == 1
-    await again.keep(b"c", durable=False)
+    await again.save(b"c", durable=False)
     assert waiting(again) == [(1, b"a"), (2, b"c")]
     again.close()
     third = opened(tmp_path)
@@ -116,21 +116,21 @@ async def test_a_full_spool_takes_nothing_until_something_is_shipped(tmp_path: P
     record = bytes(SEGMENT_BYTES // 2)
     spool = opened(tmp_path, most_bytes=3 * SEGMENT_BYTES // 2)
     for _ in range(2):
-        await spool.keep(record, durable=False)
+        await spool.save(record, durable=False)
     with pytest.raises(NotSavedError) as full:
-        await spool.keep(record, durable=False)
+        await spool.save(record, durable=False)
     assert full.value.reason == "spool_full"
-    await spool.keep(b"small", durable=False)
+    await spool.save(b"small", durable=False)
     assert [seq for seq, _ in waiting(spool)] == [1, 2, 3]
     spool.forget(up_to=2)
-    await spool.keep(record, durable=False)
+    await spool.save(record, durable=False)
     spool.close()
 
 
 async def test_a_record_beyond_all_measure_is_refused(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     with pytest.raises(NotSavedError) as refused:
-        await spool.keep(bytes(LARGEST + 1), durable=False)
+        await spool.save(bytes(LARGEST + 1), durable=False)
     assert refused.value.reason == "too_large"
     assert spool.last_seq == 0
     spool.close()
@@ -145,16 +145,16 @@ FULL_DISK = """
 
     async def main() -> None:
         spool = Spool(Path(sys.argv[1]), most_bytes=1 << 30, process=fake_process())
-        await spool.keep(b"a" * 100, durable=True)
+        await spool.save(b"a" * 100, durable=True)
         # A file that cannot grow: to the one who writes, what a full disk is.
         signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
         resource.setrlimit(resource.RLIMIT_FSIZE, (150, resource.RLIM_INFINITY))
         try:
-            await spool.keep(b"b" * 100, durable=True)
+            await spool.save(b"b" * 100, durable=True)
         except NotSavedError as error:
             print(error.reason)
         resource.setrlimit(resource.RLIMIT_FSIZE, (resource.RLIM_INFINITY,) * 2)
-        await spool.keep(b"c" * 100, durable=True)
+        await spool.save(b"c" * 100, durable=True)
         print([(seq, record[:1]) for seq, record in spool.first(most=9, most_bytes=1 << 20)])
         spool.close()
 
@@ -183,7 +183,7 @@ async def test_many_wait_for_the_disk_together(tmp_path: Path) -> None:
     spool = opened(tmp_path)
     async with asyncio.TaskGroup() as group:
         for number in range(50):
-            group.create_task(spool.keep(str(number).encode(), durable=True))
+            group.create_task(spool.save(str(number).encode(), durable=True))
     assert sorted(int(record) for _, record in waiting(spool)) == list(range(50))
     spool.close()
 
@@ -191,25 +191,25 @@ async def test_many_wait_for_the_disk_together(tmp_path: Path) -> None:
 async def test_what_somebody_has_deleted_holds_nothing_up(tmp_path: Path) -> None:
     meter = MemoryMeter()
     spool = opened(tmp_path / "spool", meter=meter)
-    await spool.keep(b"a", durable=False)
+    await spool.save(b"a", durable=False)
     shutil.rmtree(tmp_path / "spool")
     # Nobody may ask again and again for what cannot be had.
     assert (waiting(spool), len(spool), spool.size) == ([], 0, 0)
     assert meter.value(names.SPOOL_DAMAGED, reason="unreadable") == 1
     for durable in (False, True):
         with pytest.raises(NotSavedError, match="No such file"):
-            await spool.keep(b"b", durable=durable)
+            await spool.save(b"b", durable=durable)
     (tmp_path / "spool").mkdir()
-    await spool.keep(b"c", durable=True)
+    await spool.save(b"c", durable=True)
     assert waiting(spool) == [(2, b"c")]
     spool.close()
 
 
 async def test_a_file_that_was_deleted_is_not_written_on(tmp_path: Path) -> None:
     spool = opened(tmp_path)
-    await spool.keep(b"a", durable=False)
+    await spool.save(b"a", durable=False)
     segments(tmp_path)[0].unlink()
-    await spool.keep(b"b", durable=True)
+    await spool.save(b"b", durable=True)
     assert waiting(spool) == [(2, b"b")]
     spool.close()
     again = opened(tmp_path)
@@ -221,9 +221,9 @@ async def test_full_segments_reach_the_disk_with_the_one_that_is_waited_for(tmp_
     spool = opened(tmp_path)
     half = bytes([1]) * (SEGMENT_BYTES // 2)
     for _ in range(4):
-        await spool.keep(half, durable=False)
+        await spool.save(half, durable=False)
     spool.forget(up_to=2)
-    await spool.keep(b"last", durable=True)
+    await spool.save(b"last", durable=True)
     assert [len(record) for _, record in waiting(spool)] == [len(half), len(half), 4]
     spool.close()
 

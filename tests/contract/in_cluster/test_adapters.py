@@ -125,7 +125,7 @@ async def test_pods_with_marks_are_told_first_all_and_then_as_they_change(tmp_pa
         changes = cluster.stamped.changes()
         async with contextlib.aclosing(changes):  # type: ignore[type-var]
             assert await anext(changes) == StampedPod(
-                namespace="shop", name="web-3", uid="u3", mark='{"id": "d3"}'
+                namespace="shop", name="web-3", uid="u3", stamp='{"id": "d3"}'
             )
             kube.store.put(kinds.PODS, pod("web-4", "u4"))
             kube.store.put(kinds.PODS, pod("web-5", "u5", mutation="?"))

@@ -115,7 +115,7 @@ async def test_of_pods_that_were_seen_each_is_told_what_was_made_of_it(
         where = {"namespace": "team", **changed}
         return PodStamp(decision=f"d{number}", name=name, uid=f"u-{name}", **where)
 
-    sightings = [
+    stamps = [
         seen(1, "web-1"),
         seen(1, "web-2"),
         seen(2, "other-1"),
@@ -123,9 +123,9 @@ async def test_of_pods_that_were_seen_each_is_told_what_was_made_of_it(
         seen(3, "web-3"),
         seen(9, "web-4"),
     ]
-    made = await journal.note(sightings)
+    made = await journal.note(stamps)
     assert made == ["observed", "known", "foreign", "foreign", "known", "unknown"]
-    assert await journal.note(sightings[:1]) == ["known"]
+    assert await journal.note(stamps[:1]) == ["known"]
     assert await journal.note([]) == []
     entries = await journal.entries(namespace=None, name=None, limit=10)
     found = {
@@ -156,19 +156,19 @@ async def test_a_reversal_is_kept_once_and_is_the_decisions_state(journal: Journ
 async def test_tombstones_are_kept_once(journal: JournalStore) -> None:
     one = Tombstone("team", "Deployment", "web", "initContainers[name=nemutator-init]")
     two = replace(one, path="volumes[name=nemutator]")
-    assert await journal.bury([one], decision="d1", at=NOW)
-    assert await journal.bury([two, one], decision="d2", at=NOW)
+    assert await journal.add_tombstones([one], decision="d1", at=NOW)
+    assert await journal.add_tombstones([two, one], decision="d2", at=NOW)
     assert sorted(await journal.tombstones()) == [one, two]
 
 
 @pytest.mark.slow
 async def test_tombstones_beyond_their_number_are_refused_as_a_whole(journal: JournalStore) -> None:
     stones = [Tombstone("team", "Deployment", "web", str(n)) for n in range(MOST_TOMBSTONES)]
-    assert await journal.bury(stones, decision="d1", at=NOW)
+    assert await journal.add_tombstones(stones, decision="d1", at=NOW)
     more = [stones[0], replace(stones[0], path="one more")]
-    assert not await journal.bury(more, decision="d2", at=NOW)
+    assert not await journal.add_tombstones(more, decision="d2", at=NOW)
     assert len(await journal.tombstones()) == MOST_TOMBSTONES
-    assert await journal.bury(stones[:1], decision="d2", at=NOW)
+    assert await journal.add_tombstones(stones[:1], decision="d2", at=NOW)
 
 
 async def test_the_oldest_go_first_and_take_their_reversals_along(journal: JournalStore) -> None:

@@ -11,7 +11,7 @@ from nemutator_controller.admission.snapshots import (
     tombstones_from,
 )
 from nemutator_controller.kube.quantities import parse_quantity
-from nemutator_controller.mutations.advisor import AdvisedAmount, NoAdvice, WorkloadRef
+from nemutator_controller.mutations.advisor import NoAdvice, RecommendedAmount, WorkloadRef
 
 WEB = WorkloadRef("shop", "Deployment", "web")
 
@@ -41,9 +41,9 @@ def advice(*items: dict[str, Any]) -> bytes:
 def test_firm_advice_is_an_amount_with_its_reason() -> None:
     advisor = advisor_from(advice(item()))
     cpu = advisor.advise(WEB, "app", "requests", "cpu")
-    assert cpu == AdvisedAmount(parse_quantity("70m"), "krr-simple, 120 points")
+    assert cpu == RecommendedAmount(parse_quantity("70m"), "krr-simple, 120 points")
     memory = advisor.advise(WEB, "app", "limits", "memory")
-    assert memory == AdvisedAmount(parse_quantity("128M"), "krr-simple, 120 points")
+    assert memory == RecommendedAmount(parse_quantity("128M"), "krr-simple, 120 points")
 
 
 @pytest.mark.parametrize(

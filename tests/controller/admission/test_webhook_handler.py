@@ -237,8 +237,8 @@ async def test_who_requires_us_is_kept_out_when_we_fail(reason: str) -> None:
 
 
 async def test_nobody_is_kept_out_for_an_object_that_is_none() -> None:
-    things: list[Any] = [None, [], {"metadata": 3}, {"metadata": {"labels": ["required"]}}]
-    for thing in things:
+    manifests: list[Any] = [None, [], {"metadata": 3}, {"metadata": {"labels": ["required"]}}]
+    for thing in manifests:
         assert not (await Admission(team=TEAM).ask(thing)).refused
 
 

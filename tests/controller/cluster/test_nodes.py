@@ -95,7 +95,7 @@ def test_nodes_that_are_long_gone_are_forgotten() -> None:
     nodes = Nodes(most=2)
     see(nodes, 1, node="old", now=NOW - 100)
     see(nodes, 1, node="new", now=NOW)
-    assert nodes.forget(unseen_since=NOW - 50) == ("old",)
+    assert nodes.forget(silent_since=NOW - 50) == ("old",)
     assert [node.name for node in nodes.all()] == ["new"]
 
 

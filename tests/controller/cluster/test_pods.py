@@ -1,6 +1,6 @@
 import msgspec
 import pytest
-from nemutator_controller.cluster.pods import NoPods, PodOwner, RunningPod
+from nemutator_controller.cluster.pods import NoRunningPods, PodOwner, RunningPod
 from nemutator_controller.kube.objects import ContainerStatus, Object, Pod
 
 from tests.fakes.pods import owned, picture, pod, thing
@@ -40,7 +40,7 @@ def test_a_node_speaks_for_its_own_pods_only() -> None:
 def test_what_is_no_pod_is_nobodys() -> None:
     assert picture(pod()).of("n1", None, "c1") is None
     assert picture(pod()).of("n1", "u2", "c1") is None
-    assert NoPods().of("n1", "u1", "c1") is None
+    assert NoRunningPods().of("n1", "u1", "c1") is None
 
 
 @pytest.mark.parametrize(

@@ -16,7 +16,7 @@ class Standing:
         self.clock = ManualClock(NOW)
         self.nodes = Nodes(most=most)
         self.store = store or MemoryLatest()
-        self.keeper = NodeSaver(
+        self.saver = NodeSaver(
             self.nodes, self.store, forget_after_s=1000, process=fake_process(clock=self.clock)
         )
 
@@ -26,7 +26,7 @@ class Standing:
     @asynccontextmanager
     async def running(self) -> AsyncIterator[None]:
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(self.keeper.run())
+            task = group.create_task(self.saver.run())
             await self.clock.until_sleeping()
             yield
             task.cancel()
@@ -53,11 +53,11 @@ async def test_the_last_picture_is_saved_while_stopping() -> None:
 async def test_a_restart_shows_what_was_kept_and_does_not_save_it_again() -> None:
     before = Standing()
     before.see("n1", 7)
-    await before.keeper.keep()
+    await before.saver.save()
     after = Standing(before.store)
-    await after.keeper.restore()
+    await after.saver.restore()
     assert [(node.name, node.seq, node.restored) for node in after.nodes.all()] == [("n1", 7, True)]
-    await after.keeper.keep()
+    await after.saver.save()
     assert after.store.saved == ["n1"]
 
 
@@ -65,18 +65,18 @@ async def test_what_could_not_be_saved_is_saved_the_next_time() -> None:
     brain = Standing()
     brain.see("n1", 1)
     brain.store.broken = "full"
-    await brain.keeper.keep()
+    await brain.saver.save()
     brain.store.broken = None
-    await brain.keeper.keep()
+    await brain.saver.save()
     assert brain.store.saved == ["n1"]
 
 
 async def test_a_node_that_is_long_gone_is_forgotten_everywhere() -> None:
     brain = Standing()
     brain.see("n1", 1)
-    await brain.keeper.keep()
+    await brain.saver.save()
     await brain.clock.advance(1001)
-    await brain.keeper.keep()
+    await brain.saver.save()
     assert not brain.nodes.all()
     assert not brain.store.nodes
 
@@ -87,9 +87,9 @@ async def test_of_many_nodes_some_are_saved_each_time_and_all_in_turn() -> None:
     for seq in (1, 2):
         for name in names:
             brain.see(name, seq)
-        await brain.keeper.keep()
+        await brain.saver.save()
     assert brain.store.saved == [*names, *names[: MOST - 10]]
     assert max(brain.store.steps) == STEP
-    await brain.keeper.keep()
-    await brain.keeper.keep()
+    await brain.saver.save()
+    await brain.saver.save()
     assert brain.store.saved == [*names, *names[:MOST]], "what did not change is not saved again"

@@ -1,4 +1,3 @@
-from collections.abc import Mapping
 from dataclasses import replace
 
 import msgspec
@@ -7,6 +6,12 @@ from hypothesis import strategies as st
 from nemutator_common.wire import Report
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.cluster.topology import Filter, NodeView, Topology, node_view
+from nemutator_controller.kube.label_selectors import (
+    Operator,
+    Requirement,
+    Selector,
+    parse_selector,
+)
 
 from tests.fakes.batches import NOW, busy_report, process, workload
 
@@ -23,12 +28,8 @@ def node(report: Report = REPORT, *, seen_at: float = NOW - 3) -> ReportedNode:
     return ReportedNode.of("n1", "e1", 1, seen_at, report)
 
 
-class Named:
-    def __init__(self, *names: str) -> None:
-        self._names = names
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        return labels["name"] in self._names
+def named(*names: str) -> Selector:
+    return Selector((Requirement("name", Operator.IN, names),))
 
 
 def shown(wanted: Filter, seen: ReportedNode | None = None) -> NodeView:
@@ -63,7 +64,7 @@ def test_a_namespace_keeps_its_workloads_with_their_processes() -> None:
 
 @given(st.sets(st.sampled_from(["/", "system.slice", "a.service", "b"])))
 def test_a_selector_keeps_exactly_what_it_matches(names: set[str]) -> None:
-    document = shown(Filter(selector=Named(*names)))
+    document = shown(Filter(selector=named(*names)))
     assert {workload["name"] for workload in document.workloads} == names
     assert {p.workload for p in document.processes} == set(paths(document))
 
@@ -80,22 +81,14 @@ MIXED = replace(
 )
 
 
-class Runs:
-    def __init__(self, runtime: str, *, equal: bool = True) -> None:
-        self._runtime, self._equal = runtime, equal
-
-    def matches(self, labels: Mapping[str, str]) -> bool:
-        return (labels.get("runtime") == self._runtime) == self._equal
-
-
 def test_the_one_go_program_among_others_is_found_by_its_runtime() -> None:
-    view = shown(Filter(selector=Runs("go")), node(MIXED))
+    view = shown(Filter(selector=parse_selector("runtime=go")), node(MIXED))
     assert [p.pid for p in view.processes] == [1, 4, 5]
     assert paths(view) == ["/system.slice/a.service", "/user.slice/b"]
 
 
 def test_what_has_another_runtime_than_its_group_is_left_out_by_it() -> None:
-    view = shown(Filter(selector=Runs("go", equal=False)), node(MIXED))
+    view = shown(Filter(selector=parse_selector("runtime!=go")), node(MIXED))
     assert [p.pid for p in view.processes] == [2, 3]
     assert paths(view) == ["/", "/system.slice", "/system.slice/a.service"]
 

@@ -19,10 +19,10 @@ from tests.fakes.decisions import EDITS, POD, changed_pod, decision
 FOUND = replace(POD, uid="u1", owner_kind="", owner_name="")
 
 
-def live(mark: str | None = None, **metadata: Any) -> LiveObject:
+def live(stamp: str | None = None, **metadata: Any) -> LiveObject:
     pod = changed_pod()
-    if mark is not None:
-        pod["metadata"]["annotations"] = {names.MUTATION: mark}
+    if stamp is not None:
+        pod["metadata"]["annotations"] = {names.MUTATION: stamp}
     pod["metadata"] |= metadata
     return LiveObject(subject=FOUND, document=pod, version="1")
 
@@ -43,9 +43,9 @@ OWNED = {
 
 def test_a_mark_is_a_decision_about_the_pod_that_carries_it() -> None:
     pod = live(written(Stamp("d9", EDITS)), **OWNED)
-    mark = stamp_on(pod)
-    assert mark is not None
-    found = decision_from(mark, pod)
+    stamp = stamp_on(pod)
+    assert stamp is not None
+    found = decision_from(stamp, pod)
     assert found is not None
     assert (found.id, found.edits, found.mode) == ("d9", EDITS, "apply")
     assert found.subject == replace(FOUND, owner_kind="Deployment", owner_name="web")
@@ -53,9 +53,9 @@ def test_a_mark_is_a_decision_about_the_pod_that_carries_it() -> None:
 
 def test_a_mark_without_its_edits_tells_only_its_id() -> None:
     pod = live('{"id": "d9"}')
-    mark = stamp_on(pod)
-    assert mark is not None
-    assert decision_from(mark, pod) is None
+    stamp = stamp_on(pod)
+    assert stamp is not None
+    assert decision_from(stamp, pod) is None
 
 
 @pytest.mark.parametrize("text", [None, "", "nonsense", '{"id": ""}', '{"id": "%s"}' % ("x" * 65)])

@@ -80,7 +80,7 @@ def mutation(pod: Json, dice: random.Random, number: int) -> tuple[Json, Decisio
         if dice.random() < 0.4:
             value = value_for(field, dice.choice(VALUES))
             draft.set(parse_path(field), value, Author("labels", "p"))
-    return draft.thing, decision(number, edits=draft.edits())
+    return draft.manifest, decision(number, edits=draft.edits())
 
 
 @pytest.mark.slow

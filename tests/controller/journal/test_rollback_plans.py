@@ -17,9 +17,9 @@ MARK = written(Stamp("d1", EDITS))
 TIER = edit("metadata.labels[tier]", after="web")
 
 
-def marked(mark: str = MARK, **labels: str) -> RollbackPlan:
+def marked(stamp: str = MARK, **labels: str) -> RollbackPlan:
     pod = changed_pod(**labels)
-    pod["metadata"]["annotations"] = {names.MUTATION: mark}
+    pod["metadata"]["annotations"] = {names.MUTATION: stamp}
     live = LiveObject(subject=POD, document=pod, version="1")
     steps = steps_back([decision()], pod, "Pod", running=True)
     return RollbackPlan(decision=decision(), live=live, steps=steps)
@@ -37,7 +37,7 @@ def test_a_plan_knows_which_steps_go_which_way_and_who_makes_the_pod_anew() -> N
 
 
 def left_of(plan: RollbackPlan) -> Stamp | None:
-    """What the mark says afterwards."""
+    """What the stamp says afterwards."""
     [change] = restamped(plan)
     assert (change.path, change.before) == (str(PATH), value_at(plan.live.document, PATH, "Pod"))
     return parse_stamp(change.after[0]) if change.after else None
@@ -55,7 +55,7 @@ def test_our_mark_keeps_what_an_older_mutation_has_done() -> None:
     older = decision(0, edits=(TIER,))
     plan = replace(marked(written(Stamp("d1", (TIER, *EDITS)))), others=(older,))
     assert left_of(plan) == Stamp("d0", edits=(TIER,))
-    # Without a journal, too; the mark alone does not know whose it is.
+    # Without a journal, too; the stamp alone does not know whose it is.
     assert left_of(replace(plan, others=())) == Stamp("d1", edits=(TIER,))
 
 

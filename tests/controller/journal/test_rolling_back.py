@@ -252,7 +252,7 @@ class Marked(Place):
 
 async def test_without_a_journal_the_mark_is_enough() -> None:
     place = Marked(Stamp("d7", EDITS[:2]))
-    found = await place.rolling_back.marked(POD)
+    found = await place.rolling_back.stamped(POD)
     assert (found.id, found.edits) == ("d7", EDITS[:2])
     reversal = await place.rolling_back.roll_back(found, evict=False)
     assert reversal.state == "reversed"
@@ -262,14 +262,14 @@ async def test_without_a_journal_the_mark_is_enough() -> None:
 async def test_the_journal_knows_better_than_the_mark() -> None:
     place = Marked(Stamp("d1", EDITS[:1]))
     await place.journal.add([place.decision], writer="a", state="answered")
-    assert (await place.rolling_back.marked(POD)).edits == EDITS
+    assert (await place.rolling_back.stamped(POD)).edits == EDITS
 
 
 async def test_anothers_mark_does_not_reach_the_other() -> None:
     place = Marked(Stamp("d1", EDITS[:1]))
     other = decision(subject=replace(POD, name="api-1"))
     await place.journal.add([other], writer="a", state="answered")
-    found = await place.rolling_back.marked(POD)
+    found = await place.rolling_back.stamped(POD)
     assert found.subject.name == "web-1"
     assert found.edits == EDITS[:1]
 
@@ -284,19 +284,19 @@ async def test_a_pod_that_has_taken_the_name_is_another_one() -> None:
     ("mark", "why"),
     [
         (Stamp("d9", None), "too long to say what was changed"),
-        (Stamp("", ()), "carries no mark of ours"),
+        (Stamp("", ()), "carries no stamp of ours"),
     ],
 )
 async def test_a_mark_that_says_too_little_is_named(mark: Stamp, why: str) -> None:
     with pytest.raises(NotToReverseError, match=why):
-        await Marked(mark).rolling_back.marked(POD)
+        await Marked(mark).rolling_back.stamped(POD)
 
 
 async def test_a_marked_pod_that_is_gone_is_named() -> None:
     place = Place()
     place.objects.things.clear()
     with pytest.raises(NotToReverseError, match="not there any more"):
-        await place.rolling_back.marked(POD)
+        await place.rolling_back.stamped(POD)
 
 
 async def test_nothing_is_evicted_before_admission_knows_what_its_next_pod_is_to_be_without() -> (

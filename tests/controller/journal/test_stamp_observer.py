@@ -26,12 +26,12 @@ from tests.fakes.process import fake_process
 UNNAMED = replace(POD, name="", generate_name="web-")
 
 
-def marked(number: int, *, mark: str | None = None, namespace: str = "team") -> StampedPod:
+def marked(number: int, *, stamp: str | None = None, namespace: str = "team") -> StampedPod:
     return StampedPod(
         namespace=namespace,
         name=f"web-{number}",
         uid=f"u{number}",
-        mark=f'{{"id": "d{number}"}}' if mark is None else mark,
+        stamp=f'{{"id": "d{number}"}}' if stamp is None else stamp,
     )
 
 
@@ -54,7 +54,7 @@ class Play:
     def __init__(self) -> None:
         self.journal, self.watch = MemoryJournal(), Watch()
         self.clock, self.meter = ManualClock(), MemoryMeter()
-        self.sightings = StampObserver(
+        self.stamps = StampObserver(
             self.journal, self.watch, process=fake_process(meter=self.meter, clock=self.clock)
         )
 
@@ -68,14 +68,14 @@ class Play:
         return entry.state, entry.decision.subject.name
 
     def count(self, result: str) -> float:
-        return self.meter.value(names.SIGHTINGS, result=result)
+        return self.meter.value(names.STAMPS, result=result)
 
 
 @contextlib.asynccontextmanager
 async def played() -> AsyncIterator[Play]:
     play = Play()
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(play.sightings.run())
+        task = group.create_task(play.stamps.run())
         await play.clock.until_sleeping()
         yield play
         task.cancel()
@@ -136,7 +136,7 @@ async def test_a_new_brain_finds_what_is_known_already() -> None:
 async def test_a_copied_mark_names_nothing() -> None:
     async with played() as play:
         await play.decide(1)
-        play.watch.tell(marked(7, mark='{"id": "d1"}', namespace="theirs"))
+        play.watch.tell(marked(7, stamp='{"id": "d1"}', namespace="theirs"))
         await play.clock.advance(2)
         assert await play.found(1) == ("answered", "")
         assert play.count("foreign") == 1
@@ -172,6 +172,6 @@ async def test_of_too_many_without_a_decision_some_are_left_and_counted() -> Non
         assert play.count("full") == 10
 
 
-@pytest.mark.parametrize("mark", ["", "?", "{}", '{"id": ""}', '{"id": "%s"}' % ("x" * 65)])
-def test_what_is_no_mark_is_no_sighting(mark: str) -> None:
-    assert pod_stamp_of(marked(1, mark=mark)) is None
+@pytest.mark.parametrize("stamp", ["", "?", "{}", '{"id": ""}', '{"id": "%s"}' % ("x" * 65)])
+def test_what_is_no_stamp_of_ours_is_left_out(stamp: str) -> None:
+    assert pod_stamp_of(marked(1, stamp=stamp)) is None

@@ -70,20 +70,20 @@ def wrapped(kind: str, template: Json) -> Json:
 
 
 @st.composite
-def things(draw: st.DrawFn) -> tuple[str, Json]:
+def manifests(draw: st.DrawFn) -> tuple[str, Json]:
     """A kind and an object of it."""
     kind = draw(st.sampled_from(KINDS))
     return kind, wrapped(kind, draw(templates()))
 
 
 @st.composite
-def writable(draw: st.DrawFn, thing: Json, kind: str) -> Path:
-    """The path of something that can be written in *thing*."""
+def writable(draw: st.DrawFn, manifest: Json, kind: str) -> Path:
+    """The path of something that can be written in *manifest*."""
     path: Path = draw(
         st.one_of(
             keys.map(label),
             keys.map(annotation),
-            st.sampled_from(containers_of(thing, kind)).flatmap(_of_container),
+            st.sampled_from(containers_of(manifest, kind)).flatmap(_of_container),
             st.just(Path((FieldStep("volumes"), ItemStep("name", "nemutator")))),
             st.just(Path((FieldStep("initContainers"), ItemStep("name", "nemutator-init")))),
             keys.map(lambda key: Path((FieldStep("nodeSelector"), KeyStep(key)))),
@@ -92,8 +92,8 @@ def writable(draw: st.DrawFn, thing: Json, kind: str) -> Path:
     return path
 
 
-def containers_of(thing: Json, kind: str) -> list[str]:
-    template = thing
+def containers_of(manifest: Json, kind: str) -> list[str]:
+    template = manifest
     for name in template_root(kind):
         template = template[name]
     return [each["name"] for each in template["spec"]["containers"]]
@@ -123,9 +123,9 @@ def fitting(path: Path) -> st.SearchStrategy[Json]:
 @st.composite
 def edited(draw: st.DrawFn) -> tuple[str, Json, list[tuple[Path, Json]]]:
     """A kind, an object, and what to write into it."""
-    kind, thing = draw(things())
-    paths = draw(st.lists(writable(thing, kind), max_size=8))
-    return kind, thing, [(path, draw(fitting(path))) for path in paths]
+    kind, manifest = draw(manifests())
+    paths = draw(st.lists(writable(manifest, kind), max_size=8))
+    return kind, manifest, [(path, draw(fitting(path))) for path in paths]
 
 
 Case = tuple[str, Json, list[tuple[Path, Json]]]
@@ -133,8 +133,8 @@ ME = Author("labels", "team", "because")
 
 
 def drafted(case: Case) -> Draft:
-    kind, thing, wanted = case
-    draft = Draft(thing, kind)
+    kind, manifest, wanted = case
+    draft = Draft(manifest, kind)
     for path, value in wanted:
         draft.set(path, value, ME)
     return draft

@@ -12,4 +12,4 @@ def test_an_annotation_is_an_edit_of_the_policy() -> None:
     [edit] = draft.edits()
     assert (edit.path, edit.before, edit.after) == ("metadata.annotations[x]", ("1",), ("2",))
     assert (edit.verb, edit.policy) == ("annotations", "p")
-    assert draft.thing["spec"]["template"]["metadata"]["annotations"] == {"x": "2"}
+    assert draft.manifest["spec"]["template"]["metadata"]["annotations"] == {"x": "2"}

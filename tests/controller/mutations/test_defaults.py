@@ -5,7 +5,7 @@ import copy
 from hypothesis import given
 from nemutator_controller.mutations.defaults import defaulted
 
-from tests.controller.mutations.pods import Json, things
+from tests.controller.mutations.pods import Json, manifests
 
 
 def pod(resources: Json, field: str = "containers") -> Json:
@@ -38,7 +38,7 @@ def test_what_has_no_limits_stays_the_very_same() -> None:
         assert defaulted(manifest, "Pod") is manifest
 
 
-@given(things())
+@given(manifests())
 def test_the_manifest_itself_is_left_alone_and_a_second_time_changes_nothing(given: Json) -> None:
     kind, manifest = given
     before = copy.deepcopy(manifest)

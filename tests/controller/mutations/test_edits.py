@@ -28,41 +28,41 @@ from tests.controller.mutations.pods import ME, Case, Json, drafted, edit, edite
 @pytest.mark.slow
 @given(edited())
 def test_edits_make_what_was_drafted_and_leave_the_original_alone(case: Case) -> None:
-    kind, thing, _ = case
-    untouched = copy.deepcopy(thing)
+    kind, manifest, _ = case
+    untouched = copy.deepcopy(manifest)
     draft = drafted(case)
-    assert same(apply_edits(thing, draft.edits(), kind), draft.thing)
-    assert same(thing, untouched)
+    assert same(apply_edits(manifest, draft.edits(), kind), draft.manifest)
+    assert same(manifest, untouched)
 
 
 @pytest.mark.slow
 @given(edited())
 def test_what_is_taken_back_is_as_before(case: Case) -> None:
-    kind, thing, _ = case
+    kind, manifest, _ = case
     edits = drafted(case).edits()
-    back = apply_edits(apply_edits(thing, edits, kind), reversed_edits(edits), kind)
-    assert same(pruned(back), pruned(thing))
+    back = apply_edits(apply_edits(manifest, edits, kind), reversed_edits(edits), kind)
+    assert same(pruned(back), pruned(manifest))
 
 
 @pytest.mark.slow
 @given(edited())
 def test_to_do_it_again_changes_nothing(case: Case) -> None:
-    kind, thing, wanted = case
+    kind, manifest, wanted = case
     # Each path once: of two wishes for one field the last one wins.
     last = list({path: (path, value) for path, value in wanted}.values())
-    once = drafted((kind, thing, last)).thing
+    once = drafted((kind, manifest, last)).manifest
     assert drafted((kind, once, last)).edits() == ()
 
 
 @pytest.mark.slow
 @given(edited())
 def test_what_is_not_on_the_way_is_not_copied(case: Case) -> None:
-    kind, thing, _ = case
-    done = drafted(case).thing
+    kind, manifest, _ = case
+    done = drafted(case).manifest
     for name in template_root(kind):
-        thing, done = thing[name], done[name]
-    assert done["metadata"]["unknown"] is thing["metadata"]["unknown"]
-    assert done["spec"]["unknown"] is thing["spec"]["unknown"]
+        manifest, done = manifest[name], done[name]
+    assert done["metadata"]["unknown"] is manifest["metadata"]["unknown"]
+    assert done["spec"]["unknown"] is manifest["spec"]["unknown"]
 
 
 def test_only_real_changes_are_edits() -> None:
@@ -85,21 +85,21 @@ def test_an_edit_inside_of_what_was_added_is_part_of_it() -> None:
     [only] = draft.edits()
     assert only.path == "volumes[name=v]"
     assert only.after == ({"name": "v", "csi": {"driver": "d"}},)
-    assert same(apply_edits({"spec": {}}, [only], "Pod"), draft.thing)
+    assert same(apply_edits({"spec": {}}, [only], "Pod"), draft.manifest)
 
 
 def test_init_containers_of_ours_go_first_and_all_else_last() -> None:
-    thing = {"spec": {"initContainers": [{"name": "a"}], "volumes": [{"name": "a"}]}}
-    draft = Draft(thing, "Pod")
+    manifest = {"spec": {"initContainers": [{"name": "a"}], "volumes": [{"name": "a"}]}}
+    draft = Draft(manifest, "Pod")
     draft.set(named("initContainers", "b"), {"name": "b"}, ME)
     draft.set(named("volumes", "b"), {"name": "b"}, ME)
-    spec = draft.thing["spec"]
+    spec = draft.manifest["spec"]
     assert [each["name"] for each in spec["initContainers"]] == ["b", "a"]
     assert [each["name"] for each in spec["volumes"]] == ["a", "b"]
 
 
 def test_a_removed_last_key_takes_its_map_with_it_but_no_item() -> None:
-    thing = {
+    manifest = {
         "metadata": {"labels": {"a": "1"}},
         "spec": {"containers": [{"name": "app", "resources": {"requests": {"cpu": "1"}}}]},
     }
@@ -108,12 +108,12 @@ def test_a_removed_last_key_takes_its_map_with_it_but_no_item() -> None:
         edit("containers[name=app].resources.requests.cpu", "1", None),
         edit("metadata.annotations[never]", "1", None),
     ]
-    done = apply_edits(thing, edits, "Pod")
+    done = apply_edits(manifest, edits, "Pod")
     assert done == {"metadata": {}, "spec": {"containers": [{"name": "app"}]}}
 
 
 @pytest.mark.parametrize(
-    ("thing", "path"),
+    ("manifest", "path"),
     [
         ({"spec": {"containers": []}}, "containers[name=app].image"),
         ({"spec": {"containers": "x"}}, "containers[name=app].image"),
@@ -122,9 +122,9 @@ def test_a_removed_last_key_takes_its_map_with_it_but_no_item() -> None:
         ([], "metadata.labels[a]"),
     ],
 )
-def test_what_cannot_be_written_is_an_error(thing: Json, path: str) -> None:
+def test_what_cannot_be_written_is_an_error(manifest: Json, path: str) -> None:
     with pytest.raises(PathError):
-        apply_edits(thing, [edit(path, None, "x")], "Pod")
+        apply_edits(manifest, [edit(path, None, "x")], "Pod")
 
 
 @pytest.mark.parametrize(
@@ -149,7 +149,7 @@ def test_items_are_found_by_what_names_them() -> None:
     mounts = Path((FieldStep("containers"), ItemStep("name", "b"), FieldStep("volumeMounts")))
     draft = Draft({"spec": {"containers": [{"name": "a"}, {"name": "b"}]}}, "Pod")
     draft.set(mounts / ItemStep("mountPath", "/x"), {"name": "v", "mountPath": "/x"}, ME)
-    assert draft.thing["spec"]["containers"] == [
+    assert draft.manifest["spec"]["containers"] == [
         {"name": "a"},
         {"name": "b", "volumeMounts": [{"name": "v", "mountPath": "/x"}]},
     ]

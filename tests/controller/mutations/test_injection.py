@@ -24,14 +24,14 @@ def pod(*containers: Json, annotations: Json = None, **spec: Any) -> Json:
     return {"metadata": {"annotations": annotations}, "spec": {"containers": listed, **spec}}
 
 
-def injected(thing: Json) -> Json:
-    draft = Draft(thing, "Pod")
+def injected(manifest: Json) -> Json:
+    draft = Draft(manifest, "Pod")
     apply(draft, INJECTOR)
-    return draft.thing["spec"]
+    return draft.manifest["spec"]
 
 
-def init_of(thing: Json) -> Json:
-    return injected(thing)["initContainers"][0]
+def init_of(manifest: Json) -> Json:
+    return injected(manifest)["initContainers"][0]
 
 
 def test_everybody_mounts_it_and_only_the_first_may_write() -> None:
@@ -50,14 +50,14 @@ def test_what_is_declared_goes_into_the_volume() -> None:
     annotations = {
         "nemutator.io/secret.db": "secret/app/db#password",
         "nemutator.io/vault-role": "app",
-        "other/thing": "x",
+        "other/manifest": "x",
     }
-    thing = pod(
+    manifest = pod(
         {"name": "a", "securityContext": {"runAsUser": 1000}},
         annotations=annotations,
         securityContext={"runAsUser": 1},
     )
-    assert injected(thing)["volumes"][0]["csi"]["volumeAttributes"] == {
+    assert injected(manifest)["volumes"][0]["csi"]["volumeAttributes"] == {
         "secret.db": "secret/app/db#password",
         "vault-role": "app",
         "run-as-user": "1000",
@@ -74,7 +74,7 @@ def test_a_variable_is_not_in_the_environment_and_the_warning_says_what_to_do() 
 def test_again_changes_nothing() -> None:
     draft = Draft(pod(annotations={"nemutator.io/secret.a": "s/x"}, initContainers=[]), "Pod")
     apply(draft, INJECTOR)
-    again = Draft(draft.thing, "Pod")
+    again = Draft(draft.manifest, "Pod")
     apply(again, INJECTOR)
     assert again.edits() == ()
 
@@ -136,10 +136,10 @@ def test_a_uid_is_one_that_all_containers_agree_on(users: list[Any], expected: i
 )
 def test_it_costs_nothing_and_leaves_the_class_alone(resources: Json) -> None:
     gpu = {side: amounts | {"nvidia.com/gpu": "1"} for side, amounts in resources.items()}
-    thing = pod({"name": "a", "resources": gpu})
-    spec = injected(thing)
+    manifest = pod({"name": "a", "resources": gpu})
+    spec = injected(manifest)
     assert spec["initContainers"][0].get("resources", {}) == resources
-    assert class_of({"spec": spec}, "Pod") == class_of(thing, "Pod")
+    assert class_of({"spec": spec}, "Pod") == class_of(manifest, "Pod")
 
 
 def test_it_asks_for_what_the_largest_container_may_use() -> None:
@@ -159,7 +159,7 @@ def test_a_volume_that_somebody_wrote_by_hand_is_used() -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "why"),
+    ("manifest", "why"),
     [
         (pod(volumes=[{"name": "nemutator", "emptyDir": {}}]), "is something else"),
         (
@@ -191,8 +191,8 @@ def test_a_volume_that_somebody_wrote_by_hand_is_used() -> None:
         ({"spec": {"containers": "x"}}, "no containers"),
     ],
 )
-def test_what_cannot_be_injected_says_why_and_is_not_touched(thing: Json, why: str) -> None:
-    draft = Draft(thing, "Pod")
+def test_what_cannot_be_injected_says_why_and_is_not_touched(manifest: Json, why: str) -> None:
+    draft = Draft(manifest, "Pod")
     with pytest.raises(NotInjectedError, match=why):
         apply(draft, INJECTOR)
     assert draft.edits() == ()

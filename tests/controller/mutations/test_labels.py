@@ -14,10 +14,10 @@ def test_a_label_is_an_edit_of_the_policy() -> None:
 
 
 def test_a_label_to_be_kept_may_be_set_to_what_it_is() -> None:
-    thing = {"metadata": {"labels": {"app": "web", "tier": "1"}}}
-    draft = Draft(thing, "Pod")
+    manifest = {"metadata": {"labels": {"app": "web", "tier": "1"}}}
+    draft = Draft(manifest, "Pod")
     wanted = Texts(set={"app": "web", "tier": "2"})
-    kept = labels.selected_by(thing, "Pod", managed=True)
+    kept = labels.selected_by(manifest, "Pod", managed=True)
     [warning] = labels.apply(draft, wanted, kept=kept, policy="p")
     assert draft.edits() == ()
     assert "metadata.labels[tier]: left alone" in warning

@@ -21,14 +21,14 @@ from tests.fakes.kube.patching import json_patch
 @pytest.mark.slow
 @given(edited())
 def test_the_patch_and_the_edits_make_the_same(case: Case) -> None:
-    kind, thing, _ = case
-    untouched = copy.deepcopy(thing)
+    kind, manifest, _ = case
+    untouched = copy.deepcopy(manifest)
     draft = drafted(case)
-    operations = render(thing, draft.edits(), kind)
-    assert same(apply_patch(thing, operations), draft.thing)
+    operations = render(manifest, draft.edits(), kind)
+    assert same(apply_patch(manifest, operations), draft.manifest)
     # Another applier, written for the fake server, agrees with ours.
-    assert same(json_patch(thing, operations), draft.thing)
-    assert same(thing, untouched)
+    assert same(json_patch(manifest, operations), draft.manifest)
+    assert same(manifest, untouched)
 
 
 @pytest.mark.slow
@@ -36,10 +36,10 @@ def test_the_patch_and_the_edits_make_the_same(case: Case) -> None:
 def test_the_way_back_is_a_patch_too(case: Case) -> None:
     kind, draft = case[0], drafted(case)
     back = reversed_edits(draft.edits())
-    operations = [*guards(draft.thing, back, kind), *render(draft.thing, back, kind)]
-    expected = apply_edits(draft.thing, back, kind)
-    assert same(apply_patch(draft.thing, operations), expected)
-    assert same(json_patch(draft.thing, operations), expected)
+    operations = [*guards(draft.manifest, back, kind), *render(draft.manifest, back, kind)]
+    expected = apply_edits(draft.manifest, back, kind)
+    assert same(apply_patch(draft.manifest, operations), expected)
+    assert same(json_patch(draft.manifest, operations), expected)
 
 
 @pytest.mark.slow
@@ -48,20 +48,20 @@ def test_what_somebody_else_has_changed_stops_a_guarded_patch(case: Case) -> Non
     kind, draft = case[0], drafted(case)
     for each in reversed_edits(draft.edits()):
         if isinstance(each.before[0], str):
-            foreign = apply_edits(draft.thing, [edit(each.path, None, "foreign!!")], kind)
+            foreign = apply_edits(draft.manifest, [edit(each.path, None, "foreign!!")], kind)
             with pytest.raises(PatchError, match="test failed"):
-                apply_patch(foreign, guards(draft.thing, [each], kind))
+                apply_patch(foreign, guards(draft.manifest, [each], kind))
 
 
 def test_parents_come_with_what_is_inside_and_the_tests_last() -> None:
-    thing = {"metadata": {}, "spec": {"containers": [{"name": "a"}, {"name": "b"}]}}
+    manifest = {"metadata": {}, "spec": {"containers": [{"name": "a"}, {"name": "b"}]}}
     edits = [
         edit("metadata.labels[team/x]", None, "a"),
         edit("metadata.labels[other]", None, "b"),
         edit("containers[name=b].resources.requests.cpu", None, "1"),
         edit("initContainers[name=i]", None, {"name": "i"}),
     ]
-    assert render(thing, edits, "Pod") == [
+    assert render(manifest, edits, "Pod") == [
         {"op": "add", "path": "/metadata/labels", "value": {"team/x": "a"}},
         {"op": "add", "path": "/metadata/labels/other", "value": "b"},
         {"op": "add", "path": "/spec/containers/1/resources", "value": {"requests": {"cpu": "1"}}},
@@ -79,12 +79,12 @@ def test_a_field_that_is_null_is_added(before: Json, op: str) -> None:
 
 
 def test_a_new_first_item_moves_the_others_and_the_test_knows() -> None:
-    thing = {"spec": {"initContainers": [{"name": "a", "image": "x"}]}}
+    manifest = {"spec": {"initContainers": [{"name": "a", "image": "x"}]}}
     edits = [
         edit("initContainers[name=a].image", "x", "y"),
         edit("initContainers[name=i]", None, {"name": "i"}),
     ]
-    assert render(thing, edits, "Pod")[-1] == {
+    assert render(manifest, edits, "Pod")[-1] == {
         "op": "test",
         "path": "/spec/initContainers/1/name",
         "value": "a",

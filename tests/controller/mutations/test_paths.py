@@ -47,8 +47,8 @@ def test_a_path_is_read_as_it_is_written(path: Path) -> None:
 
 @given(keys)
 def test_any_key_of_people_fits(key: str) -> None:
-    thing = {"metadata": {"labels": {key: "value"}}}
-    assert value_at(thing, parse_path(str(label(key))), "Pod") == ("value",)
+    manifest = {"metadata": {"labels": {key: "value"}}}
+    assert value_at(manifest, parse_path(str(label(key))), "Pod") == ("value",)
 
 
 @pytest.mark.parametrize(
@@ -90,13 +90,13 @@ def test_a_path_finds_its_value_and_where_it_is(
 )
 def test_a_path_begins_at_the_pod_that_an_object_makes(kind: str, root: str) -> None:
     assert spec_root(kind) == root
-    thing: Json = POD
+    manifest: Json = POD
     for name in reversed(root.split(".")[:-1]):
-        thing = {name: thing}
-    assert value_at(thing, label("team"), kind) == ("a",)
+        manifest = {name: manifest}
+    assert value_at(manifest, label("team"), kind) == ("a",)
     at = "/" + root.replace(".", "/")
     path = parse_path("containers[name=side]")
-    assert pointer_to(thing, path, kind) == f"{at}/containers/0"
+    assert pointer_to(manifest, path, kind) == f"{at}/containers/0"
 
 
 def test_a_kind_without_a_pod_is_named() -> None:
@@ -138,8 +138,8 @@ def test_a_list_that_is_none_is_said_to_be_one() -> None:
 
 
 def test_items_that_are_no_objects_are_passed_over() -> None:
-    thing = {"spec": {"containers": [None, "app", {"name": 3}, {"name": "app"}]}}
-    assert pointer_to(thing, named("containers", "app"), "Pod") == "/spec/containers/3"
+    manifest = {"spec": {"containers": [None, "app", {"name": 3}, {"name": "app"}]}}
+    assert pointer_to(manifest, named("containers", "app"), "Pod") == "/spec/containers/3"
 
 
 @pytest.mark.slow
@@ -147,9 +147,9 @@ def test_items_that_are_no_objects_are_passed_over() -> None:
 def test_a_pointer_is_there_when_a_value_is(
     case: tuple[str, Json, list[tuple[Path, Json]]],
 ) -> None:
-    kind, thing, wanted = case
+    kind, manifest, wanted = case
     for path, _ in wanted:
-        assert (pointer_to(thing, path, kind) is None) == (value_at(thing, path, kind) == ())
+        assert (pointer_to(manifest, path, kind) is None) == (value_at(manifest, path, kind) == ())
 
 
 def test_a_name_that_nothing_can_have_is_no_path() -> None:

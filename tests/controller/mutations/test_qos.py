@@ -18,7 +18,7 @@ def pod(*resources: Json, init: Json = None) -> Json:
 
 
 @pytest.mark.parametrize(
-    ("thing", "expected"),
+    ("manifest", "expected"),
     [
         (pod({}), "BestEffort"),
         (pod(None), "BestEffort"),
@@ -34,8 +34,8 @@ def pod(*resources: Json, init: Json = None) -> Json:
         (pod({"limits": {"cpu": "1"}}), "Burstable"),
     ],
 )
-def test_classes_are_kubelets(thing: Json, expected: str) -> None:
-    assert class_of(thing, "Pod") == expected
+def test_classes_are_kubelets(manifest: Json, expected: str) -> None:
+    assert class_of(manifest, "Pod") == expected
 
 
 @pytest.mark.parametrize("nonsense", [None, True, {}, [], "much", ""])

@@ -9,9 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import (
-    AdvisedAmount,
     Name,
     NoAdvice,
+    RecommendedAmount,
     WithoutAdvice,
     WorkloadRef,
 )
@@ -40,14 +40,14 @@ def applied(
 ) -> tuple[Json, list[str]]:
     draft = Draft(pod(resources), "Pod")
     warnings = apply(draft, wanted, circumstances, policy="p")
-    return draft.thing["spec"]["containers"][0].get("resources"), warnings
+    return draft.manifest["spec"]["containers"][0].get("resources"), warnings
 
 
 @dataclass(frozen=True)
 class Known:
-    answer: AdvisedAmount | NoAdvice
+    answer: RecommendedAmount | NoAdvice
 
-    def advise(self, *_: Any) -> AdvisedAmount | NoAdvice:
+    def advise(self, *_: Any) -> RecommendedAmount | NoAdvice:
         return self.answer
 
 
@@ -127,7 +127,7 @@ def test_what_was_taken_back_on_one_side_holds_the_other(left: str) -> None:
     for wanted in (higher, lower):
         draft = Draft(pod(asked), "Pod", leave=frozenset({path}))
         apply(draft, wanted, UNSTAMPED, policy="p")
-        made = draft.thing["spec"]["containers"][0]["resources"]
+        made = draft.manifest["spec"]["containers"][0]["resources"]
         assert made[left] == asked[left]
         requested, limit = (parse_quantity(made[side]["cpu"]) for side in ("requests", "limits"))
         assert requested <= limit
@@ -152,7 +152,7 @@ def test_who_is_held_back_for_the_class_has_changed_nothing() -> None:
 
 
 def test_advice_is_written_with_its_reason() -> None:
-    advice = AdvisedAmount(parse_quantity("123456n"), "p95 of 212 points")
+    advice = RecommendedAmount(parse_quantity("123456n"), "p95 of 212 points")
     circumstances = Circumstances(WEB, Known(advice))
     draft = Draft(pod({"requests": {"cpu": "1"}}), "Pod")
     wanted = ContainerResources(requests={"cpu": Amount(advice=True, min="10m")})
@@ -175,7 +175,7 @@ def test_no_advice_is_a_warning_and_no_change() -> None:
 
 def test_a_pod_may_refuse_what_was_measured() -> None:
     circumstances = Circumstances(
-        WEB, Known(AdvisedAmount(parse_quantity("1m"), "")), measured=False
+        WEB, Known(RecommendedAmount(parse_quantity("1m"), "")), measured=False
     )
     wanted = ContainerResources(requests={"cpu": Amount(advice=True)})
     assert applied({"requests": {"cpu": "1"}}, wanted, circumstances) == (
@@ -201,9 +201,9 @@ def test_only_containers_that_are_named() -> None:
 
 
 def test_a_pod_with_resources_of_its_own_is_left_alone() -> None:
-    thing = pod({"requests": {"cpu": "1"}})
-    thing["spec"]["resources"] = {"requests": {"cpu": "2"}}
-    draft = Draft(thing, "Pod")
+    manifest = pod({"requests": {"cpu": "1"}})
+    manifest["spec"]["resources"] = {"requests": {"cpu": "2"}}
+    draft = Draft(manifest, "Pod")
     wanted = ContainerResources(requests={"cpu": Amount(value="3")})
     [warning] = apply(draft, wanted, UNSTAMPED, policy="p")
     assert draft.edits() == ()
@@ -271,8 +271,8 @@ def test_what_was_valid_stays_valid(resources: Json, wanted: ContainerResources)
             requests[name] = limits[name]
     draft = Draft(pod(resources), "Pod")
     apply(draft, wanted, UNSTAMPED, policy="p")
-    made = draft.thing["spec"]["containers"][0].get("resources") or {}
+    made = draft.manifest["spec"]["containers"][0].get("resources") or {}
     for name in made.get("limits", {}).keys() & made.get("requests", {}).keys():
         assert parse_quantity(made["requests"][name]) <= parse_quantity(made["limits"][name])
     if wanted.qos == "Keep":
-        assert class_of(draft.thing, "Pod") == class_of(pod(resources), "Pod")
+        assert class_of(draft.manifest, "Pod") == class_of(pod(resources), "Pod")

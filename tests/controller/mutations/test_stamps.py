@@ -19,13 +19,13 @@ from tests.controller.mutations.pods import Case, Json, drafted, edit, edited, p
 @pytest.mark.slow
 @given(edited())
 def test_an_object_can_be_restored_from_its_stamp_alone(case: Case) -> None:
-    kind, thing, _ = case
+    kind, manifest, _ = case
     draft = drafted(case)
     stamp = parse_stamp(written(Stamp("id", draft.edits())))
     assert stamp is not None
     assert stamp.edits is not None
-    back = apply_edits(draft.thing, reversed_edits(stamp.edits), kind)
-    assert same(pruned(back), pruned(thing))
+    back = apply_edits(draft.manifest, reversed_edits(stamp.edits), kind)
+    assert same(pruned(back), pruned(manifest))
 
 
 def test_what_does_not_fit_is_left_to_the_record() -> None:
@@ -58,13 +58,13 @@ def test_what_somebody_else_has_written_in_between_is_what_is_gone_back_to() -> 
 
 
 def test_only_what_is_still_ours_is_taken_off() -> None:
-    thing = {"metadata": {"labels": {"a": "ours", "b": "foreign"}}}
+    manifest = {"metadata": {"labels": {"a": "ours", "b": "foreign"}}}
     stamp = Stamp(
         "1", (edit("metadata.labels[a]", "x", "ours"), edit("metadata.labels[b]", "y", "ours"))
     )
     expected = {"metadata": {"labels": {"a": "x", "b": "foreign"}}}
-    assert stamp.taken_off(thing, "Pod") == expected
-    assert Stamp("1", None).taken_off(thing, "Pod") is thing
+    assert stamp.taken_off(manifest, "Pod") == expected
+    assert Stamp("1", None).taken_off(manifest, "Pod") is manifest
 
 
 @pytest.mark.parametrize(
@@ -85,9 +85,9 @@ def test_only_what_is_still_ours_is_taken_off() -> None:
     ],
 )
 def test_nonsense_says_that_something_was_done_and_not_what(nonsense: Json) -> None:
-    thing = {"metadata": {"annotations": {"nemutator.io/mutation": nonsense}}}
+    manifest = {"metadata": {"annotations": {"nemutator.io/mutation": nonsense}}}
     assert parse_stamp(nonsense) is None
-    assert stamp_of(thing, "Pod") == Stamp("", None)
+    assert stamp_of(manifest, "Pod") == Stamp("", None)
 
 
 def test_an_object_without_a_stamp_has_none() -> None:

@@ -10,7 +10,7 @@ def test_set_wins_and_add_fills_gaps() -> None:
     draft = Draft({"metadata": {"labels": {"a": "1", "b": "2"}}}, "Pod")
     texts = Texts(set={"a": "9"}, add={"b": "9", "c": "9"})
     write(draft, texts, label, Author("labels", "p"))
-    assert draft.thing["metadata"]["labels"] == {"a": "9", "b": "2", "c": "9"}
+    assert draft.manifest["metadata"]["labels"] == {"a": "9", "b": "2", "c": "9"}
     assert [edit.path for edit in draft.edits()] == ["metadata.labels[a]", "metadata.labels[c]"]
 
 

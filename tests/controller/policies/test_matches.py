@@ -21,7 +21,7 @@ def pod(labels: Mapping[str, str] | None = None, **changed: Any) -> CandidatePod
 
 
 @pytest.mark.parametrize(
-    ("match", "thing", "expected"),
+    ("match", "manifest", "expected"),
     [
         ({}, pod(), True),
         ({"namespaces": ["team-*"]}, pod(), True),
@@ -39,6 +39,6 @@ def pod(labels: Mapping[str, str] | None = None, **changed: Any) -> CandidatePod
         ({}, pod(namespace_labels=None), True),
     ],
 )
-def test_which_pods_are_meant(match: Any, thing: CandidatePod, expected: bool) -> None:
+def test_which_pods_are_meant(match: Any, manifest: CandidatePod, expected: bool) -> None:
     policy = policy_of("p", {"match": match, "mutations": [{"labels": {"set": {"a": "b"}}}]})
-    assert matches(policy, thing) is expected
+    assert matches(policy, manifest) is expected

@@ -14,7 +14,7 @@ from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of,
 from nemutator_controller.policies.model import Policy, policy_of
 from nemutator_controller.policies.plans import FORGOTTEN, MutationPlan, Situation, plan
 
-from tests.controller.mutations.pods import Json, edit, things
+from tests.controller.mutations.pods import Json, edit, manifests
 
 INJECTOR = Injector("nemutator/agent:1")
 ENABLED = {"nemutator.io/inject": "enabled"}
@@ -63,35 +63,35 @@ def test_a_preview_is_on_top_of_what_is_applied() -> None:
 
 
 def test_a_pod_that_wants_no_patch_gets_previews_only() -> None:
-    thing = pod(ENABLED, {"nemutator.io/skip-mutation": "patch"})
-    planned = plan(thing, situation(), [labelled("a", "1")])
+    manifest = pod(ENABLED, {"nemutator.io/skip-mutation": "patch"})
+    planned = plan(manifest, situation(), [labelled("a", "1")])
     assert planned.edits == ()
     assert {"metadata.labels[team]", INIT} <= {each.path for each in planned.previewed}
 
 
 def test_verbs_that_a_pod_does_not_want_are_left_out() -> None:
-    thing = pod(ENABLED, {"nemutator.io/skip-mutation": "labels, containers huh"})
+    manifest = pod(ENABLED, {"nemutator.io/skip-mutation": "labels, containers huh"})
     both = policy("a", {"labels": {"set": {"x": "1"}}}, {"annotations": {"set": {"y": "1"}}})
-    planned = plan(thing, situation(), [both])
+    planned = plan(manifest, situation(), [both])
     assert paths(planned) == ["metadata.annotations[y]"]
     assert planned.warnings == ("nemutator.io/skip-mutation: 'huh' is no verb",)
 
 
 def test_a_pod_that_wants_nothing_gets_nothing() -> None:
-    thing = pod(ENABLED, {"nemutator.io/skip": "true"})
-    assert plan(thing, situation(), [labelled("a", "1")]) == MutationPlan()
-    thing = pod(ENABLED, {"nemutator.io/skip": "never"})
+    manifest = pod(ENABLED, {"nemutator.io/skip": "true"})
+    assert plan(manifest, situation(), [labelled("a", "1")]) == MutationPlan()
+    manifest = pod(ENABLED, {"nemutator.io/skip": "never"})
     warned = MutationPlan(warnings=("nemutator.io/skip: 'never' is no verb",))
-    assert plan(thing, situation(), [labelled("a", "1")]) == warned
+    assert plan(manifest, situation(), [labelled("a", "1")]) == warned
 
 
 def test_what_is_no_text_is_named() -> None:
     for field in ("labels", "annotations"):
-        thing = pod(**{field: {"nemutator.io/skip": True}})
+        manifest = pod(**{field: {"nemutator.io/skip": True}})
         with pytest.raises(
             PathError, match=rf"metadata.{field}\[nemutator.io/skip\]: expected text"
         ):
-            plan(thing, situation(), [])
+            plan(manifest, situation(), [])
     # An API server reads none as empty text.
     assert plan(pod({"a": None}, {"nemutator.io/skip": None}), situation(), []) == MutationPlan()
 
@@ -109,8 +109,8 @@ def test_what_is_no_text_is_named() -> None:
     ],
 )
 def test_who_is_injected(namespace: Json, own: str | None, expected: bool) -> None:
-    thing = pod(None if own is None else {"nemutator.io/inject": own})
-    planned = plan(thing, situation(namespace_labels=namespace), [])
+    manifest = pod(None if own is None else {"nemutator.io/inject": own})
+    planned = plan(manifest, situation(namespace_labels=namespace), [])
     assert (INIT in paths(planned)) is expected
 
 
@@ -213,7 +213,7 @@ def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
 
 
 @pytest.mark.parametrize(
-    "thing",
+    "manifest",
     [
         {"metadata": 3},
         {"metadata": {"labels": "x"}},
@@ -225,18 +225,18 @@ def test_the_init_container_asks_for_what_policies_made_of_the_pod() -> None:
         {"spec": {"containers": [{"name": "a", "resources": {"limits": ["cpu"]}}]}},
     ],
 )
-def test_an_object_of_another_shape_is_an_error(thing: Json) -> None:
+def test_an_object_of_another_shape_is_an_error(manifest: Json) -> None:
     half = policy("a", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}})
     with pytest.raises(PathError):
-        plan(thing, situation(), [half])
+        plan(manifest, situation(), [half])
 
 
-def done_once(thing: Json, here: Situation, policies: list[Policy]) -> Json:
-    """*thing* with its plan and its stamp, as it comes out of admission."""
+def done_once(manifest: Json, here: Situation, policies: list[Policy]) -> Json:
+    """*manifest* with its plan and its stamp, as it comes out of admission."""
     kind = here.subject.kind
-    planned = plan(thing, here, policies)
-    stamp = written(merged(stamp_of(thing, kind), "id", planned.edits))
-    return apply_edits(thing, [*planned.edits, edit(str(PATH), None, stamp)], kind)
+    planned = plan(manifest, here, policies)
+    stamp = written(merged(stamp_of(manifest, kind), "id", planned.edits))
+    return apply_edits(manifest, [*planned.edits, edit(str(PATH), None, stamp)], kind)
 
 
 def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:
@@ -286,8 +286,8 @@ def test_what_the_stamp_has_no_room_for_is_not_planned_again() -> None:
 
 
 def test_whose_stamp_says_nothing_still_gets_what_it_requires() -> None:
-    thing = pod({"nemutator.io/inject": "required"}, {"nemutator.io/mutation": "nonsense"})
-    planned = plan(thing, situation(), [labelled("a", "1")])
+    manifest = pod({"nemutator.io/inject": "required"}, {"nemutator.io/mutation": "nonsense"})
+    planned = plan(manifest, situation(), [labelled("a", "1")])
     assert INIT in paths(planned)
     assert "metadata.labels[team]" not in paths(planned)
     assert planned.warnings == (FORGOTTEN,)
@@ -295,8 +295,8 @@ def test_whose_stamp_says_nothing_still_gets_what_it_requires() -> None:
 
 def test_a_stamp_of_somebody_else_is_no_reason_to_fail() -> None:
     lie = '{"id":"x","edits":[["containers[name=gone].image",["x"],[],"image","p"]]}'
-    thing = pod(annotations={"nemutator.io/mutation": lie})
-    assert paths(plan(thing, situation(), [labelled("a", "1")])) == ["metadata.labels[team]"]
+    manifest = pod(annotations={"nemutator.io/mutation": lie})
+    assert paths(plan(manifest, situation(), [labelled("a", "1")])) == ["metadata.labels[team]"]
 
 
 POLICIES = [
@@ -318,11 +318,11 @@ POLICIES = [
 
 
 @pytest.mark.slow
-@given(things())
+@given(manifests())
 def test_to_plan_again_is_to_plan_nothing(case: tuple[str, Json]) -> None:
-    kind, thing = case
+    kind, manifest = case
     here = situation(kind, namespace_labels=ENABLED)
-    assert plan(done_once(thing, here, POLICIES), here, POLICIES).edits == ()
+    assert plan(done_once(manifest, here, POLICIES), here, POLICIES).edits == ()
 
 
 LIMITED = {

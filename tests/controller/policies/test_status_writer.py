@@ -79,7 +79,7 @@ class Play:
 async def played(watched: list[Said | list[Said]], written: list[Said]) -> AsyncIterator[Play]:
     play = Play(watched, written)
     async with asyncio.TaskGroup() as group:
-        runs = play.informer.run, play.telling.follow, play.telling.tell
+        runs = play.informer.run, play.telling.follow, play.telling.write
         tasks = [group.create_task(run()) for run in runs]
         yield play
         for task in tasks:

@@ -11,7 +11,7 @@ from nemutator_controller.cluster.nodes import ReportedNode, pack
 from nemutator_controller.profiles.api_requests import (
     InvalidProfileRequestError,
     LocatedTarget,
-    RequestedTarget,
+    TargetQuestion,
     check_bounds,
     decode,
     locate,
@@ -31,7 +31,7 @@ def located(
     kind: str, value: str, of: str | None = None, *, nodes: int = 1, pods: FixedPods | None = None
 ) -> LocatedTarget:
     known = [node(f"n{number}", POD.uid) for number in range(1, nodes + 1)]
-    return locate(RequestedTarget(kind, value, of), known, pods or FixedPods())
+    return locate(TargetQuestion(kind, value, of), known, pods or FixedPods())
 
 
 def test_a_question_has_its_defaults() -> None:
@@ -82,7 +82,7 @@ def test_a_process_is_called_what_its_own_node_calls_it() -> None:
     assert located("pid", str(known.pid)).program == known.command
     assert located("pid", str(known.pid + 1)).program == ""
     bare = replace(node("n2"), packed=pack(replace(busy_report(), processes=())))
-    other = locate(RequestedTarget("pid", str(known.pid), "n2"), [node("n1"), bare], FixedPods())
+    other = locate(TargetQuestion("pid", str(known.pid), "n2"), [node("n1"), bare], FixedPods())
     assert other.program == ""
 
 

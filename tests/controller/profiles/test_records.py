@@ -87,7 +87,7 @@ def test_the_same_again_changes_nothing(outcomes: list[ProfileOutcome]) -> None:
         (taken(profile(), now=NOW), NOT_TAKEN_S + 1, None),
         (taken(profile(), now=NOW), NOT_BEGUN_S + 1, "never began"),
         (given_all(outcome("running")), 30 + NOT_ENDED_S, None),
-        (given_all(outcome("running")), 30 + NOT_ENDED_S + 2, "not heard of again"),
+        (given_all(outcome("running")), 30 + NOT_ENDED_S + 2, "has not reported since"),
         (given_all(DONE), 1e9, None),
     ],
 )

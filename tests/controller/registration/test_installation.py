@@ -41,7 +41,7 @@ async def installation(kube: FakeKube) -> AsyncIterator[KubeInstallation]:
 async def test_a_pair_is_kept_and_replaced(installation: KubeInstallation) -> None:
     assert await installation.pair("x") is None
     for pair in (PAIR, OTHER):
-        await installation.keep_pair("x", pair)
+        await installation.save_pair("x", pair)
         assert await installation.pair("x") == pair
 
 
@@ -52,7 +52,7 @@ async def test_a_secret_without_a_pair_in_it_is_filled(
     metadata = {"name": "x", "namespace": "nemutator"}
     kube.store.put(kinds.SECRETS, {"metadata": metadata, "data": data})
     assert await installation.pair("x") is None
-    await installation.keep_pair("x", PAIR)
+    await installation.save_pair("x", PAIR)
     assert await installation.pair("x") == PAIR
 
 
@@ -96,4 +96,4 @@ async def test_what_the_server_refuses_is_said(kube: FakeKube) -> None:
         with pytest.raises(KubeError, match="get secrets in namespace nemutator"):
             await poor.pair("x")
         with pytest.raises(KubeError):
-            await poor.keep_pair("x", Pair("", Secret("")))
+            await poor.save_pair("x", Pair("", Secret("")))

@@ -41,7 +41,7 @@ class MemoryInstallation:
             raise self.broken
         return self.pairs.get(name)
 
-    async def keep_pair(self, name: str, pair: Pair) -> None:
+    async def save_pair(self, name: str, pair: Pair) -> None:
         if self.faster is not None and name == AUTHORITY:
             self.pairs[name], self.faster = self.faster, None
             raise AlreadyExistsError("create secrets", "it is there")

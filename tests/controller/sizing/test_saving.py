@@ -15,7 +15,7 @@ class Bench:
     def __init__(self) -> None:
         self.clock, self.meter = ManualClock(NOW), MemoryMeter()
         self.store, self.usages = MemoryUsages(), Usages(most=2000)
-        self.keeper = UsageSaver(
+        self.saver = UsageSaver(
             self.usages, self.store, process=fake_process(meter=self.meter, clock=self.clock)
         )
 
@@ -23,7 +23,7 @@ class Bench:
 async def test_it_is_kept_again_and_again_and_once_more_at_the_end() -> None:
     bench = Bench()
     async with asyncio.TaskGroup() as group:
-        task = group.create_task(bench.keeper.run())
+        task = group.create_task(bench.saver.run())
         await bench.clock.until_sleeping()
         bench.usages.learn([(key("a"), summary())], now=NOW)
         await bench.clock.advance(EVERY_S)
@@ -36,12 +36,12 @@ async def test_it_is_kept_again_and_again_and_once_more_at_the_end() -> None:
 async def test_another_life_goes_on_with_what_was_kept() -> None:
     bench, after = Bench(), Bench()
     bench.usages.learn([(key("a"), summary(cpu_cores=3.0))], now=NOW)
-    await bench.keeper.keep()
+    await bench.saver.save()
     after.store = bench.store
-    after.keeper = UsageSaver(
+    after.saver = UsageSaver(
         after.usages, after.store, process=fake_process(meter=after.meter, clock=after.clock)
     )
-    await after.keeper.restore()
+    await after.saver.restore()
     keys = bench.usages.keys()
     assert after.usages.keys() == keys
     assert after.usages.seen(keys, now=NOW) == bench.usages.seen(keys, now=NOW)
@@ -51,19 +51,19 @@ async def test_a_store_that_fails_is_tried_again() -> None:
     bench = Bench()
     bench.usages.learn([(key("a"), summary())], now=NOW)
     bench.store.broken = "full"
-    await bench.keeper.keep()
+    await bench.saver.save()
     assert bench.store.kept == {}
     bench.store.broken = None
-    await bench.keeper.keep()
+    await bench.saver.save()
     assert set(bench.store.kept) == {key("a")}
 
 
 async def test_what_is_old_is_forgotten_and_removed() -> None:
     bench = Bench()
     bench.usages.learn([(key("a"), summary())], now=NOW)
-    await bench.keeper.keep()
+    await bench.saver.save()
     await bench.clock.advance(FORGOTTEN_S + 1)
-    await bench.keeper.keep()
+    await bench.saver.save()
     assert bench.store.kept == {}
     assert bench.meter.value(names.USAGES_DROPPED, reason="age") == 1
 
@@ -72,6 +72,6 @@ async def test_many_are_kept_in_steps() -> None:
     bench = Bench()
     samples = [(key(f"o{n}"), summary()) for n in range(STEP + 1)]
     bench.usages.learn(samples, now=NOW)
-    await bench.keeper.keep()
+    await bench.saver.save()
     assert [len(step) for step in bench.store.steps] == [STEP, 1]
     assert len(bench.store.kept) == STEP + 1

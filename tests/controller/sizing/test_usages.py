@@ -161,8 +161,8 @@ def test_rows_grow_without_a_change_to_those_that_are_there() -> None:
 def test_what_nobody_speaks_of_is_forgotten_and_its_row_begins_empty() -> None:
     usages = Usages(most=1)
     usages.learn([(key(), summary(cpu_cores=9.0))], now=NOW)
-    assert usages.forget(unheard_since=NOW) == 0
-    assert usages.forget(unheard_since=NOW + 1) == 1
+    assert usages.forget(silent_since=NOW) == 0
+    assert usages.forget(silent_since=NOW + 1) == 1
     usages.learn([(key("b"), summary(cpu_cores=0.5, memory_bytes=1))], now=NOW)
     assert seen(usages, "b").cpu_p95 < 1
     assert seen(usages, "b").memory_max == 1

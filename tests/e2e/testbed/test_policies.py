@@ -199,7 +199,7 @@ async def test_a_fault_is_said_where_the_person_looks(
         informer = Informer(MUTATION_POLICIES, transport=transport, process=process)
         telling = PolicyStatusWriter(informer, writer, process=process)
         async with asyncio.TaskGroup() as group:
-            runs = informer.run, telling.follow, telling.tell
+            runs = informer.run, telling.follow, telling.write
             tasks = [group.create_task(run()) for run in runs]
             await _until(lambda: _told(cluster), "both are told")
             # What is said is said once, whatever else is done to a policy.
