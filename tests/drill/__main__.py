@@ -33,7 +33,7 @@ from tests.house.tree import COMPONENTS, Module, ours
 AIM = 0.9
 PRELOADED = ("aiohttp.web", "alembic", "hypothesis.strategies", "msgspec", "numpy", "sqlalchemy")
 """Imported once, before each test is run in a fork of this process."""
-PATIENCE_S = 300.0
+PATIENCE_S = 120.0
 """A module that hangs with a fault in it has been noticed."""
 
 
