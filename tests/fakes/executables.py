@@ -3,10 +3,10 @@
 from collections.abc import Callable
 from typing import TypeVar
 
+from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime, encode
 from nemutator_agent.inspection.executables import Program
 from nemutator_agent.inspection.failures import ProcessGoneError
 from nemutator_agent.inspection.identities import FileId, ProcessId
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, encode
 
 T = TypeVar("T")
 
@@ -39,7 +39,7 @@ class ScriptedWorker:
     """Answers by file number; an exception is raised."""
 
     def __init__(self) -> None:
-        self.answers: dict[int, Verdict | Exception] = {}
+        self.answers: dict[int, DetectedRuntime | Exception] = {}
         self.asked: list[int] = []
 
     async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:

@@ -9,8 +9,8 @@ from nemutator_agent.usage.snapshot import (
     GroupCounters,
     IoCounters,
     MachineFacts,
+    MachineSnapshot,
     ProcessCounters,
-    Snapshot,
 )
 from nemutator_common.wire import Pressures
 
@@ -35,8 +35,8 @@ def snapshot(
     processes: Mapping[ProcessId, ProcessCounters] | None = None,
     io: IoCounters | None = None,
     gaps: Gaps | None = None,
-) -> Snapshot:
-    return Snapshot(
+) -> MachineSnapshot:
+    return MachineSnapshot(
         at=1_700_000_100.0 + monotonic,
         monotonic=monotonic,
         cpu=CpuTimes(busy_ticks, 2, 1_700_000_000),

@@ -4,12 +4,12 @@ import os
 from collections.abc import Iterable, Iterator, Sequence
 
 from nemutator_agent.profiler.targets import GroupDirectory
+from nemutator_agent.usage.cached_files import read_once
 from nemutator_agent.usage.cgroup_files import parse_memberships
 from nemutator_agent.usage.group_names import name_group
 from nemutator_agent.usage.hierarchies import place, with_ancestors
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.mounted import mounted_hierarchies
-from nemutator_agent.usage.open_files import read_once
 
 
 class KnownGroups:

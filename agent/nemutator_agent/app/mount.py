@@ -39,7 +39,7 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     publisher.restore()
     supervisor = Supervisor(stop_s=3.0)
     await calls.bind()
-    supervisor.add("tell credentials", publisher.run)
+    supervisor.add("notify credentials", publisher.run)
     supervisor.add("serve kubelet", calls.run)
     await supervisor.run(stop)
 

@@ -19,7 +19,7 @@ from nemutator_agent.app.workers import examination_worker
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
 from nemutator_agent.settings import ObserveSettings
-from nemutator_agent.usage.open_files import OpenFiles
+from nemutator_agent.usage.cached_files import CachedFiles
 from nemutator_agent.usage.polling import UsagePoller
 from nemutator_agent.usage.procfs import ProcfsReader
 
@@ -37,7 +37,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent observe`: take snapshots, report them, and say how that goes, until *stop*."""
     process = real_process(settings.data_dir)
     supervisor = process.supervisor
-    files = OpenFiles(most=min(settings.descriptors, _files_left()))
+    files = CachedFiles(most=min(settings.descriptors, _files_left()))
     reader = ProcfsReader(files, most_processes=settings.processes, most_groups=settings.groups)
     worker = examination_worker()
     executables = Executables(ProcExecutables(reader.started_ticks), worker, process)

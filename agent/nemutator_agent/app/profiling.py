@@ -33,9 +33,9 @@ def profiling(
         node=node,
         bounds=Bounds(seconds=settings.profile_seconds, hz=settings.profile_hz),
     )
-    process.supervisor.add("tell of profiles", sessions.tell)
+    process.supervisor.add("report profiles", sessions.report)
     process.supervisor.add("make profiles", sessions.work)
-    process.supervisor.add("ask for profiles", sessions.ask)
+    process.supervisor.add("ask for profiles", sessions.poll)
     try:
         yield
     finally:

@@ -1,7 +1,7 @@
 """The confined workers of `nemutator-agent observe`, and what each may take for an answer."""
 
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
-from nemutator_agent.inspection.verdicts import LONGEST_ANSWER
+from nemutator_agent.inspection.detected_runtime import LONGEST_ANSWER
 from nemutator_agent.profiler.symbols.messages import LARGEST_ANSWER
 
 

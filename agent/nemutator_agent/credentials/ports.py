@@ -117,7 +117,7 @@ class CallerHandler(Protocol):
         ...
 
 
-class Listener(Protocol):
+class PodListener(Protocol):
     """The socket of one pod, bound already."""
 
     async def run(self) -> None:
@@ -129,7 +129,7 @@ class Listener(Protocol):
         ...
 
 
-class Listeners(Protocol):
-    def open(self, directory: str, handler: CallerHandler) -> Listener:
+class PodListeners(Protocol):
+    def open(self, directory: str, handler: CallerHandler) -> PodListener:
         """Listen in *directory*; raises `OperatorError`."""
         ...

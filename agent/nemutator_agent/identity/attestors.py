@@ -7,7 +7,7 @@ from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, 
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.pods import PodsRoot, find_pods_root, pod_of
-from nemutator_agent.identity.rules import Rule, split_cgroup
+from nemutator_agent.identity.rules import CallerRule, split_cgroup
 
 
 @dataclass(eq=False, slots=True)
@@ -61,7 +61,7 @@ class LearningPodAttestor:
         PodAttestor(self._root).admit(facts, pod_uid)
 
 
-def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) -> None:
+def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[CallerRule]) -> None:
     """Outside of Kubernetes: return when one of *rules* holds in all its parts, of user, program and
     control group; else AttestationError."""
     lines = parse_lines(facts.cgroup)
@@ -70,10 +70,10 @@ def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[Rule]) ->
         raise AttestationError("rule", f"no rule admits uid {peer_uid} with {program}")
 
 
-def _holds(rule: Rule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:
+def _holds(rule: CallerRule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:
     return (
         # A rule that says nothing is nobody's intention.
-        rule != Rule()
+        rule != CallerRule()
         and rule.uid in (None, uid)
         and rule.executable in (None, facts.executable)
         and (rule.cgroup is None or _is_below(rule.cgroup, lines))

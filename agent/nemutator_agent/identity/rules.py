@@ -15,7 +15,7 @@ _CGROUP = re.compile(r"(?:(?P<hierarchy>[a-z0-9_=.-]+):)?(?P<path>/.*)", re.DOTA
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rule:
+class CallerRule:
     """All that is given must hold. `str()` writes what `parse_rule` reads."""
 
     uid: int | None = None
@@ -31,7 +31,7 @@ class Rule:
         return ",".join(f"{word}={value}" for word, value in parts.items() if value is not None)
 
 
-def parse_rule(text: str) -> Rule:
+def parse_rule(text: str) -> CallerRule:
     """A ValueError says what was expected instead. What is given twice or not at all is no rule."""
     if len(text) > LONGEST or not text.isprintable():
         raise ValueError(EXPECTED)
@@ -41,7 +41,7 @@ def parse_rule(text: str) -> Rule:
         if not mark or not value or word not in {"uid", "exe", "cgroup"} or word in given:
             raise ValueError(EXPECTED)
         given[word] = value
-    return Rule(
+    return CallerRule(
         uid=_uid(given["uid"]) if "uid" in given else None,
         executable=_executable(given["exe"]) if "exe" in given else None,
         cgroup=_cgroup(given["cgroup"]) if "cgroup" in given else None,

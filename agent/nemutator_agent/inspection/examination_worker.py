@@ -3,8 +3,8 @@
 import functools
 import os
 
+from nemutator_agent.inspection.detected_runtime import encode
 from nemutator_agent.inspection.examination import examine
-from nemutator_agent.inspection.verdicts import encode
 from nemutator_agent.inspection.worker import Respond, read_at
 
 

@@ -1,7 +1,7 @@
 """Which runtime each process is: asked once per executable, remembered, never waited for.
 
 A look at the machine says which processes there are (`follow`); a task of its own works through
-those whose executable is not known yet (`run`). What is known is in `verdicts` for the next report.
+those whose executable is not known yet (`run`). What is known is in `runtimes` for the next report.
 """
 
 import asyncio
@@ -16,6 +16,7 @@ from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
 
 from nemutator_agent.inspection.command_lines import script_of
+from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime, decode
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
     HiddenFileError,
@@ -24,7 +25,6 @@ from nemutator_agent.inspection.failures import (
 )
 from nemutator_agent.inspection.identities import FileId, ProcessId
 from nemutator_agent.inspection.runtimes import by_name, together
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, decode
 
 T = TypeVar("T")
 
@@ -81,7 +81,7 @@ class Worker(Protocol):
 class _Followed:
     command: bytes
     snapshots: int = 0
-    verdict: Verdict = UNKNOWN
+    detected: DetectedRuntime = UNKNOWN
     denied: bool = False
 
 
@@ -93,7 +93,7 @@ class Executables:
     worker: Worker
     process: Process
     _followed: dict[ProcessId, _Followed] = field(default_factory=dict, init=False)
-    _cache: OrderedDict[FileId, Verdict] = field(default_factory=OrderedDict, init=False)
+    _cache: OrderedDict[FileId, DetectedRuntime] = field(default_factory=OrderedDict, init=False)
     _waiting: OrderedDict[ProcessId, None] = field(default_factory=OrderedDict, init=False)
     _work: asyncio.Event = field(default_factory=asyncio.Event, init=False)
     _failures: int = field(default=0, init=False)
@@ -115,8 +115,8 @@ class Executables:
                 self._wait_for(process)
 
     @property
-    def verdicts(self) -> Mapping[ProcessId, Verdict]:
-        return {process: followed.verdict for process, followed in self._followed.items()}
+    def runtimes(self) -> Mapping[ProcessId, DetectedRuntime]:
+        return {process: followed.detected for process, followed in self._followed.items()}
 
     @property
     def denied(self) -> int:
@@ -143,16 +143,16 @@ class Executables:
 
     async def _identify(self, process: ProcessId, followed: _Followed) -> None:
         try:
-            verdict, name = await self._verdict(process, followed)
+            detected, name = await self._detect(process, followed)
             script = script_of(name, await self.programs.command_line(process))
         except ProcessGoneError:
             return
         except FileSystemStuckError:
             self.process.meter.count(names.INSPECTIONS, result="stuck")
             return
-        followed.verdict = replace(verdict, script=script)
+        followed.detected = replace(detected, script=script)
 
-    async def _verdict(self, process: ProcessId, followed: _Followed) -> tuple[Verdict, str]:
+    async def _detect(self, process: ProcessId, followed: _Followed) -> tuple[DetectedRuntime, str]:
         """What *process* runs on, and the name of its executable."""
         try:
             program = await self.programs.open(process)
@@ -168,14 +168,14 @@ class Executables:
         followed.denied = False
         return together(name=by_name(program.name), content=content), program.name
 
-    async def _content(self, program: Program) -> Verdict:
+    async def _content(self, program: Program) -> DetectedRuntime:
         if program.file is None or program.id is None:
             return UNKNOWN
         if program.id in self._cache:
             self._cache.move_to_end(program.id)
             return self._cache[program.id]
         try:
-            verdict = await self.worker.ask(b"?", program.file, decode)
+            detected = await self.worker.ask(b"?", program.file, decode)
         except WorkerFailedError as failure:
             self.process.meter.count(names.INSPECTIONS, result=failure.reason)
             self._failures += 1
@@ -190,11 +190,11 @@ class Executables:
             )
             await self.process.clock.sleep(delay_s)
             # Whatever it holds made the worker fail: once is enough.
-            verdict = UNKNOWN
+            detected = UNKNOWN
         else:
             self._failures = 0
             self.process.meter.count(names.INSPECTIONS, result="done")
-        self._cache[program.id] = verdict
+        self._cache[program.id] = detected
         if len(self._cache) > MOST_CACHED:
             self._cache.popitem(last=False)
-        return verdict
+        return detected

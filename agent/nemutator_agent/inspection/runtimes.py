@@ -5,7 +5,7 @@ from collections.abc import Iterable
 
 from nemutator_common.wire import Runtime
 
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, is_version
+from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime, is_version
 
 _NUMBER = r"([0-9]+(?:\.[0-9]+){0,3})"
 
@@ -39,7 +39,7 @@ _DELETED = " (deleted)"
 """What the kernel appends when the file is gone, as after an upgrade."""
 
 
-def by_name(executable: str) -> Verdict:
+def by_name(executable: str) -> DetectedRuntime:
     """What the path or name of an executable says."""
     path = executable.removesuffix(_DELETED)
     name = path.rpartition("/")[2]
@@ -48,22 +48,22 @@ def by_name(executable: str) -> Verdict:
             number = found[1] if shape.groups else None
             if number is None and runtime != "shell" and (directory := _DIRECTORY.search(path)):
                 number = directory[1]
-            return Verdict(runtime, number if number and is_version(number) else None)
+            return DetectedRuntime(runtime, number if number and is_version(number) else None)
     return UNKNOWN
 
 
-def by_libraries(libraries: Iterable[bytes]) -> Verdict:
+def by_libraries(libraries: Iterable[bytes]) -> DetectedRuntime:
     """What the libraries say, when they speak of one runtime only: an editor may embed several."""
     found = [
-        Verdict(runtime, match[1] if shape.groups else None)
+        DetectedRuntime(runtime, match[1] if shape.groups else None)
         for library in libraries
         for runtime, shape in _LIBRARIES
         if (match := shape.fullmatch(library.decode("ascii", "replace")))
     ]
-    return found[0] if len({verdict.runtime for verdict in found}) == 1 else UNKNOWN
+    return found[0] if len({detected.runtime for detected in found}) == 1 else UNKNOWN
 
 
-def together(*, name: Verdict, content: Verdict) -> Verdict:
+def together(*, name: DetectedRuntime, content: DetectedRuntime) -> DetectedRuntime:
     """The content knows what the name hides; the name may know the version that is in no file."""
     if content.runtime is None:
         return name

@@ -19,7 +19,7 @@ class MalformedMessageError(ValueError):
     """These bytes are not a message."""
 
 
-class Field(NamedTuple):
+class ProtobufField(NamedTuple):
     number: int
     kind: int
     """VARINT, FIXED_64, BYTES or FIXED_32."""
@@ -75,7 +75,7 @@ def read_varint(message: bytes, position: int) -> tuple[int, int]:
     raise MalformedMessageError("a number has no end")
 
 
-def fields(message: bytes) -> Iterator[Field]:
+def fields(message: bytes) -> Iterator[ProtobufField]:
     """All fields in their order; at most one for two bytes. Raises MalformedMessageError."""
     position, end = 0, len(message)
     while position < end:
@@ -85,18 +85,18 @@ def fields(message: bytes) -> Iterator[Field]:
             raise MalformedMessageError(f"no field has the number {number}")
         if kind == VARINT:
             value, position = read_varint(message, position)
-            yield Field(number, VARINT, value, b"")
+            yield ProtobufField(number, VARINT, value, b"")
         elif kind == BYTES:
             length, start = read_varint(message, position)
             position = start + length
             if position > end:
                 raise MalformedMessageError("a field is longer than its message")
-            yield Field(number, BYTES, 0, message[start:position])
+            yield ProtobufField(number, BYTES, 0, message[start:position])
         elif kind in (FIXED_32, FIXED_64):
             start, position = position, position + (4 if kind == FIXED_32 else 8)
             if position > end:
                 raise MalformedMessageError("a field is longer than its message")
             value = int.from_bytes(message[start:position], "little")
-            yield Field(number, kind, value, b"")
+            yield ProtobufField(number, kind, value, b"")
         else:
             raise MalformedMessageError(f"no such kind of field: {kind}")

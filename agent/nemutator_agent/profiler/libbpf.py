@@ -76,7 +76,7 @@ class Libbpf:
         self._formatted.argtypes = (_P, _Z, _P, _P)
         self._said: deque[str] = deque(maxlen=_LINES_KEPT)
         # Both are called by the library for as long as the process lives.
-        self._print = _PRINT(self._hear)
+        self._print = _PRINT(self._collect)
         self._library.libbpf_set_print(ctypes.cast(self._print, _P))
 
     def call(self, name: str, *arguments: object) -> Any:
@@ -112,7 +112,7 @@ class Libbpf:
             raise
         return loaded
 
-    def _hear(self, _level: int, words: int, arguments: int) -> int:
+    def _collect(self, _level: int, words: int, arguments: int) -> int:
         text = ctypes.create_string_buffer(8192)
         self._formatted(text, len(text), words, arguments)
         for line in text.value.decode("utf-8", "replace").splitlines():

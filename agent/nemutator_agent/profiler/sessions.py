@@ -1,6 +1,6 @@
-"""Profiles on request: asked for by the brain, made one after the other, told to the brain.
+"""Profiles on request: asked for by the brain, made one after the other, reported to the brain.
 
-Three tasks, so that none waits for another's world: `ask` for requests, `work` on them, `tell` how
+Three tasks, so that none waits for another's world: `poll` for requests, `work` on them, `report` how
 they went. What is wrong with one request is its outcome, never the end of the agent.
 """
 
@@ -31,8 +31,8 @@ _MOST_REMEMBERED = 256
 """Ids. The brain repeats a request until it has heard of it."""
 
 _WAIT_S = 25.0
-_ASK_S = 40.0
-_TELL_S = 30.0
+_POLL_S = 40.0
+_REPORT_S = 30.0
 _PAUSE_S = 1.0
 """When the brain says only what we know: it has not heard us yet."""
 
@@ -60,7 +60,7 @@ class Bounds:
 
 @dataclass(eq=False, slots=True)
 class ProfileSessions:
-    """`ask`, `work` and `tell` are tasks for a Supervisor."""
+    """`poll`, `work` and `report` are tasks for a Supervisor."""
 
     link: ProfileLink
     targets: Targets
@@ -78,11 +78,11 @@ class ProfileSessions:
     _outbox: Outbox = field(default_factory=Outbox, init=False)
     _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
-    async def ask(self) -> None:
+    async def poll(self) -> None:
         failures = 0
         while True:
             try:
-                async with asyncio.timeout(_ASK_S):
+                async with asyncio.timeout(_POLL_S):
                     requests = await self.link.requests(_WAIT_S)
             except (LinkError, TimeoutError) as error:
                 failures += 1
@@ -98,10 +98,10 @@ class ProfileSessions:
     async def work(self) -> None:
         while True:
             request = await self._requests.get()
-            self._tell(ProfileOutcome(id=request.id, node=self.node, state="running"))
-            self._tell(await self._outcome(request))
+            self._put(ProfileOutcome(id=request.id, node=self.node, state="running"))
+            self._put(await self._outcome(request))
 
-    async def tell(self) -> None:
+    async def report(self) -> None:
         failures = 0
         while True:
             outcome = self._outbox.first()
@@ -110,7 +110,7 @@ class ProfileSessions:
                 await self._news.wait()
                 continue
             try:
-                async with asyncio.timeout(_TELL_S):
+                async with asyncio.timeout(_REPORT_S):
                     await self.link.report(outcome)
             except BatchRefusedError as error:
                 failures = 0
@@ -136,9 +136,9 @@ class ProfileSessions:
                 f"{MOST_WAITING} profiles wait on this node already",
                 remedy="ask again when they are made",
             )
-            self._tell(self._refused(request, refusal))
+            self._put(self._refused(request, refusal))
 
-    def _tell(self, outcome: ProfileOutcome) -> None:
+    def _put(self, outcome: ProfileOutcome) -> None:
         for dropped in self._outbox.put(outcome):
             self.process.meter.count(names.PROFILE_OUTCOMES_DROPPED, reason="outbox_full")
             log.warning("profile_dropped", {names.PROFILE_ID: dropped.id})
@@ -204,7 +204,7 @@ class ProfileSessions:
             recorded=raw.recorded,
             lost=dict(raw.lost),
             cpu_seconds=cpu_seconds,
-            notes=_told(*notes, *remarks(raw, truncated=samples.truncated), *more),
+            notes=_printable_notes(*notes, *remarks(raw, truncated=samples.truncated), *more),
             pprof=pprof,
         )
 
@@ -303,23 +303,23 @@ class ProfileSessions:
                 notes=(),
                 pprof=b"",
             )
-            self._tell(refused)
+            self._put(refused)
 
     async def _after_failure(self, error: Exception, failures: int) -> None:
         reason = error.reason if isinstance(error, LinkError) else "timeout"
         self.process.meter.count(names.UPLINK_FAILURES, stream=_STREAM, reason=reason)
         log.debug("profile_link_failed", {names.ERROR: error, names.ATTEMPT: failures})
-        told_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
-        delay_s = max(_BACKOFF.delay_s(failures, roll=self.process.dice.random()), told_s)
+        asked_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
+        delay_s = max(_BACKOFF.delay_s(failures, roll=self.process.dice.random()), asked_s)
         await self.process.clock.sleep(delay_s)
 
 
-def _told(*notes: str) -> tuple[str, ...]:
+def _printable_notes(*notes: str) -> tuple[str, ...]:
     """As the brain takes them: a process chooses names, and may have very many files."""
-    told = [printable(note, longest=_LONGEST_NOTE) for note in notes]
-    if len(told) > _MOST_NOTES:
-        told[_MOST_NOTES - 1 :] = [f"and {len(told) - _MOST_NOTES + 1} more notes"]
-    return tuple(told)
+    shown = [printable(note, longest=_LONGEST_NOTE) for note in notes]
+    if len(shown) > _MOST_NOTES:
+        shown[_MOST_NOTES - 1 :] = [f"and {len(shown) - _MOST_NOTES + 1} more notes"]
+    return tuple(shown)
 
 
 def remarks(raw: RawProfile, *, truncated: int) -> tuple[str, ...]:

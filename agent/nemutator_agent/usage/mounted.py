@@ -7,10 +7,10 @@ machine's groups are mounted, as they are for our DaemonSet, our own is the one 
 import os
 from collections.abc import Iterator
 
+from nemutator_agent.usage.cached_files import read_once
 from nemutator_agent.usage.cgroup_files import parse_memberships
 from nemutator_agent.usage.hierarchies import Hierarchy, parse_mountinfo
 from nemutator_agent.usage.malformed import MalformedError
-from nemutator_agent.usage.open_files import read_once
 
 MOST_LOOKED_AT = 20_000
 """Groups of one depth, once for each hierarchy: ten times what a full node has."""

@@ -11,7 +11,7 @@ from nemutator_common.wire import Report, Summary
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.reports import report_of
-from nemutator_agent.usage.snapshot import MachineFacts, Snapshot
+from nemutator_agent.usage.snapshot import MachineFacts, MachineSnapshot
 from nemutator_agent.usage.summaries import Summaries
 
 log = logging.getLogger(__name__)
@@ -23,12 +23,12 @@ MOST_SUMMARIES = 4_000
 """That wait for a report: a brain takes 20 000 in one, and one look adds as many as there are groups."""
 
 
-class SnapshotSource(Protocol):
+class MachineReader(Protocol):
     """The machine as its kernel shows it. Both raise MalformedError when it shows nothing."""
 
     def facts(self) -> MachineFacts: ...
 
-    def snapshot(self, *, at: float, monotonic: float) -> Snapshot:
+    def snapshot(self, *, at: float, monotonic: float) -> MachineSnapshot:
         """Takes milliseconds and waits for no device: /proc is memory."""
         ...
 
@@ -46,7 +46,7 @@ class ReportSink(Protocol):
 
 @dataclass(eq=False, slots=True)
 class UsagePoller:
-    reader: SnapshotSource
+    reader: MachineReader
     executables: Executables
     reports: ReportSink
     process: Process
@@ -54,7 +54,7 @@ class UsagePoller:
     interval_s: float
     summary_s: float = 15.0
     _facts: MachineFacts | None = field(default=None, init=False)
-    _reported: Snapshot | None = field(default=None, init=False)
+    _reported: MachineSnapshot | None = field(default=None, init=False)
     _summaries: list[Summary] = field(default_factory=list, init=False)
     _summing: Summaries = field(init=False)
 
@@ -63,7 +63,7 @@ class UsagePoller:
         self.process.readiness.fail(PART, "no look at this machine yet")
 
     async def run(self) -> None:
-        """Snapshot at once, then on a fixed beat; a beat that was missed is left out, not caught up."""
+        """MachineSnapshot at once, then on a fixed beat; a beat that was missed is left out, not caught up."""
         due = self.process.clock.monotonic()
         while True:
             self._sample()
@@ -96,7 +96,7 @@ class UsagePoller:
             names.USAGE_SNAPSHOT_SECONDS, self.process.clock.monotonic() - begun
         )
 
-    def _due(self, snapshot: Snapshot) -> bool:
+    def _due(self, snapshot: MachineSnapshot) -> bool:
         if self._reported is None or len(self._summaries) >= MOST_SUMMARIES:
             return True
         # On the beat that is nearest: looks come a little early or late.
@@ -105,12 +105,12 @@ class UsagePoller:
             snapshot.monotonic - self._reported.monotonic >= self.reports.report_every_s - early_s
         )
 
-    def _report(self, snapshot: Snapshot, facts: MachineFacts) -> None:
+    def _report(self, snapshot: MachineSnapshot, facts: MachineFacts) -> None:
         report = report_of(
             self._reported,
             snapshot,
             facts=facts,
-            verdicts=self.executables.verdicts,
+            runtimes=self.executables.runtimes,
             denied=self.executables.denied,
         )
         self.reports.put(replace(report, summaries=tuple(self._summaries)))

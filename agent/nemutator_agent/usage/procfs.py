@@ -14,6 +14,7 @@ from typing import TypeVar
 from nemutator_common.wire import Pressure, Pressures
 
 from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.cached_files import CachedFiles, read_once
 from nemutator_agent.usage.cgroup_files import parse_memberships
 from nemutator_agent.usage.gaps import Gaps, hides_processes
 from nemutator_agent.usage.group_counters import ControlGroups
@@ -32,10 +33,14 @@ from nemutator_agent.usage.machine_files import (
 )
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.mounted import mounted_hierarchies
-from nemutator_agent.usage.open_files import OpenFiles, read_once
 from nemutator_agent.usage.pressure import parse_pressure
 from nemutator_agent.usage.process_stat import ProcessStat, parse_process_stat
-from nemutator_agent.usage.snapshot import GroupCounters, MachineFacts, ProcessCounters, Snapshot
+from nemutator_agent.usage.snapshot import (
+    GroupCounters,
+    MachineFacts,
+    MachineSnapshot,
+    ProcessCounters,
+)
 from nemutator_agent.usage.text import clean
 
 T = TypeVar("T")
@@ -61,7 +66,7 @@ class ProcfsReader:
     """Not to be called from two threads; nothing here waits for a device."""
 
     def __init__(
-        self, files: OpenFiles, *, most_processes: int, most_groups: int, root: str = ""
+        self, files: CachedFiles, *, most_processes: int, most_groups: int, root: str = ""
     ) -> None:
         self._files = files
         self._most_processes = most_processes
@@ -93,7 +98,7 @@ class ProcfsReader:
             ticks_per_s=os.sysconf("SC_CLK_TCK"),
         )
 
-    def snapshot(self, *, at: float, monotonic: float) -> Snapshot:
+    def snapshot(self, *, at: float, monotonic: float) -> MachineSnapshot:
         """Raises MalformedError when even the machine's own counters cannot be read."""
         # The machine first: it must not go without because others used up the descriptors.
         cpu = parse_cpu_times(self._machine_file("stat"))
@@ -106,7 +111,7 @@ class ProcfsReader:
         processes, over = self._processes()
         memberships = {self._known[process].memberships for process in processes}
         groups, groups_over = self._read_groups(map(self._place, memberships))
-        snapshot = Snapshot(
+        snapshot = MachineSnapshot(
             at=at,
             monotonic=monotonic,
             cpu=cpu,

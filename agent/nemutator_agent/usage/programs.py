@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from nemutator_common.wire import Pressures
 
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.usage.snapshot import GroupCounters, ProcessCounters, Snapshot
+from nemutator_agent.usage.snapshot import GroupCounters, MachineSnapshot, ProcessCounters
 
 _US_PER_S = 1_000_000
 
@@ -41,7 +41,9 @@ class ProgramCounters:
         self._before: Mapping[ProcessId, ProcessCounters] = {}
         self._cpu_ticks: dict[Counted, int] = {}
 
-    def add(self, snapshot: Snapshot, *, ticks_per_s: int) -> Mapping[Counted, GroupCounters]:
+    def add(
+        self, snapshot: MachineSnapshot, *, ticks_per_s: int
+    ) -> Mapping[Counted, GroupCounters]:
         """The counters of each program in *look* that no group counts."""
         sums: dict[Counted, _Sum] = {}
         for identity, process in snapshot.processes.items():
@@ -65,7 +67,7 @@ class ProgramCounters:
         }
 
 
-def _uncounted(snapshot: Snapshot, path: str) -> bool:
+def _uncounted(snapshot: MachineSnapshot, path: str) -> bool:
     """Whether the group at *path* has no counter of its own; one that was not read may have."""
     if snapshot.gaps.reads_over_cap:
         return False

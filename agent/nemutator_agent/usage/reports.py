@@ -13,12 +13,12 @@ from nemutator_common.wire import (
     Workload,
 )
 
+from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
 from nemutator_agent.usage.gaps import name_gaps
 from nemutator_agent.usage.group_names import name_group
 from nemutator_agent.usage.hierarchies import with_ancestors
-from nemutator_agent.usage.snapshot import GroupCounters, IoCounters, MachineFacts, Snapshot
+from nemutator_agent.usage.snapshot import GroupCounters, IoCounters, MachineFacts, MachineSnapshot
 from nemutator_agent.usage.text import clean
 
 LONGEST_PATH = 1000
@@ -34,11 +34,11 @@ _NOT_READ = GroupCounters(inode=None, cpu_us=None, memory_bytes=None, pressures=
 
 
 def report_of(
-    before: Snapshot | None,
-    after: Snapshot,
+    before: MachineSnapshot | None,
+    after: MachineSnapshot,
     *,
     facts: MachineFacts,
-    verdicts: Mapping[ProcessId, Verdict],
+    runtimes: Mapping[ProcessId, DetectedRuntime],
     denied: int = 0,
 ) -> Report:
     """What the machine did between two looks; without an earlier one there are no rates.
@@ -48,7 +48,7 @@ def report_of(
     machine = _machine(before, after, facts)
     members = Counter(process.path for process in after.processes.values())
     paths = _shown({above for member in members for above in with_ancestors(member)} | {"/"})
-    processes = tuple(_processes(before, after, facts, verdicts, paths))
+    processes = tuple(_processes(before, after, facts, runtimes, paths))
     return Report(
         taken_at=after.at,
         machine=machine,
@@ -71,11 +71,13 @@ def _cores(before: int | None, after: int | None, *, per_core_s: float) -> float
     return None if used is None else round(used, _DECIMALS)
 
 
-def _elapsed_s(before: Snapshot | None, after: Snapshot) -> float:
+def _elapsed_s(before: MachineSnapshot | None, after: MachineSnapshot) -> float:
     return after.monotonic - before.monotonic if before else 0.0
 
 
-def _machine(before: Snapshot | None, after: Snapshot, facts: MachineFacts) -> Machine:
+def _machine(
+    before: MachineSnapshot | None, after: MachineSnapshot, facts: MachineFacts
+) -> Machine:
     return Machine(
         kernel=facts.kernel,
         system=facts.system,
@@ -128,8 +130,8 @@ def _shown(paths: Iterable[str]) -> dict[str, str]:
 
 
 def _workloads(
-    before: Snapshot | None,
-    after: Snapshot,
+    before: MachineSnapshot | None,
+    after: MachineSnapshot,
     machine: Machine,
     members: Mapping[str, int],
     paths: Mapping[str, str],
@@ -197,25 +199,27 @@ def _with_sums(
 
 
 def _processes(
-    before: Snapshot | None,
-    after: Snapshot,
+    before: MachineSnapshot | None,
+    after: MachineSnapshot,
     facts: MachineFacts,
-    verdicts: Mapping[ProcessId, Verdict],
+    runtimes: Mapping[ProcessId, DetectedRuntime],
     paths: Mapping[str, str],
 ) -> Iterator[Process]:
     elapsed_ticks = _elapsed_s(before, after) * facts.ticks_per_s
     earlier = before.processes if before else {}
     for identity, process in sorted(after.processes.items()):
-        verdict = verdicts.get(identity, UNKNOWN)
+        detected = runtimes.get(identity, UNKNOWN)
         past = earlier.get(identity)
         yield Process(
             pid=identity.pid,
             started_at=round(facts.booted_at + identity.started_ticks / facts.ticks_per_s, 2),
             workload=paths[process.path],
             command=clean(process.command, longest=LONGEST_COMMAND),
-            script=None if verdict.script is None else clean(verdict.script, longest=LONGEST_NAME),
-            runtime=verdict.runtime,
-            runtime_version=verdict.version,
+            script=None
+            if detected.script is None
+            else clean(detected.script, longest=LONGEST_NAME),
+            runtime=detected.runtime,
+            runtime_version=detected.version,
             threads=process.threads,
             cpu_cores=_cores(
                 past.cpu_ticks if past else None, process.cpu_ticks, per_core_s=elapsed_ticks

@@ -53,7 +53,7 @@ class MachineFacts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Snapshot:
+class MachineSnapshot:
     at: float
     """By the clock on the wall."""
     monotonic: float

@@ -14,7 +14,7 @@ from nemutator_common.wire import Summary
 from nemutator_agent.usage.group_names import name_group
 from nemutator_agent.usage.programs import Counted, ProgramCounters
 from nemutator_agent.usage.reports import LONGEST_COMMAND, LONGEST_PATH
-from nemutator_agent.usage.snapshot import GroupCounters, Snapshot
+from nemutator_agent.usage.snapshot import GroupCounters, MachineSnapshot
 from nemutator_agent.usage.text import clean
 
 _US_PER_S = 1_000_000
@@ -49,7 +49,7 @@ class Summaries:
         self._programs = ProgramCounters()
         self._spans: dict[Counted, _Span] = {}
 
-    def add(self, snapshot: Snapshot, *, ticks_per_s: int) -> tuple[Summary, ...]:
+    def add(self, snapshot: MachineSnapshot, *, ticks_per_s: int) -> tuple[Summary, ...]:
         """The summaries that *look* completes; a group that has ended gets its last one."""
         completed = []
         spans: dict[Counted, _Span] = {}
@@ -95,7 +95,7 @@ def _order(completed: tuple[Counted, _Span]) -> tuple[str, bytes, float]:
     return what.path, what.command or b"", span.to_at
 
 
-def _begun(counters: GroupCounters, snapshot: Snapshot) -> _Span:
+def _begun(counters: GroupCounters, snapshot: MachineSnapshot) -> _Span:
     used_us = counters.cpu_us or 0
     return _Span(
         counters.inode,
@@ -108,7 +108,7 @@ def _begun(counters: GroupCounters, snapshot: Snapshot) -> _Span:
     )
 
 
-def _continued(span: _Span, counters: GroupCounters, snapshot: Snapshot) -> _Span | None:
+def _continued(span: _Span, counters: GroupCounters, snapshot: MachineSnapshot) -> _Span | None:
     """*span* up to *look*; None when this is another group under the same path."""
     if counters.cpu_us is None or counters.cpu_us < span.to_us or counters.inode != span.inode:
         return None

@@ -3,7 +3,7 @@ from nemutator_agent.identity.attestors import LearningPodAttestor, PodAttestor,
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.pods import PodsRoot
-from nemutator_agent.identity.rules import Rule, parse_rule
+from nemutator_agent.identity.rules import CallerRule, parse_rule
 
 UID = "0a1b2c3d-0000-4111-8222-333344445555"
 OTHER = "ffffffff-0000-4111-8222-333344445555"
@@ -62,7 +62,7 @@ def test_a_rule_refuses_when_one_part_does_not(rule: str) -> None:
 
 
 def test_no_rule_and_an_empty_rule_admit_nobody() -> None:
-    for rules in ([], [Rule()]):
+    for rules in ([], [CallerRule()]):
         with pytest.raises(AttestationError):
             admit_by_rules(0, SERVICE, rules)
 

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.identity.rules import LARGEST_UID, Rule, parse_rule, split_cgroup
+from nemutator_agent.identity.rules import LARGEST_UID, CallerRule, parse_rule, split_cgroup
 
 names = st.text(
     st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="/,"),
@@ -10,21 +10,21 @@ names = st.text(
 ).filter(lambda name: name not in {".", ".."})
 paths = st.lists(names, min_size=1, max_size=4).map(lambda parts: "/" + "/".join(parts))
 rules = st.builds(
-    Rule,
+    CallerRule,
     uid=st.none() | st.integers(0, LARGEST_UID),
     executable=st.none() | paths,
     cgroup=st.none() | paths | paths.map(lambda path: f"name=systemd:{path}"),
-).filter(lambda rule: rule != Rule())
+).filter(lambda rule: rule != CallerRule())
 
 
 @given(rules)
-def test_a_rule_is_read_as_it_is_written(rule: Rule) -> None:
+def test_a_rule_is_read_as_it_is_written(rule: CallerRule) -> None:
     assert parse_rule(str(rule)) == rule
 
 
 def test_parts_hold_together() -> None:
     rule = parse_rule("exe=/usr/bin/a,b,uid=1000,cgroup=memory:/x")
-    assert rule == Rule(uid=1000, executable="/usr/bin/a,b", cgroup="memory:/x")
+    assert rule == CallerRule(uid=1000, executable="/usr/bin/a,b", cgroup="memory:/x")
     assert split_cgroup("memory:/x:y") == ("memory", "/x:y")
     assert split_cgroup("/x:y") == (None, "/x:y")
 

@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from nemutator_agent.inspection import executables as module
+from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime
 from nemutator_agent.inspection.executables import Executables, Program
 from nemutator_agent.inspection.failures import (
     FileSystemStuckError,
@@ -11,7 +12,6 @@ from nemutator_agent.inspection.failures import (
     WorkerFailedError,
 )
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
 from nemutator_common import names
 
 from tests.fakes.clocks import ManualClock
@@ -19,7 +19,7 @@ from tests.fakes.executables import ScriptedPrograms, ScriptedWorker, program
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
-GO = Verdict("go", "go1.26.8")
+GO = DetectedRuntime("go", "go1.26.8")
 ONE, TWO = ProcessId(1, 0), ProcessId(2, 0)
 
 
@@ -59,7 +59,7 @@ async def test_one_executable_is_examined_once_for_all_its_processes(bench: Benc
     async with bench.running():
         for _ in range(5):
             await bench.look(p1=b"app", p2=b"app")
-    assert bench.executables.verdicts == {ONE: GO, TWO: GO}
+    assert bench.executables.runtimes == {ONE: GO, TWO: GO}
     assert bench.worker.asked == [5]
 
 
@@ -71,21 +71,21 @@ async def test_a_settled_process_is_left_alone_until_its_command_changes(bench: 
         assert len(bench.programs.opened) == 3
         bench.programs.of = {ONE: program("/usr/bin/python3.11", 6)}
         await bench.look(p1=b"python3.11")
-    assert bench.executables.verdicts[ONE] == Verdict("python", "3.11")
+    assert bench.executables.runtimes[ONE] == DetectedRuntime("python", "3.11")
 
 
 async def test_the_dead_are_forgotten(bench: Bench) -> None:
     async with bench.running():
         await bench.look(p1=b"app")
         await bench.look(p2=b"app")
-    assert list(bench.executables.verdicts) == [TWO]
+    assert list(bench.executables.runtimes) == [TWO]
 
 
 async def test_where_we_may_not_look_the_command_is_what_there_is(bench: Bench) -> None:
     bench.programs.of = {ONE: HiddenFileError()}
     async with bench.running():
         await bench.look(p1=b"node")
-        assert bench.executables.verdicts[ONE] == Verdict("node", None)
+        assert bench.executables.runtimes[ONE] == DetectedRuntime("node", None)
         assert bench.executables.denied == 1
         await bench.look()
     assert bench.executables.denied == 0
@@ -99,7 +99,7 @@ async def test_two_of_one_program_are_told_apart_by_their_scripts(bench: Bench) 
     }
     async with bench.running():
         await bench.look(p1=b"python3", p2=b"python3")
-    scripts = {process: found.script for process, found in bench.executables.verdicts.items()}
+    scripts = {process: found.script for process, found in bench.executables.runtimes.items()}
     assert scripts == {ONE: "/srv/shop/main.py", TWO: "-m gunicorn"}
 
 
@@ -108,10 +108,10 @@ async def test_what_makes_the_worker_fail_is_tried_once_and_the_next_goes_on(ben
     bench.worker.answers = {5: WorkerFailedError("hung"), 6: GO}
     async with bench.running():
         await bench.look(p1=b"bash", p2=b"app")
-        assert bench.executables.verdicts[TWO] == UNKNOWN
+        assert bench.executables.runtimes[TWO] == UNKNOWN
         await bench.clock.advance(1)
         await bench.look(p1=b"bash", p2=b"app")
-    assert bench.executables.verdicts == {ONE: Verdict("shell", None), TWO: GO}
+    assert bench.executables.runtimes == {ONE: DetectedRuntime("shell", None), TWO: GO}
     assert bench.worker.asked == [5, 6]
     assert bench.meter.value(names.INSPECTIONS, result="hung") == 1
 
@@ -127,7 +127,7 @@ async def test_a_program_that_is_no_regular_file_goes_by_its_name(bench: Bench) 
     bench.programs.of = {ONE: Program("/usr/bin/perl", None, None)}
     async with bench.running():
         await bench.look(p1=b"perl")
-    assert bench.executables.verdicts[ONE] == Verdict("perl", None)
+    assert bench.executables.runtimes[ONE] == DetectedRuntime("perl", None)
     assert bench.worker.asked == []
 
 

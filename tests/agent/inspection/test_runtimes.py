@@ -1,46 +1,46 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime
 from nemutator_agent.inspection.runtimes import by_libraries, by_name, together
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict
 
 
 @pytest.mark.parametrize(
-    ("executable", "verdict"),
+    ("executable", "detected"),
     [
-        ("/usr/bin/python3.11", Verdict("python", "3.11")),
-        ("/usr/bin/python3.11 (deleted)", Verdict("python", "3.11")),
-        ("/srv/.pyenv/versions/3.12.4/bin/python3.12", Verdict("python", "3.12")),
-        ("/opt/venv/bin/python", Verdict("python", None)),
-        ("/usr/lib/jvm/java-17-openjdk-amd64/bin/java", Verdict("java", "17")),
-        ("/opt/jdk-21.0.2/bin/java", Verdict("java", "21.0.2")),
-        ("/usr/bin/java", Verdict("java", None)),
-        ("/srv/.nvm/versions/node/v18.19.0/bin/node", Verdict("node", "18.19.0")),
-        ("/usr/bin/node", Verdict("node", None)),
-        ("/usr/bin/ruby3.1", Verdict("ruby", "3.1")),
-        ("/srv/.rbenv/versions/3.3.1/bin/ruby", Verdict("ruby", "3.3.1")),
-        ("/usr/sbin/php-fpm8.2", Verdict("php", "8.2")),
-        ("/usr/bin/php8.2", Verdict("php", "8.2")),
-        ("/usr/share/dotnet/dotnet", Verdict("dotnet", None)),
-        ("/usr/bin/perl", Verdict("perl", None)),
-        ("/usr/bin/bash", Verdict("shell", None)),
-        ("dash", Verdict("shell", None)),
+        ("/usr/bin/python3.11", DetectedRuntime("python", "3.11")),
+        ("/usr/bin/python3.11 (deleted)", DetectedRuntime("python", "3.11")),
+        ("/srv/.pyenv/versions/3.12.4/bin/python3.12", DetectedRuntime("python", "3.12")),
+        ("/opt/venv/bin/python", DetectedRuntime("python", None)),
+        ("/usr/lib/jvm/java-17-openjdk-amd64/bin/java", DetectedRuntime("java", "17")),
+        ("/opt/jdk-21.0.2/bin/java", DetectedRuntime("java", "21.0.2")),
+        ("/usr/bin/java", DetectedRuntime("java", None)),
+        ("/srv/.nvm/versions/node/v18.19.0/bin/node", DetectedRuntime("node", "18.19.0")),
+        ("/usr/bin/node", DetectedRuntime("node", None)),
+        ("/usr/bin/ruby3.1", DetectedRuntime("ruby", "3.1")),
+        ("/srv/.rbenv/versions/3.3.1/bin/ruby", DetectedRuntime("ruby", "3.3.1")),
+        ("/usr/sbin/php-fpm8.2", DetectedRuntime("php", "8.2")),
+        ("/usr/bin/php8.2", DetectedRuntime("php", "8.2")),
+        ("/usr/share/dotnet/dotnet", DetectedRuntime("dotnet", None)),
+        ("/usr/bin/perl", DetectedRuntime("perl", None)),
+        ("/usr/bin/bash", DetectedRuntime("shell", None)),
+        ("dash", DetectedRuntime("shell", None)),
         ("/usr/bin/pythonic", UNKNOWN),
         ("/usr/bin/javac", UNKNOWN),
         ("/usr/bin/sshd", UNKNOWN),
         ("", UNKNOWN),
     ],
 )
-def test_a_name_says_what_it_is(executable: str, verdict: Verdict) -> None:
-    assert by_name(executable) == verdict
+def test_a_name_says_what_it_is(executable: str, detected: DetectedRuntime) -> None:
+    assert by_name(executable) == detected
 
 
 def test_a_linked_library_tells_an_embedded_runtime() -> None:
     libc = b"libc.so.6"
-    assert by_libraries([b"libpython3.11.so.1.0", libc]) == Verdict("python", "3.11")
-    assert by_libraries([b"libruby-3.1.so.3.1"]) == Verdict("ruby", "3.1")
-    assert by_libraries([b"libnode.so.108"]) == Verdict("node", None)
-    assert by_libraries([b"libperl.so.5.36"]) == Verdict("perl", "5.36")
+    assert by_libraries([b"libpython3.11.so.1.0", libc]) == DetectedRuntime("python", "3.11")
+    assert by_libraries([b"libruby-3.1.so.3.1"]) == DetectedRuntime("ruby", "3.1")
+    assert by_libraries([b"libnode.so.108"]) == DetectedRuntime("node", None)
+    assert by_libraries([b"libperl.so.5.36"]) == DetectedRuntime("perl", "5.36")
     assert by_libraries([libc]) == UNKNOWN
 
 
@@ -49,13 +49,13 @@ def test_an_editor_with_several_is_none_of_them() -> None:
 
 
 def test_content_and_name_complete_each_other() -> None:
-    python = Verdict("python", "3.11")
+    python = DetectedRuntime("python", "3.11")
     assert together(name=UNKNOWN, content=python) == python
-    assert together(name=Verdict("python", None), content=python) == python
-    assert together(name=python, content=Verdict("python", None)) == python
+    assert together(name=DetectedRuntime("python", None), content=python) == python
+    assert together(name=python, content=DetectedRuntime("python", None)) == python
     assert together(name=python, content=UNKNOWN) == python
-    go = Verdict("go", "go1.26.8")
-    assert together(name=Verdict("node", "18"), content=go) == go
+    go = DetectedRuntime("go", "go1.26.8")
+    assert together(name=DetectedRuntime("node", "18"), content=go) == go
 
 
 @given(st.text(max_size=300), st.lists(st.binary(max_size=100)))

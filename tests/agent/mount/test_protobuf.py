@@ -7,9 +7,9 @@ from nemutator_agent.mount.protobuf import (
     BYTES,
     FIXED_32,
     FIXED_64,
-    Field,
     MalformedMessageError,
     Message,
+    ProtobufField,
     fields,
     read_varint,
     write_varint,
@@ -54,7 +54,7 @@ def test_zero_and_empty_are_what_is_not_written() -> None:
     message.text(2, "")
     assert message.encoded() == b""
     message.message(4, b"")
-    assert list(fields(message.encoded())) == [Field(4, BYTES, 0, b"")]
+    assert list(fields(message.encoded())) == [ProtobufField(4, BYTES, 0, b"")]
 
 
 def test_fixed_numbers_are_read() -> None:

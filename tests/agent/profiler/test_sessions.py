@@ -65,7 +65,7 @@ class Agent:
         async with asyncio.TaskGroup() as group:
             tasks = [
                 group.create_task(body())
-                for body in (self.sessions.ask, self.sessions.work, self.sessions.tell)
+                for body in (self.sessions.poll, self.sessions.work, self.sessions.report)
             ]
             yield
             for task in tasks:

@@ -6,7 +6,7 @@ from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.usage.malformed import MalformedError
 from nemutator_agent.usage.polling import MOST_SUMMARIES, PART, UsagePoller
-from nemutator_agent.usage.snapshot import MachineFacts, Snapshot
+from nemutator_agent.usage.snapshot import MachineFacts, MachineSnapshot
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
 from nemutator_common.wire import Report
@@ -29,7 +29,7 @@ class ScriptedMachine:
     def facts(self) -> MachineFacts:
         return FACTS
 
-    def snapshot(self, *, at: float, monotonic: float) -> Snapshot:
+    def snapshot(self, *, at: float, monotonic: float) -> MachineSnapshot:
         if self.blind:
             raise MalformedError("/proc/stat: cannot be read")
         self.snapshots += 1

@@ -3,8 +3,8 @@ import math
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.inspection.detected_runtime import DetectedRuntime
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.inspection.verdicts import Verdict
 from nemutator_agent.usage.gaps import Gaps
 from nemutator_agent.usage.reports import (
     LONGEST_COMMAND,
@@ -13,7 +13,7 @@ from nemutator_agent.usage.reports import (
     rate,
     report_of,
 )
-from nemutator_agent.usage.snapshot import IoCounters, Snapshot
+from nemutator_agent.usage.snapshot import IoCounters, MachineSnapshot
 from nemutator_common.wire import Report, Throughput
 
 from tests.fakes.snapshots import FACTS, group, process, snapshot
@@ -22,8 +22,8 @@ counters = st.one_of(st.none(), st.integers(0, 2**63))
 seconds = st.floats(0.001, 1e6)
 
 
-def folded(before: Snapshot | None, after: Snapshot) -> Report:
-    return report_of(before, after, facts=FACTS, verdicts={})
+def folded(before: MachineSnapshot | None, after: MachineSnapshot) -> Report:
+    return report_of(before, after, facts=FACTS, runtimes={})
 
 
 @given(counters, counters, st.floats(-10, 1e6))
@@ -92,7 +92,7 @@ def test_a_group_that_nobody_counts_uses_what_is_known_in_it() -> None:
     """As on control groups of version 1, where the CPU time of most groups is nobody's to count."""
     seven, eight, nine = ProcessId(7, 0), ProcessId(8, 0), ProcessId(9, 0)
 
-    def seen(at: float, ticks: int, *, young: bool) -> Snapshot:
+    def seen(at: float, ticks: int, *, young: bool) -> MachineSnapshot:
         processes = {
             seven: process("/a", cpu_ticks=ticks),
             eight: process("/a/b", cpu_ticks=2 * ticks),
@@ -111,9 +111,9 @@ def test_a_group_that_nobody_counts_uses_what_is_known_in_it() -> None:
 
 def test_a_script_is_told_clean_and_bounded() -> None:
     seven = ProcessId(7, 0)
-    found = {seven: Verdict("python", None, "\x1b[2J" * 99)}
+    found = {seven: DetectedRuntime("python", None, "\x1b[2J" * 99)}
     seen = snapshot(1.0, processes={seven: process()})
-    script = report_of(None, seen, facts=FACTS, verdicts=found).processes[0].script
+    script = report_of(None, seen, facts=FACTS, runtimes=found).processes[0].script
     assert script is not None
     assert script.isprintable()
     assert len(script) <= LONGEST_NAME
@@ -148,14 +148,14 @@ def test_groups_above_a_process_are_shown_and_empty_ones_are_not() -> None:
 
 def test_what_an_inspection_found_is_told() -> None:
     seven = ProcessId(7, 0)
-    found = {seven: Verdict("go", "go1.26.8")}
+    found = {seven: DetectedRuntime("go", "go1.26.8")}
     seen = snapshot(1.0, processes={seven: process()})
-    told = report_of(None, seen, facts=FACTS, verdicts=found).processes[0]
+    told = report_of(None, seen, facts=FACTS, runtimes=found).processes[0]
     assert (told.runtime, told.runtime_version) == ("go", "go1.26.8")
 
 
 def test_denied_executables_are_named() -> None:
-    report = report_of(None, snapshot(1.0, gaps=Gaps()), facts=FACTS, verdicts={}, denied=3)
+    report = report_of(None, snapshot(1.0, gaps=Gaps()), facts=FACTS, runtimes={}, denied=3)
     assert any("3 processes" in missing.what for missing in report.missing)
 
 

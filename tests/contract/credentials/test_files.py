@@ -7,14 +7,16 @@ from pathlib import Path
 import pytest
 from nemutator_agent.credentials.machine.files import KEY, SECRETS, SecretFiles, digest_key
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret
-from nemutator_agent.identity.rules import Rule
+from nemutator_agent.identity.rules import CallerRule
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from tests.fakes.full_disks import full_disk
 
 DB = {
-    "db": StoredSecret(value=Secret("hunter2"), version=2, changed_at=5.0, rules=(Rule(uid=1000),)),
+    "db": StoredSecret(
+        value=Secret("hunter2"), version=2, changed_at=5.0, rules=(CallerRule(uid=1000),)
+    ),
 }
 
 

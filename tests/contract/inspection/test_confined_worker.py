@@ -9,8 +9,13 @@ import psutil
 import pytest
 from nemutator_agent.app.workers import examination_worker, symbol_worker
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
+from nemutator_agent.inspection.detected_runtime import (
+    LONGEST_ANSWER,
+    UNKNOWN,
+    DetectedRuntime,
+    decode,
+)
 from nemutator_agent.inspection.failures import WorkerFailedError
-from nemutator_agent.inspection.verdicts import LONGEST_ANSWER, UNKNOWN, Verdict, decode
 from nemutator_agent.profiler.symbols.messages import SymbolQuestion
 from nemutator_agent.profiler.symbols.symbolising import ask
 from nemutator_common.profiles.model import Frame
@@ -69,7 +74,7 @@ async def test_it_finds_the_runtime_of_a_file_and_keeps_nothing(
     (tmp_path / "noise").write_bytes(b"\x7fELF" + os.urandom(4096))
     before = children()
     with (tmp_path / "go").open("rb") as file, (tmp_path / "noise").open("rb") as noise:
-        assert await examiner.ask(b"?", file.fileno(), decode) == Verdict("go", "go1.26.8")
+        assert await examiner.ask(b"?", file.fileno(), decode) == DetectedRuntime("go", "go1.26.8")
         for _ in range(40):  # More than it may have open.
             assert await examiner.ask(b"?", noise.fileno(), decode) == UNKNOWN
     (pid,) = children() - before

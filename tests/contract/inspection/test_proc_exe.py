@@ -9,7 +9,7 @@ import pytest
 from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.inspection.proc_exe import MOST_BYTES, ProcExecutables
-from nemutator_agent.usage.open_files import read_once
+from nemutator_agent.usage.cached_files import read_once
 from nemutator_agent.usage.process_stat import parse_process_stat
 
 EXECUTABLE = os.path.realpath(sys.executable)

@@ -12,9 +12,9 @@ from collections.abc import Callable, Iterator
 import psutil
 import pytest
 from nemutator_agent.inspection.identities import ProcessId
-from nemutator_agent.usage.open_files import OpenFiles
+from nemutator_agent.usage.cached_files import CachedFiles
 from nemutator_agent.usage.procfs import ProcfsReader
-from nemutator_agent.usage.snapshot import ProcessCounters, Snapshot
+from nemutator_agent.usage.snapshot import MachineSnapshot, ProcessCounters
 
 TRIES = 50
 TICKS = os.sysconf("SC_CLK_TCK")
@@ -40,12 +40,12 @@ sys.stdin.read()
 
 @pytest.fixture
 def reader() -> Iterator[ProcfsReader]:
-    files = OpenFiles(most=1000)
+    files = CachedFiles(most=1000)
     yield ProcfsReader(files, most_processes=10_000, most_groups=10_000)
     files.close()
 
 
-def taken(reader: ProcfsReader) -> Snapshot:
+def taken(reader: ProcfsReader) -> MachineSnapshot:
     return reader.snapshot(at=0.0, monotonic=0.0)
 
 
@@ -69,7 +69,7 @@ def between(ours: Callable[[], float], theirs: Callable[[], float]) -> bool:
     return False
 
 
-def found(snapshot: Snapshot, pid: int) -> tuple[ProcessId, ProcessCounters]:
+def found(snapshot: MachineSnapshot, pid: int) -> tuple[ProcessId, ProcessCounters]:
     return next(one for one in snapshot.processes.items() if one[0].pid == pid)
 
 

@@ -6,8 +6,8 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.usage.cached_files import CachedFiles
 from nemutator_agent.usage.malformed import MalformedError
-from nemutator_agent.usage.open_files import OpenFiles
 from nemutator_agent.usage.procfs import ProcfsReader
 from nemutator_agent.usage.reports import report_of
 from nemutator_common.wire import Report
@@ -31,13 +31,13 @@ CONTAINER = f"{POD}/cri-containerd-{ID}.scope"
 def eyes_on(
     root: str, *, descriptors: int = 100, processes: int = 99, groups: int = 99
 ) -> ProcfsReader:
-    files = OpenFiles(most=descriptors)
+    files = CachedFiles(most=descriptors)
     return ProcfsReader(files, most_processes=processes, most_groups=groups, root=root)
 
 
 def reported(reader: ProcfsReader) -> Report:
     snapshot = reader.snapshot(at=1.0, monotonic=1.0)
-    return report_of(None, snapshot, facts=reader.facts(), verdicts={})
+    return report_of(None, snapshot, facts=reader.facts(), runtimes={})
 
 
 def test_a_node_of_version_2(tmp_path: Path) -> None:
@@ -222,7 +222,7 @@ def test_a_machine_without_its_files_says_which(tmp_path: Path) -> None:
 def test_descriptors_are_kept_and_given_back(tmp_path: Path) -> None:
     path = tmp_path / "a"
     path.write_text("1")
-    files = OpenFiles(most=1)
+    files = CachedFiles(most=1)
     open_files = len(os.listdir("/proc/self/fd"))
     assert [files.read(str(path)), files.read(str(tmp_path / "b"))] == [b"1", None]
     assert files.refused == 1

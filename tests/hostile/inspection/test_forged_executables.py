@@ -1,12 +1,12 @@
-"""Executables that lie: whatever they say, the answer is a verdict, soon and within the budget."""
+"""Executables that lie: whatever they say, the answer is a detected, soon and within the budget."""
 
 import struct
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.inspection.detected_runtime import DetectedRuntime, decode, encode
 from nemutator_agent.inspection.examination import BUDGET_BYTES, BUDGET_READS, examine
-from nemutator_agent.inspection.verdicts import Verdict, decode, encode
 
 from tests.fakes.elf_files import Forge, inline_info
 
@@ -16,7 +16,7 @@ TRUE = Forge(
 ).build()
 
 
-def examined(content: bytes) -> Verdict:
+def examined(content: bytes) -> DetectedRuntime:
     asked = [0, 0]
 
     def read_at(offset: int, size: int) -> bytes:
@@ -24,15 +24,15 @@ def examined(content: bytes) -> Verdict:
         asked[1] += 1
         return content[offset : offset + size]
 
-    verdict = examine(read_at)
+    detected = examine(read_at)
     assert asked[0] <= BUDGET_BYTES
     assert asked[1] <= BUDGET_READS
-    assert decode(encode(verdict)) == verdict
-    return verdict
+    assert decode(encode(detected)) == detected
+    return detected
 
 
 def test_the_true_one_is_known() -> None:
-    assert examined(TRUE) == Verdict("go", "go1.26.8")
+    assert examined(TRUE) == DetectedRuntime("go", "go1.26.8")
 
 
 @given(st.integers(0, len(TRUE)))

@@ -7,7 +7,7 @@ from collections.abc import Iterator
 
 import msgspec
 import pytest
-from nemutator_agent.usage.open_files import OpenFiles
+from nemutator_agent.usage.cached_files import CachedFiles
 from nemutator_agent.usage.procfs import ProcfsReader
 from nemutator_agent.usage.reports import report_of
 from nemutator_common.wire import Process, Report
@@ -28,9 +28,9 @@ def named(name: bytes) -> Iterator[int]:
 
 
 def seen(pid: int) -> Process:
-    files = OpenFiles(most=5000)
+    files = CachedFiles(most=5000)
     reader = ProcfsReader(files, most_processes=20_000, most_groups=1)
-    report = report_of(None, reader.snapshot(at=1, monotonic=1), facts=reader.facts(), verdicts={})
+    report = report_of(None, reader.snapshot(at=1, monotonic=1), facts=reader.facts(), runtimes={})
     files.close()
     assert msgspec.json.decode(msgspec.json.encode(report), type=Report) == report
     (found,) = (process for process in report.processes if process.pid == pid)

@@ -24,7 +24,7 @@ from nemutator_agent.identity.attestors import admit_by_rules
 from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
-from nemutator_agent.identity.rules import Rule
+from nemutator_agent.identity.rules import CallerRule
 
 HOW = "Another one is made with `nemutator secret set <name>`"
 
@@ -47,7 +47,7 @@ class SecretStore:
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def set(
-        self, name: str, value: Secret, *, rules: tuple[Rule, ...], owner: int
+        self, name: str, value: Secret, *, rules: tuple[CallerRule, ...], owner: int
     ) -> StoredSecret:
         """A new version; raises `StoredSecretError` or `OperatorError`, and then nothing has changed."""
         async with self._one_at_a_time:

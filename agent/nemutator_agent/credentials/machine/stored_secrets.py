@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nemutator_common.declarations import is_name
 from nemutator_common.secret import Secret
 
-from nemutator_agent.identity.rules import Rule, parse_rule
+from nemutator_agent.identity.rules import CallerRule, parse_rule
 
 MOST = 256
 MOST_RULES = 16
@@ -25,11 +25,11 @@ class StoredSecret:
     version: int
     """1 at first, one more with each change."""
     changed_at: float
-    rules: tuple[Rule, ...]
+    rules: tuple[CallerRule, ...]
     """One of them must hold for a caller."""
 
 
-def checked_rules(texts: Sequence[str]) -> tuple[Rule, ...]:
+def checked_rules(texts: Sequence[str]) -> tuple[CallerRule, ...]:
     if len(texts) > MOST_RULES:
         raise StoredSecretError(f"more than {MOST_RULES} rules")
     try:
@@ -43,7 +43,7 @@ def changed(
     name: str,
     value: Secret,
     *,
-    rules: tuple[Rule, ...],
+    rules: tuple[CallerRule, ...],
     owner: int,
     at: float,
 ) -> dict[str, StoredSecret]:
@@ -64,7 +64,7 @@ def changed(
             value=value,
             version=before.version + 1 if before else 1,
             changed_at=at,
-            rules=rules or (before.rules if before else (Rule(uid=owner),)),
+            rules=rules or (before.rules if before else (CallerRule(uid=owner),)),
         ),
     }
 

@@ -12,7 +12,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.ports import CallerHandler, Listener, Listeners
+from nemutator_agent.credentials.ports import CallerHandler, PodListener, PodListeners
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -38,7 +38,7 @@ class _Published:
 @dataclass(eq=False, slots=True)
 class PodPublisher:
     broker: Broker
-    listeners: Listeners
+    listeners: PodListeners
     handler: MakeHandler
     process: Process
     _published: dict[str, _Published] = field(default_factory=dict, init=False)
@@ -98,7 +98,7 @@ class PodPublisher:
         log.info("pod_withdrawn", _line(volume, published.session))
         await asyncio.wait([published.serving], timeout=CLOSING_S)
 
-    async def _serve(self, volume: str, listener: Listener) -> None:
+    async def _serve(self, volume: str, listener: PodListener) -> None:
         try:
             with contextlib.closing(listener):
                 await listener.run()

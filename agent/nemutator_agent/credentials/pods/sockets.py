@@ -15,7 +15,7 @@ from nemutator_common.serving.traffic import Traffic
 from nemutator_agent.credentials.connection_peer import accept_peer
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
-from nemutator_agent.credentials.ports import CallerHandler, Listener
+from nemutator_agent.credentials.ports import CallerHandler, PodListener
 
 NAME = "pods"
 """All of them are one listener in metrics: a label for each pod would never end."""
@@ -31,13 +31,13 @@ LARGE_AT_ONCE = 2
 
 
 class PodSockets:
-    """Fulfils the port `Listeners`."""
+    """Fulfils the port `PodListeners`."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._traffic = Traffic(NAME, process.meter)
 
-    def open(self, directory: str, handler: CallerHandler) -> Listener:
+    def open(self, directory: str, handler: CallerHandler) -> PodListener:
         """Listen on `agent.sock` in *directory*, which must be a directory and no link to one."""
         try:
             folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)

@@ -57,7 +57,7 @@ class OrphanedTokens:
 
     async def run(self) -> None:
         """Until cancelled, though all is done after the waiting."""
-        self._tell()
+        self._log_recovered()
         self._revoke(self._superseded, "superseded")
         until = self.process.clock.monotonic() + self.wait_s
         while (left_s := until - self.process.clock.monotonic()) > 0:
@@ -75,7 +75,7 @@ class OrphanedTokens:
     def _taken(self, accounts: Iterable[Account]) -> list[LedgerToken]:
         return [self._waiting.pop(account) for account in accounts]
 
-    def _tell(self) -> None:
+    def _log_recovered(self) -> None:
         if self._waiting:
             log.info("tokens_recovered", {names.COUNT: len(self._waiting)})
         for intent in self.unfinished:

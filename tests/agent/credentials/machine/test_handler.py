@@ -5,7 +5,7 @@ from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, StoredSecretError
-from nemutator_agent.identity.rules import Rule
+from nemutator_agent.identity.rules import CallerRule
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
@@ -42,7 +42,7 @@ class Machine:
             rate=rate,
         )
 
-    async def set(self, name: str, value: str, *rules: Rule) -> StoredSecret:
+    async def set(self, name: str, value: str, *rules: CallerRule) -> StoredSecret:
         return await self.store.set(name, Secret(value), rules=rules, owner=1000)
 
 
@@ -65,9 +65,9 @@ async def test_who_set_a_secret_gets_it_and_others_do_not() -> None:
 
 async def test_a_rule_may_name_a_program_or_a_group() -> None:
     machine = Machine()
-    await machine.set("a", "x", Rule(executable="/usr/bin/app"))
-    await machine.set("b", "x", Rule(cgroup="/system.slice/app.service"))
-    await machine.set("c", "x", Rule(uid=7))
+    await machine.set("a", "x", CallerRule(executable="/usr/bin/app"))
+    await machine.set("b", "x", CallerRule(cgroup="/system.slice/app.service"))
+    await machine.set("c", "x", CallerRule(uid=7))
     admitted = machine.handler.admit(caller())
     assert admitted.declared() == {"secrets": ["a", "b"], "environment": []}
     assert await admitted.environment() == {}
@@ -76,7 +76,7 @@ async def test_a_rule_may_name_a_program_or_a_group() -> None:
 async def test_an_unknown_name_shows_those_that_the_caller_may_have_and_no_others() -> None:
     machine = Machine()
     await machine.set("mine", "x")
-    await machine.set("theirs", "x", Rule(uid=7))
+    await machine.set("theirs", "x", CallerRule(uid=7))
     with pytest.raises(HttpRefusal) as raised:
         await machine.handler.admit(caller()).secret("nope")
     assert raised.value.status == 404

@@ -12,14 +12,14 @@ from nemutator_agent.credentials.machine.stored_secrets import (
     decode,
     encode,
 )
-from nemutator_agent.identity.rules import Rule
+from nemutator_agent.identity.rules import CallerRule
 from nemutator_common.secret import Secret
 
-MINE = (Rule(uid=1000),)
+MINE = (CallerRule(uid=1000),)
 
 
 def set_(
-    secrets: dict[str, StoredSecret], name: str, value: str, rules: tuple[Rule, ...] = ()
+    secrets: dict[str, StoredSecret], name: str, value: str, rules: tuple[CallerRule, ...] = ()
 ) -> dict[str, StoredSecret]:
     return changed(secrets, name, Secret(value), rules=rules, owner=1000, at=5.0)
 
@@ -30,7 +30,7 @@ def test_a_new_secret_is_for_who_set_it() -> None:
 
 
 def test_a_new_version_keeps_the_rules_unless_others_are_given() -> None:
-    others = (Rule(executable="/usr/bin/app"),)
+    others = (CallerRule(executable="/usr/bin/app"),)
     first = set_({}, "db", "x", others)
     assert set_(first, "db", "y")["db"] == StoredSecret(
         value=Secret("y"), version=2, changed_at=5.0, rules=others
@@ -63,7 +63,7 @@ def test_a_rule_that_is_none_says_what_was_expected() -> None:
 
 rules = st.lists(
     st.builds(
-        Rule,
+        CallerRule,
         uid=st.integers(0, 2**32 - 2),
         executable=st.sampled_from([None, "/usr/bin/app"]),
         cgroup=st.sampled_from([None, "/system.slice/app.service"]),

@@ -4,15 +4,27 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.inspection.detected_runtime import (
+    UNKNOWN,
+    DetectedRuntime,
+    decode,
+    encode,
+    is_version,
+)
 from nemutator_agent.inspection.failures import InvalidAnswerError
-from nemutator_agent.inspection.verdicts import UNKNOWN, Verdict, decode, encode, is_version
 
 
 @pytest.mark.parametrize(
-    "verdict", [UNKNOWN, Verdict("go", "go1.26.8"), Verdict("python", None), Verdict("java", "17")]
+    "detected",
+    [
+        UNKNOWN,
+        DetectedRuntime("go", "go1.26.8"),
+        DetectedRuntime("python", None),
+        DetectedRuntime("java", "17"),
+    ],
 )
-def test_what_is_said_is_understood(verdict: Verdict) -> None:
-    assert decode(encode(verdict)) == verdict
+def test_what_is_said_is_understood(detected: DetectedRuntime) -> None:
+    assert decode(encode(detected)) == detected
 
 
 @pytest.mark.parametrize(

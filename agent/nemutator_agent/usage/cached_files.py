@@ -12,7 +12,7 @@ LARGEST = 64 << 10
 """Of one read. /proc/stat of 256 CPUs has 25 KB before what we look for; the rest is far smaller."""
 
 
-class OpenFiles:
+class CachedFiles:
     """Descriptors by path, at most *most* of them; `sweep` closes those that nobody read lately."""
 
     def __init__(self, *, most: int) -> None:
@@ -82,7 +82,7 @@ def _pread(file: int) -> bytes | None:
 
 
 def read_once(path: str) -> bytes | None:
-    """What *path* holds; None as in `OpenFiles.read`."""
+    """What *path* holds; None as in `CachedFiles.read`."""
     try:
         file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:

@@ -17,7 +17,7 @@ _VERSION = re.compile(r"[A-Za-z0-9](?:[ -~]{0,126}[!-~])?")
 
 
 @dataclass(frozen=True, slots=True)
-class Verdict:
+class DetectedRuntime:
     """What an executable runs on; the version only where it is evident."""
 
     runtime: Runtime | None
@@ -26,18 +26,18 @@ class Verdict:
     """What its interpreter runs, by the command line of one process. No worker says so."""
 
 
-UNKNOWN = Verdict(None, None)
+UNKNOWN = DetectedRuntime(None, None)
 
 
 def is_version(text: str) -> bool:
     return _VERSION.fullmatch(text) is not None
 
 
-def encode(verdict: Verdict) -> bytes:
-    return json.dumps([verdict.runtime, verdict.version]).encode()
+def encode(detected: DetectedRuntime) -> bytes:
+    return json.dumps([detected.runtime, detected.version]).encode()
 
 
-def decode(answer: bytes) -> Verdict:
+def decode(answer: bytes) -> DetectedRuntime:
     """Believe nothing that `encode` could not have written."""
     if len(answer) > LONGEST_ANSWER:
         raise InvalidAnswerError("the answer is too long")
@@ -52,4 +52,4 @@ def decode(answer: bytes) -> Verdict:
         raise InvalidAnswerError("expected a runtime that we know")
     if version is not None and not (isinstance(version, str) and is_version(version)):
         raise InvalidAnswerError("expected a version")
-    return Verdict(typing.cast("Runtime | None", runtime), version)
+    return DetectedRuntime(typing.cast("Runtime | None", runtime), version)
