@@ -32,9 +32,9 @@ class Publication:
 
     pod: PublishedPod
     directory: str
-    """Of this volume alone, on the node: the pod's socket is to be made in it."""
+    """The directory of this volume alone, on the node: the pod's socket is made in it."""
     attributes: Mapping[str, str]
-    """As the volume has them: what the pod declares (`declarations.from_volume`)."""
+    """The attributes of the volume: what the pod declares (`declarations.from_volume`)."""
     tokens: Mapping[str, str]
     """Tokens of the pod's service account, by audience. Never written, never logged."""
     pods_root: str = ""

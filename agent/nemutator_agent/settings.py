@@ -114,7 +114,7 @@ class ObserveSettings(CallsBrain):
     )
 
     def name_of(self, host: str) -> str:
-        """What the machine called *host* is reported as; a brain refuses what is no host name."""
+        """What the machine called *host* is reported as; a brain refuses what is not a host name."""
         return _name_of(self.node, host)
 
 

@@ -317,8 +317,8 @@ async def test_what_comes_into_the_group_later_is_sampled_too(targets: MachineTa
     ("target", "said"),
     [
         (ProfileTarget("pid", "2147483646"), "process 2147483646 is not running"),
-        (ProfileTarget("pid", "../1"), "'../1' is no process id"),
-        (ProfileTarget("pid", "0"), "'0' is no process id"),
+        (ProfileTarget("pid", "../1"), "'../1' is not a process id"),
+        (ProfileTarget("pid", "0"), "'0' is not a process id"),
         (ProfileTarget("cgroup", "/no/such/group"), "no control group '/no/such/group'"),
         (ProfileTarget("cgroup", "/../etc"), "no control group"),
         (ProfileTarget("pod", "0a1b2c3d-0000-0000-0000-000000000000"), "no process of pod"),

@@ -48,7 +48,7 @@ PRIVATE_LIMITS = Limits(body_bytes=512 << 10, connections=64)
 which JSON writes down six times as long. The rest is for its rules."""
 
 SHARED_LIMITS = replace(LIMITS, connections=256, connections_each=LIMITS.connections)
-"""Of the one socket that all users of a machine share: to each what a pod has, and room for eight
+"""The limits of the one socket that all users share: each has what a pod has, with room for eight
 users who take all of it before anybody's idle connections give way."""
 
 
@@ -93,7 +93,7 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
 
 @contextlib.asynccontextmanager
 async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
-    """In a cluster: a socket for each pod that mount publishes, and Vault behind them."""
+    """Serve a socket for each pod that mount publishes, with Vault behind them: in a cluster."""
     process, settings = parts.process, parts.settings
     attestor = _attestor(settings.pods_root)
     vault = HvacVault(
@@ -160,7 +160,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
 
 @contextlib.asynccontextmanager
 async def _with_files(parts: _Parts) -> AsyncIterator[None]:
-    """Without a cluster: one socket for all callers, and a file of secrets behind it."""
+    """Serve one socket for all callers, with a file of secrets behind it: without a cluster."""
     process, settings = parts.process, parts.settings
     files = SecretFiles(process.directory.root)
     store = SecretStore(files.load(), files, process)

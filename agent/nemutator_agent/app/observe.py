@@ -30,7 +30,7 @@ _LIMITS = Limits(body_bytes=4 << 10, connections=32, drain_s=0.5)
 """Probes and scrapes only: nobody posts, and all callers together can hold 9 MiB at most."""
 
 _BUFFERED_BYTES = 8 << 20
-"""Of reports that wait: a third of an hour of a machine with a hundred processes."""
+"""The limit of reports that wait: 20 minutes of a machine with a hundred processes."""
 
 
 async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:

@@ -5,7 +5,7 @@ import hashlib
 from nemutator_common.wire import LONGEST_GRANT_TEXT
 
 _DIGEST_HEX = 32
-"""Of a SHA-256: enough that nobody finds two texts with the same, even if both are his own."""
+"""Digits of a SHA-256: enough that nobody finds two texts with the same digest."""
 
 _CUT = "\\…"
 """Escapes never begin like this, so what was cut differs from all that was not."""
@@ -14,9 +14,9 @@ _ROOM = LONGEST_GRANT_TEXT - len(_CUT) - _DIGEST_HEX
 
 
 def fit(text: str) -> str:
-    """*text* as printable text of at most `LONGEST_GRANT_TEXT` characters; different ones stay different.
+    """*text* as printable text of at most `LONGEST_GRANT_TEXT` characters; no two become one.
 
-    What does not print is escaped, as is the backslash, so that nobody can write an escape himself.
+    What does not print is escaped, as is the backslash, so that no text can contain a forged escape.
     Of what is too long the beginning stays, with a digest of the whole.
     """
     if len(text) <= LONGEST_GRANT_TEXT and "\\" not in text and text.isprintable():

@@ -10,7 +10,7 @@ from nemutator_agent.identity.peers import Peer, open_peer
 
 @dataclass(eq=False, slots=True)
 class UnknownPeer:
-    """A caller whom the kernel does not name: let in as far as the answer that says so."""
+    """A caller whom the kernel does not name: it gets the answer that says so, and nothing else."""
 
     uid = -1
 
@@ -25,7 +25,7 @@ class UnknownPeer:
 
 
 KERNEL_BYTES = 16 << 10
-"""Of an answer that nobody reads, in the kernel: it would hold 208 KiB, and all of it is our memory."""
+"""What the kernel holds of an answer that nobody reads: else it would be 208 KiB of our memory."""
 
 
 def accept_peer(accepted: socket.socket) -> Peer | UnknownPeer:

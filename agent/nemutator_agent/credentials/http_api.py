@@ -18,10 +18,10 @@ from nemutator_agent.identity.peers import Peer
 
 UNCACHED = {"Cache-Control": "no-store"}
 LARGE_BYTES = 16 << 10
-"""From here on an answer takes its turn: its callers hold what they do not read."""
+"""From this size on an answer takes its turn: callers hold our memory while they do not read."""
 
 LET_IN_AGAIN = frozenset({400, 404, 429, 503})
-"""After another status the connection ends: who is refused has nothing to say on it."""
+"""After any other status the connection ends: a caller who was refused has no use for it."""
 
 
 class HttpApi:

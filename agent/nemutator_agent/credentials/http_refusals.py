@@ -52,7 +52,7 @@ UNHANDLED: Mapping[int, Mapping[str, str]] = {
     500: {"step": "agent", "remedy": "look for this request in the log of the agent"},
     503: {"step": "time", "remedy": "read the answer as it comes, or ask again later"},
 }
-"""By status: what a caller is told who has not come as far as a handler."""
+"""By status: what a caller is told when its request does not reach a handler."""
 
 
 class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
@@ -210,5 +210,5 @@ def _listed(those: Collection[str]) -> str:
 
 
 def _has_data(path: str) -> bool:
-    """What the API of KV version 2 wants, and people who know it write."""
+    """The API of KV version 2 wants data/ in the path, so people who know the API write it."""
     return path.split("/")[1] == "data"

@@ -20,7 +20,7 @@ class Vault(Protocol):
     async def renew(self, token: Secret) -> Lease: ...
 
     async def revoke(self, token: Secret) -> None:
-        """Also when it is gone already."""
+        """A token that is gone already is not an error."""
         ...
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount: ...
@@ -40,7 +40,7 @@ class Ledger(Protocol):
     def renew(self, held: HeldLease) -> None: ...
 
     def end(self, entry: int) -> None:
-        """There is no token, or none any more."""
+        """The login gave no token, or its token is gone."""
         ...
 
 
@@ -48,8 +48,8 @@ class EndedPods(Protocol):
     """What this machine itself shows of pods, whatever mount and kubelet say."""
 
     async def among(self, homes: Mapping[str, str]) -> Collection[str]:
-        """Of the pods with these uids, each with the directory of its volume, those that have
-        certainly ended. Never raises: what cannot be seen is no evidence."""
+        """Those of the pods with these uids, each with the directory of its volume, that have
+        certainly ended. Never raises: what cannot be seen proves nothing."""
         ...
 
 
@@ -66,7 +66,7 @@ class ConnectedPeer(Protocol):
     def uid(self) -> int: ...
 
     def facts(self) -> ProcessFacts:
-        """As they are now; raises `AttestationError`, also when the process is not there any more."""
+        """The facts as they are now; raises `AttestationError`, also when the process has ended."""
         ...
 
 

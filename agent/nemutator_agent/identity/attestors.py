@@ -12,7 +12,7 @@ from nemutator_agent.identity.rules import CallerRule, split_cgroup
 
 @dataclass(eq=False, slots=True)
 class PodAttestor:
-    """In a cluster: kubelet says whose the socket is, the kernel says whose the process is."""
+    """For clusters: kubelet says which pod owns the socket, the kernel which pod the process is in."""
 
     root: PodsRoot
 
@@ -40,9 +40,9 @@ class LearningPodAttestor:
             self._unknown = str(error)
 
     def learn(self, told: str) -> None:
-        """Take what a process says that sees the whole machine, as far as it is not known already.
+        """Take over what a process that sees the whole machine says, unless it is known already.
 
-        A ValueError says what to do when that one does not know either.
+        A ValueError says what to do when that process does not know it either.
         """
         root = self._root
         if root is None:
@@ -55,7 +55,7 @@ class LearningPodAttestor:
                 self._root = replace(root, namespace=heard.namespace)
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
-        """As a `PodAttestor` does; before it has learnt, nobody is admitted."""
+        """Decides as a `PodAttestor` does; until it has learnt the position, it admits nobody."""
         if self._root is None:
             raise AttestationError("position", self._unknown)
         PodAttestor(self._root).admit(facts, pod_uid)
@@ -72,7 +72,7 @@ def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[CallerRul
 
 def _holds(rule: CallerRule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:
     return (
-        # A rule that says nothing is nobody's intention.
+        # Nobody means to write a rule without parts, so it admits nobody.
         rule != CallerRule()
         and rule.uid in (None, uid)
         and rule.executable in (None, facts.executable)

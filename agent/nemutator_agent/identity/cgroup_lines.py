@@ -20,7 +20,7 @@ _GONE = " (deleted)"
 @dataclass(frozen=True, slots=True)
 class CgroupLine:
     controllers: frozenset[str]
-    """Of version 1, or `name=…`. Empty for version 2."""
+    """Those of version 1, or `name=…`; empty for version 2."""
     path: str
 
     def is_of(self, hierarchy: str) -> bool:
@@ -35,7 +35,7 @@ def parse_lines(text: str) -> tuple[CgroupLine, ...]:
     lines = tuple(_line(line) for line in text.removesuffix("\n").split("\n"))
     named = [name for line in lines for name in line.controllers or (UNIFIED,)]
     if len(named) != len(set(named)):
-        raise AttestationError("cgroup", "a hierarchy is there twice")
+        raise AttestationError("cgroup", "a hierarchy is listed twice")
     return lines
 
 

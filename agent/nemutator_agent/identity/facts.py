@@ -30,5 +30,5 @@ def started_ticks(stat: bytes) -> int:
     if name_end < 0 or len(stat) > LONGEST_STAT or len(fields) <= _STARTED:
         raise AttestationError("alive", "the process's start time cannot be read")
     if not fields[_STARTED].isdigit():
-        raise AttestationError("alive", "the process's start time is no number")
+        raise AttestationError("alive", "the process's start time is not a number")
     return int(fields[_STARTED])

@@ -21,12 +21,12 @@ from nemutator_agent.identity.facts import LONGEST_STAT, ProcessFacts, started_t
 from nemutator_agent.identity.failures import AttestationError, Step
 
 SO_PEERPIDFD = 77
-"""Not in Python 3.11's socket module; the same number on all architectures but sparc and parisc."""
+"""Python 3.11's socket module does not have it. Only sparc and parisc have another number."""
 
 _CREDENTIALS = struct.Struct("iII")
 
 Hold = Callable[[socket.socket, int], int]
-"""From a connection and the number that it names: a pidfd."""
+"""Makes a pidfd from a connection and the pid that it names."""
 
 
 def by_connection(connection: socket.socket, pid: int) -> int:
@@ -35,7 +35,7 @@ def by_connection(connection: socket.socket, pid: int) -> int:
 
 
 def by_number(connection: socket.socket, pid: int) -> int:
-    """A hold on whoever has the number now."""
+    """A hold on the process that has the number now."""
     return os.pidfd_open(pid)
 
 
@@ -118,7 +118,8 @@ def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
     if pid <= 0:
         raise AttestationError(
             "credentials",
-            "the caller is in no pid namespace of ours; remedy: the agent's pod needs hostPID",
+            "the caller is in a pid namespace that the agent does not see; remedy: the agent's pod "
+            "needs hostPID",
         )
     try:
         return Peer(pid, uid, gid, hold=hold(connection, pid))

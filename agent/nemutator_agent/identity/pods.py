@@ -23,7 +23,7 @@ A machine of version 2 may still have others of version 1, for network classes s
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
 _HASH = r"[0-9a-f]{32}"
-"""Of a static pod: kubelet makes its uid from its manifest."""
+"""The uid of a static pod, which kubelet makes from its manifest."""
 _UID = re.compile(rf"{_UUID}|{_HASH}")
 _QOS = ("burstable", "besteffort")
 _SLICE = ".slice"
@@ -127,7 +127,7 @@ def _is_plain(path: str) -> bool:
 
 
 def _with_ancestors(path: str) -> Iterator[str]:
-    """From the highest down to *path* itself."""
+    """The groups from the highest down to *path* itself."""
     names = path.strip("/").split("/")
     for depth in range(len(names)):
         yield "/" + "/".join(names[: depth + 1])

@@ -32,7 +32,7 @@ class CallerRule:
 
 
 def parse_rule(text: str) -> CallerRule:
-    """A ValueError says what was expected instead. What is given twice or not at all is no rule."""
+    """A ValueError says what was expected instead: each part may be given once, and one must be."""
     if len(text) > LONGEST or not text.isprintable():
         raise ValueError(EXPECTED)
     given: dict[str, str] = {}

@@ -22,7 +22,7 @@ class BoundedFile:
         self._reads_left = budget_reads
 
     def read(self, offset: int, size: int) -> bytes:
-        """At most *size* bytes; empty when *offset* is no place in a file."""
+        """At most *size* bytes; empty when *offset* cannot be in a file."""
         if not 0 <= offset <= _LARGEST_OFFSET - size or size <= 0:
             return b""
         self._reads_left -= 1

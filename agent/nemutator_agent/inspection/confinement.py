@@ -1,4 +1,4 @@
-"""Giving up what a parser of hostile bytes does not need. There is no way back from it."""
+"""Gives up what a parser of hostile bytes does not need, for ever."""
 
 import contextlib
 import ctypes

@@ -33,7 +33,7 @@ class Segment:
     offset: int
     address: int
     size: int
-    """In the file."""
+    """Its size in the file."""
 
     @property
     def writable_data(self) -> bool:

@@ -1,4 +1,4 @@
-"""What the bytes of an executable say about it; runs in the worker, on whatever it is handed."""
+"""What the bytes of an executable say about it; runs in the worker, on any file it is given."""
 
 from nemutator_agent.inspection.bounded_file import BoundedFile, ReadAt, TooMuchError
 from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime, is_version

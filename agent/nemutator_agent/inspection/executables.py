@@ -54,7 +54,8 @@ class Program:
 
 class ExecutableFiles(Protocol):
     async def open(self, process: ProcessId) -> Program:
-        """The program of *process*; the caller closes its file. ProcessGoneError, HiddenFileError, FileSystemStuckError."""
+        """The program of *process*; the caller closes its file. Raises ProcessGoneError,
+        HiddenFileError, FileSystemStuckError."""
         ...
 
     def close(self, program: Program) -> None: ...

@@ -1,4 +1,4 @@
-"""Why nothing was learnt of a process, a file or a worker: shared by all who look into strangers' files."""
+"""How looking into a process, a file or a worker's answer fails; inspection and symbols share it."""
 
 from typing import Literal
 

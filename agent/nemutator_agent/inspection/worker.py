@@ -16,7 +16,7 @@ FULL = 64 << 10
 """Bytes of a message that another one follows. Two of them fit in what a socket holds by default."""
 
 Respond = Callable[[bytes, int], bytes]
-"""From a question and the file that came with it, which it closes, to an answer of JSON."""
+"""Makes an answer of JSON from a question and the file that came with it, which it closes."""
 
 
 def serve(connection: socket.socket, respond: Respond) -> None:

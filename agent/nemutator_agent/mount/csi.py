@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 from nemutator_agent.mount.protobuf import MalformedMessageError, Message, fields
 
 LARGEST_REQUEST = 1 << 20
-"""Of all that a pod declares and a few tokens, less than a tenth."""
+"""What a pod declares with a few tokens takes less than a tenth of it."""
 
 MOST_FIELDS = 1024
 MOST_ENTRIES = 256
-"""Of one map: what a pod declares, and kubelet's own words."""
+"""Entries of one map: what a pod declares, and kubelet's own."""
 
 _SINGLE_NODE_WRITER = 1
 """What kubelet asks for ephemeral volumes."""

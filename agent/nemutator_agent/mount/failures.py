@@ -2,8 +2,8 @@
 
 
 class CredentialsUnavailableError(Exception):
-    """No answer, or not the one that was asked for; the text is shown on the pod."""
+    """It does not answer, or not as it should; the text is shown on the pod."""
 
 
 class CredentialsRefusedError(CredentialsUnavailableError):
-    """It lives, and does not do this: asking for something else may work."""
+    """It runs, and refuses this request: another one may work."""

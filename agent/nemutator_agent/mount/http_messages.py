@@ -1,4 +1,4 @@
-"""As much of HTTP/1.1 as one question to a process of ours takes: aiohttp would cost 10 MiB here."""
+"""The part of HTTP/1.1 that one request to our own process needs: aiohttp would cost 10 MiB here."""
 
 import re
 from dataclasses import dataclass
@@ -9,7 +9,7 @@ _PATH = re.compile(r"/[A-Za-z0-9/_.-]*")
 
 
 class NoAnswerError(ValueError):
-    """What came is no HTTP answer."""
+    """What came is not an HTTP response."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,5 +40,5 @@ def parse_answer(received: bytes) -> CredentialsResponse:
     status = _STATUS.match(received)
     _, end, body = received.partition(b"\r\n\r\n")
     if status is None or not end:
-        raise NoAnswerError("no HTTP answer")
+        raise NoAnswerError("not an HTTP response")
     return CredentialsResponse(int(status[1]), body)

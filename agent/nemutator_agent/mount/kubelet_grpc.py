@@ -27,10 +27,10 @@ from nemutator_agent.mount.volumes import InvalidVolumeError, ended_volume, volu
 log = logging.getLogger(__name__)
 
 MOST_CALLS = 64
-"""At once. Kubelet publishes few volumes at a time; more are refused, and it comes again."""
+"""Calls at once. Kubelet publishes few volumes at a time; more are refused, and it asks again."""
 
 PUBLISH_S = 30.0
-"""For one publication, waiting for others of its volume included."""
+"""The deadline of one publication, waiting for others of its volume included."""
 
 STOP_S = 1.0
 
@@ -38,7 +38,7 @@ Method = Callable[[bytes], Awaitable[bytes]]
 
 
 class Context(Protocol):
-    """As much of a call's context as we use: grpc has no types here."""
+    """The part of a call's context that we use: grpc has no types here."""
 
     async def abort(self, code: Any, details: str) -> NoReturn: ...
 

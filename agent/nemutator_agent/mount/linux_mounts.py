@@ -48,7 +48,7 @@ class LinuxMounts:
         return os.fspath(directory)
 
     def _make_secrets(self, directory: Path) -> None:
-        """With its mode from the first moment on: a pod may be root in there, and could put a link
+        """Made with its mode from the first moment on: a pod may be root in there, and could put a link
         in its place before a chmod."""
         before = os.umask(0)
         try:
@@ -73,7 +73,7 @@ class LinuxMounts:
         return self.volumes / volume_id
 
     def _real(self, target: str) -> str:
-        """As the mount table has it: kubelet's root may be a link, nothing below it may be."""
+        """The path as the mount table has it: kubelet's root may be a link, nothing below it may be."""
         below = os.path.relpath(target, self.kubelet_root)
         real = os.path.join(os.path.realpath(self.kubelet_root), below)
         if os.path.realpath(real) != real:

@@ -11,7 +11,7 @@ class Credentials(Protocol):
     """The credentials process. Each call has a deadline."""
 
     async def instance(self) -> str:
-        """Of which life it is. Raises CredentialsUnavailableError, as all do."""
+        """An id of its present life. Raises CredentialsUnavailableError, as all methods do."""
         ...
 
     async def publish(self, volume_id: str, publication: Publication) -> None:
@@ -22,7 +22,7 @@ class Credentials(Protocol):
 
 
 class PodMounts(Protocol):
-    """Directories and mounts. All raise OSError; what is done already is no error."""
+    """Directories and mounts. All raise OSError; what is done already is not an error."""
 
     def is_published(self, target: str) -> bool:
         """Whether a volume of ours is to be seen there; not when it is anything else."""

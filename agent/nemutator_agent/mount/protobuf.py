@@ -12,7 +12,7 @@ VARINT, FIXED_64, BYTES, FIXED_32 = 0, 1, 2, 5
 _WORD = 1 << 64
 _LONGEST_VARINT = 10
 _LARGEST_NUMBER = (1 << 29) - 1
-"""Of a field, by the specification."""
+"""The largest number of a field, by the specification."""
 
 
 class MalformedMessageError(ValueError):
@@ -24,9 +24,9 @@ class ProtobufField(NamedTuple):
     kind: int
     """VARINT, FIXED_64, BYTES or FIXED_32."""
     value: int
-    """Of a varint, without sign, or of a fixed number; 0 for bytes."""
+    """The value of a varint, without sign, or of a fixed number; 0 for bytes."""
     content: bytes
-    """Of a text, of bytes, of a message within; empty for numbers."""
+    """The content of a text, of bytes, of a message within; empty for numbers."""
 
 
 class Message:

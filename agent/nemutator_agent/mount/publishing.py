@@ -25,8 +25,8 @@ MOST_VOLUMES = 2048
 """Kubelet's own default is 110 pods, and nobody runs ten times that many."""
 
 POLL_S = 2.0
-"""Between two looks whether the credentials process is still the same: a restart of it is noticed
-within that time."""
+"""How often it is checked whether the credentials process is still the same: a restart of it is
+noticed within that time."""
 
 
 class TooManyVolumesError(Exception):
@@ -49,9 +49,9 @@ class VolumePublisher:
     clock: Clock
     _volumes: dict[str, Volume] = field(default_factory=dict, init=False)
     _unnotified: set[str] = field(default_factory=set, init=False)
-    """Of those, the ones whose last change the credentials process has not heard of."""
+    """Ids of volumes whose last change the credentials process does not know yet."""
     _ended: dict[str, Volume] = field(default_factory=dict, init=False)
-    """Gone, and it has not heard of that."""
+    """Volumes whose end it does not know yet."""
     _instance: str | None = field(default=None, init=False)
     _turns: dict[str, _Turn] = field(default_factory=dict, init=False)
 

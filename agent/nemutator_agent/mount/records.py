@@ -1,4 +1,4 @@
-"""What is kept of a volume while this process is away: everything but its tokens."""
+"""What is saved of a volume for the next life of this process: everything but its tokens."""
 
 import json
 from dataclasses import asdict, dataclass
@@ -13,7 +13,7 @@ LARGEST = 256 << 10
 class VolumeRecord:
     volume: Volume
     ended: bool = False
-    """Unpublished, and the credentials process was not there to be told."""
+    """It is unpublished, and the credentials process does not know that yet."""
 
 
 def encoded(record: VolumeRecord) -> bytes:

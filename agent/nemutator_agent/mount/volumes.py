@@ -33,7 +33,7 @@ _MOST_TOKENS = 8
 
 
 class InvalidVolumeError(ValueError):
-    """This is not what a pod's volume of ours looks like; the text is shown on the pod."""
+    """The request is not for a volume of ours; the text is shown on the pod."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -46,7 +46,7 @@ class Volume:
     attributes: Mapping[str, str]
     """What the pod declares; kubelet's own words are taken out."""
     tokens: Mapping[str, Secret] = field(default_factory=dict, compare=False)
-    """By audience; none after a restart, until kubelet publishes again."""
+    """Tokens by audience; none after a restart, until kubelet publishes again."""
 
 
 def volume_of(request: PublishRequest, kubelet_root: str) -> Volume:
@@ -113,7 +113,7 @@ def _pod(context: Mapping[str, str]) -> PublishedPod:
                 "kubelet does not say which pod it is; remedy: podInfoOnMount: true in the CSIDriver"
             )
     if not _UID.fullmatch(pod.uid):
-        raise InvalidVolumeError("the pod's uid is no uid")
+        raise InvalidVolumeError("the pod's uid is not a uid")
     return pod
 
 
@@ -130,5 +130,5 @@ def _tokens(content: str) -> dict[str, Secret]:
         for audience, token in tokens.items()
     )
     if not good:
-        raise InvalidVolumeError("the service account's tokens are no tokens")
+        raise InvalidVolumeError("the service account's tokens are not tokens")
     return {audience: Secret(token) for audience, token in tokens.items()}

@@ -27,7 +27,7 @@ _FRAMES_AT = 8
 
 
 class Counters(NamedTuple):
-    """In the order of the C structure. The first is the sum of all but `truncated`."""
+    """The fields of the C structure, in its order. The first is the sum of all but `truncated`."""
 
     ticks: int
     others: int
@@ -56,12 +56,12 @@ class Samples:
 
 
 def sum_counters(per_cpu: bytes) -> Counters:
-    """Of all CPUs: the value of a per-CPU map, one structure after the other."""
+    """The sum over all CPUs of a per-CPU map's value: one structure after the other."""
     return Counters(*map(sum, zip(*COUNTERS.iter_unpack(per_cpu), strict=True)))
 
 
 def parse_stack(value: bytes) -> tuple[int, ...]:
-    """Leaf first. What lies beyond the depth is of an earlier stack."""
+    """Leaf first. What lies beyond the depth belongs to an earlier stack."""
     (depth,) = _DEPTH.unpack_from(value)
     return struct.unpack_from(f"={min(depth, DEEPEST)}Q", value, _FRAMES_AT)
 

@@ -39,7 +39,7 @@ def parse_process_image(content: bytes) -> int:
 
 
 def spent(before: float | None, after: float | None) -> float | None:
-    """CPU time between two looks; None when one is missing or it ran backwards."""
+    """CPU time between two readings; None when one is missing or it ran backwards."""
     if before is None or after is None or after < before:
         return None
     return after - before

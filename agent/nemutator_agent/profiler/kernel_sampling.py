@@ -137,7 +137,7 @@ class KernelSampling:
 
     @property
     def program_fd(self) -> int:
-        """For the kernel's own statistics of the program, in /proc/self/fdinfo."""
+        """Leads to the kernel's own statistics of the program, in /proc/self/fdinfo."""
         return self._loaded.program_fd(PROGRAM)
 
     def _stop(self) -> Samples:

@@ -131,7 +131,7 @@ class LoadedObject:
         self._links: list[int] = []
 
     def set_constants(self, content: bytes) -> None:
-        """Before it is loaded: later nobody may."""
+        """Only before it is loaded."""
         size = _Z()
         found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, b".rodata")
         value = self._libbpf.call("bpf_map__initial_value", found, ctypes.byref(size))
@@ -140,7 +140,7 @@ class LoadedObject:
         ctypes.memmove(value, content, len(content))
 
     def set_entries(self, name: str, most: int) -> None:
-        """Before it is loaded, too."""
+        """Only before it is loaded, too."""
         found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, name.encode())
         self._libbpf.call("bpf_map__set_max_entries", found, most)
 
@@ -152,7 +152,7 @@ class LoadedObject:
         self._links.append(self._libbpf.call("bpf_program__attach_perf_event", found, event))
 
     def detach(self) -> None:
-        """After this no program of it runs any more. Closes the events."""
+        """End its programs and close the events."""
         while self._links:
             with contextlib.suppress(LibbpfError):
                 self._libbpf.call("bpf_link__destroy", self._links.pop())
@@ -170,7 +170,7 @@ class LoadedObject:
     def drain(
         self, name: str, *, key_size: int, value_size: int, batch: int
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Take everything out of a hash map that nobody fills any more."""
+        """Take everything out of a hash map that no program fills any more."""
         file = self._map(name)
         keys = ctypes.create_string_buffer(key_size * batch)
         values = ctypes.create_string_buffer(value_size * batch)

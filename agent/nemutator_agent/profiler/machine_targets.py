@@ -28,7 +28,7 @@ from nemutator_agent.profiler.targets import (
 )
 
 MOST_PROCESSES = 1024
-"""Of a target, that are looked at before it is sampled. All of it is sampled."""
+"""Processes of a target that are examined before sampling. All of the target is sampled."""
 
 _MOST_GROUPS = 4096
 _LOOK_S = 10.0
@@ -36,7 +36,7 @@ _LONGEST_FILE = 64 << 10
 
 
 class MachineTargets:
-    """Looks in a thread: on a machine with many processes it takes a while."""
+    """Searches in a thread: on a machine with many processes it takes a while."""
 
     def __init__(self, groups: Groups, *, root: Path = Path("/")) -> None:
         self._groups = groups
@@ -58,7 +58,7 @@ class MachineTargets:
     def _process(self, value: str) -> ResolvedTarget:
         if not re.fullmatch(r"[1-9][0-9]{0,9}", value):
             raise ProfileRefused(
-                "request", f"{value[:20]!r} is no process id", remedy="give it in digits"
+                "request", f"{value[:20]!r} is not a process id", remedy="give it in digits"
             )
         pid = int(value)
         status = _read(self._proc / value / "status")
@@ -124,7 +124,7 @@ class _NoAccount:
 
 
 def _account(selected: GroupDirectory, directories: Sequence[GroupDirectory]) -> CpuCounter:
-    """Of the hierarchy that is selected by; else of the one of version 1 that counts CPU time."""
+    """The counter of the selected hierarchy; else that of the version 1 one that counts CPU time."""
     if not selected.controllers:
         return _GroupAccount(selected.directory, 2)
     for one in directories:
@@ -134,7 +134,7 @@ def _account(selected: GroupDirectory, directories: Sequence[GroupDirectory]) ->
 
 
 def _processes(directory: str) -> Iterator[int]:
-    """Of a control group and those below it."""
+    """The processes of a control group and of those below it."""
     for folder, _, _ in islice(os.walk(directory), _MOST_GROUPS):
         for line in (_read(Path(folder, "cgroup.procs")) or b"").split():
             # 0 is a process of another pid namespace.

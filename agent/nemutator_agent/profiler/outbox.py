@@ -7,7 +7,7 @@ from nemutator_common.wire import ProfileOutcome
 
 MOST = 16
 MOST_BYTES = 8 << 20
-"""Of profiles: two of the largest, or some eighty usual ones."""
+"""The limit of waiting profiles: two of the largest, or some eighty usual ones."""
 
 
 @dataclass(eq=False, slots=True)

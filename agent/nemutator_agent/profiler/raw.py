@@ -9,7 +9,7 @@ class RawRow:
     """One place where one process was seen, *count* times."""
 
     tgid: int
-    """As the agent's own /proc numbers it."""
+    """The pid that the agent's own /proc shows."""
     user: tuple[int, ...]
     """Leaf first; all but the first are return addresses. Empty when the process had no stack of
     its own at that moment, or it could not be read."""
@@ -24,7 +24,7 @@ class RawRow:
     """Which program the process was running: another after it called exec, or when another has its
     number. 0 when that is not known."""
     cut: bool = False
-    """*user* ends where no more is kept: its root is not in it."""
+    """*user* ends where no more frames are kept: its root is missing."""
 
     @property
     def task(self) -> "Task":

@@ -28,13 +28,13 @@ log = logging.getLogger(__name__)
 
 MOST_WAITING = 8
 _MOST_REMEMBERED = 256
-"""Ids. The brain repeats a request until it has heard of it."""
+"""Ids of requests. The brain repeats a request until an outcome has reached it."""
 
 _WAIT_S = 25.0
 _POLL_S = 40.0
 _REPORT_S = 30.0
 _PAUSE_S = 1.0
-"""When the brain says only what we know: it has not heard us yet."""
+"""A pause while the brain repeats requests that are known: our outcome has not reached it yet."""
 
 _LONGEST_ID = 128
 _LONGEST_REASON = 500
@@ -54,7 +54,7 @@ class Bounds:
     seconds: float
     hz: int
     texts_s: float = 5.0
-    """To find out which processes are Go: before the first sample, somebody waits."""
+    """Time to find out which processes are Go: a person waits for the first sample."""
     symbols_s: float = 120.0
 
 
@@ -289,7 +289,7 @@ class ProfileSessions:
         )
 
     def _not_taken(self, outcome: ProfileOutcome, error: BatchRefusedError) -> None:
-        """The brain does not take it; so that nobody waits for it, say at least that."""
+        """The brain does not take it: report at least that, so that nobody goes on waiting."""
         self.process.meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
         log.error("profile_not_taken", {names.PROFILE_ID: outcome.id, names.ERROR: error})
         if outcome.state == "done":
@@ -315,7 +315,7 @@ class ProfileSessions:
 
 
 def _printable_notes(*notes: str) -> tuple[str, ...]:
-    """As the brain takes them: a process chooses names, and may have very many files."""
+    """The notes as the brain takes them: a process chooses names, and may have very many files."""
     shown = [printable(note, longest=_LONGEST_NOTE) for note in notes]
     if len(shown) > _MOST_NOTES:
         shown[_MOST_NOTES - 1 :] = [f"and {len(shown) - _MOST_NOTES + 1} more notes"]

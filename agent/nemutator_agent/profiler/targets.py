@@ -7,7 +7,7 @@ from typing import Literal, Protocol
 from nemutator_agent.profiler.refusals import ProfileRefused
 
 CONTROLLERS = ("cpuacct", "memory", "pids")
-"""Of version 1, that the program knows: those that count CPU time first."""
+"""Controllers of version 1 that the program knows: those that count CPU time come first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -18,7 +18,7 @@ class TargetSelection:
     id: int
     """A process id, or a control group's: the inode number of its directory."""
     controller: str = ""
-    """For `v1_group`: whose hierarchy the group is of."""
+    """The controller whose hierarchy a `v1_group` is in."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +27,7 @@ class GroupDirectory:
 
     directory: str
     controllers: frozenset[str]
-    """Of version 1; empty for version 2."""
+    """Those of version 1; empty for version 2."""
 
 
 class CpuCounter(Protocol):

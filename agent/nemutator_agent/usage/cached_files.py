@@ -9,7 +9,7 @@ import errno
 import os
 
 LARGEST = 64 << 10
-"""Of one read. /proc/stat of 256 CPUs has 25 KB before what we look for; the rest is far smaller."""
+"""The limit of one read. /proc/stat of 256 CPUs has 25 KB before what we need; the rest is smaller."""
 
 
 class CachedFiles:
@@ -54,7 +54,7 @@ class CachedFiles:
         return content
 
     def inode(self, path: str) -> int | None:
-        """Of the file that is kept for *path*."""
+        """The inode of the file that is open for *path*."""
         kept = self._files.get(path)
         return None if kept is None else os.fstat(kept).st_ino
 

@@ -11,7 +11,7 @@ from nemutator_agent.usage.hierarchies import Hierarchy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Counts from one look; a gap that is not there is 0, False or empty."""
+    """Counts from one snapshot; a gap that is not there is 0, False or empty."""
 
     as_root: bool = False
     denied_executables: int = 0

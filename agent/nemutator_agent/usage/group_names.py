@@ -3,7 +3,7 @@
 systemd names slices, units and sessions; Docker, containerd, CRI-O and Podman name containers;
 kubelet names pods, with two drivers each (`cgroupfs` nests plain names, `systemd` packs everything
 into the names of slices and scopes). This is a name to show to people and to filter by, found by
-search in the path: it is no identity, and nothing may be granted by it.
+search in the path: it is not an identity, and nothing may be granted by it.
 """
 
 import re
@@ -38,7 +38,7 @@ class GroupName:
     kind: Kind
     name: str
     container_id: str | None
-    """Of the innermost container that the group is or lies in."""
+    """The id of the innermost container that the group is or lies in."""
     pod_uid: str | None
 
 

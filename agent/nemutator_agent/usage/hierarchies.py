@@ -28,7 +28,7 @@ _OUTSIDE = ".."
 class Hierarchy:
     version: Literal[1, 2]
     controllers: frozenset[str]
-    """Of version 1. Empty for version 2, whose groups say themselves what they count."""
+    """Those of version 1; empty for version 2, whose groups say themselves what they count."""
     mount: str
     root: str
     """The group that is mounted there; `/` but in a container."""

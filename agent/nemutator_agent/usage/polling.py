@@ -1,4 +1,4 @@
-"""Looks at the machine every few seconds, and reports each snapshot, or as many as are wanted."""
+"""Takes a snapshot of the machine every few seconds, and reports as many of them as are wanted."""
 
 import logging
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -20,7 +20,7 @@ PART = "usage"
 """Its name in /readyz."""
 
 MOST_SUMMARIES = 4_000
-"""That wait for a report: a brain takes 20 000 in one, and one look adds as many as there are groups."""
+"""The limit of those that wait for a report: a brain takes 20 000, and a snapshot adds one per group."""
 
 
 class MachineReader(Protocol):
@@ -38,7 +38,7 @@ class ReportSink(Protocol):
 
     @property
     def report_every_s(self) -> float:
-        """Seconds between two reports that are wanted, if those between looks are fewer."""
+        """Seconds between two wanted reports, where that is longer than between two snapshots."""
         ...
 
     def put(self, report: Report) -> None: ...
@@ -60,10 +60,10 @@ class UsagePoller:
 
     def __post_init__(self) -> None:
         self._summing = Summaries(every_s=self.summary_s)
-        self.process.readiness.fail(PART, "no look at this machine yet")
+        self.process.readiness.fail(PART, "no snapshot of this machine yet")
 
     async def run(self) -> None:
-        """MachineSnapshot at once, then on a fixed beat; a beat that was missed is left out, not caught up."""
+        """Take a snapshot at once, then on a fixed beat; a missed beat is left out, not caught up."""
         due = self.process.clock.monotonic()
         while True:
             self._sample()
@@ -99,7 +99,7 @@ class UsagePoller:
     def _due(self, snapshot: MachineSnapshot) -> bool:
         if self._reported is None or len(self._summaries) >= MOST_SUMMARIES:
             return True
-        # On the beat that is nearest: looks come a little early or late.
+        # On the beat that is nearest: snapshots come a little early or late.
         early_s = self.interval_s / 2
         return (
             snapshot.monotonic - self._reported.monotonic >= self.reports.report_every_s - early_s

@@ -1,4 +1,4 @@
-"""One look at the machine through /proc and /sys/fs/cgroup: one walk of /proc, then kept files.
+"""A snapshot of the machine through /proc and /sys/fs/cgroup: one walk of /proc, then cached files.
 
 Control groups are not searched for: those that matter hold processes, and each process names its
 own. *root* is for tests, which bring trees of their own.
@@ -63,7 +63,7 @@ class _Known:
 
 
 class ProcfsReader:
-    """Not to be called from two threads; nothing here waits for a device."""
+    """One thread at a time may call it; nothing here waits for a device."""
 
     def __init__(
         self, files: CachedFiles, *, most_processes: int, most_groups: int, root: str = ""

@@ -2,8 +2,8 @@
 
 So it is where everything lies in the root of a version 1 hierarchy, or of a container's own cgroup
 namespace. All processes of one name in one group are one program, as the workers of a service are.
-A sum of processes is less than a counter: what a process did before it was first looked at and
-after it was last looked at is missing, and memory that processes share counts once for each.
+A sum of processes is less than a counter: what a process did before its first snapshot and
+after its last one is missing, and memory that processes share counts once for each.
 """
 
 from collections.abc import Mapping
@@ -34,7 +34,7 @@ class _Sum:
 class ProgramCounters:
     """Counters that only grow, made of processes that come and go.
 
-    Bounded by what a look may hold: a program without processes is forgotten, and begins anew.
+    Bounded by what a snapshot may hold: a program without processes is forgotten, and begins anew.
     """
 
     def __init__(self) -> None:

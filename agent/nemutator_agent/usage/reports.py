@@ -1,4 +1,4 @@
-"""From two looks at a machine to one report: counters become rates, bytes become clean text."""
+"""Makes one report of two snapshots: counters become rates, bytes become clean text."""
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
@@ -28,7 +28,7 @@ LONGEST_COMMAND = 64
 
 _US_PER_S = 1_000_000
 _DECIMALS = 6
-"""Of a rate: a microsecond in a second, the finest that the kernel counts."""
+"""Digits of a rate: a microsecond in a second is the finest that the kernel counts."""
 
 _NOT_READ = GroupCounters(inode=None, cpu_us=None, memory_bytes=None, pressures=Pressures())
 
@@ -41,7 +41,7 @@ def report_of(
     runtimes: Mapping[ProcessId, DetectedRuntime],
     denied: int = 0,
 ) -> Report:
-    """What the machine did between two looks; without an earlier one there are no rates.
+    """What the machine did between two snapshots; without an earlier one there are no rates.
 
     *denied* processes did not let their executable be seen.
     """

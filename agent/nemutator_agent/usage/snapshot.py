@@ -1,4 +1,4 @@
-"""A look at a machine: counters as they stood at one moment, before anything is made of them."""
+"""A snapshot of a machine: its counters as they stood at one moment, and nothing made of them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
 
 @dataclass(frozen=True, slots=True)
 class GroupCounters:
-    """Of a control group and all below it; None is what could not be read."""
+    """The counters of a control group and all below it; None is what could not be read."""
 
     inode: int | None
     """A group that is made anew under an old path starts at zero and has another inode."""
@@ -24,7 +24,7 @@ class GroupCounters:
 @dataclass(frozen=True, slots=True)
 class ProcessCounters:
     path: str
-    """Of its group."""
+    """The path of its group."""
     command: bytes
     threads: int
     cpu_ticks: int
@@ -55,7 +55,7 @@ class MachineFacts:
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MachineSnapshot:
     at: float
-    """By the clock on the wall."""
+    """The time by the wall clock."""
     monotonic: float
     cpu: CpuTimes
     memory: MemoryUse

@@ -1,4 +1,4 @@
-"""Folds looks into summaries: what a container used in a quarter of a minute, for sizing to learn.
+"""Makes summaries of snapshots: what a container used in a quarter of a minute, for sizing to learn.
 
 Where no control group counts CPU time it is programs instead of containers (`programs.py`).
 
@@ -21,12 +21,12 @@ _US_PER_S = 1_000_000
 _DECIMALS = 6
 
 LEAST_SHARE = 0.5
-"""Of the time of a summary that a group must have lived for its last, shorter one to count."""
+"""The share of a summary's time that a group must have lived for its last, shorter one to count."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """From the look that began it to the last one that belonged to it."""
+    """It lasts from the snapshot that began it to the last one that belongs to it."""
 
     inode: int | None
     from_monotonic: float
@@ -42,7 +42,7 @@ class _Span:
 
 
 class Summaries:
-    """Remembers one span per group or program of the last snapshot: bounded by what a look may hold."""
+    """Remembers one span per group or program of the last snapshot, which has a bound."""
 
     def __init__(self, *, every_s: float) -> None:
         self._every_s = every_s

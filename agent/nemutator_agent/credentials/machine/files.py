@@ -16,7 +16,7 @@ SECRETS = "secrets.json.enc"
 KEY = "secrets.key"
 
 LARGEST_FILE = 64 << 20
-"""More than all secrets together can be."""
+"""All secrets together are smaller."""
 
 
 class SecretFiles:
@@ -39,7 +39,7 @@ class SecretFiles:
                 key = secrets.token_bytes(KEY_BYTES)
                 replace_file(self._key_file, key, durable=True)
             if len(key) != KEY_BYTES:
-                raise SealError(f"{self._key_file} is no key")
+                raise SealError(f"{self._key_file} is not a key")
             self._key = key
             return {} if sealed is None else decode(unseal(sealed, key=key))
         except (OSError, ValueError) as error:

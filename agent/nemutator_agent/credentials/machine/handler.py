@@ -49,7 +49,7 @@ class SecretStore:
     async def set(
         self, name: str, value: Secret, *, rules: tuple[CallerRule, ...], owner: int
     ) -> StoredSecret:
-        """A new version; raises `StoredSecretError` or `OperatorError`, and then nothing has changed."""
+        """Store a new version; `StoredSecretError` or `OperatorError` when nothing was changed."""
         async with self._one_at_a_time:
             wanted = changed(
                 self.secrets, name, value, rules=rules, owner=owner, at=self.process.clock.now()

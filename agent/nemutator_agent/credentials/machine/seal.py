@@ -11,7 +11,7 @@ MAGIC = b"nemutator secrets 1\n"
 
 
 class SealError(ValueError):
-    """It is no sealed file, was damaged or changed, or belongs to another key."""
+    """The file is not a sealed one, was damaged or changed, or belongs to another key."""
 
 
 def seal(plain: bytes, *, key: bytes, nonce: bytes) -> bytes:

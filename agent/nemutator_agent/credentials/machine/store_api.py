@@ -76,7 +76,9 @@ class StoreApi:
             )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             # Without the decoder's own words, which may quote the value.
-            return _refusal(400, "this is no secret to store", 'send {"value": "…", "rules": []}')
+            return _refusal(
+                400, "this is not a secret to store", 'send {"value": "…", "rules": []}'
+            )
         except StoredSecretError as error:
             return _refusal(400, str(error), "see `nemutator secret set --help`")
         return _json(
@@ -85,8 +87,8 @@ class StoreApi:
 
 
 def with_link_token(directory: DataDirectory) -> Middleware:
-    """For the paths of the store alone. Whoever can read the link token may enter the data directory
-    anyway."""
+    """It guards the paths of the store alone. Whoever can read the link token may enter the data
+    directory anyway."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:

@@ -12,7 +12,7 @@ from nemutator_agent.identity.rules import CallerRule, parse_rule
 MOST = 256
 MOST_RULES = 16
 LARGEST_BYTES = 64 << 10
-"""Of one value: keys, certificates and passwords are far smaller."""
+"""The limit of one value: keys, certificates and passwords are far smaller."""
 
 
 class StoredSecretError(ValueError):
@@ -70,7 +70,7 @@ def changed(
 
 
 def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
-    """For sealing only."""
+    """The plain content of the file, to be sealed and nothing else."""
     return json.dumps(
         {
             name: {
@@ -97,4 +97,4 @@ def decode(plain: bytes) -> dict[str, StoredSecret]:
             for name, fields in json.loads(plain).items()
         }
     except (AttributeError, KeyError, TypeError) as error:
-        raise ValueError(f"these are no stored secrets: {type(error).__name__}") from None
+        raise ValueError(f"these are not stored secrets: {type(error).__name__}") from None

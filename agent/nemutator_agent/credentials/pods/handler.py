@@ -38,7 +38,7 @@ as 64 of the largest secrets."""
 
 @dataclass(eq=False, slots=True)
 class PodHandler:
-    """A `CallerHandler`, and the `AdmittedCaller` of everybody whom it lets in: they are all the pod."""
+    """A `CallerHandler`, and the `AdmittedCaller` of all whom it lets in: they are all the pod."""
 
     session: VaultSession
     declarations: Declarations | DeclarationError

@@ -22,7 +22,7 @@ _LONGEST_NAME = 253
 
 
 class LearnsPodsRoot(Protocol):
-    """Somebody who must know where kubelet keeps its pods."""
+    """Needs to know where kubelet keeps its pods."""
 
     def learn(self, told: str) -> None:
         """Raises a ValueError with what to do when that is still not known."""
@@ -51,7 +51,7 @@ class PublicationsApi:
             publication = msgspec.json.decode(await request.read(), type=Publication)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             # Without the decoder's own words, which may quote a token.
-            return _refusal(400, "this is no publication", "send what publications.py describes")
+            return _refusal(400, "this is not a publication", "send what publications.py describes")
         if not _is_sound(publication):
             return _refusal(400, "a name in this publication is missing or too long", "see kubelet")
         try:
@@ -76,7 +76,7 @@ class PublicationsApi:
 def _volume(request: web.Request) -> str:
     volume = request.match_info["volume"]
     if not _VOLUME.fullmatch(volume):
-        raise web.HTTPBadRequest(text="this is no id of a volume")
+        raise web.HTTPBadRequest(text="this is not the id of a volume")
     return volume
 
 

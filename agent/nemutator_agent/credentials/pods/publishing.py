@@ -45,7 +45,7 @@ class PodPublisher:
     _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
     async def run(self) -> None:
-        """Until cancelled; then every socket is closed, and each pod stays what it is."""
+        """Serve until cancelled; then every socket is closed, and no token is revoked."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
@@ -123,7 +123,7 @@ class PodPublisher:
 
 
 def _read(publication: Publication) -> Declarations | DeclarationError:
-    """A fault is told to whoever asks on the socket: there its developer looks."""
+    """A faulty declaration is answered on the socket, where the pod's developer sees it."""
     try:
         return from_volume(publication.attributes)
     except DeclarationError as error:

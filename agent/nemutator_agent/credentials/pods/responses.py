@@ -11,7 +11,7 @@ from nemutator_agent.credentials.vault.documents import Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultSecretResponse:
-    """Fulfils the port `SecretResponse`. Many may wait for their turn at once: they share one document."""
+    """Fulfils the port `SecretResponse`. Many may wait for their turn at once, and share a document."""
 
     name: str
     document: Document

@@ -1,4 +1,4 @@
-"""In whose name Vault is asked."""
+"""The accounts in whose names Vault is asked."""
 
 from dataclasses import dataclass, field
 
@@ -20,7 +20,7 @@ class Account:
 
 
 def account(pod: PublishedPod, role: str | None, *, home: str = "") -> Account:
-    """With the role that the pod names, or the one that is named after its service account.
+    """An account with the role that the pod names, or with the one named after its service account.
 
     A namespace has no dot in its name, so no two accounts share such a role.
     """

@@ -36,7 +36,7 @@ from nemutator_agent.credentials.vault.single_flight import SingleFlight
 log = logging.getLogger(__name__)
 
 POLL_S = 2.0
-"""Between two looks at which tokens are to be renewed."""
+"""How often it is checked which tokens are due to be renewed."""
 
 RENEWALS_AT_ONCE = 4
 RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
@@ -51,7 +51,7 @@ class Reading:
     document: Document
     cached: bool = False
     stale: bool = False
-    """From before an outage that lasts: Vault could not be asked whether it still holds."""
+    """It was read before an outage that lasts: Vault could not be asked whether it still holds."""
 
 
 @dataclass(eq=False, slots=True)

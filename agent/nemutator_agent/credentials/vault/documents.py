@@ -1,4 +1,4 @@
-"""What is read from a place in Vault, kept so that nobody sees it by accident."""
+"""What Vault holds at one place, wrapped so that nobody sees it by accident."""
 
 import json
 from collections.abc import Mapping
@@ -43,7 +43,7 @@ class Document:
         return data
 
     def value(self, key: str) -> Secret | None:
-        """One of them as text; what is no text in Vault is given as JSON."""
+        """One of the values as text; a value that is not text in Vault is given as JSON."""
         data = self.data()
         if key not in data:
             return None

@@ -5,14 +5,14 @@ from typing import ClassVar, Literal
 Outage = Literal["timeout", "down", "sealed", "busy", "tls", "nonsense"]
 """timeout: no answer in time; down: no connection, or a 5xx; sealed: it answers, and cannot read its
 own storage; busy: a 429, or too many calls of our own; tls: whoever answers is not known; nonsense:
-the answer is none of Vault's."""
+the answer does not come from a Vault."""
 
 STALE_FOR: frozenset[Outage] = frozenset({"timeout", "down", "sealed", "busy"})
 """Outages during which what was read before still counts for a while. Not when somebody else
 answers in Vault's place, and never after a no of Vault's own."""
 
 UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "tls"})
-"""Outages in which nothing has happened at Vault. Of the others nobody knows."""
+"""Outages in which Vault has done nothing. In the others it may have done what it was asked."""
 
 LONGEST = 300
 
@@ -69,6 +69,6 @@ class SecretMissingError(VaultError):
 
 
 class UnsupportedSecretError(VaultError):
-    """There is something that this agent cannot hand out."""
+    """What lies at that place cannot be handed out by this agent."""
 
     kind = "unsupported"

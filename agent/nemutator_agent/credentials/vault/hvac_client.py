@@ -38,7 +38,7 @@ THREADS = 8
 """A node reads rarely: what pods declare is read at their start, and kept."""
 
 MOST_WAITING = 256
-"""For a thread. More are told at once that Vault is too slow for them."""
+"""How many calls may wait for a thread; more are refused at once as Vault being too busy."""
 
 CONNECT_S = 3.0
 LARGEST_DOCUMENT = 256 << 10
@@ -262,12 +262,12 @@ def _lease(answer: Any) -> Lease:
 
 
 def _mapping(answer: Any) -> Mapping[str, Any]:
-    """Of a redirection, hvac gives the bare response."""
+    """For a redirection, hvac returns the bare response."""
     if isinstance(answer, requests.Response) and answer.is_redirect:
         why = (
             "the answer leads to another address, as of a standby that cannot forward to its active"
         )
         raise VaultUnavailableError("nonsense", f"{why} node; it is not followed with a token")
     if not isinstance(answer, Mapping):
-        raise VaultUnavailableError("nonsense", "the answer is none of Vault's")
+        raise VaultUnavailableError("nonsense", "the answer does not come from a Vault")
     return answer

@@ -6,13 +6,13 @@ from nemutator_common.secret import Secret
 
 RENEW_AT = 2 / 3
 JITTER = 0.1
-"""Of the time until then, half to each side: pods that started together do not renew together."""
+"""A share of the time until then, half to each side: pods that started together renew apart."""
 
 MARGIN_S = 2.0
 """A token that ends sooner is not used any more: the call takes time, too."""
 
 LONGEST_S = 86_400.0
-"""Also for a token that never ends (Vault says 0): to look at it once a day costs nothing."""
+"""Holds for a token that never ends (Vault says 0), too: renewing it once a day costs nothing."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class HeldLease:
 
 
 def lasts_s(lease: Lease) -> float:
-    """From when it was given."""
+    """How long it lasts from when it was given."""
     return min(lease.ttl_s, LONGEST_S) if lease.ttl_s > 0 else LONGEST_S
 
 

@@ -33,10 +33,10 @@ log = logging.getLogger(__name__)
 
 NAME = "ledger"
 PART = "ledger"
-"""In what `/readyz` says."""
+"""Its name in `/readyz`."""
 
 LARGEST_FILE = 64 << 20
-"""No ledger of ours: `MOST_TOKENS` of the largest size are half of it."""
+"""A larger file is not a ledger of ours: `MOST_TOKENS` of the largest size are half of it."""
 
 COMPACT_BYTES = 256 << 10
 """A file that has grown to this, and to twice what it comes to, is written anew."""
@@ -55,7 +55,7 @@ class LedgerFile:
     _compact_at: int = field(default=0, init=False)
     _entries: LedgerEntries = field(init=False)
     unfinished: tuple[LoginIntent, ...] = field(init=False)
-    """Logins of the last life that may have left a token which nobody knows. They are said once: the
+    """Logins of the last life that may have left a token which nobody knows. They are logged once: the
     next life has nothing to add."""
     left: tuple[LedgerToken, ...] = field(init=False)
     """Tokens of the last life."""

@@ -1,7 +1,8 @@
 """What is written down about Vault tokens, so that a restart neither loses nor repeats one.
 
-A record is an `LoginIntent` before each login, a `LedgerToken` after it and before the token is used, `TokenRenewed`
-with each of its renewals, and `TokenRevoked` when Vault has revoked it. All of one login have its number.
+A record is a `LoginIntent` before each login, a `LedgerToken` after it and before the token is used,
+`TokenRenewed` with each of its renewals, and `TokenRevoked` when Vault has revoked it. All of one
+login have its number.
 In a file, each has its length and its CRC-32 in front of it: a torn or damaged end is seen.
 """
 
@@ -21,10 +22,10 @@ LARGEST = 16 << 10
 """Bytes of one record: names of a pod and a token, with room to spare."""
 
 MOST_TOKENS = 2048
-"""More than the volumes of a node and the revocations that wait."""
+"""A node has fewer volumes and waiting revocations together."""
 
 MOST_INTENTS = 256
-"""Without an answer of Vault. Each is one login of an outage; what came of it ends by itself."""
+"""Logins without an answer, one for each that an outage cut off; a token of theirs ends by itself."""
 
 _HEAD = struct.Struct(">II")
 
@@ -42,7 +43,7 @@ class LedgerToken(msgspec.Struct, frozen=True, tag="token", forbid_unknown_field
     token: Secret
     expires_at: float
     ttl_s: float
-    """As Vault said it."""
+    """The time that Vault gave it."""
     renewable: bool
 
 
@@ -65,7 +66,7 @@ class LedgerEntries:
     """What a row of records comes to, in the order of the logins."""
 
     intents: dict[int, LoginIntent] = field(default_factory=dict)
-    """Of which it is not known whether Vault gave a token."""
+    """Logins of which it is not known whether Vault gave a token."""
     tokens: dict[int, LedgerToken] = field(default_factory=dict)
     last: int = 0
 
@@ -125,7 +126,7 @@ def held_of(token: LedgerToken, *, now: float, monotonic: float, roll: float) ->
 
 
 def encoded(record: Record) -> bytes:
-    """With its length and its CRC-32; a ValueError when it is too large."""
+    """The record with its length and its CRC-32; a ValueError when it is too large."""
     body = _ENCODER.encode(record)
     if len(body) > LARGEST:
         raise ValueError(f"a record of {len(body)} bytes")
@@ -137,7 +138,7 @@ def all_encoded(records: Iterable[Record]) -> bytes:
 
 
 def read(content: bytes) -> tuple[LedgerEntries, int]:
-    """What is written in *content*, and how many of its bytes at the end say nothing."""
+    """What is written in *content*, and how many of its bytes at the end cannot be read."""
     entries, at = LedgerEntries(), 0
     while at + _HEAD.size <= len(content):
         length, checksum = _HEAD.unpack_from(content, at)

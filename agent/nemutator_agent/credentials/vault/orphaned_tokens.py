@@ -18,7 +18,7 @@ log = logging.getLogger(__name__)
 
 
 POLL_S = 5.0
-"""Between two looks at what is left of pods: their tokens are to be gone within 30 s of their end."""
+"""How often it is checked which pods have ended: their tokens must be gone within 30 s of that."""
 
 
 @dataclass(eq=False, slots=True)
@@ -56,7 +56,7 @@ class OrphanedTokens:
         return self._held(token)
 
     async def run(self) -> None:
-        """Until cancelled, though all is done after the waiting."""
+        """Run until cancelled, although all work is done after the waiting."""
         self._log_recovered()
         self._revoke(self._superseded, "superseded")
         until = self.process.clock.monotonic() + self.wait_s

@@ -17,7 +17,7 @@ class SingleFlight(Generic[T]):
     _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
     async def run(self) -> None:
-        """Until cancelled; what is under way then is cancelled, too."""
+        """Run until cancelled; calls that are under way then are cancelled, too."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
@@ -43,7 +43,7 @@ class SingleFlight(Generic[T]):
             result = await work()
         except Exception as error:  # noqa: BLE001 - it belongs to those who wait
             flight.set_exception(error)
-            # Looked at once, because perhaps nobody waits any more.
+            # Retrieved here, because perhaps nobody waits for it any more.
             flight.exception()
         except BaseException:
             flight.cancel()

@@ -20,7 +20,7 @@ _BUILD_ID = 3
 
 
 def build_id(image: Image) -> str:
-    """In hexadecimal digits, empty when there is none. Go's own id is another, and not meant."""
+    """The id in hexadecimal digits, empty when there is none. Go's own build id is something else."""
     section = image.elf.section(_SECTION)
     places = [] if section is None else [(section.offset, section.size)]
     notes = (one for one in image.elf.segments if one.kind == _PT_NOTE)

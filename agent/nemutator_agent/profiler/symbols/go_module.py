@@ -43,7 +43,7 @@ class Module:
 
 
 def find(image: Image, table: GoTable) -> Module | None:
-    """None when there is none that agrees with the table in every word that they share."""
+    """None when no candidate agrees with the table in every word that they share."""
     address = table.address
     if address is None:
         return None

@@ -53,7 +53,7 @@ class Effort:
 
 
 class Image:
-    """An ELF file; raises NotElfError when it is none."""
+    """An ELF file; raises NotElfError when it is not one."""
 
     def __init__(self, read_at: ReadAt) -> None:
         self._file = read_at
@@ -67,7 +67,7 @@ class Image:
         )
 
     def read(self, offset: int, size: int) -> bytes:
-        """At most *size* bytes, fewer at the end of the file."""
+        """Read at most *size* bytes, fewer at the end of the file."""
         if offset < 0 or size <= 0:
             return b""
         number, within = divmod(offset, BLOCK)

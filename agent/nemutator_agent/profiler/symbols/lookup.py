@@ -1,4 +1,4 @@
-"""Answering questions about one file; runs in the worker, on whatever it is handed."""
+"""Answers questions about one file; runs in the worker, on any file it is given."""
 
 from collections.abc import Iterator
 
@@ -119,7 +119,7 @@ class Executable:
 
 
 def kernel(read_at: ReadAt, question: SymbolQuestion) -> SymbolAnswer:
-    """From the kernel's list of symbols."""
+    """Answer from the kernel's list of symbols."""
     wanted = sorted(set(question.places))
     notes: tuple[Note, ...] = ()
     named: dict[int, Frame] = {}

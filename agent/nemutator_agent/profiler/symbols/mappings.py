@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 MOST_MAPPINGS = 16_384
-"""Of code, in one process; the kernel allows 65 530 mappings of all kinds."""
+"""Mappings of code in one process; the kernel allows 65 530 of all kinds."""
 
 LARGEST = 16 << 20
-"""Of the file: a path may have four thousand bytes, and a process may make them all that long."""
+"""The limit of the file: a path may have 4096 bytes, and a process may make all of them that long."""
 
 _DELETED = " (deleted)"
 _LONGEST_NAME = 64
@@ -25,7 +25,7 @@ class Mapping:
     inode: int
     """0 where no file is mapped."""
     path: str
-    """As the kernel shows it to us: only to be shown, never to be opened."""
+    """The path as the kernel shows it to us: it may be shown, and is never opened."""
 
     @property
     def shown_path(self) -> str:
@@ -40,7 +40,7 @@ class Mapping:
 
 
 class Mappings:
-    """Of a process, as long as it runs the program that *image* says; 0 when that is not known."""
+    """The mappings of a process while it runs the program *image*; 0 when that is not known."""
 
     def __init__(self, mappings: Iterable[Mapping], *, image: int = 0) -> None:
         self._image = image
@@ -64,7 +64,7 @@ class Mappings:
 
 
 def parse(content: bytes, *, image: int = 0) -> Mappings:
-    """Only what can be executed; a line that is none is left out."""
+    """Only what can be executed; a line that cannot be read is left out."""
     found: list[Mapping] = []
     for line in content.split(b"\n"):
         mapping = _mapping(line)

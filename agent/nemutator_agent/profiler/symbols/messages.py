@@ -15,7 +15,7 @@ from nemutator_common.profiles.model import Frame, FrameKind
 from nemutator_agent.inspection.failures import InvalidAnswerError
 
 MOST_ADDRESSES = 512
-"""In one question."""
+"""The most of one question."""
 
 LARGEST_QUESTION = 64 << 10
 LARGEST_ANSWER = 8 << 20
@@ -47,10 +47,10 @@ class SymbolAnswer:
     depths: tuple[int, ...] = ()
     """-1 where it is not known."""
     text: tuple[int, int] | None = None
-    """Of a Go program: where its code begins and ends, as offsets in the file."""
+    """Where the code of a Go program begins and ends, as offsets in the file."""
     notes: tuple[Note, ...] = field(default=())
     build_id: str = ""
-    """In hexadecimal digits."""
+    """Hexadecimal digits."""
     shift: int = 0
     """How much more than their places in the file the addresses of its code are."""
 

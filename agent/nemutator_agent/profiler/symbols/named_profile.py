@@ -1,4 +1,4 @@
-"""From addresses with names to a profile: the order of frames, and the caller that was lost.
+"""Makes a profile of addresses with names: the order of frames, and the caller that was lost.
 
 A function that sets up no frame of its own hides its caller from who walks along frame pointers. The
 caller's address is then one of the words at the stack pointer; which one, Go's tables know.

@@ -9,7 +9,7 @@ Symbol = TypeVar("Symbol")
 
 
 class Nearest(Generic[Address, Symbol]):
-    """Of all symbols only one for each wanted address is kept, however many there are."""
+    """Keeps only one symbol for each wanted address, however many are offered."""
 
     def __init__(self, wanted: Sequence[Address]) -> None:
         """*wanted* is sorted and without twins."""
@@ -24,7 +24,7 @@ class Nearest(Generic[Address, Symbol]):
                 self._best[place] = (address, symbol)
 
     def found(self) -> list[tuple[Address, Symbol] | None]:
-        """For each wanted address, the symbol that begins last at or before it."""
+        """The symbol for each wanted address: the one that begins last at or before it."""
         last = None
         found = []
         for best in self._best:

@@ -26,7 +26,7 @@ MOST_FUNCTIONS = 1 << 20
 """kubelet has 67 thousand."""
 
 _MOST_TABLES = 32
-"""Of values, and of data, for one function. There are a dozen."""
+"""Tables of values, and of data, for one function. There are a dozen."""
 
 _TOO_OLD = {0xFFFFFFFB: "Go 1.15 or older", 0xFFFFFFFA: "Go 1.16 or 1.17"}
 _GO_118, _GO_120 = 0xFFFFFFF0, 0xFFFFFFF1
@@ -191,7 +191,7 @@ class GoTable:
                 end += run * self.quantum
                 if distance < end:
                     if not -_LARGEST_VALUE <= value < _LARGEST_VALUE:
-                        raise DamagedError("a value is none")
+                        raise DamagedError("a value cannot be read")
                     return value
         finally:
             self.image.effort.spend(at + 16)

@@ -1,4 +1,4 @@
-"""AddressNames for the addresses of a whole profile: which file each lies in, and what the worker says of it.
+"""Names for the addresses of a whole profile: which file each lies in, and what the worker says of it.
 
 What was learnt of a file is kept by what that file was when it was open, so that the next profile of
 the same program asks little. A file that makes the worker fail is asked nothing more in this one.
@@ -52,11 +52,11 @@ MOST_CACHED = 8192
 """Places with their frames: some 4 MiB. A profile has about two thousand."""
 MOST_FILES = 512
 MOST_PLACES = 100_000
-"""In one profile: what comes after has no names. Busy ones have some thousands."""
+"""The limit of one profile: further places get no names. Busy profiles have some thousands."""
 LONGEST_S = 60.0
-"""For the names of one profile. A true one takes a second; many files may lie, each a little."""
+"""Time for the names of one profile. A real one takes a second; forged files each take a little."""
 MOST_FAILURES = 3
-"""Of the worker, in one profile. Each may take as long as its deadline."""
+"""Failures of the worker in one profile. Each may take as long as its deadline."""
 
 GONE = Frame("[gone]")
 HIDDEN = Frame("[hidden]")
@@ -70,7 +70,7 @@ class OpenFile:
 
 
 class MappedFiles(Protocol):
-    """All raise ProcessGoneError, HiddenFileError and FileSystemStuckError; who opens a file closes it."""
+    """All raise ProcessGoneError, HiddenFileError or FileSystemStuckError; who opens a file closes it."""
 
     async def mappings(self, pid: int) -> Mappings: ...
 
@@ -149,7 +149,7 @@ class WorkerSymboliser:
             session = _Session(raw)
             try:
                 async with asyncio.timeout(self.longest_s):
-                    # The kernel first: it tells the truth, and soon.
+                    # The kernel first: it answers truthfully and soon.
                     await self._kernel(session)
                     for task in sorted(session.tasks):
                         await self._process(session, task)
