@@ -30,6 +30,7 @@ class ExitCode(enum.IntEnum):
     DATABASE = 7, "the database is damaged, or from a newer version"
     CHILD_DIED = 8, "a process that `nemutator up` supervises cannot be kept running"
     UNREACHABLE = 9, "no controller answers, or it does not accept this caller"
+    NO_SPACE = 10, "nothing can be stored: a disk is full; the message names the directory"
     INTERNAL = 70, "a defect of nemutator itself; the log has the traceback"
 
 

@@ -1,5 +1,6 @@
 """Replaces a file in one step, wherever a process of ours keeps something in one."""
 
+import errno
 import os
 from pathlib import Path
 
@@ -25,6 +26,11 @@ def replace_file(path: Path, content: bytes, *, durable: bool) -> None:
         raise
     if durable:
         _sync_directory(path.parent)
+
+
+def no_space(error: OSError) -> bool:
+    """Whether only more room on the disk, or a larger quota, helps."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def _sync_directory(path: Path) -> None:

@@ -1,7 +1,11 @@
 """Answers in JSON, the same for every endpoint of the brain."""
 
+from http import HTTPStatus
+
 import msgspec
 from aiohttp import web
+
+RETRY_AFTER_S = "5"
 
 
 def answer(document: object, *, status: int = 200) -> web.Response:
@@ -22,6 +26,14 @@ def unless_known(request: web.Request, document: object, *, tag: str) -> web.Res
     known = any(one.value == tag for one in request.if_none_match or ())
     response = web.Response(status=304) if known else answer(document)
     response.headers["ETag"] = f'W/"{tag}"'
+    return response
+
+
+def unavailable(what: str, remedy: str, *, full: bool = False) -> web.Response:
+    """The same question may be answered later; *full*: once somebody has made room on a disk."""
+    status = HTTPStatus.INSUFFICIENT_STORAGE if full else HTTPStatus.SERVICE_UNAVAILABLE
+    response = refusal(status, what, remedy)
+    response.headers["Retry-After"] = RETRY_AFTER_S
     return response
 
 

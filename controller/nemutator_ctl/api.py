@@ -76,6 +76,8 @@ def _refusal(status: int, document: object) -> OperatorError:
     remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
     if status == HTTPStatus.BAD_REQUEST:
         return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
+    if status == HTTPStatus.INSUFFICIENT_STORAGE:
+        return OperatorError(what, remedy=remedy, code=ExitCode.NO_SPACE)
     if status in _NO:
         return OperatorError(what, remedy=remedy, code=ExitCode.FAILED)
     return OperatorError(

@@ -22,6 +22,7 @@ def test_the_documented_numbers_do_not_move() -> None:
         "DATABASE": 7,
         "CHILD_DIED": 8,
         "UNREACHABLE": 9,
+        "NO_SPACE": 10,
         "INTERNAL": 70,
     }
 

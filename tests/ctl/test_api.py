@@ -46,6 +46,7 @@ def test_questions_are_what_they_say() -> None:
         (429, ExitCode.FAILED),
         (302, ExitCode.UNREACHABLE),
         (500, ExitCode.UNREACHABLE),
+        (507, ExitCode.NO_SPACE),
     ],
 )
 def test_a_no_has_its_reason_its_remedy_and_its_code(status: int, code: ExitCode) -> None:

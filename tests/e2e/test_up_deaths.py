@@ -10,6 +10,7 @@ import urllib.request
 from pathlib import Path
 
 import pytest
+from nemutator_common.errors import ExitCode
 
 from tests.e2e.standing import (
     DRAIN_S,
@@ -202,9 +203,15 @@ def test_a_disk_that_fills_up_is_named_survived_and_recovered_from(tmp_path: Pat
         )
         assert up.run("topology").code == 0
         assert up.api("/api/v1/topology").document["nodes"][0]["stale"] is False
+        assert str(up.data_dir) in up.api("/readyz").text
+        asked = up.run("profile", f"pid:{up.children()['brain']}")
+        assert asked.code == ExitCode.NO_SPACE, asked.stderr
+        assert str(up.data_dir) in asked.stderr
+        assert not list(up.data_dir.rglob("*.new"))
         ballast.unlink()
         up.wait_until(lambda: up.ready("brain"), "ready again", within_s=START_S)
         wait_until_reported(up, time.time(), "a report after")
         up.wait_until(lambda: up.ready("observe"), "observe ready again", within_s=START_S)
         assert up.family() == family, "nobody died of it"
         assert "Traceback" not in up.said()
+        assert up.said().count("database_recovered") == 1

@@ -47,7 +47,12 @@ def early_response(status: HTTPStatus, error: str, *, error_details: ErrorDetail
 
 
 def operator_error_response(error: OperatorError) -> web.Response:
-    status = 400 if error.code in _CALLERS_MISTAKES else 503
+    if error.code is ExitCode.NO_SPACE:
+        status = HTTPStatus.INSUFFICIENT_STORAGE
+    elif error.code in _CALLERS_MISTAKES:
+        status = HTTPStatus.BAD_REQUEST
+    else:
+        status = HTTPStatus.SERVICE_UNAVAILABLE
     return error_response(status, error.what, remedy=error.remedy)
 
 

@@ -13,7 +13,6 @@ from sqlalchemy import Connection
 from sqlalchemy.exc import DBAPIError
 
 from nemutator_controller.database.failures import (
-    EXPLANATIONS,
     StoreUnavailableError,
     reason_of,
 )
@@ -52,6 +51,8 @@ class Database:
         self._engines = open_sqlite(path, largest_bytes=largest_bytes)
         self._make_room = make_room
         self._process = process
+        self._directory = path.parent
+        self._failing = False
         self._writer = JobThreads("database writer", count=1, length=LONGEST_QUEUE)
         self._readers = JobThreads("database reader", count=READERS, length=LONGEST_QUEUE)
 
@@ -68,9 +69,14 @@ class Database:
             self._process.meter.count(
                 names.DATABASE_FAILURES, operation="write", reason=failure.reason
             )
-            self._process.readiness.fail(READINESS, EXPLANATIONS[failure.reason])
+            self._failing = True
+            self._process.readiness.fail(READINESS, str(failure))
             raise
-        self._process.readiness.pass_(READINESS)
+        if self._failing:
+            self._failing = False
+            self._process.readiness.pass_(READINESS)
+            # As loud as the failure: whoever read of that must read of its end, too.
+            log.warning("database_recovered", {names.PATH: self._directory})
         if given_up:
             self._process.meter.count(names.HISTORY_DROPPED, given_up, reason="full")
         return result
@@ -105,7 +111,7 @@ class Database:
         except DBAPIError as error:
             reason = reason_of(error.orig)
             log.warning("database_failed", {names.REASON: reason, names.ERROR: error.orig})
-            raise StoreUnavailableError(reason) from error
+            raise StoreUnavailableError(reason, self._directory) from error
 
     def _write(self, job: Job[T]) -> tuple[T, int]:
         """What *job* returned, and how many points of history it took to make room for it."""

@@ -1,11 +1,12 @@
 """Why the database did not do what it was asked, in few words that a metric can carry."""
 
+from pathlib import Path
 from typing import Literal
 
 Reason = Literal["full", "busy", "read_only", "io", "damaged", "queue_full", "deadline", "other"]
 
 EXPLANATIONS: dict[Reason, str] = {
-    "full": "no space left: nothing is stored until there is",
+    "full": "no space left on the disk of {}: nothing is stored until there is",
     "busy": "another program holds a lock on it",
     "read_only": "it cannot be written any more",
     "io": "reading or writing it failed",
@@ -18,13 +19,13 @@ EXPLANATIONS: dict[Reason, str] = {
 AGAIN = "ask again later: asking twice does no harm"
 
 REMEDIES: dict[Reason, str] = {
-    "full": "make room on the disk of the data directory, then ask again",
+    "full": "make room on the disk of {}, then ask again",
     "busy": "end that program (an open sqlite3 shell?), then ask again",
     "read_only": "let the controller write its data directory again, then ask again",
-    "io": "check the disk of the data directory, then ask again",
+    "io": "check the disk of {}, then ask again",
     "damaged": "stop nemutator, move the database away, start again",
 }
-"""For those that a person must mend; the rest passes by itself."""
+"""For those that a person must mend; the rest passes by itself. Braces stand for the directory."""
 
 # By SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
 _REASONS: dict[str, Reason] = {
@@ -43,10 +44,16 @@ _REASONS: dict[str, Reason] = {
 class StoreUnavailableError(Exception):
     """Nothing was stored, or that is not known: ask again later, storing twice is harmless."""
 
-    def __init__(self, reason: Reason) -> None:
-        super().__init__(EXPLANATIONS[reason])
+    def __init__(self, reason: Reason, directory: Path | None = None) -> None:
+        where = directory or "the data directory"
+        super().__init__(EXPLANATIONS[reason].format(where))
         self.reason = reason
-        self.remedy = REMEDIES.get(reason, AGAIN)
+        self.remedy = REMEDIES.get(reason, AGAIN).format(where)
+
+    @property
+    def full(self) -> bool:
+        """Whether only more room on the disk helps."""
+        return self.reason == "full"
 
 
 def reason_of(error: BaseException | None) -> Reason:

@@ -8,7 +8,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal
+from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.grants.ports import GrantsView
 
@@ -51,7 +51,7 @@ class GrantsApi:
         try:
             found = await items(request.query.get("namespace") or None, limit)
         except StoreUnavailableError as failure:
-            return refusal(503, f"no answer: {failure}", "ask again later")
+            return unavailable(f"no answer: {failure}", failure.remedy, full=failure.full)
         head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self.process.clock.now()}
         return answer({**head, "items": found})
 

@@ -13,7 +13,7 @@ from nemutator_common.wire import TOMBSTONES_PATH, TombstoneSnapshot
 
 from nemutator_controller.access.gates import CALLER
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal, unless_known
+from nemutator_controller.answers import answer, refusal, unavailable, unless_known
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.journal import documents
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
@@ -157,9 +157,8 @@ def explained(handler: Handler, asked: str) -> Handler:
             return refusal(409, str(error), "change what it names, then ask again")
         except (UnreachableError, StoreUnavailableError) as error:
             who = "the database: " if isinstance(error, StoreUnavailableError) else ""
-            response = refusal(503, f"{asked} was not finished: {who}{error}", error.remedy)
-            response.headers["Retry-After"] = "5"
-            return response
+            what = f"{asked} was not finished: {who}{error}"
+            return unavailable(what, error.remedy, full=error.full)
 
     return explaining
 

@@ -18,7 +18,7 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from nemutator_common import names
-from nemutator_common.files import replace_file
+from nemutator_common.files import no_space, replace_file
 
 from nemutator_controller.database.failures import REMEDIES
 from nemutator_controller.journal.live_objects import (
@@ -53,7 +53,6 @@ IN_THE_WAY = frozenset(
 )
 """Of these failures a person must remove the cause: no disk is at fault."""
 
-FULL = frozenset({errno.ENOSPC, errno.EDQUOT})
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _KIND = re.compile(r"[A-Z][A-Za-z]{0,62}")
@@ -113,8 +112,9 @@ class FileObjects:
             where = error.filename2 or error.filename
             if error.errno in IN_THE_WAY and where is not None:
                 raise _in_the_way(Path(os.fsdecode(where)), why) from error
-            remedy = REMEDIES["full" if error.errno in FULL else "io"]
-            raise UnreachableError(f"the data directory's objects: {why}", remedy=remedy) from error
+            full = no_space(error)
+            remedy = REMEDIES["full" if full else "io"].format(self._root)
+            raise UnreachableError(f"{self._root}: {why}", remedy=remedy, full=full) from error
 
     def _alone(self, work: Callable[[], T]) -> T:
         with self._turn:

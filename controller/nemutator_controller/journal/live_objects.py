@@ -26,8 +26,12 @@ class ObjectRefusedError(Exception):
 
 
 class UnreachableError(Exception):
-    """The API server, or the disk, does not answer now; *remedy*: what a person must do about it."""
+    """The API server, or the disk, does not answer now; *remedy*: what a person must do about it.
 
-    def __init__(self, what: str, *, remedy: str = AGAIN) -> None:
+    *full*: only more room on a disk helps.
+    """
+
+    def __init__(self, what: str, *, remedy: str = AGAIN, full: bool = False) -> None:
         super().__init__(what)
         self.remedy = remedy
+        self.full = full

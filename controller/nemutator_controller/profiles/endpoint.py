@@ -11,7 +11,7 @@ from nemutator_common.profiles import flamegraph, folded, pprof
 from nemutator_common.profiles.model import Profile as NamedProfile
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal
+from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.api_requests import InvalidProfileRequestError, decode, locate
@@ -171,6 +171,4 @@ def _no_such() -> web.Response:
 
 
 def _unavailable(failure: StoreUnavailableError) -> web.Response:
-    response = refusal(503, f"the database: {failure}", "ask again later")
-    response.headers["Retry-After"] = "5"
-    return response
+    return unavailable(f"the database: {failure}", failure.remedy, full=failure.full)

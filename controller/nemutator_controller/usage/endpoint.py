@@ -7,7 +7,7 @@ from aiohttp import web
 from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal
+from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.usage.ports import HistoryStore
 
@@ -35,7 +35,7 @@ class HistoryApi:
         try:
             series = await self.store.series(node, since=since)
         except StoreUnavailableError as failure:
-            return refusal(503, f"no history: {failure}", "ask again later")
+            return unavailable(f"no history: {failure}", failure.remedy, full=failure.full)
         if series is None:
             return refusal(404, "no such node", "name one that /api/v1/topology lists")
         return answer(series)

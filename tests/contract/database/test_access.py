@@ -1,5 +1,6 @@
 """The database under a running brain."""
 
+import logging
 import sqlite3
 import threading
 from functools import partial
@@ -58,7 +59,10 @@ async def test_a_full_database_gives_up_its_oldest_points_for_new_ones(tmp_path:
     assert not readiness.problems()
 
 
-async def test_a_full_one_without_anything_old_says_so_and_recovers(tmp_path: Path) -> None:
+async def test_a_full_one_without_anything_old_says_so_and_recovers_once(
+    tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
     meter, readiness = MemoryMeter(), Readiness()
 
     def much(connection: Connection) -> None:
@@ -71,9 +75,11 @@ async def test_a_full_one_without_anything_old_says_so_and_recovers(tmp_path: Pa
             await database.write(much)
         assert failure.value.reason == "full"
         assert meter.value(names.DATABASE_FAILURES, operation="write", reason="full") == 1
-        assert "space" in readiness.problems()["database"]
-        await database.write(partial(point, at=1))
+        assert f"no space left on the disk of {tmp_path}" in readiness.problems()["database"]
+        for at in range(2):
+            await database.write(partial(point, at=at))
         assert not readiness.problems()
+    assert [record.message for record in caplog.records].count("database_recovered") == 1
 
 
 @pytest.mark.slow

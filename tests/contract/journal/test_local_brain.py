@@ -295,7 +295,7 @@ async def test_without_space_it_is_said_what_was_not_finished_and_to_make_room()
         raise StoreUnavailableError("full")
 
     response = await explained(full, "rollback")(cast("web.Request", None))
-    assert response.status == 503
+    assert response.status == 507
     said = json.loads(str(response.text))
     assert said["error"].startswith("rollback was not finished: the database: no space left")
     assert said["remedy"].startswith("make room")

@@ -1,4 +1,5 @@
 import sqlite3
+from pathlib import Path
 
 import pytest
 from nemutator_controller.database.failures import (
@@ -38,10 +39,14 @@ def test_an_error_of_another_kind_is_other() -> None:
 def test_every_reason_can_be_explained() -> None:
     for reason, explanation in EXPLANATIONS.items():
         error = StoreUnavailableError(reason)
-        assert str(error) == explanation
-        assert error.remedy == REMEDIES.get(reason, AGAIN)
+        assert str(error) == explanation.format("the data directory")
+        assert error.remedy == REMEDIES.get(reason, AGAIN).format("the data directory")
 
 
-def test_who_finds_no_space_is_told_to_make_room() -> None:
-    assert "make room" in StoreUnavailableError("full").remedy
+def test_who_finds_no_space_is_told_where_to_make_room() -> None:
+    full = StoreUnavailableError("full", Path("/srv/{data}"))
+    assert str(full).startswith("no space left on the disk of /srv/{data}")
+    assert full.remedy.startswith("make room on the disk of /srv/{data}")
+    assert full.full
+    assert not StoreUnavailableError("busy").full
     assert "ask again later" in StoreUnavailableError("deadline").remedy

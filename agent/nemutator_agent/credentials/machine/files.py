@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.files import replace_file
+from nemutator_common.files import no_space, replace_file
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.machine.seal import KEY_BYTES, NONCE_BYTES, SealError, seal, unseal
@@ -64,8 +64,8 @@ class SecretFiles:
         except OSError as error:
             raise OperatorError(
                 f"the secret was not stored: {self._sealed}: {error.strerror}",
-                remedy="make room on the disk of the data directory, and see that it is writable",
-                code=ExitCode.DATA_DIRECTORY,
+                remedy=f"make room on the disk of {self._sealed.parent}, and see that it is writable",
+                code=ExitCode.NO_SPACE if no_space(error) else ExitCode.DATA_DIRECTORY,
             ) from error
 
 
