@@ -124,11 +124,11 @@ def clean(directory: Path) -> None:
 
 def marked(directory: Path) -> Iterator[int]:
     """Processes that have the run's name in their environment or work in it, not this one."""
-    for entry in os.scandir("/proc"):
-        if entry.name.isdigit() and int(entry.name) != os.getpid():
+    for name in os.listdir("/proc"):
+        if name.isdigit() and int(name) != os.getpid():
             with contextlib.suppress(OSError):
-                if run_of(Path(entry.path)) == directory:
-                    yield int(entry.name)
+                if run_of(Path("/proc", name)) == directory:
+                    yield int(name)
 
 
 def run_of(process: Path) -> Path | None:

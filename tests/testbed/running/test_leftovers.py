@@ -67,8 +67,9 @@ def test_a_daemon_dies_with_the_process_that_started_it(abandoned: tuple[Path, i
 
 
 def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, int]) -> None:
-    directory, _ = abandoned
+    directory, daemon = abandoned
     assert directory in leftovers.dead_runs()
+    until(lambda: not alive([daemon]), "the daemon has ended", within_s=60)
     (escaped,) = leftovers.marked(directory)
     with running() as run:
         assert run.directory != directory
