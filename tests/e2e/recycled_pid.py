@@ -1,6 +1,7 @@
 """Run in a pid namespace of its own: who connected has ended, and its number is somebody else's.
 
-Prints, for each way of holding on to a caller, the step at which the impostor was refused.
+Prints, for each way of holding on to a caller, or for those that are named, the step at which the
+impostor was refused.
 """
 
 import os
@@ -17,8 +18,8 @@ HOLDS: dict[str, Hold] = {"SO_PEERPIDFD": by_connection, "pidfd_open": by_number
 
 
 def main() -> int:
-    for name, hold in HOLDS.items():
-        print(name, refused_at(hold))
+    for name in sys.argv[1:] or HOLDS:
+        print(name, refused_at(HOLDS[name]))
     return 0
 
 

@@ -19,6 +19,8 @@ from tests.testbed.parts import redis as parts_redis
 from tests.testbed.parts import vault as parts_vault
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.parts.machine import machine as parts_machine
+from tests.testbed.parts.machine.machine import Machine
 from tests.testbed.parts.node import node as parts_node
 from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.postgres import Postgres
@@ -122,3 +124,10 @@ def prometheus(testbed_run: Run) -> Prometheus:
     """Without anything to scrape: a test says what."""
     with skipped_when_missing():
         return parts_prometheus.begin(testbed_run)
+
+
+@pytest.fixture(scope="session")
+def machine(testbed_run: Run) -> Machine:
+    """Another machine, of Linux 6.1 with control groups of version 2."""
+    with skipped_when_missing():
+        return parts_machine.begin(testbed_run, "6.1")

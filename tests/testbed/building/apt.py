@@ -87,6 +87,15 @@ class Apt:
         except LookupError as missing:
             raise MissingPartError(str(missing)) from missing
 
+    def first_dependency(self, name: str) -> Package:
+        """What a package stands for that holds nothing itself: the newest kernel of a version."""
+        depends = self._read("apt-cache", "depends", "--important", name)
+        try:
+            wanted = apt_answers.first_dependency(depends, name)
+        except LookupError as missing:
+            raise MissingPartError(str(missing)) from missing
+        return next(package for package in self.closure([wanted]) if package.name == wanted)
+
     def _resolved(self, name: str) -> str:
         if "*" not in name:
             return name

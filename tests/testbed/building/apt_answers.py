@@ -54,6 +54,13 @@ def recommended_version(depends: str, pattern: str) -> str:
     raise LookupError(f"apt knows no version of {pattern}")
 
 
+def first_dependency(depends: str, name: str) -> str:
+    """The package that `apt-cache depends` names first; LookupError when *name* needs none."""
+    if found := re.search(rf"^\s*Depends: ({NAME.pattern})$", depends, re.MULTILINE):
+        return found[1]
+    raise LookupError(f"apt knows nothing that {name} stands for")
+
+
 def mirror(targets: str, codename: str) -> str:
     """Where the machine itself gets the packages of *codename*; LookupError when that is nowhere.
 

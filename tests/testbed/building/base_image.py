@@ -1,7 +1,7 @@
 """The smallest Debian as an OCI archive, for Dockerfiles on a machine that has no registry."""
 
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.testbed.building import apt, commands, made, unpacked
@@ -42,7 +42,8 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             ) from failed
 
 
-def bootstrap(tools: Path, mirror: str, scratch: Path) -> Path:
+def bootstrap(tools: Path, mirror: str, scratch: Path, *, include: Sequence[str] = ()) -> Path:
+    """The smallest system, with the packages *include* and what they depend on."""
     machine = made.this_machine()
     root = scratch / "root"
     keyring = Path(f"/usr/share/keyrings/{machine.distribution}-archive-keyring.gpg")
@@ -50,6 +51,7 @@ def bootstrap(tools: Path, mirror: str, scratch: Path) -> Path:
         [
             tools / "usr/sbin/debootstrap", "--variant=minbase",
             f"--arch={machine.architecture}", f"--keyring={keyring}", "--force-check-gpg",
+            *([f"--include={','.join(include)}"] if include else []),
             machine.codename, root, mirror,
         ],
         log=scratch / "debootstrap.log",

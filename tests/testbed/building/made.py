@@ -4,12 +4,29 @@ import platform
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.testbed.building import recipes
+from tests.testbed.building import recipes, requirements
 from tests.testbed.building.cache import Cache, MissingPartError, directory
 from tests.testbed.building.recipes import DEBIAN_GROUPS, GO_INPUTS, Machine, Recipe
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
-TOOLCHAIN_LOCK = Path(__file__).parents[3] / "requirements" / "go.txt"
+REQUIREMENTS = Path(__file__).parents[3] / "requirements"
+TOOLCHAIN_LOCK = REQUIREMENTS / "go.txt"
+
+# What tests need that run inside of a guest; these and nothing that they pull in.
+GUEST_TEST_PACKAGES = frozenset(
+    {
+        "attrs",
+        "hypothesis",
+        "iniconfig",
+        "packaging",
+        "pluggy",
+        "pygments",
+        "pytest",
+        "pytest-asyncio",
+        "pytest-timeout",
+        "sortedcontainers",
+    }
+)
 
 # As Debian and Go name what the kernel calls otherwise.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
@@ -37,6 +54,26 @@ def base_image() -> Path:
 
 def base_image_name() -> str:
     return recipes.base_image_name(_with_codename("base-image"))
+
+
+def guest() -> Path:
+    """A folder with `disk.img`, and `vmlinuz-N` and `initramfs-N` for each kernel N."""
+    return _cache().folder(recipe("guest"))
+
+
+def guest_packages() -> Path:
+    """A disk with what our packages need in a guest, at the top of its file system."""
+    return _cache().folder(recipe("guest-packages")) / "packages.img"
+
+
+def guest_requirements() -> bytes:
+    """What is installed in guests: what runs, and what runs its tests there."""
+    return b"\n".join(
+        [
+            (REQUIREMENTS / "run.txt").read_bytes(),
+            requirements.only((REQUIREMENTS / "dev.txt").read_text(), GUEST_TEST_PACKAGES).encode(),
+        ]
+    )
 
 
 def this_machine() -> Machine:
@@ -83,6 +120,10 @@ def _with_codename(part: str) -> Machine:
 PARTS: dict[str, Callable[[], Recipe]] = {
     **{group: _debian(group) for group in DEBIAN_GROUPS},
     "base-image": lambda: recipes.base_image(_with_codename("base-image")),
+    "guest": lambda: recipes.guest(_with_codename("guest")),
+    "guest-packages": lambda: recipes.guest_packages(
+        guest_requirements(), _with_codename("guest-packages")
+    ),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }

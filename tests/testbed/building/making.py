@@ -3,7 +3,7 @@
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.testbed.building import base_image, debian_packages, go_programs
+from tests.testbed.building import base_image, debian_packages, go_programs, guest, guest_packages
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.made import PARTS
 from tests.testbed.building.recipes import DEBIAN_GROUPS, Recipe
@@ -14,6 +14,8 @@ Maker = Callable[[Recipe, Cache, Say], None]
 MAKERS: dict[str, Maker] = {
     **dict.fromkeys(DEBIAN_GROUPS, debian_packages.unpack),
     "base-image": base_image.build,
+    "guest": guest.build,
+    "guest-packages": guest_packages.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

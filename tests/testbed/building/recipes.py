@@ -17,11 +17,19 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "images": ("buildah", "debootstrap"),
     # The compiler that scripts/bpf-objects records.
     "bpf": ("clang-14", "llvm-14", "libbpf1"),
+    "machine": ("qemu-system-x86", "openssh-client"),
+}
+
+# The kernels of guests, by the package whose first dependency is the newest of that version.
+GUEST_KERNELS: Mapping[str, str] = {
+    "6.1": "linux-image-cloud-amd64",
+    "6.12": "linux-image-6.12-cloud-amd64",
 }
 
 # To be raised when the way of making changes so that what was made before will not do.
 DEBIAN_REVISION = 1
 BASE_IMAGE_REVISION = 1
+GUEST_REVISION = 1
 
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 GO_INPUTS = ("go.mod", "go.sum", "main.go")
@@ -105,6 +113,21 @@ def debian(group: str, machine: Machine) -> Recipe:
 def base_image(machine: Machine) -> Recipe:
     inputs = _debian_inputs(machine) | {"revision": str(BASE_IMAGE_REVISION).encode()}
     return Recipe("base-image", inputs, estimate_s=90, room_gb=3)
+
+
+def guest(machine: Machine) -> Recipe:
+    """A disk with Debian, and the kernels that it is started with."""
+    inputs = _debian_inputs(machine) | {
+        "kernels": "\n".join(GUEST_KERNELS.values()).encode(),
+        "revision": str(GUEST_REVISION).encode(),
+    }
+    return Recipe("guest", inputs, estimate_s=180, room_gb=5)
+
+
+def guest_packages(requirements: bytes, machine: Machine) -> Recipe:
+    """A disk with what *requirements* locks, for the Python of that guest."""
+    inputs = _debian_inputs(machine) | {"requirements": requirements}
+    return Recipe("guest-packages", inputs, estimate_s=60, room_gb=2)
 
 
 def base_image_name(machine: Machine) -> str:

@@ -127,3 +127,12 @@ def test_the_mirror_is_the_machines_own_of_the_release_itself() -> None:
 def test_an_archive_that_will_not_do_is_no_mirror(targets: str) -> None:
     with pytest.raises(LookupError, match="bookworm"):
         apt_answers.mirror(targets, "bookworm")
+
+
+def test_a_package_that_holds_nothing_stands_for_what_it_needs_first() -> None:
+    assert apt_answers.first_dependency(DEPENDS, "postgresql") == "postgresql-15"
+
+
+def test_a_package_without_dependencies_stands_for_nothing() -> None:
+    with pytest.raises(LookupError, match="linux-image-cloud-amd64"):
+        apt_answers.first_dependency("linux-image-cloud-amd64\n", "linux-image-cloud-amd64")

@@ -81,7 +81,7 @@ def test_every_part_of_this_checkout_has_a_recipe_of_its_own() -> None:
     if not made.this_machine().codename:
         pytest.skip("not a Debian: its packages have no recipe here")
     folders = {made.recipe(name).folder for name in made.PARTS}
-    assert len(folders) == len(made.PARTS) == len(recipes.DEBIAN_GROUPS) + 3
+    assert len(folders) == len(made.PARTS) == len(recipes.DEBIAN_GROUPS) + 5
 
 
 def test_the_base_image_bears_the_name_that_dockerfiles_ask_for() -> None:

@@ -1,0 +1,73 @@
+"""What one run brings to its machine: who may log in, our packages as a user installs them, tests."""
+
+import shutil
+import subprocess
+import sys
+from collections.abc import Mapping
+from pathlib import Path
+
+from tests.house.tree import REPOSITORY
+from tests.testbed.building import commands, disks, guest_packages, made, unpacked
+
+KEY = "key"
+
+
+def make_key(folder: Path, environment: Mapping[str, str]) -> Path:
+    """A key for this run alone, in *folder*."""
+    key = folder / KEY
+    _run(["ssh-keygen", "-q", "-t", "ed25519", "-N", "", "-f", key], folder, environment)
+    return key
+
+
+def make(folder: Path, key: Path) -> Path:
+    """The disk, in *folder*: `site` with our packages, `source` with its tests, and who may log in."""
+    content = folder / "run-disk"
+    content.mkdir()
+    content.chmod(0o755)
+    (content / "authorized_keys").write_bytes(key.with_suffix(".pub").read_bytes())
+    _install(content / "site", folder)
+    for name in _tracked("tests", "bpf", "pyproject.toml"):
+        path = content / "source" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy2(REPOSITORY / name, path)
+    disk = folder / "run-disk.img"
+    disks.make(content, disk, "256M", log=folder / "run-disk.log")
+    return disk
+
+
+def _install(site: Path, folder: Path) -> None:
+    """Our wheel, made of this checkout, with commands for the Python that the machine has."""
+    pip = [sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check"]
+    wheels = folder / "wheels"
+    _run([*pip, "wheel", "--no-deps", "--no-build-isolation", "-w", wheels, REPOSITORY], folder)
+    (wheel,) = wheels.glob("*.whl")
+    _run([*pip, "install", "--no-deps", "--no-compile", "--target", site, wheel], folder)
+    for command in (site / "bin").iterdir():
+        first, _, rest = command.read_text().partition("\n")
+        assert first.startswith("#!")
+        command.write_text(f"#!/usr/bin/python3\n{rest}")
+    if guest_packages.is_our_python((made.guest() / "python").read_text()):
+        # The disk cannot be written to there, and an emulated CPU would compile at each start.
+        _run([sys.executable, "-m", "compileall", "-q", "-s", site, site], folder)
+
+
+def _tracked(*places: str) -> list[str]:
+    listed = subprocess.run(
+        ["git", "ls-files", "-z", "--", *places],
+        cwd=REPOSITORY,
+        capture_output=True,
+        text=True,
+        check=True,
+    )
+    names = (name for name in listed.stdout.split("\0") if name)
+    return [name for name in names if (REPOSITORY / name).is_file()]
+
+
+def _run(
+    command: list[str | Path], folder: Path, environment: Mapping[str, str] | None = None
+) -> None:
+    commands.run(
+        command,
+        log=folder / "run-disk.log",
+        environment={"PATH": unpacked.SYSTEM, "HOME": str(folder), **(environment or {})},
+    )
