@@ -26,7 +26,7 @@ _DOMAIN = f"{names.DOMAIN}/"
 _SECRET = names.SECRET_PREFIX.removeprefix(_DOMAIN)
 _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
 _ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
-_USER_KEY = "run-as-user"
+_USER_KEY = names.RUN_AS_USER.removeprefix(_DOMAIN)
 
 _NONE: Mapping[str, "Reference"] = MappingProxyType({})
 

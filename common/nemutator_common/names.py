@@ -83,6 +83,11 @@ MUTATION = Word(
     "annotation of a pod, written by the webhook: id and edits of what it did, so that they can be"
     " taken back without the journal",
 )
+RUN_AS_USER = Word(
+    f"{DOMAIN}/run-as-user",
+    "attribute of a pod's volume, where it stands without our domain: the uid that its containers"
+    " agree on; written by the webhook",
+)
 CSI_DRIVER = Word(f"agent.{DOMAIN}", "name of the CSI driver that gives a pod its socket")
 BRAIN_AUDIENCE = Word(f"brain.{DOMAIN}", "audience of the tokens that agents show to the brain")
 VAULT_AUDIENCE = Word("vault", "audience of the tokens that kubelet gives the agent for a pod")
@@ -314,7 +319,7 @@ CONSOLE_REFUSED = Metric(
     "nemutator_console_refused_total",
     "counter",
     "requests to the console that were not answered, by reason: host, origin, session, key,"
-    " forbidden (by RBAC) or path",
+    " forbidden (by RBAC), path, or unknown (the API server is away)",
     ("reason",),
 )
 

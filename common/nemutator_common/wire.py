@@ -129,7 +129,7 @@ class Workload:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Process:
+class ProcessUsage:
     pid: int
     started_at: float
     """Seconds since the epoch: with the pid, an identity that is not used twice."""
@@ -184,7 +184,7 @@ class Report:
     taken_at: float
     machine: Machine
     workloads: tuple[Workload, ...]
-    processes: tuple[Process, ...]
+    processes: tuple[ProcessUsage, ...]
     missing: tuple[Missing, ...]
     summaries: tuple[Summary, ...] = ()
     """Those that were completed since the report before."""

@@ -27,7 +27,7 @@ from nemutator_common.wire import (
     Machine,
     Pressure,
     Pressures,
-    Process,
+    ProcessUsage,
     Report,
     Summary,
     Workload,
@@ -77,7 +77,7 @@ def templates() -> tuple[shape.Template, shape.Template]:
     )
     holding = [one for one in groups if one[2] or "unit" in one[0]]
     processes = tuple(
-        Process(
+        ProcessUsage(
             pid=1_000 + number,
             started_at=round(1.7e9 + dice.random() * 1e6, 2),
             workload=path,

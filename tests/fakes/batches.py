@@ -10,7 +10,7 @@ from nemutator_common.wire import (
     Missing,
     Pressure,
     Pressures,
-    Process,
+    ProcessUsage,
     Report,
     Runtime,
     Workload,
@@ -37,8 +37,8 @@ def workload(path: str = "/system.slice/ssh.service") -> Workload:
 
 def process(
     pid: int = 7, *, of: str = "/system.slice/ssh.service", runtime: Runtime | None = "go"
-) -> Process:
-    return Process(
+) -> ProcessUsage:
+    return ProcessUsage(
         pid=pid,
         started_at=NOW - 100,
         workload=of,

@@ -7,7 +7,7 @@ from dataclasses import replace
 from nemutator_common.wire import (
     Machine,
     Pressures,
-    Process,
+    ProcessUsage,
     Report,
     Throughput,
     Workload,
@@ -135,7 +135,7 @@ def _workloads(
     machine: Machine,
     members: Mapping[str, int],
     paths: Mapping[str, str],
-    processes: Iterable[Process],
+    processes: Iterable[ProcessUsage],
 ) -> Iterator[Workload]:
     """The groups that hold processes, and those above them; the root is the machine itself."""
     yield Workload(
@@ -179,7 +179,7 @@ def _workloads(
 
 
 def _with_sums(
-    counted: Mapping[str, float | None], processes: Iterable[Process], paths: Mapping[str, str]
+    counted: Mapping[str, float | None], processes: Iterable[ProcessUsage], paths: Mapping[str, str]
 ) -> Mapping[str, float | None]:
     """The cores that each group uses: as *counted*, or else the sum of what is known in it."""
     inside: dict[str, list[float]] = {path: [] for path in paths}
@@ -204,13 +204,13 @@ def _processes(
     facts: MachineFacts,
     runtimes: Mapping[ProcessId, DetectedRuntime],
     paths: Mapping[str, str],
-) -> Iterator[Process]:
+) -> Iterator[ProcessUsage]:
     elapsed_ticks = _elapsed_s(before, after) * facts.ticks_per_s
     earlier = before.processes if before else {}
     for identity, process in sorted(after.processes.items()):
         detected = runtimes.get(identity, UNKNOWN)
         past = earlier.get(identity)
-        yield Process(
+        yield ProcessUsage(
             pid=identity.pid,
             started_at=round(facts.booted_at + identity.started_ticks / facts.ticks_per_s, 2),
             workload=paths[process.path],

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 
-from nemutator_common.wire import Process, Runtime, Workload
+from nemutator_common.wire import ProcessUsage, Runtime, Workload
 
 from nemutator_controller.cluster.pods import RunningPod
 
@@ -19,7 +19,7 @@ def name_of(workload: Workload, placed: RunningPod | None) -> str:
     return (placed.container or workload.name) if workload.container_id else placed.pod
 
 
-def runtimes_by_workload(processes: Iterable[Process]) -> dict[str, Runtime]:
+def runtimes_by_workload(processes: Iterable[ProcessUsage]) -> dict[str, Runtime]:
     """The runtime of each workload whose processes agree on one; those of unknown kind abstain."""
     seen: dict[str, set[Runtime]] = {}
     for process in processes:

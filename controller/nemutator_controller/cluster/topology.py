@@ -5,7 +5,7 @@ from dataclasses import dataclass
 
 import msgspec
 from nemutator_common import names
-from nemutator_common.wire import Machine, Missing, Process, Report, Workload
+from nemutator_common.wire import Machine, Missing, ProcessUsage, Report, Workload
 
 from nemutator_controller.cluster.labels import labels_of, runtimes_by_workload
 from nemutator_controller.cluster.nodes import ReportedNode
@@ -42,7 +42,7 @@ class NodeView:
     namespaces: list[str]
     """Of all its workloads, also of those that the filter leaves out: what one could ask for."""
     workloads: list[dict[str, object]]
-    processes: list[Process]
+    processes: list[ProcessUsage]
     missing: tuple[Missing, ...]
 
 
@@ -100,7 +100,7 @@ def _labels(node: str, report: Report, pods: PodLookup) -> dict[str, Mapping[str
     }
 
 
-def _admits(wanted: Filter, process: Process, labels: Mapping[str, Mapping[str, str]]) -> bool:
+def _admits(wanted: Filter, process: ProcessUsage, labels: Mapping[str, Mapping[str, str]]) -> bool:
     """A process has the labels of its workload, and the runtime that is its own."""
     if wanted.admits_all:
         return True

@@ -10,7 +10,7 @@ import pytest
 from nemutator_agent.usage.cached_files import CachedFiles
 from nemutator_agent.usage.procfs import ProcfsReader
 from nemutator_agent.usage.reports import report_of
-from nemutator_common.wire import Process, Report
+from nemutator_common.wire import ProcessUsage, Report
 
 RENAME = (
     "import sys; name = bytes.fromhex(sys.argv[1]);"
@@ -27,7 +27,7 @@ def named(name: bytes) -> Iterator[int]:
         yield process.pid
 
 
-def seen(pid: int) -> Process:
+def seen(pid: int) -> ProcessUsage:
     files = CachedFiles(most=5000)
     reader = ProcfsReader(files, most_processes=20_000, most_groups=1)
     report = report_of(None, reader.snapshot(at=1, monotonic=1), facts=reader.facts(), runtimes={})
