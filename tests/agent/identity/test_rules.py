@@ -1,7 +1,13 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.identity.rules import LARGEST_UID, CallerRule, parse_rule, split_cgroup
+from nemutator_agent.identity.rules import (
+    LARGEST_UID,
+    LONGEST,
+    CallerRule,
+    parse_rule,
+    split_cgroup,
+)
 
 names = st.text(
     st.characters(min_codepoint=33, max_codepoint=126, exclude_characters="/,"),
@@ -57,3 +63,10 @@ def test_parts_hold_together() -> None:
 def test_what_is_no_rule_admits_nobody(text: str) -> None:
     with pytest.raises(ValueError, match="expected"):
         parse_rule(text)
+
+
+def test_a_rule_may_be_as_long_as_any() -> None:
+    longest = "exe=/".ljust(LONGEST, "x")
+    assert str(parse_rule(longest)) == longest
+    with pytest.raises(ValueError, match="expected"):
+        parse_rule(longest + "x")

@@ -82,8 +82,18 @@ def test_after_a_half_life_a_new_sample_outweighs_an_old_one() -> None:
     assert percentile(histograms, 0.67) > 7
 
 
+EDGES = [CPU.start(bucket) for bucket in range(1, CPU.count)]
+
+
+def is_inside_a_bucket(value: float) -> bool:
+    """On an edge two ways to take the same logarithm may differ by one."""
+    return not any(math.isclose(value, edge, rel_tol=1e-9) for edge in EDGES)
+
+
 samples = st.lists(
-    st.tuples(st.floats(0.0, 2000.0), st.floats(0.0, 14 * HALF_LIFE_S)), min_size=1, max_size=60
+    st.tuples(st.floats(0.0, 2000.0).filter(is_inside_a_bucket), st.floats(0.0, 14 * HALF_LIFE_S)),
+    min_size=1,
+    max_size=60,
 )
 
 

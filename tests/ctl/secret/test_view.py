@@ -72,3 +72,7 @@ def test_what_can_be_no_value_is_refused_without_showing_it(given: bytes) -> Non
         value_from(given)
     assert raised.value.code is ExitCode.USAGE
     assert "xxx" not in str(raised.value)
+
+
+def test_the_largest_value_is_one() -> None:
+    assert value_from(b"x" * LARGEST_BYTES).reveal() == "x" * LARGEST_BYTES
