@@ -564,4 +564,4 @@ Declared = TypeVar("Declared", Key, Metric, Word)
 
 def declared(kind: type[Declared]) -> tuple[Declared, ...]:
     """All names of one *kind*, in the order of this file."""
-    return tuple(thing for thing in globals().values() if isinstance(thing, kind))
+    return tuple(value for value in globals().values() if isinstance(value, kind))

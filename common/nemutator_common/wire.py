@@ -314,7 +314,7 @@ class Amounts:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class AdvisedContainer:
+class RecommendedContainer:
     """What one container of a workload should ask for, or why nothing can be said yet."""
 
     namespace: str
@@ -332,7 +332,7 @@ class AdvisedContainer:
 
 @dataclass(frozen=True, slots=True)
 class AdviceSnapshot:
-    items: tuple[AdvisedContainer, ...]
+    items: tuple[RecommendedContainer, ...]
 
 
 @dataclass(frozen=True, slots=True, order=True)

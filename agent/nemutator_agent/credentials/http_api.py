@@ -70,9 +70,9 @@ class HttpApi:
 
     def _caller(self, request: web.Request) -> AdmittedCaller:
         """Asked anew for each request: the process that connected may be gone, or elsewhere."""
-        guest = accepted_peer_of(request)
-        assert isinstance(guest, Peer | UnknownPeer)
-        return self._handler.admit(guest)
+        peer = accepted_peer_of(request)
+        assert isinstance(peer, Peer | UnknownPeer)
+        return self._handler.admit(peer)
 
 
 @web.middleware

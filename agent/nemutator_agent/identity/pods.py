@@ -30,7 +30,7 @@ _SLICE = ".slice"
 
 # Whatever the driver or the runtime's notation, and however it is wrapped: to contradict it is
 # enough to look like the name of a pod.
-_LOOKS_LIKE_POD = re.compile(
+_POD_NAMED_ANYWHERE = re.compile(
     r"(?<![0-9a-z])pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?![0-9a-z])",
     re.IGNORECASE | re.ASCII,
 )
@@ -104,7 +104,7 @@ def pods_named_in(cgroup: str) -> frozenset[str]:
 
     For who asks whether a pod may still be there: it proves nothing about the process.
     """
-    return frozenset(_named(found) for found in _LOOKS_LIKE_POD.finditer(cgroup))
+    return frozenset(_named(found) for found in _POD_NAMED_ANYWHERE.finditer(cgroup))
 
 
 def _from_setting(setting: str, lines: tuple[CgroupLine, ...], speaks: str) -> PodsRoot:
@@ -182,7 +182,7 @@ def _agrees(other: CgroupLine, uid: str, root: PodsRoot) -> None:
     path = (
         other.path.removeprefix(root.path) if other.path.startswith(f"{root.path}/") else other.path
     )
-    for found in _LOOKS_LIKE_POD.finditer(path):
+    for found in _POD_NAMED_ANYWHERE.finditer(path):
         named = _named(found)
         if named != uid:
             raise AttestationError(

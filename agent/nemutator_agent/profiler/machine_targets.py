@@ -31,7 +31,7 @@ MOST_PROCESSES = 1024
 """Processes of a target that are examined before sampling. All of the target is sampled."""
 
 _MOST_GROUPS = 4096
-_LOOK_S = 10.0
+_SEARCH_S = 10.0
 _LONGEST_FILE = 64 << 10
 
 
@@ -46,12 +46,12 @@ class MachineTargets:
     async def resolve(self, target: ProfileTarget) -> ResolvedTarget:
         find = {"pid": self._process, "cgroup": self._group, "pod": self._pod}[target.kind]
         try:
-            async with asyncio.timeout(_LOOK_S):
+            async with asyncio.timeout(_SEARCH_S):
                 return await asyncio.to_thread(find, target.value)
         except TimeoutError:
             raise ProfileRefused(
                 "internal",
-                f"looking for the target took more than {_LOOK_S:g} s",
+                f"looking for the target took more than {_SEARCH_S:g} s",
                 remedy="ask again when the node is less busy",
             ) from None
 

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import msgspec
-from nemutator_common.wire import AdviceSnapshot, AdvisedContainer, TombstoneSnapshot
+from nemutator_common.wire import AdviceSnapshot, RecommendedContainer, TombstoneSnapshot
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.advisor import (
@@ -34,7 +34,7 @@ _tombstones = msgspec.json.Decoder(TombstoneSnapshot)
 class SnapshotAdvisor:
     """An `Advisor`."""
 
-    items: Mapping[tuple[WorkloadRef, str], AdvisedContainer]
+    items: Mapping[tuple[WorkloadRef, str], RecommendedContainer]
     """By workload and container."""
 
     def advise(

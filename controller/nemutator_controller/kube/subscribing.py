@@ -30,8 +30,8 @@ class Subscription(Generic[T]):
     folds what comes always ends with what the informer has.
     """
 
-    def __init__(self, look: Callable[[], StoreSnapshot[T]], capacity: int) -> None:
-        self._look = look
+    def __init__(self, snapshot: Callable[[], StoreSnapshot[T]], capacity: int) -> None:
+        self._snapshot = snapshot
         self._capacity = capacity
         self._changes: deque[Change[T]] = deque()
         self._behind = True
@@ -59,7 +59,7 @@ class Subscription(Generic[T]):
         if self._behind:
             self._behind = False
             self._ready.clear()
-            return Resync(self._look())
+            return Resync(self._snapshot())
         change = self._changes.popleft()
         if not self._changes:
             self._ready.clear()

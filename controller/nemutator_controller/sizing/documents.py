@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nemutator_common import names
-from nemutator_common.wire import AdvisedContainer, Amounts
+from nemutator_common.wire import Amounts, RecommendedContainer
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
@@ -71,9 +71,9 @@ def essence(advice: AdviceList) -> list[tuple[object, ...]]:
     ]
 
 
-def for_admission(advice: Advice) -> AdvisedContainer:
+def for_admission(advice: Advice) -> RecommendedContainer:
     """The part of *advice* that admission decides by."""
-    return AdvisedContainer(
+    return RecommendedContainer(
         namespace=advice.namespace,
         owner_kind=advice.owner_kind,
         owner=advice.owner,

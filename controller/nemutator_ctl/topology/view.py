@@ -81,7 +81,7 @@ def _listed(node: NodeSummary) -> Sequence[str]:
 def _node(node: ShownNode) -> str:
     name, kernel = visible(node.name, limit=64), visible(node.machine.kernel, limit=64)
     seen = f"seen {node.age_s:.0f} s ago" + (", stale" if node.stale else "")
-    head = [f"{name}: kernel {kernel}, {seen}", *_machine(node.machine), *_unseen(node)]
+    head = [f"{name}: kernel {kernel}, {seen}", *_machine(node.machine), *_gaps(node)]
     return "\n".join(head) + "\n" + table(LAYOUT, list(map(_cells, node.rows)))
 
 
@@ -98,7 +98,7 @@ def _machine(machine: ShownMachine) -> Iterable[str]:
         yield f"  disks read {read}, written {written}; network received {received}, sent {sent}"
 
 
-def _unseen(node: ShownNode) -> Iterable[str]:
+def _gaps(node: ShownNode) -> Iterable[str]:
     for fact in node.missing:
         what, why = visible(fact.what, limit=80), visible(fact.why, limit=160)
         yield f"  cannot be seen: {what}: {why}"

@@ -66,13 +66,13 @@ class StoreApi:
 
     async def _set(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
-        guest = accepted_peer_of(request)
-        if not isinstance(guest, Peer):
+        peer = accepted_peer_of(request)
+        if not isinstance(peer, Peer):
             return _refusal(403, "the kernel does not name this caller", "call from this machine")
         try:
             wanted = msgspec.json.decode(await request.read(), type=SetRequest)
             stored = await self.store.set(
-                name, Secret(wanted.value), rules=checked_rules(wanted.rules), owner=guest.uid
+                name, Secret(wanted.value), rules=checked_rules(wanted.rules), owner=peer.uid
             )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             # Without the decoder's own words, which may quote the value.
@@ -122,8 +122,8 @@ def _described(name: str, stored: StoredSecret) -> dict[str, object]:
 
 
 def _caller(request: web.Request) -> AuditSubject:
-    guest = accepted_peer_of(request)
-    uid = guest.uid if isinstance(guest, Peer | UnknownPeer) else "?"
+    peer = accepted_peer_of(request)
+    uid = peer.uid if isinstance(peer, Peer | UnknownPeer) else "?"
     return AuditSubject(caller=f"uid {uid} nemutator secret")
 
 
