@@ -1,3 +1,3 @@
-"""What every component shares: the vocabulary, the wire shapes and how a process of ours behaves."""
+"""What all components share: the vocabulary, the wire format and how our processes behave."""
 
 __version__ = "0.1.0"

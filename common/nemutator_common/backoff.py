@@ -5,15 +5,16 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Backoff:
-    """Exponential, capped, with jitter: many clients that failed together do not return together."""
+    """Exponential backoff, capped, with jitter: clients that failed together retry apart."""
 
     first_s: float
     longest_s: float
 
     def delay_s(self, failures: int, *, roll: float) -> float:
-        """The wait after so many *failures* in a row (1 is the first); *roll* is in [0, 1).
+        """The wait after this many *failures* in a row (1 is the first); *roll* is in [0, 1).
 
-        Half of each step is fixed and half is rolled: never at once, never all together.
+        Half of each step is fixed and half is random, so that nobody retries immediately and
+        clients do not retry all together.
         """
         if failures < 1:
             return 0.0

@@ -1,4 +1,4 @@
-"""Where the files lie that the processes of one machine share.
+"""The paths of the files that the processes of one machine share.
 
 `data_directory_files.py` makes the directory and reads it.
 """
@@ -9,7 +9,7 @@ from pathlib import Path
 
 @dataclass(frozen=True, slots=True)
 class DataDirectory:
-    """Where everything of one `--data-dir` lies."""
+    """The paths of everything in one `--data-dir`."""
 
     root: Path
 
@@ -24,12 +24,15 @@ class DataDirectory:
 
     @property
     def link_token(self) -> Path:
-        """What proves that a local caller may enter this directory: 0600, new at each `up`."""
+        """The token that proves that a local caller may enter this directory.
+
+        Its mode is 0600, and each `up` makes a new one.
+        """
         return self.root / "link-token"
 
     @property
     def objects(self) -> Path:
-        """Manifests, where there is no cluster that would keep them."""
+        """Where manifests are stored when there is no cluster to store them."""
         return self.root / "objects"
 
     def socket(self, role: str) -> Path:

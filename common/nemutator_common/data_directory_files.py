@@ -1,6 +1,6 @@
 """Makes the data directory, and reads and writes the link token in it.
 
-The directory is private (0700): whoever can enter it may talk to the sockets in it.
+The directory is private (0700), because whoever can enter it may call the sockets in it.
 """
 
 import contextlib
@@ -26,13 +26,13 @@ def renew_link_token(directory: DataDirectory) -> None:
 
 
 def named(path: Path) -> DataDirectory:
-    """The directory that *path* names, `~` included; it need not exist."""
+    """The directory that *path* names, with `~` expanded; it need not exist."""
     with explained(path):
         return DataDirectory(path.expanduser().absolute())
 
 
 def prepare(path: Path) -> DataDirectory:
-    """Make the directory when missing, and prove that it can be written."""
+    """Make the directory when it is missing, and prove that it can be written."""
     directory = named(path)
     with explained(path):
         root = directory.root
@@ -44,7 +44,7 @@ def prepare(path: Path) -> DataDirectory:
             root.chmod(0o700)
         probe = root / f".probe-{os.getpid()}"
         try:
-            # More than a file system can put beside an inode: a full disk must show here.
+            # This is more than a file system can store inside an inode, so a full disk is found.
             probe.write_bytes(b"\0" * 8192)
         finally:
             probe.unlink(missing_ok=True)
@@ -53,7 +53,7 @@ def prepare(path: Path) -> DataDirectory:
 
 @contextlib.contextmanager
 def explained(path: Path) -> Iterator[None]:
-    """Turn what the system says about *path* into an error that a person can act on."""
+    """Turn a system error about *path* into an error that a person can act on."""
     try:
         yield
     except (OSError, RuntimeError) as error:

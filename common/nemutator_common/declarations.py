@@ -1,7 +1,7 @@
-"""What a pod asks of the credentials agent: the same words as annotations and as volume attributes.
+"""What a pod asks of the credentials agent, as annotations and as volume attributes.
 
-People write annotations, the webhook copies them into the volume, kubelet hands that to the agent:
-the two spellings of one thing are read and written here, and nowhere else.
+People write annotations, the webhook copies them into the volume, and kubelet hands the volume to
+the agent. Both spellings of a declaration are read and written here, and nowhere else.
 """
 
 import re
@@ -12,7 +12,7 @@ from types import MappingProxyType
 from nemutator_common import names
 
 MOST = 64
-"""Secrets and variables of one pod, together."""
+"""The most secrets and variables of one pod, counted together."""
 
 LONGEST_PATH = 512
 LONGEST_KEY = 256
@@ -21,7 +21,7 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
-# In a volume they stand without our domain.
+# The attributes of a volume are written without our domain.
 _DOMAIN = f"{names.DOMAIN}/"
 _SECRET = names.SECRET_PREFIX.removeprefix(_DOMAIN)
 _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
@@ -32,7 +32,7 @@ _NONE: Mapping[str, "Reference"] = MappingProxyType({})
 
 
 class DeclarationError(ValueError):
-    """What a pod declares cannot be understood; `problems` names each fault with its key."""
+    """A pod's declaration is invalid; `problems` names each fault with its key."""
 
     def __init__(self, problems: tuple[str, ...]) -> None:
         super().__init__("; ".join(problems))
@@ -41,7 +41,7 @@ class DeclarationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A place in Vault, written `mount/path#key`; without a key it is all that lies there."""
+    """A path in Vault, written `mount/path#key`; without a key it means all keys at that path."""
 
     path: str
     key: str | None = None
@@ -52,21 +52,21 @@ class Reference:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
-    """By the name under which the pod gets it."""
+    """What one pod declares; each mapping is by the name under which the pod gets the value."""
 
     secrets: Mapping[str, Reference] = field(default_factory=lambda: _NONE)
     environment: Mapping[str, Reference] = field(default_factory=lambda: _NONE)
     role: str | None = None
-    """To log in to Vault with; None: the one that is named after namespace and account."""
+    """The role to log in to Vault with; None means the one named after namespace and account."""
     run_as_user: int | None = None
-    """The uid that all containers of the pod agree on."""
+    """The uid that all containers of the pod run as."""
 
     def __bool__(self) -> bool:
         return bool(self.secrets or self.environment)
 
 
 def parse_reference(text: str) -> Reference:
-    """Read what `str()` of a reference writes; a ValueError says what was expected instead."""
+    """Parse what `str()` of a reference writes; a ValueError says what was expected instead."""
     path, mark, key = text.partition("#")
     if not _is_path(path):
         raise ValueError("expected mount/path#key, like secret/app/db#password")
@@ -78,24 +78,24 @@ def parse_reference(text: str) -> Reference:
 
 
 def is_name(text: str) -> bool:
-    """Whether *text* can name a secret: it becomes the name of a file."""
+    """Whether *text* can name a secret; the name is also used for a file."""
     return _NAME.fullmatch(text) is not None and ".." not in text
 
 
 def from_annotations(annotations: Mapping[str, str]) -> Declarations:
-    """What the annotations of a pod declare; other annotations are not looked at."""
+    """What the annotations of a pod declare; other annotations are ignored."""
     return _read(
         {k.removeprefix(_DOMAIN): v for k, v in annotations.items() if k.startswith(_DOMAIN)}
     )
 
 
 def from_volume(attributes: Mapping[str, str]) -> Declarations:
-    """What `volumeAttributes` of our CSI volume declare, kubelet's own additions left aside."""
+    """What `volumeAttributes` of our CSI volume declare; kubelet's own additions are ignored."""
     return _read(attributes)
 
 
 def to_volume(declarations: Declarations) -> dict[str, str]:
-    """What `from_volume` reads back, in a stable order."""
+    """The attributes that `from_volume` reads back, in a stable order."""
     written = {f"{_SECRET}{name}": str(ref) for name, ref in sorted(declarations.secrets.items())}
     written |= {
         f"{_ENVIRONMENT}{name}": str(ref) for name, ref in sorted(declarations.environment.items())
@@ -161,6 +161,6 @@ def _is_path(path: str) -> bool:
         and path.isprintable()
         and len(parts) >= 2
         and not any(part in ("", ".", "..") for part in parts)
-        # They would end the path in a URL.
+        # These characters would end the path in a URL, or be an escape in it.
         and not set(path) & set("?%\\ ")
     )

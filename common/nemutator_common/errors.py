@@ -1,8 +1,9 @@
-"""What a person must act on, and how a process of ours says so when it ends.
+"""Errors that a person must act on, and how our processes report them when they end.
 
 Most errors are handled where they happen. `OperatorError` is for the rest: a process cannot go on
-until somebody changes something, so the message names the thing and the remedy, and the exit code
-tells a script (and `nemutator up`) which kind it was. Only `launching.py` turns it into an exit.
+until somebody changes something, so the message names what is wrong and the remedy, and the exit
+code shows a script (and `nemutator up`) which kind it was. Only `launching.py` turns it into an
+exit.
 """
 
 import enum
@@ -44,11 +45,11 @@ PERMANENT = frozenset(
         ExitCode.DATABASE,
     }
 )
-"""Codes after which starting the same process again cannot help: a supervisor stops trying."""
+"""Codes after which a restart of the same process cannot help, so a supervisor stops trying."""
 
 
 class OperatorError(Exception):
-    """A person must act: *what* is wrong with which thing, and the *remedy*."""
+    """A person must act: *what* says what is wrong, and *remedy* says what to do about it."""
 
     def __init__(self, what: str, *, remedy: str, code: ExitCode) -> None:
         super().__init__(what)

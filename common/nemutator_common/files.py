@@ -1,4 +1,4 @@
-"""Replaces a file in one step, wherever a process of ours keeps something in one."""
+"""Replaces a file in one step, for every process of ours that saves something in a file."""
 
 import errno
 import os
@@ -6,10 +6,10 @@ from pathlib import Path
 
 
 def replace_file(path: Path, content: bytes, *, durable: bool) -> None:
-    """*path* has all of *content*, or what it had before, whenever the process is killed.
+    """*path* has all of *content*, or what it had before, even if the process is killed meanwhile.
 
-    *durable*: also when the machine is; each such call waits for the disk. Only this user can read
-    the file. Raises OSError, and then leaves nothing beside *path*.
+    With *durable* this also holds when the machine loses power; each such call waits for the disk.
+    Only this user can read the file. Raises OSError, and then leaves no other file beside *path*.
     """
     fresh = path.with_suffix(".new")
     fresh.unlink(missing_ok=True)
@@ -29,12 +29,12 @@ def replace_file(path: Path, content: bytes, *, durable: bool) -> None:
 
 
 def no_space(error: OSError) -> bool:
-    """Whether only more room on the disk, or a larger quota, helps."""
+    """Whether only more space on the disk, or a larger quota, would help."""
     return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def _sync_directory(path: Path) -> None:
-    """The new name is durable only with the directory that it stands in."""
+    """Flush the directory: the new name is durable only when its directory is."""
     fd = os.open(path, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         os.fsync(fd)

@@ -1,8 +1,8 @@
 """From a command line to a running process, the same way for every role.
 
-Reads flags, file and environment, sets up logs, turns signals and a closed lifeline into one `stop`
-event, and turns the way it ended into a documented exit code. What the process does is the role's
-`run(settings, stop)`.
+This module reads flags, file and environment, sets up logs, turns signals and a closed lifeline
+into one `stop` event, and turns the way the process ended into a documented exit code. What the
+process does is the role's `run(settings, stop)`.
 """
 
 import argparse
@@ -50,8 +50,8 @@ class Role(Generic[S]):
 
 
 YOUNG_OBJECTS = 10_000
-"""More than one request makes: what it leaves to the collector is next to nothing, and looking for
-that in the middle of each request is not worth it. Python's own number is 700."""
+"""This is more than one request makes. A request leaves almost nothing to the garbage collector, so
+a collection in the middle of each request is not worth its cost. Python's own number is 700."""
 
 
 def from_module(
@@ -59,13 +59,14 @@ def from_module(
 ) -> Callable[[Any, asyncio.Event], Awaitable[None]]:
     """The `run` of *module*, which is imported when it is called and not before.
 
-    *young_objects*: how many new ones there are until the collector looks among them for garbage;
-    those that it meets twice it takes for old, and looks at all old ones when they are a quarter more.
+    *young_objects* is how many new objects there may be before the garbage collector examines them.
+    Objects that survive two collections count as old, and all old ones are examined when their
+    number has grown by a quarter.
     """
 
     async def run(settings: Any, stop: asyncio.Event) -> None:
         imported = importlib.import_module(module)
-        # Code is no garbage: without this the collector looks through all of it again and again.
+        # Code is never garbage: without this, each full collection would traverse all of it.
         gc.collect()
         gc.freeze()
         gc.set_threshold(young_objects, *gc.get_threshold()[1:])
@@ -88,7 +89,7 @@ def main(program: str, roles: Sequence[Role[Any]], argv: Sequence[str] | None = 
 
 
 def add_settings(parser: argparse.ArgumentParser, schema: type[Shared]) -> None:
-    """A flag for each setting of *schema*; their values are judged later, all at once."""
+    """Add a flag for each setting of *schema*; the values are validated later, all at once."""
     parser.add_argument("--config", metavar="FILE", help="settings file (TOML)")
     parser.add_argument(
         "--print-settings", action="store_true", help="print the settings in force, and stop"
@@ -106,7 +107,7 @@ def add_settings(parser: argparse.ArgumentParser, schema: type[Shared]) -> None:
 
 
 def start(program: str, role: Role[S], arguments: argparse.Namespace) -> int:
-    """Run *role* with parsed *arguments* until it ends, and say how it ended."""
+    """Run *role* with parsed *arguments* until it ends, and return its exit code."""
     try:
         resolved = settings_from(role.schema, arguments)
     except OperatorError as error:
@@ -120,9 +121,9 @@ def start(program: str, role: Role[S], arguments: argparse.Namespace) -> int:
     try:
         _run(role, settings)
     except KeyboardInterrupt:
-        # Ctrl-C before the signal handlers stood: there was nothing to stop yet.
+        # Ctrl-C came before the signal handlers were installed: there was nothing to stop yet.
         return ExitCode.OK
-    except BaseException as error:  # noqa: BLE001 - whatever ended it becomes an exit code
+    except BaseException as error:  # noqa: BLE001 - any failure becomes an exit code
         return _ending(program, settings, error)
     return ExitCode.OK
 
@@ -160,7 +161,7 @@ def _read_toml(path: Path) -> Mapping[str, object]:
 
 
 def _run(role: Role[S], settings: S) -> None:
-    # Imported here: the command line uses this module and must start without it.
+    # This is imported here because the command line uses this module and must start without uvloop.
     import uvloop
 
     _raise_file_limit()
@@ -179,7 +180,7 @@ def _run(role: Role[S], settings: S) -> None:
 
 @contextlib.contextmanager
 def _lifeline(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> Iterator[None]:
-    """Set *stop* when standard input ends: its other end is held by the supervisor alone."""
+    """Set *stop* when standard input ends: only the supervisor holds its other end."""
 
     def readable() -> None:
         if not os.read(sys.stdin.fileno(), 4096):
@@ -194,7 +195,7 @@ def _lifeline(loop: asyncio.AbstractEventLoop, stop: asyncio.Event) -> Iterator[
 
 
 def _raise_file_limit() -> None:
-    """Use all files that we are allowed: connections and kept descriptors are counted elsewhere."""
+    """Raise our limit on open files to its maximum: other code bounds what we hold open."""
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
     with contextlib.suppress(OSError, ValueError):
         resource.setrlimit(resource.RLIMIT_NOFILE, (hard, hard))
@@ -211,7 +212,7 @@ def _ending(program: str, settings: Shared, error: BaseException) -> int:
     hung = error if isinstance(error, HungTasksError) else None
     log.critical("defect", {names.ERROR: type(error).__name__}, exc_info=error)
     if hung is not None:
-        # Their tasks ignore cancellation, so an orderly exit would wait for them for ever.
+        # The hung tasks ignore cancellation, so an orderly exit would wait for them for ever.
         logging.shutdown()
         os._exit(ExitCode.INTERNAL)
     return ExitCode.INTERNAL

@@ -4,9 +4,9 @@ A line is an event name in snake_case and keys from `names.py`, given as one map
 
     log.info("child_restarted", {names.PROCESS: "brain", names.DELAY_S: 1.2})
 
-`logging` keeps a lone mapping argument as it is, so no wrapper is needed and a third party's
-ordinary lines come out in the same shape. Ids that belong to every line of a request or a task are
-bound with `bound()` and follow it through awaits, because they live in a context variable.
+`logging` leaves a single mapping argument as it is, so no wrapper is needed, and ordinary lines of
+third-party libraries come out in the same shape. Ids that belong to every line of a request or a
+task are bound with `bound()` and follow it through awaits, because they are in a context variable.
 """
 
 import contextlib
@@ -24,17 +24,17 @@ from nemutator_common import names
 from nemutator_common.settings import LogFormat, LogLevel
 
 LONGEST_VALUE = 2_000
-"""Characters of one value. What strangers send ends up here: it may not fill the disk."""
+"""The most characters of one value: strangers' text is logged, and it may not fill the disk."""
 
 _NOTHING: Mapping[names.Key, object] = MappingProxyType({})
 _encode = json.JSONEncoder(default=str).encode
-"""One for all lines: `json.dumps` would make one for each."""
+"""One encoder serves all lines: `json.dumps` would make one for each."""
 _bound = contextvars.ContextVar("bound", default=_NOTHING)
 
 
 @contextlib.contextmanager
 def bound(keys: Mapping[names.Key, object]) -> Iterator[None]:
-    """Put *keys* on every line that is logged inside, in tasks started inside too."""
+    """Add *keys* to every line that is logged inside the block, also by tasks started in it."""
     token = _bound.set({**_bound.get(), **keys})
     try:
         yield
@@ -50,7 +50,7 @@ def configure(
     readable = style is LogFormat.TEXT or (style is LogFormat.AUTO and stream.isatty())
     handler = logging.StreamHandler(stream)
     handler.setFormatter(TextFormatter(role) if readable else JsonFormatter(role))
-    # Nobody reads logging's own tracebacks about a closed terminal; losing a line must not matter.
+    # Nobody reads logging's own tracebacks about a closed terminal, and a lost line does no harm.
     logging.raiseExceptions = False
     root = logging.getLogger()
     root.handlers[:] = [handler]
@@ -59,7 +59,7 @@ def configure(
 
 
 class JsonFormatter(logging.Formatter):
-    """One JSON object a line: fixed keys first, then the bound ones, then the line's own."""
+    """Writes one JSON object per line: fixed keys first, then bound keys, then the line's own."""
 
     def __init__(self, role: str) -> None:
         super().__init__()
@@ -80,7 +80,7 @@ class JsonFormatter(logging.Formatter):
 
 
 class TextFormatter(logging.Formatter):
-    """For people at a terminal: time, level, role, event, key=value."""
+    """Writes lines for people at a terminal: time, level, role, event, key=value."""
 
     def __init__(self, role: str) -> None:
         super().__init__()
@@ -113,7 +113,7 @@ def _shortened(value: object) -> object:
 
 
 def _on_one_line(value: object) -> str:
-    """A stranger's text must not draw on the terminal or fake a line of its own."""
+    """*value* on one line: a stranger's text must not control the terminal or forge a log line."""
     text = str(_shortened(value))
     if text.isprintable() and " " not in text:
         return text

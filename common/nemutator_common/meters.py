@@ -1,6 +1,6 @@
-"""Counting as a port: code that counts does not know who collects.
+"""Metrics as a port: code that counts does not know who collects the numbers.
 
-The real one is `serving/metrics.py`; `tests/fakes/meters.py` keeps the numbers for a test to read.
+The real one is in `serving/metrics.py`; `tests/fakes/meters.py` has one that a test can read.
 """
 
 from typing import Protocol
@@ -9,7 +9,7 @@ from nemutator_common.names import Metric
 
 
 class Meter(Protocol):
-    """Every call gives all of the metric's labels; an undeclared label is an error at once."""
+    """Every call gives all of the metric's labels; an undeclared label raises at once."""
 
     def count(self, metric: Metric, amount: float = 1, /, **labels: str) -> None: ...
 

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from typing import Literal, Self, TypeVar
 
 PREFIX = "nemutator"
-"""The name itself: of the distribution, of environment variables, of metrics."""
+"""The prefix of the distribution, of environment variables and of metrics."""
 
 DOMAIN = f"{PREFIX}.io"
-"""In front of our labels, annotations and API groups in Kubernetes."""
+"""The domain of our labels, annotations and API groups in Kubernetes."""
 
 API_VERSION = f"{DOMAIN}/v1"
-"""Of the documents that our API and the command line give."""
+"""The version in the documents that our API and the command line return."""
 
 # --- roles: the processes that we start, and the command line ------------------------------------
 UP = "up"
@@ -25,7 +25,7 @@ CREDENTIALS = "credentials"
 MOUNT = "mount"
 CTL = "ctl"
 ROLES = (UP, CTL, BRAIN, ADMISSION, OBSERVE, CREDENTIALS, MOUNT)
-"""Each has a table of its own in the settings file and a part of its own in the environment."""
+"""Each has its own table in the settings file and its own prefix in the environment."""
 
 AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
 """The one remedy for what an ordinary user's `observe` may not see or do."""
@@ -33,7 +33,7 @@ AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
 
 # --- words that pods and people use in Kubernetes -----------------------------------------------
 class Word(str):
-    """A label, annotation or other name that stands in objects of a cluster, with its meaning."""
+    """A label, annotation or other name that is used in objects of a cluster, with its meaning."""
 
     __slots__ = ("meaning",)
     meaning: str
@@ -93,7 +93,7 @@ BRAIN_AUDIENCE = Word(f"brain.{DOMAIN}", "audience of the tokens that agents sho
 VAULT_AUDIENCE = Word("vault", "audience of the tokens that kubelet gives the agent for a pod")
 
 POD_DIRECTORY = "/run/nemutator"
-"""Where the agent's volume is mounted in a container: `agent.sock`, and `secrets/` for files."""
+"""Where the agent's volume is mounted in a container; it has `agent.sock` and `secrets/`."""
 
 POD_SOCKET = "agent.sock"
 
@@ -152,7 +152,7 @@ VOLUME = Key("volume", "id that kubelet gave to a volume of a pod")
 # --- metrics ------------------------------------------------------------------------------------
 @dataclass(frozen=True, slots=True)
 class Metric:
-    """A metric with its meaning. A label is always present, from a small, fixed set of values."""
+    """A metric with its meaning. Each label is always given, from a small, fixed set of values."""
 
     name: str
     kind: Literal["counter", "gauge", "histogram"]
@@ -162,7 +162,7 @@ class Metric:
 
 
 SECONDS = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
-"""Buckets for latencies: the SLO of a local answer (1 ms) to the longest deadline (10 s)."""
+"""Buckets for latencies, from the SLO of a local response (1 ms) to the longest deadline (10 s)."""
 
 HTTP_REQUESTS = Metric(
     "nemutator_http_requests_total",

@@ -15,7 +15,7 @@ from nemutator_common.supervising import Supervisor
 
 class Dice(Protocol):
     def random(self) -> float:
-        """At least 0 and less than 1: processes that failed together must not return together."""
+        """At least 0 and less than 1: processes that failed together must not retry together."""
         ...
 
 

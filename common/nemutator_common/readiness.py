@@ -5,7 +5,7 @@ from types import MappingProxyType
 
 
 class Readiness:
-    """Ready when no part has a problem. A part that never said anything has none."""
+    """A process is ready when no part has a problem. A part that never reported one has none."""
 
     def __init__(self) -> None:
         self._problems: dict[str, str] = {}
@@ -17,5 +17,5 @@ class Readiness:
         self._problems.pop(part, None)
 
     def problems(self) -> Mapping[str, str]:
-        """Part to reason; empty when ready."""
+        """The reason of each part that is not ready; empty when the process is ready."""
         return MappingProxyType(self._problems)

@@ -12,7 +12,7 @@ from nemutator_common.system_clock import SystemClock
 
 
 def real_process(data_dir: Path) -> Process:
-    """Its directory is made when it is missing; raises `OperatorError` when it cannot be used."""
+    """Makes its directory when that is missing; raises `OperatorError` when it cannot be used."""
     return Process(
         clock=SystemClock(),
         meter=Metrics(),

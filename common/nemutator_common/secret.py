@@ -1,4 +1,4 @@
-"""A value that nobody sees by accident."""
+"""A value that is never shown by accident."""
 
 import hmac
 from typing import NoReturn, final
@@ -10,8 +10,8 @@ MASK = "***"
 class Secret:
     """Text that prints as `***` everywhere; `reveal()` is the one way out, and easy to grep for.
 
-    It cannot be pickled, so it cannot slip into a cache, a queue between processes or a crash dump
-    made by pickling; comparing takes the same time wherever two values differ.
+    It cannot be pickled, so it cannot get into a cache, a queue between processes or a crash dump
+    made by pickling. A comparison takes the same time wherever the two values differ.
     """
 
     __slots__ = ("__value",)

@@ -9,10 +9,10 @@ and carries its meaning. A value comes from the last of these that names it:
 
 Fields of `Shared` stand at the top of the file and have no role in their variable: `data_dir`,
 `NEMUTATOR_DATA_DIR`, `--data-dir`. One file and one environment serve all processes of a machine:
-each reads its own part, leaves the parts of other roles to them, and refuses what belongs to nobody.
+each reads its own part, ignores the parts of other roles, and refuses what belongs to no role.
 
-No setting is a secret: values are printed and named in messages, secrets come by file.
-This module is pure: reading the file and the environment is `launching.py`.
+No setting is a secret: values are printed and named in messages, while secrets come from files.
+This module is pure: `launching.py` reads the file and the environment.
 """
 
 import dataclasses
@@ -32,19 +32,19 @@ from nemutator_common.names import PREFIX, ROLES
 
 T = TypeVar("T")
 Check = Callable[[Any], str | None]
-"""Says what was expected when a value of the right type is still not acceptable."""
+"""Returns what was expected when a value of the right type is still not acceptable."""
 
 _ENVIRONMENT = f"{PREFIX.upper()}_"
 
 # Kubernetes puts variables for each Service of the namespace into every pod. One named "nemutator"
-# or "nemutator-brain" gives names that look like ours and are nobody's mistake.
+# or "nemutator-brain" gives names that look like ours, although nobody made a mistake.
 _SERVICE_LINK = re.compile(
     r"NEMUTATOR(_[A-Z0-9_]+)?"
     r"_(SERVICE_(HOST|PORT(_[A-Z0-9_]+)?)|PORT(_\d+_(TCP|UDP|SCTP)(_(PROTO|PORT|ADDR))?)?)"
 )
 
 
-# TOML's integers have no bound; those that float() cannot take are nobody's setting either.
+# TOML's integers have no bound; none that float() cannot take is a valid setting either.
 _LARGEST_NUMBER = 1e300
 
 
@@ -57,7 +57,7 @@ class Source(enum.Enum):
 
 def setting(default: T, meaning: str, *, check: Check | None = None) -> T:
     """One field of a settings class. The *meaning* goes to `--help` and to docs/reference.md."""
-    # The return type is dataclasses.field's own white lie: the attribute will have the value's type.
+    # As with dataclasses.field, the declared return type is that of the attribute, not of the field.
     return dataclasses.field(default=default, metadata={"meaning": meaning, "check": check})
 
 
@@ -66,7 +66,7 @@ def between(low: float, high: float) -> Check:
 
 
 class SettingsError(OperatorError):
-    """Everything that is wrong with the settings of a process, each thing by its name."""
+    """Everything that is wrong with the settings of a process, each problem with its setting."""
 
     def __init__(self, problems: Iterable[str]) -> None:
         self.problems = tuple(problems)
@@ -92,7 +92,7 @@ class LogFormat(enum.StrEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Shared:
-    """What every process of ours understands."""
+    """The settings that every process of ours understands."""
 
     role: ClassVar[str]
 
@@ -111,7 +111,7 @@ class Shared:
 
 @dataclass(frozen=True, slots=True)
 class Field:
-    """Where a setting can be given, and what it takes."""
+    """Where a setting can be given, and which values it takes."""
 
     name: str
     table: str  # "" for a shared setting
@@ -260,7 +260,7 @@ def _closest(name: str, candidates: Iterable[str]) -> str:
 
 
 def _convert(annotation: Any, raw: object) -> tuple[object, str | None]:
-    """*raw* as *annotation*, or what was expected. Text is parsed; TOML brings its own types."""
+    """*raw* as *annotation*, or what was expected. Text is parsed; TOML values are typed."""
     if isinstance(annotation, types.UnionType):
         inner = next(kind for kind in annotation.__args__ if kind is not type(None))
         return _convert(inner, raw)
@@ -316,7 +316,8 @@ def _path(raw: object) -> tuple[object, str | None]:
 
 
 def _is_unicode(text: str) -> bool:
-    """No lone surrogate, as other bytes become in arguments and environment: TOML has none."""
+    """Whether *text* has no lone surrogate. Bytes that are not UTF-8 become such in arguments and
+    environment, and TOML cannot express them."""
     return not any("\ud800" <= char <= "\udfff" for char in text)
 
 

@@ -1,7 +1,8 @@
 """The long-lived tasks of one process: started together, stopped in order.
 
 This is the one place that does not use a TaskGroup: a group waits for ever for a child that ignores
-cancellation, while a process that was told to stop must be able to leave, and to say who held it.
+cancellation, while a process that was asked to stop must be able to exit, and to name the task that
+delayed it.
 """
 
 import asyncio
@@ -17,7 +18,7 @@ Body = Callable[[], Coroutine[Any, Any, None]]
 
 
 class HungTasksError(Exception):
-    """Tasks that were cancelled and did not end in time; they still run."""
+    """Some tasks were cancelled and did not end in time; they still run."""
 
     def __init__(self, hung: Iterable[str]) -> None:
         self.names = tuple(hung)
@@ -25,7 +26,7 @@ class HungTasksError(Exception):
 
 
 class TaskEndedError(Exception):
-    """A task that should run until it is stopped returned by itself."""
+    """A task that should run until it is stopped has returned by itself."""
 
     def __init__(self, name: str) -> None:
         self.name = name
@@ -51,7 +52,7 @@ class Supervisor:
         """Run all bodies until *stop* is set or one of them ends, then stop the rest in order.
 
         Each gets `stop_s` to end after its cancellation. The first failure is raised as it is; a
-        body that returns before anybody asked is one (`TaskEndedError`). When tasks ignored their
+        body that returns before it was asked to is one (`TaskEndedError`). When tasks ignored their
         cancellation, `HungTasksError` is raised instead, with that failure as its cause.
         """
         loop = asyncio.get_running_loop()
@@ -87,14 +88,14 @@ class Supervisor:
                 elif failure := _failure(task, asked=True):
                     failures.append(failure)
         finally:
-            # For when we are cancelled once more: whoever does that has no time for an order.
+            # If we are cancelled once more, there is no time left to stop tasks in order.
             for task in tasks:
                 task.cancel()
         return hung
 
 
 def _failure(task: asyncio.Task[None], *, asked: bool) -> BaseException | None:
-    """Why an ended *task* did not end as it should; in a traceback, the failure names its task."""
+    """Why an ended *task* failed, if it did; in a traceback, the failure names its task."""
     failure = None if task.cancelled() else task.exception()
     if failure is not None:
         failure.add_note(f"in task {task.get_name()!r}")
