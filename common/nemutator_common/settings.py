@@ -57,7 +57,7 @@ class Source(enum.Enum):
 
 def setting(default: T, meaning: str, *, check: Check | None = None) -> T:
     """One field of a settings class. The *meaning* goes to `--help` and to docs/reference.md."""
-    # As with dataclasses.field, the declared return type is that of the attribute, not of the field.
+    # As with dataclasses.field, the declared return type is that of the attribute's value.
     return dataclasses.field(default=default, metadata={"meaning": meaning, "check": check})
 
 

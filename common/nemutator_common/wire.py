@@ -1,11 +1,11 @@
-"""What an agent and the brain say to each other: shapes only, standard library only.
+"""The messages between an agent and the brain: only their shapes, with the standard library alone.
 
 The agent posts a batch of `Envelope`s and gets an `Ack`. An epoch is one life of an agent process;
 numbers start at 1 in each epoch and only rise, so the brain can tell a report that was sent twice
 from a new one, and an agent that asks for its `Ack` knows what need not be sent again. A gap is a
 report that the agent had to drop.
 
-Rates are averages since the report before. What is not known is None, and `missing` says why.
+Rates are averages since the previous report. What is not known is None, and `missing` says why.
 """
 
 from collections.abc import Mapping
@@ -13,53 +13,54 @@ from dataclasses import dataclass
 from typing import Literal
 
 REPORTS_PATH = "/uplink/v1/reports"
-"""POST a `Batch`, answered by an `Ack`; GET `?node=…&epoch=…` answers the `Ack` so far."""
+"""POST of a `Batch` returns an `Ack`; GET with `?node=…&epoch=…` returns the `Ack` so far."""
 
 LARGEST_BATCH_BYTES = 8 << 20
-"""Uncompressed. 110 pods with 2 000 processes are about 0.5 MB."""
+"""The limit of a batch, uncompressed. 110 pods with 2 000 processes are about 0.5 MB."""
 
 LONGEST_PACE_S = 60.0
-"""Most seconds between two reports that a brain may ask for: an older picture is none."""
+"""The most seconds between two reports that a brain may ask for: older reports would be useless."""
 
 PROFILE_REQUESTS_PATH = "/uplink/v1/profile-requests"
-"""GET `?node=…&wait_s=25`: answered when there is a request for the node, or with none."""
+"""GET with `?node=…&wait_s=25` returns the node's requests as soon as there are any, or none."""
 
 PROFILES_PATH = "/uplink/v1/profiles"
-"""POST a `ProfileOutcome`; the same one again changes nothing."""
+"""POST of a `ProfileOutcome`; sending the same one again changes nothing."""
 
 LARGEST_PROFILE_BYTES = 4 << 20
-"""Of pprof, compressed. A 30 s profile of a busy Go service is some 100 KiB."""
+"""The limit of a compressed pprof. A 30 s profile of a busy Go service is about 100 KiB."""
 
 LONGEST_PROFILE_S = 600.0
 USUAL_LONGEST_PROFILE_S = 120.0
-"""What an agent takes unless its setting `profile_seconds` says otherwise, up to the longest."""
+"""The longest profile that an agent takes unless its setting `profile_seconds` differs."""
 
 HIGHEST_PROFILE_HZ = 999
 USUAL_HIGHEST_PROFILE_HZ = 199
-"""The same for `profile_hz`."""
+"""The highest rate that an agent takes unless its setting `profile_hz` differs."""
 
 STREAMS_PATH = "/uplink/v1/streams/"
-"""Then the stream's name. POST a `StreamBatch`, answered by an `Ack`; GET `?writer=…&epoch=…`."""
+"""The stream's name follows. POST of a `StreamBatch` returns an `Ack`, and so does GET with
+`?writer=…&epoch=…`."""
 
 ADVICE_PATH = "/uplink/v1/advice"
-"""GET: an `AdviceSnapshot` for admission; its ETag changes when a decision would."""
+"""GET returns an `AdviceSnapshot` for admission; its ETag changes when a decision would."""
 
 TOMBSTONES_PATH = "/uplink/v1/tombstones"
-"""GET: a `TombstoneSnapshot` for admission, with an ETag. Who asks again has taken in what it was told
-before."""
+"""GET returns a `TombstoneSnapshot` for admission, with an ETag. A client that asks again has
+applied the snapshot that it got before."""
 
 Stream = Literal["grants", "decisions"]
-"""grants: `Grant`s of the credentials process. decisions: `decisions.Decision`s of admission."""
+"""`grants` has `Grant`s of the credentials process; `decisions` has admission's `Decision`s."""
 
 Kind = Literal["root", "slice", "unit", "session", "pod", "container", "group"]
-"""What a cgroup is, as far as its path says: `group` is one that nobody's convention explains."""
+"""What a cgroup is, as far as its path shows: `group` is one that follows no known convention."""
 
 Runtime = Literal["go", "python", "java", "node", "ruby", "php", "dotnet", "perl", "shell"]
 
 
 @dataclass(frozen=True, slots=True)
 class Pressure:
-    """PSI of one resource: percent of time that some, or all, tasks waited for it."""
+    """PSI of one resource: the percentage of time that some, or all, tasks waited for it."""
 
     some_10s: float
     some_60s: float
@@ -76,7 +77,7 @@ class Pressures:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Throughput:
-    """Bytes a second of the whole machine: each once, at the device that moved it."""
+    """Bytes per second of the whole machine; each byte counts once, at the device that moved it."""
 
     disk_read: float | None = None
     disk_written: float | None = None
@@ -90,17 +91,17 @@ class Machine:
 
     kernel: str
     system: str
-    """Name of the operating system, from os-release."""
+    """The name of the operating system, from os-release."""
     cpus: int
     memory_bytes: int
     boot_id: str
     cpu_cores: float | None
-    """CPU in use, in cores: 1.0 is one core busy."""
+    """CPU in use, in cores: 1.0 means that one core is busy."""
     memory_used_bytes: int
-    """What is not free, less the inactive page cache: as kubelet counts a node, and as the groups
-    in it are counted, so that none of them has more."""
+    """Memory that is not free, less the inactive page cache. Kubelet counts a node in this way, and
+    the groups in it are counted in the same way, so that none of them has more."""
     memory_available_bytes: int | None = None
-    """What could be had without swapping, as the kernel estimates it."""
+    """Memory that could be allocated without swapping, as the kernel estimates it."""
     swap_used_bytes: int
     load_1m: float
     pressures: Pressures
@@ -109,22 +110,23 @@ class Machine:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Workload:
-    """A cgroup, seen as what people call it."""
+    """A cgroup, as the unit, pod or container that people know."""
 
     path: str
-    """Its path under the hierarchy's root, as the machine shows it: `/system.slice/x.service`."""
+    """Its path under the root of the hierarchy, as on the machine: `/system.slice/x.service`."""
     kind: Kind
     name: str
-    """What to show: `ssh.service`, a container's short id, a pod's uid."""
+    """The name to show: `ssh.service`, a container's short id or a pod's uid."""
     container_id: str | None
     pod_uid: str | None
     processes: int
-    """In this cgroup itself, not below it."""
+    """The number of processes in this cgroup itself, without those below it."""
     cpu_cores: float | None
     cpu_is_summed: bool = False
-    """No cgroup counts it: it is the sum of the processes that were seen."""
+    """Whether CPU is the sum of the processes that were seen, because no cgroup counts it."""
     memory_bytes: int | None
-    """Charged to the cgroup and those below it, less the inactive page cache (as kubelet counts)."""
+    """Memory charged to the cgroup and those below it, less the inactive page cache (as kubelet
+    counts)."""
     pressures: Pressures
 
 
@@ -132,45 +134,45 @@ class Workload:
 class ProcessUsage:
     pid: int
     started_at: float
-    """Seconds since the epoch: with the pid, an identity that is not used twice."""
+    """Seconds since the epoch; together with the pid, this identity is never used twice."""
     workload: str
-    """Path of its cgroup."""
+    """The path of its cgroup."""
     command: str
-    """The kernel's name for it: at most 15 bytes, chosen by the process itself."""
+    """The kernel's name for the process: at most 15 bytes, which the process itself chooses."""
     script: str | None = None
-    """The script, module or class that an interpreter was given. Nothing else of a command line is
-    told: it may hold secrets."""
+    """The script, module or class that an interpreter runs. Nothing else of a command line is
+    reported, because it may contain secrets."""
     runtime: Runtime | None
     runtime_version: str | None
     threads: int
     cpu_cores: float | None
     memory_bytes: int
-    """Resident set."""
+    """The resident set size."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Summary:
-    """What one cgroup used in a quarter of a minute: what sizing learns from.
+    """What one cgroup used in a quarter of a minute; sizing learns from it.
 
-    Where cgroups do not count CPU time: what one program in it used.
+    Where cgroups do not count CPU time, it is what one program in the cgroup used.
     """
 
     path: str
     pod_uid: str | None
     container_id: str | None
     program: str | None = None
-    """The name of the processes that this is the sum of; only where no cgroup counts CPU time."""
+    """The name of the processes that are summed here; only where no cgroup counts CPU time."""
     from_at: float
     to_at: float
     cpu_cores: float
-    """Mean over the time."""
+    """The mean over this time."""
     memory_bytes: int
-    """The most that was seen, counted as in `Workload`."""
+    """The highest value that was seen, counted as in `Workload`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Missing:
-    """A fact that this agent could not get, so that nobody takes its absence for zero."""
+    """A fact that the agent could not read, so that nobody takes its absence for zero."""
 
     what: str
     why: str
@@ -179,7 +181,7 @@ class Missing:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Report:
-    """One look at a machine."""
+    """One snapshot of a machine."""
 
     taken_at: float
     machine: Machine
@@ -187,7 +189,7 @@ class Report:
     processes: tuple[ProcessUsage, ...]
     missing: tuple[Missing, ...]
     summaries: tuple[Summary, ...] = ()
-    """Those that were completed since the report before."""
+    """The summaries that were completed since the previous report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +207,13 @@ class Batch:
 
 @dataclass(frozen=True, slots=True)
 class Ack:
-    """All envelopes of *epoch* up to *seq* are stored; 0 when none is."""
+    """All envelopes of *epoch* up to *seq* are stored; *seq* is 0 when none is."""
 
     epoch: str
     seq: int
     report_every_s: float = 0.0
-    """Seconds between two reports of a node that the brain can take from all its nodes; 0: as
-    often as the agent is set to. What is learned from summaries is the same: they wait."""
+    """The seconds between two reports of a node that let the brain serve all its nodes; 0 means as
+    often as the agent's setting says. Sizing loses nothing: summaries wait for the next report."""
 
 
 # --- profiles -----------------------------------------------------------------------------------
@@ -237,52 +239,53 @@ class ProfileRequests:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOutcome:
-    """How a request went. `running` comes first, then one of the others."""
+    """The state of a request. `running` comes first, then one of the others."""
 
     id: str
     node: str
     state: Literal["running", "done", "refused"]
     reason: str = ""
-    """For people: why it was refused."""
+    """Why it was refused, for people to read."""
     remedy: str = ""
-    """And what they can do about it."""
+    """What people can do about it."""
     started_at: float = 0.0
     seconds: float = 0.0
     hz: int = 0
     recorded: int = 0
-    """Samples that are in the profile."""
+    """The number of samples in the profile."""
     lost: Mapping[str, int] | None = None
-    """Samples that are not, by reason."""
+    """The numbers of samples that are not in it, by reason."""
     cpu_seconds: float | None = None
-    """The independent account: CPU time of the target while it was sampled, by its cgroup's or its
-    process's own counter. `recorded / hz` should be that."""
+    """An independent measure: the target's CPU time while it was sampled, from the counter of its
+    cgroup or process. `recorded / hz` should be equal to it."""
     notes: tuple[str, ...] = ()
-    """What people should know: a Go too old to be read, frames that have no name."""
+    """What people should know, such as a Go version that is too old, or frames without a name."""
     pprof: bytes = b""
-    """Compressed, as `go tool pprof` reads it."""
+    """The compressed profile, as `go tool pprof` reads it."""
 
 
 # --- numbered streams ---------------------------------------------------------------------------
 LONGEST_GRANT_TEXT = 512
-"""Characters of each text of a `Grant`, none of them a control: another record is refused."""
+"""The most characters of each text of a `Grant`. A record with a longer text, or with a control
+character in one, is refused."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
-    """One thing that the credentials process did, or refused to do, for a pod. Never a value."""
+    """One action that the credentials process took, or refused, for a pod. It has no secrets."""
 
     at: float
     node: str
     namespace: str
     pod: str
-    """Empty where there is no pod: outside of Kubernetes."""
+    """Empty outside of Kubernetes, where there is no pod."""
     pod_uid: str
     service_account: str
     caller: str
-    """Outside of Kubernetes: uid and executable."""
+    """The uid and executable of the caller, outside of Kubernetes."""
     operation: Literal["login", "renew", "revoke", "read", "env", "whoami", "connect"]
     secret: str = ""
-    """The name under which the pod declares it."""
+    """The name under which the pod declares the secret."""
     path_digest: str = ""
     version: int | None = None
     cached: bool = False
@@ -290,15 +293,15 @@ class Grant:
     reason: str = ""
     role: str = ""
     expires_at: float | None = None
-    """Of the Vault token, after login and renewal: the brain shows it as a lease."""
+    """When the Vault token expires, after login and renewal: the brain shows it as a lease."""
 
 
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
-    """`records` are JSON objects of the stream's shape, numbered on from `first`."""
+    """`records` are JSON objects of the stream's shape; the first has the number `first`."""
 
     writer: str
-    """Who numbers them: a node, or the name of an admission pod."""
+    """Who numbers the records: a node, or the name of an admission pod."""
     epoch: str
     first: int
     records: tuple[dict[str, object], ...]
@@ -307,7 +310,7 @@ class StreamBatch:
 # --- snapshots for admission --------------------------------------------------------------------
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Amounts:
-    """As Kubernetes writes them; None: not said, or not known."""
+    """Amounts as Kubernetes writes them; None means not set, or not known."""
 
     cpu: str | None = None
     memory: str | None = None
@@ -315,7 +318,7 @@ class Amounts:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RecommendedContainer:
-    """What one container of a workload should ask for, or why nothing can be said yet."""
+    """What one container of a workload should request, or why there is no advice yet."""
 
     namespace: str
     owner_kind: str
@@ -323,7 +326,7 @@ class RecommendedContainer:
     container: str
     strategy: str
     state: str
-    """firm, provisional, not_yet, or a word of a newer brain: only firm advice changes a pod."""
+    """firm, provisional, not_yet, or a newer brain's word; only firm advice changes a pod."""
     reason: str
     points: int
     requests: Amounts
@@ -337,7 +340,7 @@ class AdviceSnapshot:
 
 @dataclass(frozen=True, slots=True, order=True)
 class Tombstone:
-    """A field of a workload's pods that admission is to leave alone: somebody has taken it back."""
+    """A field of a workload's pods that admission must not change: its change was rolled back."""
 
     namespace: str
     owner_kind: str

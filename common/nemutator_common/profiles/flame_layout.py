@@ -1,7 +1,7 @@
-"""A profile as a tree of boxes, in columns: what the flame graph's page draws.
+"""A profile as a tree of boxes, in columns, which the flame graph's page draws.
 
-Stacks are sorted from the outermost frame, so that equal beginnings lie together and a box is a
-range of rows: only boxes that will be seen are ever made.
+Stacks are sorted from the outermost frame, so that equal prefixes are adjacent and a box is a range
+of rows: only boxes that will be visible are ever made.
 """
 
 from dataclasses import dataclass, field
@@ -9,7 +9,7 @@ from dataclasses import dataclass, field
 from nemutator_common.profiles.model import Frame, FrameKind, Profile
 
 SMALLEST_SHARE = 0.001
-"""Of all samples: a box below is thinner than a pixel of most screens."""
+"""The share of all samples below which a box is thinner than a pixel of most screens."""
 
 DEEPEST = 512
 MOST_BOXES = 100_000
@@ -25,19 +25,19 @@ class Boxes:
     depth: list[int] = field(default_factory=list)
     samples: list[int] = field(default_factory=list)
     name: list[int] = field(default_factory=list)
-    """Places in `strings`, as with `file`."""
+    """Indexes into `strings`, like those in `file`."""
     file: list[int] = field(default_factory=list)
     line: list[int] = field(default_factory=list)
-    """Where most of the samples were, or where the first of them was."""
+    """The line that has most of the samples, or that of the first sample."""
     kind: list[int] = field(default_factory=list)
-    """Places in KINDS; with those that were inlined below zero: -1 - place."""
+    """Indexes into KINDS; an inlined frame has a negative number, which is -1 - index."""
 
 
 _Key = tuple[str, str, FrameKind, bool]
 
 
 def boxes(profile: Profile, *, everything: str) -> tuple[Boxes, int]:
-    """All boxes that can be seen, the first of them named *everything*; and how many others."""
+    """All visible boxes, the first of which is named *everything*, and the number of the others."""
     keys = sorted({_key(frame) for frame in profile.frames})
     places = {key: place for place, key in enumerate(keys)}
     frames = [places[_key(frame)] for frame in profile.frames]
@@ -50,7 +50,7 @@ def boxes(profile: Profile, *, everything: str) -> tuple[Boxes, int]:
 
 
 def _key(frame: Frame) -> _Key:
-    """What makes two frames one box: not the line."""
+    """Frames with equal keys share a box; the line is not part of the key."""
     return (frame.function, frame.file, frame.kind, frame.inlined)
 
 
@@ -84,7 +84,7 @@ class _Layout:
         return self._boxes, self._left_out
 
     def _within(self, first: int, end: int, depth: int) -> list[tuple[int, int, int, int, int]]:
-        """The boxes right below one, each with its range of rows."""
+        """The boxes directly below one box, each with its range of rows."""
         found = []
         at = first
         while at < end:

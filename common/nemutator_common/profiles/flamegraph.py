@@ -1,8 +1,8 @@
-"""The flame graph: one HTML file that needs nothing else, from a disk or from the console.
+"""The flame graph: one HTML file that needs no other, whether it comes from disk or the console.
 
-It runs under the strictest policy that lets it run at all: no script and no style but its own, no
-connection to anywhere. Names come from the profiled program, so they are data inside of it and
-reach the page as text only.
+It runs under the strictest policy that still lets it work: only its own script and style, and no
+connection to anywhere. Names come from the profiled program, so they are embedded as data and
+reach the page only as text.
 """
 
 import base64
@@ -31,7 +31,7 @@ _POLICY = (
 )
 
 CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'self'"
-"""The header to serve the page with. The page repeats it where it can, for a file has no header."""
+"""The header to serve the page with. The page repeats what it can, because a file has no header."""
 
 
 def render(profile: Profile, *, title: str) -> str:
@@ -65,7 +65,8 @@ def render(profile: Profile, *, title: str) -> str:
         "@DATA@": _embedded(data),
         "@SCRIPT@": _SCRIPT,
     }
-    # In the order of the template, each once: a name that looks like a mark is none.
+    # Each placeholder is replaced once, in the template's order, so that a name that looks like a
+    # placeholder is not replaced.
     page, rest = [], _TEMPLATE
     for mark, content in parts.items():
         before, _, rest = rest.partition(mark)
@@ -74,6 +75,6 @@ def render(profile: Profile, *, title: str) -> str:
 
 
 def _embedded(data: object) -> str:
-    """JSON that cannot end its own element, whatever names say; beyond ASCII it is escaped, too."""
+    """JSON that cannot end its own element, whatever the names are; it is escaped to ASCII, too."""
     text = json.dumps(data, separators=(",", ":"), ensure_ascii=True)
     return text.replace("<", "\\u003c").replace(">", "\\u003e").replace("&", "\\u0026")

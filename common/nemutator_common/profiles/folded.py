@@ -1,7 +1,7 @@
-"""Folded stacks: a line for each, its functions from the outermost, `main;work;leaf 42`.
+"""Folded stacks: one line per stack, with its functions from the outermost: `main;work;leaf 42`.
 
-What most flame graph tools read. They also know the marks behind a name: `_[k]` of the kernel,
-`_[i]` inlined.
+Most flame graph tools read this format. They also know the suffixes of a name: `_[k]` means that it
+is in the kernel, `_[i]` that it was inlined.
 """
 
 import re
@@ -9,17 +9,17 @@ import re
 from nemutator_common.profiles.model import Frame, Profile
 
 _SEPARATORS = re.compile(r"[;\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
-"""What would end a name or a line: one name is one word between semicolons."""
+"""The characters that would end a name or a line: a name is one word between semicolons."""
 
 
 LARGEST = 32 << 20
-"""Of the text. A name stands in it as often as it was on a stack."""
+"""The most bytes of the text, in which a name is repeated for each stack that it is on."""
 
 _LEFT_OUT = "[left_out]"
 
 
 def render(profile: Profile) -> str:
-    """All stacks, in the order of their text; equal ones are one line. Those that are too much are
+    """All stacks, in the order of their text; equal ones share a line. Those beyond the limit are
     one more line, so that the sum stays true."""
     names = [_name(frame) for frame in profile.frames]
     lines: dict[str, int] = {}

@@ -1,4 +1,4 @@
-"""A profile with names: where processes were seen, and how often."""
+"""A profile with names: where processes were running when sampled, and how often."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
@@ -7,7 +7,7 @@ from typing import Literal
 FrameKind = Literal["go", "native", "kernel", "unknown"]
 
 Stack = tuple[int, ...]
-"""Places in `Profile.frames`, the innermost first."""
+"""Indexes into `Profile.frames`, the innermost frame first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -15,32 +15,32 @@ class Binary:
     """A file with code, as it was mapped."""
 
     file: str
-    """Its path where it ran: a stranger's words, as names are."""
+    """Its path where it ran, which a stranger chose, like all names."""
     build_id: str = ""
-    """In hexadecimal digits; empty when it has none."""
+    """The build id in hexadecimal digits; empty when the file has none."""
     start: int = 0
-    """First address of the code, and the one after the last."""
+    """The first address of the code; `limit` is the one after the last."""
     limit: int = 0
     offset: int = 0
-    """Where in the file the code begins."""
+    """Where the code begins in the file."""
 
 
 @dataclass(frozen=True, slots=True)
 class Frame:
-    """One function at one line. Names are what the profiled program says of itself: hostile."""
+    """One function at one line. The profiled program chooses its names, so they are hostile."""
 
     function: str
     file: str = ""
     line: int = 0
     start_line: int = 0
-    """Where the function begins in its file; 0 when that is not known, as with the others."""
+    """Where the function begins in its file; 0 when that is not known, as for the other numbers."""
     kind: FrameKind = "unknown"
     inlined: bool = False
-    """Into the next frame of its stack, by the compiler: it had no call of its own."""
+    """Whether the compiler inlined it into the next frame of its stack: it was never called."""
     address: int = 0
-    """Of the call, in its binary: what is inlined shares both with the frame that it is in."""
+    """The address of the call in its binary; an inlined frame has both from the frame around it."""
     binary: Binary | None = None
-    """None where no file is behind it: in the kernel, or without a name."""
+    """None where the frame has no file: in the kernel, or without a name."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -51,20 +51,20 @@ class Profile:
     seconds: float
     frames: tuple[Frame, ...]
     stacks: tuple[tuple[Stack, int], ...]
-    """With how often each was seen."""
+    """Each stack, with the number of times that it was sampled."""
     recorded: int
     lost: Mapping[str, int] = field(default_factory=dict)
-    """Samples that are in no stack, by reason; a reason is a word."""
+    """The numbers of samples that are in no stack, by reason; a reason is a single word."""
     cpu_seconds: float | None = None
-    """CPU time by the kernel's own account: what samples and rate should come to."""
+    """CPU time by the kernel's own counter, which samples and rate should add up to."""
     notes: tuple[str, ...] = ()
-    """What people should know, a line each."""
+    """What people should know, one line for each note."""
     labels: Mapping[str, str] = field(default_factory=dict)
-    """Of what this is the profile; a key is a word."""
+    """What was profiled; a key is a single word."""
 
     @property
     def sampled_cpu_seconds(self) -> float:
-        """CPU time as the samples say it, lost ones included."""
+        """The CPU time that the samples add up to, lost ones included."""
         return (self.recorded + sum(self.lost.values())) / self.hz
 
 
@@ -83,7 +83,7 @@ class FrameTable:
 
 
 def merged(stacks: Iterable[tuple[Stack, int]]) -> tuple[tuple[Stack, int], ...]:
-    """Equal stacks as one, in the order of their first appearance."""
+    """Merge equal stacks, in the order of their first appearance."""
     counts: dict[Stack, int] = {}
     for stack, count in stacks:
         counts[stack] = counts.get(stack, 0) + count
@@ -92,18 +92,18 @@ def merged(stacks: Iterable[tuple[Stack, int]]) -> tuple[tuple[Stack, int], ...]
 
 @dataclass(frozen=True, slots=True)
 class Share:
-    """How much of a profile is one function's."""
+    """The share of a profile that belongs to one function."""
 
     function: str
     kind: FrameKind
     flat: int
-    """Samples in the function itself, what was inlined into it not counted."""
+    """Samples in the function itself, without what was inlined into it."""
     cumulative: int
-    """Samples in it or in what it called; recursion counts once."""
+    """Samples in the function or in what it called; recursion counts once."""
 
 
 def functions(profile: Profile) -> tuple[Share, ...]:
-    """All functions, those with most samples of their own first."""
+    """All functions, those with the most samples of their own first."""
     flat: dict[tuple[str, FrameKind], int] = {}
     cumulative: dict[tuple[str, FrameKind], int] = {}
     keys = [(frame.function, frame.kind) for frame in profile.frames]

@@ -1,7 +1,7 @@
 """profile.proto, the format of `go tool pprof`, written and read (google/pprof, proto/).
 
-One location is one physical call: the frames that were inlined into it come first in its lines. Of
-which kind a frame is stands in its mapping. What pprof has no field for is in the comments, one
+One location is one physical call: the frames that were inlined into it come first in its lines. A
+frame's kind is that of its mapping. What pprof has no field for is in the comments, one
 `word value` each, which `go tool pprof -comments` shows.
 """
 

@@ -1,7 +1,7 @@
 """The messages of profile.proto (google/pprof, proto/), as protobuf's runtime builds them.
 
-They are built at run time from the table below: code that protoc generates works with the runtimes
-of its own year only, and whoever changes it needs protoc.
+They are built at run time from the table below: generated code works only with the protobuf
+runtimes of its own year, and whoever changes it needs protoc.
 """
 
 import functools
@@ -10,15 +10,15 @@ from types import SimpleNamespace
 from typing import Any
 
 _FIELDS: Mapping[str, Mapping[str, tuple[int, str]]] = {
-    # Its rows, which are messages, are bytes here: the wire is the same, and each is parsed alone.
-    # All at once, 16 MiB of empty rows would become half a GiB of messages.
+    # Its rows are messages, but are bytes here: the encoding is the same, and each is parsed alone.
+    # Parsed all at once, 16 MiB of empty rows would become half a GiB of messages.
     "Profile": {
         "sample_type": (1, "repeated bytes"),
         "sample": (2, "repeated bytes"),
         "mapping": (3, "repeated bytes"),
         "location": (4, "repeated bytes"),
         "function": (5, "repeated bytes"),
-        # Not string: one name that is no UTF-8 would spoil the whole profile.
+        # Not `string`, because one name that is not UTF-8 would make the whole profile unreadable.
         "string_table": (6, "repeated bytes"),
         "time_nanos": (9, "int64"),
         "duration_nanos": (10, "int64"),
@@ -62,8 +62,8 @@ _PACKAGE = "perftools.profiles"
 
 @functools.cache
 def messages() -> Any:
-    """The classes by their names, and DecodeError. Imported by whoever first needs a profile: an
-    agent that makes none is 2 MiB smaller."""
+    """The classes by their names, and DecodeError. protobuf is imported when a profile is first
+    needed, so that an agent that makes none is 2 MiB smaller."""
     from google.protobuf import descriptor_pb2, descriptor_pool, message, message_factory
 
     file = descriptor_pb2.FileDescriptorProto(

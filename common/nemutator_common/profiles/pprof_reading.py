@@ -1,5 +1,5 @@
-"""Reading pprof. It was written by an agent, or by anybody who can speak for one: sizes and counts
-have caps, indexes are checked, and nothing but MalformedProfileError is raised.
+"""Reading pprof. The bytes come from an agent, or from anybody who can pass for one, so sizes and
+counts have caps, indexes are checked, and only MalformedProfileError is raised.
 """
 
 import zlib
@@ -11,25 +11,25 @@ from nemutator_common.profiles.pprof_messages import messages
 from nemutator_common.profiles.pprof_writing import NANO, PLACEHOLDERS
 
 LARGEST = 16 << 20
-"""Uncompressed. Ten thousand stacks with five thousand functions are some 3 MB. The table of rows
-takes up to sixteen times as much for a moment, when all of them are empty."""
+"""The limit of a profile, uncompressed. Ten thousand stacks with five thousand functions are about
+3 MB. The table of rows briefly takes up to sixteen times as much, when all rows are empty."""
 
 LARGEST_ROW = 1 << 20
-"""A message can be thirty times as large as its bytes: one such row is all that there is at a time."""
+"""A message can be thirty times as large as its bytes, but only one row is a message at a time."""
 
 MOST_ENTRIES = 1 << 18
-"""In each table: samples, locations, functions, strings."""
+"""The most entries in each table: samples, locations, functions and strings."""
 
 MOST_STACKED = 1 << 21
-"""Frames of all stacks together."""
+"""The most frames of all stacks together."""
 
 MOST_INLINED = 1024
-"""Lines of one location."""
+"""The most lines of one location."""
 
 MOST_COMMENTS = 256
 
 LONGEST_STRING = 4096
-"""Of a name or a comment; what is longer is cut. Go's longest names are some 500."""
+"""The most characters of a name or a comment; longer ones are cut. Go's longest have about 500."""
 
 _TABLES = ("sample_type", "sample", "mapping", "location", "function", "string_table")
 
@@ -39,11 +39,11 @@ _Place = tuple[Binary | None, FrameKind]
 
 
 class MalformedProfileError(ValueError):
-    """These bytes are no profile that we can read; the message says what is wrong."""
+    """These bytes are not a profile that we can read; the message says what is wrong."""
 
 
 def decode(content: bytes) -> Profile:
-    """A profile that `encode` wrote, or anybody's of CPU time. Raises MalformedProfileError."""
+    """Read a CPU profile that `encode` or any other tool wrote. Raises MalformedProfileError."""
     try:
         return _Reader(_decompressed(content)).profile()
     except messages().DecodeError:
@@ -147,7 +147,7 @@ class _Reader:
         return tuple(call)
 
     def _place(self, mapping: Any) -> _Place:
-        """What a mapping stands for. One of Go tells its files, as Go's own profiles do."""
+        """What a mapping stands for. A mapping of Go sets `has_filenames`, as Go's profiles do."""
         file = self._string(mapping.filename)
         if file in _KINDS:
             return None, _KINDS[file]
@@ -161,7 +161,7 @@ class _Reader:
         return binary, "go" if mapping.has_filenames else "native"
 
     def _value_of_samples(self) -> int:
-        """Which of a sample's values counts them: that in the unit `count`, else the first."""
+        """The index of the value that counts samples: that with the unit `count`, or the first."""
         for position, kind in enumerate(self._rows("sample_type", "ValueType")):
             if self._string(kind.unit) == "count":
                 return position

@@ -1,4 +1,4 @@
-"""Writing pprof: each string, function and location once, as they first come up."""
+"""Writing pprof: each string, function and location is written once, in order of first use."""
 
 import gzip
 import re
@@ -16,7 +16,7 @@ PLACEHOLDERS: dict[FrameKind, str] = {
     "kernel": "[kernel]",
     "unknown": "[unknown]",
 }
-"""Files of mappings for frames that are in no binary."""
+"""The file names of mappings for frames that are in no binary."""
 
 _NAMES_ALONE = {"has_functions": True}
 _KNOWN: dict[FrameKind, dict[str, bool]] = {
@@ -27,26 +27,26 @@ _KNOWN: dict[FrameKind, dict[str, bool]] = {
     "kernel": _NAMES_ALONE,
     "unknown": _NAMES_ALONE,
 }
-"""What a mapping says is known of its frames. With one of the first three set, `go tool pprof` looks
-for no names of its own, in whatever file bears that path where it runs."""
+"""What a mapping declares as known of its frames. When one of the first three is set, `go tool
+pprof` does not look up names itself, in whatever file has that path where it runs."""
 
 _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
-"""Tools print names as they are: one may not end its line, or move a terminal's cursor."""
+"""Tools print names as they are, so a name may not end its line or move a terminal's cursor."""
 
 _LEVEL = 6
-"""Of gzip. Its 9 takes three times as long, as much as all the rest, for a hundredth of the bytes."""
+"""The level of gzip. Level 9 takes three times as long, as much as all the rest, and saves 1 %."""
 
 _Place = tuple[Binary | None, FrameKind]
-"""What a mapping stands for: one binary has two of them when Go and C are in it."""
+"""What a mapping stands for: a binary that contains both Go and C has two of them."""
 
 
 def encode(profile: Profile) -> bytes:
-    """The same profile gives the same bytes."""
+    """The profile as compressed pprof; the same profile gives the same bytes."""
     return gzip.compress(_Writer(profile).written(), _LEVEL, mtime=0)
 
 
 class _Writer:
-    """What is numbered stands in a dict: a number is how many were there before, from 1 on."""
+    """Each table is a dict whose values number its entries in the order of their first use."""
 
     def __init__(self, profile: Profile) -> None:
         self._profile = profile
@@ -146,8 +146,8 @@ class _Writer:
 
 
 def _places(profile: Profile) -> Sequence[_Place]:
-    """Of all frames, those that most samples passed through first: tools take the first mapping
-    for the program, so what is no binary comes last."""
+    """The mappings of all frames, those with the most samples first: tools take the first mapping
+    for the program, so those that are not binaries come last."""
     numbers: dict[_Place, int] = {}
     of_frame = [numbers.setdefault((one.binary, one.kind), len(numbers)) for one in profile.frames]
     passed: dict[int, int] = {}
