@@ -1,1 +1,1 @@
-"""How every process of ours serves HTTP: caps, deadlines, TLS, health, metrics, orderly drain."""
+"""How our processes serve HTTP: with caps, deadlines, TLS, health, metrics and an orderly drain."""

@@ -1,4 +1,4 @@
-"""Where to listen or to call: a unix socket or a TCP address, written the same way everywhere."""
+"""An address to listen on or to call: a unix socket or TCP, written the same way everywhere."""
 
 import ipaddress
 import re
@@ -21,9 +21,9 @@ class UnixAddress:
 @dataclass(frozen=True, slots=True)
 class TcpAddress:
     host: str
-    """An IP address. Names are left out on purpose: what they mean may change."""
+    """An IP address. Names are not accepted, because what they resolve to may change."""
     port: int
-    """0 to listen means any free port."""
+    """For a listener, 0 means any free port."""
 
     def __str__(self) -> str:
         return f"[{self.host}]:{self.port}" if ":" in self.host else f"{self.host}:{self.port}"
@@ -33,7 +33,7 @@ Address = UnixAddress | TcpAddress
 
 
 def parse_address(text: str) -> Address:
-    """Read what `str()` of an address writes; a `ValueError` says what was expected instead."""
+    """Parse what `str()` of an address writes; a `ValueError` says what was expected instead."""
     if text.startswith("unix:"):
         return _unix(text.removeprefix("unix:"))
     match = _TCP.fullmatch(text)

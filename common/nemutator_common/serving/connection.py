@@ -15,7 +15,7 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.responses import ErrorDetails, early_response, error_response
 from nemutator_common.serving.traffic import ServedRequest, Traffic
 
-# Ours are shorter; aiohttp's own timer cannot be switched off.
+# Our own timeouts are shorter, but aiohttp's timer cannot be switched off.
 _NEVER_S = 1e7
 
 
@@ -27,10 +27,10 @@ def accepted_peer_of(request: web.BaseRequest) -> AcceptedPeer | None:
 
 
 class Connection(web.RequestHandler):
-    """Ends itself when `ConnectionState` says so.
+    """A connection that closes itself when `ConnectionState` says so.
 
-    *gone* is called once it is closed *and* its last handler has ended, so that callers who come
-    and go cannot pile up handlers beyond the cap on connections.
+    *gone* is called once it is closed *and* its last handler has ended, so that callers who connect
+    and leave cannot accumulate handlers beyond the cap on connections.
     """
 
     __slots__ = (
@@ -66,7 +66,7 @@ class Connection(web.RequestHandler):
         super().__init__(
             server,
             loop=asyncio.get_running_loop(),
-            access_log=None,  # type: ignore[arg-type] # its way to say no
+            access_log=None,  # type: ignore[arg-type] # None disables it
             keepalive_timeout=_NEVER_S,
             lingering_time=limits.ending_s,
             max_field_size=limits.head_bytes,
@@ -75,12 +75,12 @@ class Connection(web.RequestHandler):
         )
         self.draining = False
         self.dropped: DropReason | None = None
-        """Why we ended it, once we have."""
+        """Why we ended the connection, once we have."""
         self.peer = peer
         self.accepted_peer = accepted_peer
-        """What was learnt of the caller when the connection was accepted; closed with it."""
+        """What was learnt about the caller at accept time; it is closed with the connection."""
         self.uid = uid
-        """Whose share of the connections it is in."""
+        """The user whose share of the connections this one belongs to."""
         self._error_details = error_details
         self._limits = limits
         self._traffic = traffic
@@ -90,22 +90,23 @@ class Connection(web.RequestHandler):
         self._deadline: asyncio.Timeout | None = None
         self._lost = False
         self._timer: asyncio.TimerHandle | None = None
-        # aiohttp forgets its transport when it closes it; one that cannot be flushed would stay.
+        # aiohttp drops its reference to the transport when it closes it, so that a transport that
+        # cannot be flushed would stay open.
         self._wire: asyncio.Transport | None = None
 
     # --- from the request pipeline ---------------------------------------------------------------
     def begin(self, deadline: asyncio.Timeout) -> None:
-        """A request starts; *deadline* is brought forward when its time is over."""
+        """A request starts; *deadline* is rescheduled to now when its time is over."""
         self._busy = True
         self._deadline = deadline
         self._state.begun(self._loop.time(), ahead=bool(self._messages))
         self._watch()
 
     def end(self, *, keep: bool) -> None:
-        """Its answer is on the way; *keep* the connection for another one."""
+        """The response was sent; *keep* the connection for another request."""
         self._busy = False
         self._deadline = None
-        # While requests wait that came too early, what comes is theirs, and no new head.
+        # While pipelined requests wait, new bytes belong to them and are not a new head.
         if not (keep and self._messages):
             self._state.ended(self._loop.time(), keep=keep)
         if self._lost:
@@ -118,24 +119,24 @@ class Connection(web.RequestHandler):
     # --- from the server -------------------------------------------------------------------------
     @property
     def made(self) -> bool:
-        """Whether it ever got as far as HTTP."""
+        """Whether the connection ever reached the HTTP protocol."""
         return self._wire is not None or self._lost
 
     @property
     def idle_until(self) -> float | None:
-        """When it would end between two requests; None when one is under way, or it ends anyway."""
+        """When it times out between requests; None during a request, or when it ends anyway."""
         idle = self._state.phase is Phase.IDLE and self._wire is not None
         return self._state.due if idle and self.dropped is None else None
 
     def drain(self) -> None:
-        """End after the request under way, or at once when there is none."""
+        """End after the current request, or at once when there is none."""
         self.draining = True
         if not self._busy:
             self._count(DropReason.DRAINED)
             self.force_close()
 
     def drop(self, reason: DropReason) -> None:
-        """End it now, whatever is still to be sent."""
+        """End the connection now, whatever is still to be sent."""
         self._count(reason)
         if self._wire is not None:
             self._wire.abort()
@@ -174,7 +175,7 @@ class Connection(web.RequestHandler):
         exc: BaseException | None = None,
         message: str | None = None,
     ) -> web.StreamResponse:
-        """Answer what is no HTTP. Nothing else comes here: the pipeline answers for all handlers."""
+        """Answer what is not HTTP. The pipeline answers all other errors, so none comes here."""
         status = 431 if isinstance(exc, LineTooLong) else status
         self._count(DropReason.HEAD_TOO_LARGE if status == 431 else DropReason.BAD_REQUEST)
         self._refused(status, type(exc).__name__)
@@ -215,7 +216,7 @@ class Connection(web.RequestHandler):
             self._traffic.dropped(reason)
 
     def _watch(self) -> None:
-        """Wake at the time that is due. A timer that is early is left alone: it looks again."""
+        """Set the timer for the time that is due. An earlier timer stays: it will set the next."""
         due = self._state.due
         if self._timer is not None:
             if self._timer.when() <= due:

@@ -1,7 +1,7 @@
-"""Where one connection stands between and within its requests, and what it may take there.
+"""The state of one connection between and within its requests, and its limits in each state.
 
-The HTTP parser has caps for single lines but no deadlines and no sum; this keeps both. It decides
-only: `connection.py` feeds it what happens, and acts on what it says.
+The HTTP parser caps single lines but has no deadlines and no total; this module has both. It only
+decides: `connection.py` passes in what happens, and acts on the decisions.
 """
 
 import enum
@@ -10,7 +10,7 @@ from nemutator_common.serving.limits import Limits
 
 
 class DropReason(enum.StrEnum):
-    """Why we ended a connection, as the metric says it."""
+    """Why we ended a connection; the values are those of the metric's label."""
 
     ACCEPT_FAILED = "accept_failed"
     BAD_REQUEST = "bad_request"
@@ -48,7 +48,7 @@ class ConnectionState:
         self._await_head(now)
 
     def received(self, data: bytes, now: float) -> DropReason | None:
-        """Bytes came in; whether they are more than this connection may send."""
+        """Count bytes that came in; returns a reason if they are more than the caller may send."""
         if not data or self.phase is Phase.ENDING:
             return None
         if self.phase is Phase.IDLE:
@@ -60,7 +60,7 @@ class ConnectionState:
     def begun(self, now: float, *, ahead: bool = False) -> None:
         """A whole head was read, and its request is being answered.
 
-        *ahead* when more requests wait already: what was counted may be theirs, so it stays
+        *ahead* means that more requests wait already: the counted bytes may be theirs, so they stay
         counted until the caller lets us catch up.
         """
         self.phase = Phase.REQUEST
@@ -69,15 +69,15 @@ class ConnectionState:
             self._surplus = 0
 
     def ended(self, now: float, *, keep: bool) -> None:
-        """An answer was handed over; *keep* the connection for another request, or end it."""
+        """A response was handed over; *keep* the connection for another request, or end it."""
         self.phase = Phase.IDLE if keep else Phase.ENDING
         self.due = now + (self._limits.idle_s if keep else self._limits.ending_s)
 
     def overdue(self, now: float) -> DropReason | None:
         """Why the connection must end now, if it must.
 
-        A request gets a little time to say so to its caller: it is overdue a second time after
-        `ending_s`.
+        A request gets a little time to answer its caller with the error: it is overdue a second
+        time after `ending_s`.
         """
         if now < self.due:
             return None
@@ -120,8 +120,8 @@ class ConnectionState:
     def _measure_surplus(self, size: int) -> DropReason | None:
         """Count what follows a head: a body, or requests that were sent before we answered.
 
-        A body that is too large gets a 413 from whoever reads it. This is for callers who go on:
-        twice a body leaves room for chunk headers, and for a head that came too early.
+        A body that is too large gets a 413 from the handler that reads it. This limit is for
+        callers who go on sending: twice a body leaves room for chunk headers and an early head.
         """
         self._surplus += size
         most = 2 * self._limits.body_bytes + self._limits.head_bytes

@@ -1,4 +1,4 @@
-"""Who gives way when connections run out: one user's many may not keep another from calling."""
+"""Which connection ends when they run out: one user with many may not lock out another."""
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
@@ -12,7 +12,7 @@ class OpenConnection(Protocol):
 
     @property
     def uid(self) -> int | None:
-        """Whose it is; None where the kernel does not say."""
+        """The user of the peer; None where the kernel does not report it."""
         ...
 
 
@@ -20,13 +20,13 @@ H = TypeVar("H", bound=OpenConnection)
 
 
 def drop_candidates(uid: int | None, held: Collection[H], limits: Limits) -> Sequence[H] | None:
-    """Those of *held* of which one must end before *uid* may have another, or None: there is room.
+    """Those of *held* of which one must end before *uid* may have another; None if there is room.
 
-    Whoever has his share makes room among his own. When there is no room for anybody, whoever has
-    most makes some, for those who have less.
+    A user who has a full share loses one of their own. When there is no room for anybody, the user
+    with the most connections loses one to those who have fewer.
     """
     if limits.connections_each is None:
-        # Not counted by user: such a listener may hold tens of thousands.
+        # Connections are not counted by user here: such a listener may have tens of thousands.
         return None if len(held) < limits.connections else []
     users: dict[int | None, list[H]] = defaultdict(list)
     for one in held:
@@ -37,5 +37,5 @@ def drop_candidates(uid: int | None, held: Collection[H], limits: Limits) -> Seq
     if len(held) < limits.connections:
         return None
     most = max(users.values(), key=len)
-    # With one more of his own, *uid* may not become the one who has most.
+    # With one more connection, *uid* may not become the user who has the most.
     return most if len(most) > len(own) + 1 else []

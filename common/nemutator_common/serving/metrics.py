@@ -15,16 +15,16 @@ from prometheus_client.metrics import MetricWrapperBase
 
 from nemutator_common.names import Metric
 
-# A second series for each counter, which nobody asks for.
+# They would be a second series for each counter, which nobody needs.
 disable_created_metrics()  # type: ignore[no-untyped-call]
 
 Collector = TypeVar("Collector", bound=MetricWrapperBase)
 
 
 class Metrics:
-    """A `Meter` with a registry of its own, and the usual `process_…` metrics beside ours.
+    """A `Meter` with its own registry, and with the usual `process_…` metrics besides ours.
 
-    What a label may be called is checked by the client library: all of them, no other.
+    The client library checks the labels: all of a metric's labels must be given, and no others.
     """
 
     content_type = CONTENT_TYPE_PLAIN_0_0_4
@@ -48,7 +48,7 @@ class Metrics:
         return generate_latest(self._registry)
 
     def _child(self, metric: Metric, kind: type[Collector], labels: dict[str, str]) -> Collector:
-        # The client library takes ten times as long to find one that it has.
+        # The client library takes ten times as long to find an existing series.
         series: tuple[object, ...] = (metric.name, *labels.items())
         child = self._children.get(series)
         if child is None:

@@ -1,4 +1,4 @@
-"""What every request passes: an id, a deadline, errors as JSON, and one log line at the end."""
+"""What every request gets: an id, a deadline, errors as JSON, and one log line at the end."""
 
 import asyncio
 import logging
@@ -31,7 +31,7 @@ Operations = Mapping[str, Callable[[web.BaseRequest], web.Response]]
 
 @dataclass(slots=True)
 class _Outcome:
-    """What the log line will say; a caller who leaves changes nothing in it."""
+    """What the log line will say, even if the caller disconnects before it is written."""
 
     status: int = CLIENT_GONE
     body_bytes: int = 0
@@ -42,10 +42,10 @@ class _Outcome:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RequestPipeline:
-    """Answers requests, with *operations* first and *inner* for the rest.
+    """Answers requests, first by *operations* and the rest by *inner*.
 
-    It writes the answer itself instead of leaving that to aiohttp, so that a caller who reads
-    slowly is under the same deadline as a handler that works slowly.
+    It writes the response itself instead of leaving that to aiohttp, so that a caller who reads
+    slowly is under the same deadline as a slow handler.
     """
 
     inner: Handler
@@ -66,7 +66,7 @@ class RequestPipeline:
             finally:
                 connection.end(keep=outcome.keep)
                 if outcome.error is None and connection.dropped is not None:
-                    # Else the line would blame the caller for what we ended.
+                    # Otherwise the line would blame the caller for a connection that we ended.
                     outcome.error = connection.dropped.value
                 self.traffic.answered(
                     ServedRequest(
@@ -92,12 +92,12 @@ class RequestPipeline:
                     return await _send(request, answer, outcome)
                 except ConnectionError:
                     raise
-                except Exception as error:  # noqa: BLE001 - such as a header that is none
+                except Exception as error:  # noqa: BLE001 - such as an invalid header
                     return await _send(
                         request, self._defect(error, outcome, identity), outcome, close=True
                     )
         except TimeoutError:
-            # Only the deadline: every other one has been turned into an answer.
+            # This can only be the deadline: every other error has been turned into a response.
             late = not request.content.is_eof()
             outcome.error = "the request came too slowly" if late else "the answer took too long"
             answer = error_response(
@@ -148,12 +148,12 @@ async def _send(
     *,
     close: bool = False,
 ) -> web.StreamResponse:
-    """Write *answer* to its last byte; raise `ConnectionError` when that is impossible."""
+    """Write all of *answer*; raise `ConnectionError` when that is impossible."""
     connection = request.protocol
     assert isinstance(connection, Connection)
     if not answer.prepared:
         if request.writer.output_size:
-            # The handler had begun another answer. Only a broken one can say so now.
+            # The handler had begun another response, so we can only show the error by breaking it.
             connection.drop(DropReason.BROKEN_ANSWER)
             raise ConnectionAbortedError("an answer was begun and cannot be completed")
         if close or connection.draining or not request.content.is_eof():

@@ -14,16 +14,17 @@ from nemutator_common.process import Process
 Operation = Literal["healthz", "readyz", "metrics"]
 
 ErrorDetails = Mapping[int, Mapping[str, str]]
-"""By status, what a listener adds to the errors that it answers itself: a remedy, other words."""
+"""What a listener adds to its own error responses, by status: a remedy, or another text."""
 
 _UNCACHED = {"Cache-Control": "no-store"}
 
-# The caller's mistake, as far as one request can make it; all others are ours to repair.
+# These are mistakes of the caller, as far as one request can make them; we must mend all others.
 _CALLERS_MISTAKES = frozenset({ExitCode.USAGE, ExitCode.SETTINGS})
 
 
 class RoutineResponse(web.Response):
-    """Its request is worth a line only to who debugs: a probe, or the handler has told more."""
+    """A response whose request is logged for debugging only: it is a probe, or the handler has
+    logged more."""
 
 
 def error_response(
@@ -34,7 +35,7 @@ def error_response(
 
 
 def early_response(status: HTTPStatus, error: str, *, error_details: ErrorDetails) -> bytes:
-    """An answer, and the end, to whoever has not got as far as a request."""
+    """A response for a caller whose request was never read; the connection ends with it."""
     body = json.dumps({"error": error, **error_details.get(status, {})}).encode()
     head = (
         f"HTTP/1.1 {status.value} {status.phrase}",
@@ -59,7 +60,7 @@ def operator_error_response(error: OperatorError) -> web.Response:
 def http_exception_response(
     exception: web.HTTPException, *, error_details: ErrorDetails | None = None
 ) -> web.Response:
-    """The same answer as a plain one; an error that is not JSON yet becomes JSON."""
+    """*exception* as an ordinary response; an error that is not JSON yet becomes JSON."""
     headers = exception.headers.copy()
     text = exception.text
     if exception.status >= 400 and exception.content_type != "application/json":
@@ -77,7 +78,7 @@ def http_exception_response(
 def operations(
     served: frozenset[Operation], process: Process
 ) -> Mapping[str, Callable[[web.BaseRequest], web.Response]]:
-    """The answer to each path that is an operation of this listener."""
+    """The handler of each path that is an operation of this listener."""
 
     def healthz(_: web.BaseRequest) -> web.Response:
         return RoutineResponse(text="ok\n", headers=_UNCACHED)

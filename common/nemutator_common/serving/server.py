@@ -1,4 +1,4 @@
-"""An HTTP listener, from binding to the last answer."""
+"""An HTTP listener, from binding to the last response."""
 
 import asyncio
 import contextlib
@@ -35,40 +35,42 @@ __all__ = ["HttpServer", "TlsFiles"]
 log = logging.getLogger(__name__)
 
 RELOAD_S = 5.0
-"""Between two looks at the certificate. cert-manager renews days ahead; kubelet takes a minute."""
+"""The time between two checks of the certificate. cert-manager renews it days ahead, and kubelet
+takes a minute to update its files."""
 
 PAUSE_S = 0.1
-"""After a failed accept: when files have run out, only time brings them back."""
+"""The wait after a failed accept: when files have run out, only waiting can help."""
 
 AcceptPeer = Callable[[socket.socket], AcceptedPeer]
-"""Looks at an accepted socket before the event loop takes it. It may not wait, and may not raise: a
-caller who cannot be known is a peer of another kind, so that a handler can say why."""
+"""Examines an accepted socket before the event loop takes it. It may not wait, and may not raise: a
+caller who cannot be identified is a peer of another kind, so that a handler can say why."""
 
 MOST_TOLD = 16
-"""Callers at a time who are told that they are too many; more are closed without a word."""
+"""The most callers at a time who get a response that says that there are too many connections;
+the connections of others are closed without one."""
 
 _TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
 
 ABORT_S = 0.2
-"""For aborted connections and cancelled handlers to be gone. Longer would delay the whole stop."""
+"""The time for aborted connections and cancelled handlers to end. More would delay the stop."""
 
 
 @dataclass(kw_only=True, eq=False)
 class HttpServer:
-    """Serves *routes* on one address, and says how it goes.
+    """Serves *routes* on one address, and counts and logs what it serves.
 
-    Order: `bind()`, then `run()` until it is cancelled; `close()` when it is never run. The
-    *operations* are answered without authentication, before *middlewares*, which are the business
-    of the listener's owner, as are security headers.
+    Call `bind()`, then `run()` until it is cancelled, or `close()` when it is never run. The
+    *operations* are answered without authentication, before *middlewares*, which are up to the
+    listener's owner, as are security headers.
 
-    Handlers are cancelled when their caller goes away or their time is over. They read bodies with
-    `request.read()`, `json()`, `text()` or `post()`: these hold the cap on bodies.
+    Handlers are cancelled when their caller disconnects or their time is over. They read bodies
+    with `request.read()`, `json()`, `text()` or `post()`, which enforce the cap on bodies.
     """
 
     process: Process
     name: str
     address: Address
-    """Once bound, where it really listens: with the port that the kernel chose."""
+    """Once bound, where it actually listens, with the port that the kernel chose."""
     routes: Iterable[web.AbstractRouteDef]
     middlewares: Iterable[Middleware] = ()
     operations: frozenset[Operation] = frozenset()
@@ -78,13 +80,13 @@ class HttpServer:
     listening: ListeningSocket | None = None
     """A socket that is bound already."""
     traffic: Traffic | None = None
-    """Counts for several listeners of one name."""
+    """Given where several sockets count as one listener."""
     accept_peer: AcceptPeer | None = None
     error_details: ErrorDetails = field(default_factory=dict)
-    """What is added to the errors that are answered without asking a handler."""
+    """What is added to the error responses that no handler makes."""
     _traffic: Traffic = field(init=False)
-    # In the order in which they came: of two that are idle since the same moment (a loop's clock may
-    # count milliseconds) the older one goes.
+    # In the order in which they were accepted: of two that became idle at the same time (a loop's
+    # clock may count milliseconds) the older one is dropped.
     _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
     _told: int = field(init=False, default=0)
@@ -96,11 +98,11 @@ class HttpServer:
 
     @property
     def connections(self) -> int:
-        """Open now, or with a handler that has not ended yet."""
+        """The number of connections that are open, or have a handler that has not ended yet."""
         return len(self._connections)
 
     async def bind(self) -> None:
-        """Listen: callers can connect, and wait for `run()`. Raises `OperatorError`."""
+        """Start to listen: callers can connect, and wait for `run()`. Raises `OperatorError`."""
         if self.tls is not None:
             self._tls_context = TlsContext(self.tls)
         if self.listening is None:
@@ -116,7 +118,7 @@ class HttpServer:
             self.listening = None
 
     async def run(self) -> None:
-        """Serve until cancelled, then drain: at most `drain_s` and a little."""
+        """Serve until cancelled, then drain for at most a little more than `drain_s`."""
         assert self.listening is not None, "bind() comes first"
         runner = await self._runner()
         assert runner.server is not None
@@ -170,7 +172,7 @@ class HttpServer:
             uid = uid_of(accepted) if self.limits.connections_each is not None else None
             if not self._has_room(uid):
                 self._traffic.dropped(DropReason.TOO_MANY)
-                # Before a TLS handshake nothing can be said.
+                # Before a TLS handshake no response can be sent.
                 if (
                     _TOO_MANY in self.error_details
                     and self._tls_context is None
@@ -198,7 +200,7 @@ class HttpServer:
             await asyncio.sleep(0)
 
     def _has_room(self, uid: int | None) -> bool:
-        """Whether another connection of *uid* may be had, when need be in place of an idle one."""
+        """Whether *uid* may have another connection; an idle one is dropped for it if necessary."""
         crowded = drop_candidates(uid, self._connections, self.limits)
         if crowded is None:
             return True
@@ -209,7 +211,8 @@ class HttpServer:
         return True
 
     async def _turn_away(self, accepted: socket.socket) -> None:
-        """Say so, and close it once the caller has asked: before, it would see no answer at all."""
+        """Respond with an error, and close once the caller has sent something: a caller whose
+        connection is closed before that would never see the response."""
         loop = asyncio.get_running_loop()
         try:
             accepted.send(
@@ -238,7 +241,7 @@ class HttpServer:
                     ssl_shutdown_timeout=self.limits.ending_s,
                 )
         except Exception as error:  # noqa: BLE001
-            # What a stranger sends can fail in many ways, and each of them only ends the stranger.
+            # What a stranger sends can fail in many ways, each of which only ends this connection.
             self._traffic.dropped(DropReason.HANDSHAKE)
             log.debug("handshake_failed", {names.PEER: connection.peer, names.ERROR: reason(error)})
         finally:
@@ -261,7 +264,7 @@ class HttpServer:
 
     async def _drain(self) -> None:
         try:
-            # What has arrived already is a request under way: let it be seen first.
+            # Bytes that have arrived already are a current request: let the loop read them first.
             await asyncio.sleep(0)
             async with asyncio.timeout(self.limits.drain_s):
                 for connection in tuple(self._connections):

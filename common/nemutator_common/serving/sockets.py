@@ -1,4 +1,4 @@
-"""Listening sockets: bound carefully, refused with a remedy, removed only when they are ours."""
+"""Listening sockets: an error in binding has a remedy, and only our own sockets are removed."""
 
 import contextlib
 import errno
@@ -15,14 +15,14 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.serving.addresses import Address, TcpAddress, UnixAddress
 
 LONGEST_PATH = 107
-"""Bytes of a unix socket's path: `sun_path` has 108, the last is a zero."""
+"""The most bytes of a unix socket's path: `sun_path` has 108, and the last is a zero."""
 
 BACKLOG = 1024
-"""Connections that the kernel keeps for us until we accept them."""
+"""The most connections that the kernel queues until we accept them."""
 
 ATTEMPTS = 100
 PAUSE_S = 0.01
-"""To wait for another of us that binds in the same directory, which takes it less than one pause."""
+"""The wait for another process of ours that binds in the same directory, which takes it less."""
 
 _UCRED = struct.Struct("iII")
 
@@ -30,9 +30,9 @@ _UCRED = struct.Struct("iII")
 class ListeningSocket:
     """A bound, listening, non-blocking socket, and the file that belongs to it.
 
-    *receive_bytes*: as in `Limits`; what the system gives when it is None.
-    *alone*: nobody else of us binds in that directory, so nobody is waited for, and whatever has
-    the socket's name there is replaced. For directories that strangers may write, too.
+    *receive_bytes* is as in `Limits`; None means the default of the system.
+    *alone* means that no other process of ours binds in that directory, so that it waits for none,
+    and replaces whatever has the socket's name there. Use it where strangers may write, too.
     """
 
     def __init__(
@@ -52,14 +52,14 @@ class ListeningSocket:
             self.address = TcpAddress(*self.socket.getsockname()[:2])
 
     def close(self) -> None:
-        """Stop listening. A file that another process has put in our place since is left alone."""
+        """Stop listening. If another process has replaced our file since, its file stays."""
         self.socket.close()
         if isinstance(self.address, UnixAddress) and _inode(self.address.path) == self._inode:
             self.address.path.unlink(missing_ok=True)
 
 
 def peer_of(connection: socket.socket) -> str:
-    """Who is at the other end, for a log line."""
+    """The peer of *connection*, for a log line."""
     try:
         if connection.family != socket.AF_UNIX:
             return str(TcpAddress(*connection.getpeername()[:2]))
@@ -70,7 +70,7 @@ def peer_of(connection: socket.socket) -> str:
 
 
 def uid_of(connection: socket.socket) -> int | None:
-    """The user at the other end of a unix socket; None of other sockets, and when it is gone."""
+    """The user of the peer of a unix socket; None for other sockets, and when the peer is gone."""
     try:
         return _credentials(connection)[1] if connection.family == socket.AF_UNIX else None
     except OSError:
@@ -86,12 +86,12 @@ def _credentials(connection: socket.socket) -> tuple[int, int]:
 def _listen_tcp(address: TcpAddress, receive_bytes: int | None) -> socket.socket:
     family = socket.AF_INET6 if ":" in address.host else socket.AF_INET
     with _explained(address), _closed_on_failure(socket.socket(family)) as listening:
-        # Without it, connections of the process before us keep the port for a minute.
+        # Without this option, connections of the previous process block the port for a minute.
         listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
         if family == socket.AF_INET6:
             listening.setsockopt(socket.IPPROTO_IPV6, socket.IPV6_V6ONLY, 1)
         if receive_bytes is not None:
-            # Before it listens, because connections have from it what their window is made of.
+            # This comes before it listens, because connections derive their window from it.
             listening.setsockopt(socket.SOL_SOCKET, socket.SO_RCVBUF, receive_bytes)
         listening.bind((address.host, address.port))
         listening.listen(BACKLOG)
@@ -109,7 +109,7 @@ def _listen_unix(address: UnixAddress, mode: int, *, alone: bool) -> socket.sock
         )
     with (
         _explained(address),
-        # A stranger could hold the lock, and could listen there himself.
+        # A stranger could hold the lock, and could listen there as well.
         contextlib.nullcontext() if alone else _alone_in(path.parent),
         _closed_on_failure(socket.socket(socket.AF_UNIX)) as listening,
     ):
@@ -117,7 +117,7 @@ def _listen_unix(address: UnixAddress, mode: int, *, alone: bool) -> socket.sock
             path.unlink(missing_ok=True)
         else:
             _remove_stale(path)
-        # The mode must hold before anybody can connect, so a chmod afterwards is too late.
+        # The mode must be set before anybody can connect, so a chmod afterwards is too late.
         before = os.umask(0o777 & ~mode)
         try:
             listening.bind(os.fspath(path))
@@ -128,7 +128,7 @@ def _listen_unix(address: UnixAddress, mode: int, *, alone: bool) -> socket.sock
 
 
 def _remove_stale(path: Path) -> None:
-    """Remove the socket that a killed process left behind; raise when somebody listens on it."""
+    """Remove the socket that a killed process left behind; raise when a process listens on it."""
     try:
         status = path.lstat()
     except FileNotFoundError:
@@ -137,7 +137,7 @@ def _remove_stale(path: Path) -> None:
         raise FileExistsError(errno.EEXIST, "there is a file, and it is not a socket")
     with socket.socket(socket.AF_UNIX) as probe:
         probe.setblocking(False)
-        # EAGAIN: somebody listens, whose backlog is full.
+        # EAGAIN means that a process listens, but its backlog is full.
         if probe.connect_ex(os.fspath(path)) != errno.ECONNREFUSED:
             raise OSError(errno.EADDRINUSE, os.strerror(errno.EADDRINUSE))
     path.unlink()
@@ -145,7 +145,7 @@ def _remove_stale(path: Path) -> None:
 
 @contextlib.contextmanager
 def _alone_in(directory: Path) -> Iterator[None]:
-    """Keep others of us from binding there: between its bind and its listen, a socket looks stale."""
+    """Lock *directory* for our other processes: between bind and listen, a socket looks stale."""
     fd = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_CLOEXEC)
     try:
         for last in (*[False] * (ATTEMPTS - 1), True):

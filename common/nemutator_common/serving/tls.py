@@ -1,4 +1,4 @@
-"""The certificate of a listener, taken over anew when its files change."""
+"""The certificate of a listener, which is loaded again when its files change."""
 
 import os
 import ssl
@@ -12,7 +12,7 @@ _Stamp = tuple[tuple[int, int, int] | None, ...]
 
 @dataclass(frozen=True, slots=True)
 class TlsFiles:
-    """PEM files. With a *client_ca*, only callers with a certificate of it are let in."""
+    """PEM files. With a *client_ca*, only callers with a certificate from it are accepted."""
 
     certificate: Path
     key: Path
@@ -25,11 +25,11 @@ class TlsFiles:
         return tuple(filter(None, (self.certificate, self.key, self.client_ca)))
 
     def stamp(self) -> _Stamp:
-        """Differs whenever one of the files was written or replaced."""
+        """A value that differs whenever one of the files was written or replaced."""
         return tuple(_stamp(path) for path in self._all())
 
     def load(self) -> ssl.SSLContext:
-        """Make a context of them; an OSError or ValueError says that they do not fit together."""
+        """Make a context from the files; an OSError or ValueError says that they do not match."""
         context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
         context.minimum_version = ssl.TLSVersion.TLSv1_2
         context.set_alpn_protocols(["http/1.1"])
@@ -42,7 +42,7 @@ class TlsFiles:
 
 
 class TlsContext:
-    """The context for new connections. Older ones keep the one that they began with."""
+    """The context for new connections. Open connections retain the one that they began with."""
 
     def __init__(self, files: TlsFiles) -> None:
         self._files = files
@@ -57,10 +57,10 @@ class TlsContext:
             ) from error
 
     def refresh(self) -> bool:
-        """Take over changed files; whether there were any. When they cannot be used, raise.
+        """Load changed files and return whether there were any; raise when they cannot be used.
 
         A pair that was refused is tried again only after another change, so that a rotation that
-        is half done is refused once and then taken over.
+        is half done is refused once and loaded when it is complete.
         """
         stamp = self._files.stamp()
         if stamp == self._tried:

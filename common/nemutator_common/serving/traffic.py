@@ -10,7 +10,7 @@ from nemutator_common.serving.connection_state import DropReason
 log = logging.getLogger(__name__)
 
 CLIENT_GONE = 499
-"""Not a status of HTTP: nginx's word for a caller who did not wait for the answer."""
+"""nginx's status, which is not one of HTTP, for a caller who did not wait for the response."""
 
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
@@ -21,10 +21,10 @@ class ServedRequest:
 
     method: str
     path: str
-    """Without the query: queries carry one-time keys."""
+    """The path without the query, because queries carry one-time keys."""
     status: int
     body_bytes: int
-    """Of the answer."""
+    """The size of the response's body."""
     seconds: float
     peer: str
     error: str | None = None
@@ -41,7 +41,7 @@ class Traffic:
         self._open = 0
 
     def opened(self, connections: int) -> None:
-        """So many more are open now; fewer when negative."""
+        """This many more connections are open now; fewer when negative."""
         self._open += connections
         self._meter.gauge(names.HTTP_CONNECTIONS, self._open, listener=self._listener)
 
@@ -54,7 +54,7 @@ class Traffic:
         self._meter.count(
             names.HTTP_REQUESTS,
             listener=self._listener,
-            # A label that strangers choose would be a metric for each of their ideas.
+            # If strangers could choose a label's value, they could make any number of series.
             method=request.method if request.method in _METHODS else "other",
             status=str(request.status),
         )

@@ -1,1 +1,1 @@
-"""Numbered records to the brain: bounded, retried, resumable; whoever makes them never waits."""
+"""Ships numbered records to the brain: bounded, retried and resumable; producers never wait."""

@@ -1,14 +1,14 @@
-"""Waiting records as the batches that `wire.py` describes; each record goes in as it is encoded."""
+"""Encodes waiting records as the batches of `wire.py`; each record is encoded already."""
 
 from collections.abc import Callable, Sequence
 
 import msgspec
 
 Numbered = Sequence[tuple[int, bytes]]
-"""At least one, in order."""
+"""Records with their numbers: at least one, in order."""
 
 Encode = Callable[[str, str, Numbered], bytes]
-"""A batch of a writer, in one of its epochs."""
+"""Encodes a batch of a writer, in one of its epochs."""
 
 
 def encode_reports(node: str, epoch: str, waiting: Numbered) -> bytes:
@@ -35,7 +35,7 @@ def encode_records(writer: str, epoch: str, waiting: Numbered) -> bytes:
 
 
 def without_gap(waiting: Numbered) -> Numbered:
-    """As many of the first as have consecutive numbers."""
+    """The first records, as many of them as have consecutive numbers."""
     for index, (seq, _) in enumerate(waiting):
         if seq != waiting[0][0] + index:
             return waiting[:index]

@@ -1,4 +1,4 @@
-"""The brain over HTTP: its unix socket on this machine, or TLS to it in the cluster."""
+"""The brain over HTTP: by its unix socket on this machine, or by TLS in the cluster."""
 
 import asyncio
 import gzip
@@ -35,17 +35,17 @@ from nemutator_common.wire import (
 
 LARGEST_ANSWER = 64 << 10
 LARGEST_DOCUMENT = 32 << 20
-"""A snapshot for admission: advice for some 100 000 containers."""
+"""The limit of a snapshot for admission, which is advice for about 100 000 containers."""
 
 ANSWER_S = 10.0
 LONGEST_WAIT_S = 30.0
 
 CONNECTIONS = 4
-"""A long poll, and each stream of a process."""
+"""Enough for a long poll and for each stream of a process."""
 
 _SMALLEST_TO_COMPRESS = 1024
 _GZIP_LEVEL = 1
-"""Reports shrink to a tenth at the first level already; higher ones cost more than they save."""
+"""Even the first level shrinks reports to a tenth; higher levels cost more than they save."""
 
 _LONGEST_REASON = 200
 
@@ -58,7 +58,7 @@ T = TypeVar("T")
 
 @dataclass(frozen=True, slots=True)
 class BrainResponse:
-    """An answer that is a success: 200, 202, 204, or 304 where it was asked for."""
+    """A successful response: 200, 202, 204, or 304 where it was asked for."""
 
     status: int
     body: bytes
@@ -67,18 +67,18 @@ class BrainResponse:
 
 @dataclass(frozen=True, slots=True)
 class Proof:
-    """What shows the brain who we are, asked for at each call, because it is renewed."""
+    """Proves to the brain who we are. It is requested at each call, because it is renewed."""
 
     token: Callable[[], Secret]
     invalidate: Callable[[], None] = lambda: None
-    """The brain did not accept it."""
+    """Called when the brain did not accept the proof."""
 
 
 class BrainOverHttp:
-    """`async with` it. It keeps its connections open, and every call has a deadline."""
+    """A client to use in `async with`. It holds its connections open; every call has a deadline."""
 
     def __init__(self, where: Destination, *, proof: Proof, ca: RereadFile | None = None) -> None:
-        """*ca*: who signs the certificate of a brain that is not on this machine."""
+        """*ca* has the authorities that sign the certificate of a brain on another machine."""
         self._where = where
         self._local = isinstance(where, LocalBrain)
         self._base = "http://brain" if self._local else str(where)
@@ -96,7 +96,7 @@ class BrainOverHttp:
         self._session = aiohttp.ClientSession(
             connector=connector,
             cookie_jar=aiohttp.DummyCookieJar(),
-            # No proxy from the environment: this is between us and the brain.
+            # The environment's proxies are ignored: nobody belongs between us and the brain.
             trust_env=False,
         )
         return self
@@ -115,7 +115,7 @@ class BrainOverHttp:
         most_bytes: int = LARGEST_ANSWER,
         deadline_s: float = ANSWER_S,
     ) -> BrainResponse:
-        """The answer when it is a success, else a LinkError."""
+        """Return the response when it is a success, else raise a LinkError."""
         try:
             async with asyncio.timeout(deadline_s):
                 return await self._call(method, path, body, dict(headers or {}), most_bytes)
@@ -131,7 +131,7 @@ class BrainOverHttp:
         headers["Authorization"] = f"Bearer {self._token().reveal()}"
         if body is not None:
             headers["Content-Type"] = "application/json"
-            # On this machine a byte costs less than the work to save it.
+            # On this machine sending a byte costs less than compressing it.
             if not self._local and len(body) >= _SMALLEST_TO_COMPRESS:
                 body = gzip.compress(body, _GZIP_LEVEL, mtime=0)
                 headers["Content-Encoding"] = "gzip"
@@ -139,11 +139,11 @@ class BrainOverHttp:
             async with self._session.request(
                 method,
                 self._base + path,
-                # Bytes themselves go out in one piece, which holds up the loop when they are many.
+                # aiohttp writes plain bytes in one piece, which blocks the loop when they are many.
                 data=io.BytesIO(body) if body else body,
                 headers=headers,
                 ssl=self._context() or True,
-                # A redirect would take our token to somebody else.
+                # A redirect would send our token to somebody else.
                 allow_redirects=False,
                 timeout=aiohttp.ClientTimeout(total=None),
             ) as response:
@@ -195,10 +195,10 @@ class BrainOverHttp:
 
 
 def brain_over_http(settings: CallsBrain, process: Process) -> BrainOverHttp:
-    """The brain of *settings*: the one that shares our data directory when they name none.
+    """The brain that *settings* name, or the one that shares our data directory.
 
-    On this machine the link token proves who we are; elsewhere the service account's token, and
-    the brain's certificate proves the brain.
+    On this machine the link token proves who we are. Elsewhere the service account's token does,
+    and the brain's certificate proves who the brain is.
     """
     directory = process.directory
     where = (
@@ -244,13 +244,13 @@ class StreamOverHttp:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfilesOverHttp:
-    """What the brain wants profiled on *node*, and how that went."""
+    """Gets the brain's profile requests for *node*, and reports their outcomes."""
 
     brain: BrainOverHttp
     node: str
 
     async def requests(self, wait_s: float) -> Sequence[ProfileRequest]:
-        """Requests for the node, as soon as there is one, or none after *wait_s*; LinkError."""
+        """Requests for the node when there are any, or none after *wait_s*. Raises LinkError."""
         wait_s = min(wait_s, LONGEST_WAIT_S)
         query = urlencode({"node": self.node, "wait_s": f"{wait_s:g}"})
         answer = await self.brain.call(
@@ -259,19 +259,19 @@ class ProfilesOverHttp:
         return _decoded(answer, ProfileRequests).requests
 
     async def report(self, outcome: ProfileOutcome) -> None:
-        """Returns when it is stored; the same again is harmless. LinkError."""
+        """Returns when *outcome* is stored; sending it again is harmless. Raises LinkError."""
         await self.brain.call("POST", PROFILES_PATH, msgspec.json.encode(outcome))
 
 
 @dataclass(frozen=True, slots=True)
 class DocumentsOverHttp:
-    """Snapshots of the brain that are asked for again and again, and sent when they changed."""
+    """Polls snapshots of the brain, which are sent only when they have changed."""
 
     brain: BrainOverHttp
     _known: dict[str, tuple[str, bytes]] = field(init=False, default_factory=dict)
 
     async def get(self, path: str) -> bytes:
-        """The document at *path*, one of a few; LinkError."""
+        """The document at *path*, of which there are few. Raises LinkError."""
         path = quote(path, safe="/?=&")
         known = self._known.get(path)
         answer = await self.brain.call(
@@ -298,7 +298,7 @@ def _decoded(answer: BrainResponse, shape: type[T]) -> T:
 
 
 def _retry_after_s(response: aiohttp.ClientResponse) -> float:
-    """Seconds only: the form with a date needs two clocks that agree."""
+    """The seconds of Retry-After. A date in it is ignored, because it needs clocks that agree."""
     text = response.headers.get("Retry-After", "")
     return float(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0.0
 

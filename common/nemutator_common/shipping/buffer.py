@@ -5,15 +5,15 @@ from collections import deque
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
 _ENVELOPE_BYTES = 64
-"""More than `{"seq":…,"report":…},` adds to a record, or the head of a batch to its envelopes."""
+"""More than `{"seq":…,"report":…},` adds to a record, or a batch's head to its envelopes."""
 
 _HEAD_BYTES = 1024
 
 
 class Buffer:
-    """A `RecordQueue`. When it is full the oldest go: what is now matters more than what was.
+    """A `RecordQueue` in memory. When it is full, it drops the oldest records: new ones count more.
 
-    A number that was dropped is never sent, so the brain sees in the gap that something was lost.
+    A number that was dropped is never sent, so the brain sees from the gap that it was lost.
     """
 
     def __init__(self, *, most: int, most_bytes: int) -> None:
@@ -31,7 +31,7 @@ class Buffer:
         return self._last_seq
 
     def put(self, record: bytes) -> int:
-        """Keep *record* under the next number, and say how many were dropped to make room."""
+        """Add *record* with the next number; returns how many were dropped to make room for it."""
         self._last_seq += 1
         if len(record) + _ENVELOPE_BYTES + _HEAD_BYTES > self._most_bytes:
             return 1

@@ -22,10 +22,10 @@ class LocalBrain:
 
 @dataclass(frozen=True, slots=True)
 class RemoteBrain:
-    """Always TLS: the token that goes there opens what a node may do."""
+    """A brain in the cluster, always called by TLS, because our token grants a node's rights."""
 
     host: str
-    """A name or an address; IPv6 in brackets."""
+    """A name or an address; IPv6 addresses are in brackets."""
     port: int
 
     def __str__(self) -> str:
@@ -36,7 +36,7 @@ Destination = LocalBrain | RemoteBrain
 
 
 def parse_destination(text: str) -> Destination:
-    """Read what `str()` of a destination writes; a ValueError says what was expected instead."""
+    """Parse what `str()` of a destination writes; a ValueError says what was expected instead."""
     if text.startswith("unix:/") and "\0" not in text:
         return LocalBrain(Path(text.removeprefix("unix:")))
     match = _HTTPS.fullmatch(text)
@@ -46,7 +46,7 @@ def parse_destination(text: str) -> Destination:
 
 
 def destination(text: str) -> str | None:
-    """A check of settings: empty, or where the brain is."""
+    """A check of settings: *text* is empty, or says where the brain is."""
     try:
         parse_destination(text) if text else None
     except ValueError as wrong:

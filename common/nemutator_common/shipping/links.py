@@ -6,7 +6,7 @@ from nemutator_common.wire import Ack
 
 
 class LinkError(Exception):
-    """*reason* is one of a few fixed words, *why* is for people."""
+    """A call to the brain failed: *reason* is one of a few fixed words, *why* is for people."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)

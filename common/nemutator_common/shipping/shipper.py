@@ -1,8 +1,8 @@
-"""Brings the records of a stream to the brain, in order, each once as far as the brain counts.
+"""Ships the records of a stream to the brain, in order; the brain counts each of them once.
 
-It asks what the brain has before it sends anything, at the start and after every failure: an answer
-that was lost on the way does not make it send twice. While the brain is away records wait in their
-queue; whoever makes them never waits.
+It asks what the brain has before it sends anything, at the start and after every failure, so that a
+lost response does not make it send records twice. While the brain is away, records wait in their
+queue, and their producers never wait.
 """
 
 import asyncio
@@ -20,13 +20,13 @@ from nemutator_common.wire import LONGEST_PACE_S, Ack
 log = logging.getLogger(__name__)
 
 BATCH_BYTES = 1 << 20
-"""Of a batch with several records: small enough to be stored and answered well within a deadline."""
+"""The limit of a batch with several records, small enough to be stored well within a deadline."""
 
 BATCH_RECORDS = 64
 
 _BACKOFF = Backoff(first_s=0.25, longest_s=15.0)
 _LONGEST_RETRY_AFTER_S = 60.0
-"""A brain that says more is believed this much: its next sentence may be another."""
+"""The longest wait that we accept from a brain: after it, the brain may have changed its mind."""
 
 
 PART = "uplink"
@@ -35,13 +35,13 @@ PART = "uplink"
 
 @dataclass(kw_only=True, eq=False)
 class Shipper:
-    """`run` is the task that ships; `wake` it after a record was added to *queue*."""
+    """`run` is the task that ships; call `wake` after adding a record to *queue*."""
 
     process: Process
     link: Link
     queue: RecordQueue
     stream: str
-    """The metrics' label."""
+    """The value of the metrics' label."""
     writer: str
     epoch: str
     encode: Encode
@@ -49,12 +49,12 @@ class Shipper:
     needed: bool = False
     """Whether the process is not ready while the brain is away."""
     report_every_s: float = field(init=False, default=0.0)
-    """How seldom the brain wants a report of a node: less often when many nodes report to it. 0 until
-    it has asked for something."""
+    """The seconds that the brain wants between two reports of a node: more when many nodes report
+    to it, and 0 until it has asked for any."""
     _filled: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _failures: int = field(init=False, default=0)
     _resumed: bool = field(init=False, default=False)
-    # After a refusal records go one by one: only the wrong one is to be lost.
+    # After a refusal records are sent one by one, so that only the invalid one is lost.
     _singly_up_to: int = field(init=False, default=0)
 
     def __post_init__(self) -> None:
@@ -80,7 +80,7 @@ class Shipper:
             self._measure()
 
     async def _step(self) -> None:
-        """One call: first the question where we stand, then batches."""
+        """Make one call: first ask what the brain has, then send batches."""
         if not self._resumed:
             position = await self.link.position(writer=self.writer, epoch=self.epoch)
             self._accept(position, at_least=0)
@@ -106,7 +106,7 @@ class Shipper:
         return waiting[:1] if singly else without_gap(waiting)
 
     def _accept(self, ack: Ack, *, at_least: int) -> None:
-        """Forget what the brain has; an answer that cannot be true is none."""
+        """Remove what the brain has from the queue; an `Ack` that cannot be true is an error."""
         if ack.epoch != self.epoch or not at_least <= ack.seq <= self.queue.last_seq:
             raise LinkUnavailableError("nonsense", "the brain's answer does not fit what was sent")
         self.report_every_s = min(max(0.0, ack.report_every_s), LONGEST_PACE_S)

@@ -1,4 +1,4 @@
-"""Streams whose records wait in memory: `put` one, and `run` brings it to the brain."""
+"""Streams whose records wait in memory: `put` adds one, and `run` ships it to the brain."""
 
 from dataclasses import dataclass
 from typing import Generic, TypeVar
@@ -17,18 +17,18 @@ R = TypeVar("R")
 
 GRANTS = 10_000
 GRANTS_BYTES = 4 << 20
-"""Of audit records that wait: the reads of 110 pods for a quarter of an hour at ten per minute."""
+"""The most bytes of audit records that wait: 110 pods that read ten secrets a minute for 15 min."""
 
 
 @dataclass(frozen=True, slots=True)
 class MemoryStream(Generic[R]):
-    """When it is full the oldest make room, and each of them is counted."""
+    """A stream. When it is full, the oldest records make room, and each of them is counted."""
 
     buffer: Buffer
     shipper: Shipper
 
     def put(self, record: R) -> None:
-        """Take *record*; this never waits and never fails."""
+        """Add *record*; this never waits and never fails."""
         if dropped := self.buffer.put(msgspec.json.encode(record)):
             self.shipper.process.meter.count(
                 names.UPLINK_DROPPED, dropped, stream=self.shipper.stream, reason="buffer_full"
@@ -46,7 +46,7 @@ class MemoryStream(Generic[R]):
 def report_stream(
     process: Process, link: Link, buffer: Buffer, *, node: str, epoch: str, call_s: float
 ) -> MemoryStream[Report]:
-    """What a node reports. Without the brain it is not ready: reporting is its work."""
+    """A node's reports. Without the brain the process is not ready: reporting is its work."""
     shipper = Shipper(
         process=process,
         link=link,
@@ -64,7 +64,7 @@ def report_stream(
 def grant_stream(
     process: Process, link: Link, *, node: str, epoch: str, call_s: float
 ) -> MemoryStream[Grant]:
-    """What the credentials process did. Without the brain it stays ready: secrets keep flowing."""
+    """What the credentials process did. Without the brain it stays ready, and serves secrets on."""
     buffer = Buffer(most=GRANTS, most_bytes=GRANTS_BYTES)
     shipper = Shipper(
         process=process,
