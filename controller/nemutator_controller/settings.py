@@ -13,7 +13,8 @@ from nemutator_common.shipping.settings import CallsBrain
 
 
 def loopback(text: str) -> str | None:
-    """A check: the console speaks plain HTTP, so its cookie may not leave this machine."""
+    """A check: the address is loopback. The console serves plain HTTP, so its cookie may not leave
+    this machine."""
     expected = "expected an address of this machine itself, like 127.0.0.1:8420"
     try:
         address = parse_address(text)
@@ -25,7 +26,7 @@ def loopback(text: str) -> str | None:
 
 
 def listening(text: str) -> str | None:
-    """A check: an address to listen on."""
+    """A check: the text is an address to listen on."""
     try:
         parse_address(text)
     except ValueError as wrong:
@@ -38,12 +39,12 @@ _HOST = re.compile(r"[A-Za-z0-9:]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 
 
 def dns_label(text: str) -> str | None:
-    """A check: a name as Kubernetes gives them to namespaces and service accounts."""
+    """A check: the text is a valid name of a namespace or service account in Kubernetes."""
     return None if _LABEL.fullmatch(text) else "expected small letters, digits and dashes"
 
 
 def host_names(text: str) -> str | None:
-    """A check: names or addresses with commas between."""
+    """A check: the text is names or addresses with commas between them."""
     named = [name.strip() for name in text.split(",")] if text else []
     return None if all(map(_HOST.fullmatch, named)) else "expected names with commas between"
 
@@ -149,13 +150,13 @@ class BrainSettings(Shared):
 
     @property
     def further_names(self) -> tuple[str, ...]:
-        """`server_names`, one by one."""
+        """The names in `server_names`, one by one."""
         return tuple(name.strip() for name in self.server_names.split(",") if name.strip())
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AdmissionSettings(CallsBrain):
-    """`nemutator-controller admission`."""
+    """The settings of `nemutator-controller admission`."""
 
     role: ClassVar[str] = names.ADMISSION
 

@@ -1,1 +1,1 @@
-"""The page that people see, and the ways in to it."""
+"""The page that people see, and the ways to sign in to it."""

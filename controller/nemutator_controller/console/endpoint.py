@@ -1,4 +1,4 @@
-"""How a browser gets its session: by a one-time link, or in a cluster by a token."""
+"""How a browser gets its session: by a one-time link, or by a token in a cluster."""
 
 from aiohttp import web
 
@@ -21,7 +21,7 @@ OPEN_PATH = "/open"
 
 
 class LinksApi:
-    """Makes links. Only for the unix socket: a browser's session may not make further ones."""
+    """Makes links, only by the unix socket: a browser's session may not make further ones."""
 
     def __init__(self, links: OneTimeLinks, console: ConsoleAddress) -> None:
         self._links = links
@@ -37,7 +37,7 @@ class LinksApi:
 
 
 class LinkOpening:
-    """Off clusters: turns a link into a session."""
+    """Turns a link into a session, outside of clusters."""
 
     def __init__(
         self,
@@ -76,7 +76,7 @@ class LinkOpening:
 
 
 class SigningIn:
-    """In a cluster: takes a token from a form, once."""
+    """Turns a token from a form into a session, in a cluster."""
 
     def __init__(self, people: People, refusals: ConsoleRefusals, *, session_s: float) -> None:
         self._people = people

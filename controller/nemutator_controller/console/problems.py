@@ -1,6 +1,6 @@
-"""What is wrong with the brain, said on each answer of its API as API servers warn kubectl.
+"""Problems of the brain, shown on each response of its API as API servers warn kubectl.
 
-A full disk stops no reading, so that nobody who only looks would notice it.
+A full disk stops no reading, so people who only read would not notice it.
 """
 
 from collections.abc import Awaitable, Callable
@@ -21,7 +21,7 @@ class Problems:
     async def tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         response = await handler(request)
         if request.path.startswith(API) and (text := said(self._readiness)):
-            # RFC 7234: 299 is a warning that lasts, and is to be shown to a person.
+            # RFC 7234: 299 is a persistent warning that is to be shown to a person.
             response.headers["Warning"] = f'299 nemutator "{text}"'
         return response
 

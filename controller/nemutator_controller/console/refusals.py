@@ -1,4 +1,4 @@
-"""What the console answers to those whom it does not let in: JSON for the API, else a page."""
+"""The console's responses to callers whom it refuses: JSON for the API, otherwise a page."""
 
 from collections.abc import Callable
 from html import escape
@@ -14,7 +14,7 @@ from nemutator_controller.access.permissions import API
 SIGN_IN_PATH = "/sign-in"
 
 STYLE = ("/style.css", "/icon.svg")
-"""Files of these pages: everybody gets them."""
+"""The files that these pages need; everybody may get them."""
 
 _PAGE = """\
 <!doctype html>
@@ -67,14 +67,14 @@ def link_needed(refused: AccessRefusedError) -> web.Response:
 def sign_in_needed(refused: AccessRefusedError) -> web.Response:
     headers = {
         "Content-Security-Policy": _FORM_POLICY,
-        # With `no-referrer` browsers send the form from nowhere (`Origin: null`), as a stranger's.
+        # With `no-referrer` browsers send the form with `Origin: null`, as if from another site.
         "Referrer-Policy": "same-origin",
     }
     return _page(refused, "Sign in", _FORM, headers)
 
 
 class ConsoleRefusals:
-    """Counts each refusal. *page* is what a browser gets that shows no proof."""
+    """Answers and counts each refusal. A browser that sends no proof gets *page*."""
 
     def __init__(self, page: Page, meter: Meter) -> None:
         self._page = page

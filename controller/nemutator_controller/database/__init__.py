@@ -1,1 +1,1 @@
-"""The brain's memory on disk: one file, one thread that writes it, a few that read it."""
+"""The brain's database: one file, which one thread writes and a few threads read."""

@@ -1,4 +1,4 @@
-"""How the brain's coroutines use the database: each job is one transaction, each has a deadline."""
+"""How the brain's coroutines use the database: each job is one transaction and has a deadline."""
 
 import asyncio
 import logging
@@ -25,7 +25,7 @@ T = TypeVar("T")
 Job = Callable[[Connection], T]
 
 LONGEST_QUEUE = 64
-"""Jobs that wait for a thread. Each may hold a batch of reports, so this bounds memory too."""
+"""The most jobs that wait for a thread. Each may hold a batch of reports, so it bounds memory."""
 
 JOB_S = 5.0
 CLOSE_S = 0.5
@@ -34,10 +34,10 @@ READINESS = "database"
 
 
 class Database:
-    """Writes go through one thread, in order; reads see the last commit and never wait for it.
+    """One thread makes all writes, in order; reads see the last commit and never wait for a write.
 
-    When the disk or the file's own limit is full, *make_room* runs and the write is tried once
-    more: what is new is worth more than what is old.
+    When the disk is full or the file has reached its limit, *make_room* runs and the write is tried
+    once more: new records are worth more than old ones.
     """
 
     def __init__(
@@ -75,7 +75,7 @@ class Database:
         if self._failing:
             self._failing = False
             self._process.readiness.pass_(READINESS)
-            # As loud as the failure: whoever read of that must read of its end, too.
+            # This has the level of the failure: whoever read of that must read of its end, too.
             log.warning("database_recovered", {names.PATH: self._directory})
         if given_up:
             self._process.meter.count(names.HISTORY_DROPPED, given_up, reason="full")
@@ -92,7 +92,7 @@ class Database:
             raise
 
     def close(self) -> None:
-        """Finish what was asked, within `CLOSE_S`, and fold the journal into the file."""
+        """Finish the submitted jobs within `CLOSE_S`, and merge the journal into the file."""
         self._writer.close(CLOSE_S)
         self._readers.close(CLOSE_S)
         self._engines.close()
@@ -114,7 +114,7 @@ class Database:
             raise StoreUnavailableError(reason, self._directory) from error
 
     def _write(self, job: Job[T]) -> tuple[T, int]:
-        """What *job* returned, and how many points of history it took to make room for it."""
+        """What *job* returned, and how many points of history were removed to make room for it."""
         try:
             return self._transaction(job), 0
         except DBAPIError as error:

@@ -1,4 +1,4 @@
-"""Why the database did not do what it was asked, in few words that a metric can carry."""
+"""Why a database job failed, as one of a few words that can be a metric's label."""
 
 from pathlib import Path
 from typing import Literal
@@ -25,9 +25,10 @@ REMEDIES: dict[Reason, str] = {
     "io": "check the disk of {}, then ask again",
     "damaged": "stop nemutator, move the database away, start again",
 }
-"""For those that a person must mend; the rest passes by itself. Braces stand for the directory."""
+"""The remedies for reasons that a person must act on; the others pass by themselves. Braces stand
+for the directory."""
 
-# By SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
+# The keys are SQLite's primary result codes; extended ones add a suffix (SQLITE_IOERR_WRITE).
 _REASONS: dict[str, Reason] = {
     "FULL": "full",
     "BUSY": "busy",
@@ -42,7 +43,7 @@ _REASONS: dict[str, Reason] = {
 
 
 class StoreUnavailableError(Exception):
-    """Nothing was stored, or that is not known: ask again later, storing twice is harmless."""
+    """Nothing was stored, or it is unknown whether: try again later, storing twice is harmless."""
 
     def __init__(self, reason: Reason, directory: Path | None = None) -> None:
         where = directory or "the data directory"
@@ -52,11 +53,11 @@ class StoreUnavailableError(Exception):
 
     @property
     def full(self) -> bool:
-        """Whether only more room on the disk helps."""
+        """Whether only more space on the disk helps."""
         return self.reason == "full"
 
 
 def reason_of(error: BaseException | None) -> Reason:
-    """The reason in a `sqlite3.Error`, by the name of its result code."""
+    """The reason of a `sqlite3.Error`, by the name of its result code."""
     name = getattr(error, "sqlite_errorname", "").removeprefix("SQLITE_")
     return _REASONS.get(name.split("_")[0], "other")

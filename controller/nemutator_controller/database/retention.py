@@ -1,4 +1,4 @@
-"""Keeps what is stored within its age and its number, in small steps."""
+"""Removes records that are too old or too many, in small steps."""
 
 import logging
 from dataclasses import dataclass
@@ -13,10 +13,10 @@ log = logging.getLogger(__name__)
 
 
 class Bounded(Protocol):
-    """A store whose oldest records can go. Raises `StoreUnavailableError`."""
+    """A store whose oldest records can be removed. Its calls raise `StoreUnavailableError`."""
 
     async def drop_before(self, moment: float, *, most: int) -> int:
-        """Remove up to *most* records older than *moment*, oldest first; how many there were."""
+        """Remove up to *most* records older than *moment*, oldest first; returns their number."""
         ...
 
     async def drop_oldest(self, *, most: int) -> int: ...
@@ -26,7 +26,7 @@ class Bounded(Protocol):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionLimit:
-    """How much is kept: whichever is reached first."""
+    """The age and number of records to retain; whichever is reached first applies."""
 
     seconds: float
     records: int
@@ -34,13 +34,13 @@ class RetentionLimit:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class RetentionTask:
-    """How a kind of records is looked after."""
+    """How one kind of record is pruned."""
 
     task: str
-    """Who says so in the log when it does not work."""
+    """The name of the task in the log when it fails."""
     every_s: float
     step: int
-    """Records in one transaction: reports must not wait long behind it."""
+    """Records in one transaction, few enough that reports do not wait long for it."""
     kept: names.Metric
     dropped: names.Metric
 
@@ -62,7 +62,7 @@ class Retention:
             await self.process.clock.sleep(self.task.every_s)
 
     async def prune(self) -> None:
-        """Remove all that is too old or too much."""
+        """Remove all records that are too old or too many."""
         cleaning = self.task
         limit = self.process.clock.now() - self.limit.seconds
         while dropped := await self.store.drop_before(limit, most=cleaning.step):
@@ -70,7 +70,7 @@ class Retention:
         records = await self.store.count()
         while records > self.limit.records:
             most = min(cleaning.step, records - self.limit.records)
-            # Somebody else may have removed some meanwhile: never round for ever.
+            # Other code may have removed some meanwhile, so this must not loop for ever.
             if not (dropped := await self.store.drop_oldest(most=most)):
                 break
             self.process.meter.count(cleaning.dropped, dropped, reason="count")

@@ -1,17 +1,17 @@
-"""The tables, all of them. A change here needs a migration; tests/contract/database compares them."""
+"""All tables. A change here needs a migration; tests/contract/database compares the two."""
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
 HEAD = "0002"
-"""The newest migration. Written down, so that a start without migrations needs no Alembic
-(150 ms and 10 MB)."""
+"""The newest migration. It is written here so that a start without migrations need not import
+Alembic (150 ms and 10 MB)."""
 
 metadata = MetaData()
 
 cursors = Table(
     "cursors",
     metadata,
-    # Up to which number the reports of one life of an agent are stored: what an Ack says.
+    # The number up to which the reports of an agent's epoch are stored, as an Ack says it.
     Column("node", Text, primary_key=True),
     Column("epoch", Text, primary_key=True),
     Column("seq", Integer, nullable=False),
@@ -21,7 +21,7 @@ cursors = Table(
 latest = Table(
     "latest",
     metadata,
-    # The last report of each node, to show something (marked stale) after a restart of the brain.
+    # The last report of each node, to show (as stale) after a restart of the brain.
     Column("node", Text, primary_key=True),
     Column("epoch", Text, nullable=False),
     Column("seq", Integer, nullable=False),
@@ -32,13 +32,13 @@ latest = Table(
 history = Table(
     "history",
     metadata,
-    # The key makes a second point for the same moment impossible, whatever the code above does.
+    # The key makes a second point for the same moment impossible, whatever the callers do.
     Column("node", Text, primary_key=True),
     Column("at", Float, primary_key=True),
     Column("cpu_cores", Float),
     Column("memory_used_bytes", Integer, nullable=False),
     Column("cpu_pressure_10s", Float),
-    # Oldest first, whatever the node: for retention.
+    # Retention needs the oldest points first, whatever their node.
     Index("history_at", "at"),
     sqlite_with_rowid=False,
 )
@@ -46,7 +46,7 @@ history = Table(
 sessions = Table(
     "sessions",
     metadata,
-    # Who may open the console: digests only, so that a copy of this file opens nothing.
+    # Sessions that may open the console: only digests, so that a copy of this file opens nothing.
     Column("digest", LargeBinary, primary_key=True),
     Column("expires_at", Float, nullable=False),
 )
@@ -54,7 +54,7 @@ sessions = Table(
 stream_cursors = Table(
     "stream_cursors",
     metadata,
-    # Up to which number the records of a stream are stored, per life of its writer.
+    # The number up to which the records of a stream are stored, per epoch of its writer.
     Column("stream", Text, primary_key=True),
     Column("writer", Text, primary_key=True),
     Column("epoch", Text, primary_key=True),
@@ -65,8 +65,8 @@ stream_cursors = Table(
 decisions = Table(
     "decisions",
     metadata,
-    # What admission changed. The columns are what people look for; `document` is all of it, as it
-    # came. Values from secrets are digests in it.
+    # What admission changed. The columns are what people search for; `document` is the whole
+    # record as it came. Values from secrets are digests in it.
     Column("id", Text, primary_key=True),
     Column("at", Float, nullable=False),
     Column("writer", Text, nullable=False),
@@ -82,7 +82,7 @@ decisions = Table(
 reversals = Table(
     "reversals",
     metadata,
-    # Each try to take a decision back, and what became of each of its edits.
+    # Each attempt to roll a decision back, and the outcome of each of its edits.
     Column("id", Text, primary_key=True),
     Column("decision", Text, nullable=False),
     Column("at", Float, nullable=False),
@@ -93,8 +93,8 @@ reversals = Table(
 tombstones = Table(
     "tombstones",
     metadata,
-    # Fields of a workload's pods that admission leaves alone from now on, because a mutation of
-    # them was taken back by replacing a pod.
+    # Fields of a workload's pods that admission no longer changes, because a mutation of them was
+    # rolled back by replacing a pod.
     Column("namespace", Text, primary_key=True),
     Column("owner_kind", Text, primary_key=True),
     Column("owner_name", Text, primary_key=True),
@@ -106,7 +106,7 @@ tombstones = Table(
 histograms = Table(
     "histograms",
     metadata,
-    # What each container has used: a row of sizing's matrices, packed.
+    # What each container has used, as a packed row of sizing's matrices.
     Column("namespace", Text, primary_key=True),
     Column("owner_kind", Text, primary_key=True),
     Column("owner", Text, primary_key=True),
@@ -122,7 +122,7 @@ histograms = Table(
 profiles = Table(
     "profiles",
     metadata,
-    # Every profile that was asked for, and how that went; the profile itself is the last column.
+    # Every profile that was requested, and its outcome; the profile itself is the last column.
     Column("id", Text, primary_key=True),
     Column("asked_at", Float, nullable=False),
     Column("state", Text, nullable=False),
@@ -136,7 +136,8 @@ profiles = Table(
 grants = Table(
     "grants",
     metadata,
-    # What credentials processes did or refused. Numbered as they came, so the oldest go first.
+    # What credentials processes did or refused, numbered in order of arrival, which is also the
+    # order of removal.
     Column("id", Integer, primary_key=True),
     Column("at", Float, nullable=False),
     Column("node", Text, nullable=False),
@@ -160,7 +161,7 @@ grants = Table(
 leases = Table(
     "leases",
     metadata,
-    # Vault tokens that are or were alive, folded from the grants. Never a token.
+    # Vault tokens that are or were valid, derived from the grants. No token itself is stored.
     Column("node", Text, primary_key=True),
     Column("pod_uid", Text, primary_key=True),
     Column("role", Text, primary_key=True),

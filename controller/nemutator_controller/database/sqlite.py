@@ -1,4 +1,5 @@
-"""Opening the SQLite file: private, whole, in our shape, or a sentence that says what to do."""
+"""Opens the SQLite file: private, intact and with our schema, or else with an error that says what
+to do."""
 
 import contextlib
 import os
@@ -20,12 +21,12 @@ READERS = 2
 PAGE_BYTES = 4096
 
 BUSY_MS = 1_000
-"""How long SQLite waits for another program's lock: less than a caller of ours waits for us."""
+"""How long SQLite waits for another program's lock, which is less than our callers wait for us."""
 
 
 @dataclass(frozen=True, slots=True)
 class Engines:
-    """Two ways to the same file: one connection that may write, a few that cannot."""
+    """Two engines for the same file: one connection that may write, and a few that only read."""
 
     writing: Engine
     reading: Engine
@@ -54,7 +55,7 @@ def open_sqlite(path: Path, *, largest_bytes: int) -> Engines:
 
 
 def _own(path: Path) -> None:
-    """Create the file before SQLite does: its journals take over the mode they find."""
+    """Create the file before SQLite does, because its journals inherit the mode of the file."""
     try:
         fd = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o600)
         try:
@@ -73,14 +74,14 @@ def _own(path: Path) -> None:
 
 def _engine(path: Path, *, largest_bytes: int, readers: int = 0) -> Engine:
     def connect() -> sqlite3.Connection:
-        # No isolation level: the driver's own idea of transactions leaves DDL outside of them.
+        # There is no isolation level: the driver's own transactions would not include DDL.
         connection = sqlite3.connect(
             path, isolation_level=None, check_same_thread=False, timeout=BUSY_MS / 1000
         )
         try:
             for pragma in (
                 "journal_mode = WAL",
-                # An acknowledged report survives a power cut, not only a crash of ours.
+                # An acknowledged report survives a power cut, not only a crash of the brain.
                 "synchronous = FULL",
                 f"max_page_count = {largest_bytes // PAGE_BYTES}",
                 "journal_size_limit = 4194304",
@@ -99,7 +100,7 @@ def _engine(path: Path, *, largest_bytes: int, readers: int = 0) -> Engine:
 
     @event.listens_for(engine, "begin")
     def _begin(connection: Connection) -> None:
-        # Taking the lock late would let a transaction fail half way, with nobody to wait for.
+        # If the lock were taken late, a transaction could fail half way, with nobody to wait for.
         connection.exec_driver_sql("BEGIN" if readers else "BEGIN IMMEDIATE")
 
     return engine

@@ -1,4 +1,4 @@
-"""Threads that work off one bounded queue, for a library that blocks."""
+"""Threads that take jobs from one bounded queue, for a library that blocks."""
 
 import queue
 import threading
@@ -10,11 +10,11 @@ T = TypeVar("T")
 
 
 class JobThreads:
-    """Runs jobs in the order they come, on *count* threads; at most *length* wait."""
+    """Runs jobs in the order of their submission, on *count* threads; at most *length* wait."""
 
     def __init__(self, name: str, *, count: int, length: int) -> None:
         self._jobs: queue.Queue[tuple[Callable[[], Any], Future[Any]] | None] = queue.Queue(length)
-        # Daemons: a disk that hangs may not keep the process from ending.
+        # They are daemons, because a disk that hangs may not prevent the process from ending.
         self._threads = [
             threading.Thread(target=self._work, name=f"{name} {number}", daemon=True)
             for number in range(count)
@@ -26,7 +26,7 @@ class JobThreads:
         return self._jobs.qsize()
 
     def submit(self, job: Callable[[], T]) -> Future[T]:
-        """The result to be; raises `queue.Full`. Cancelling it before its turn skips the job."""
+        """The future result; raises `queue.Full`. Cancelling it before its turn skips the job."""
         future: Future[T] = Future()
         self._jobs.put_nowait((job, future))
         return future
@@ -53,7 +53,7 @@ def _run(job: Callable[[], T], future: Future[T]) -> None:
         return
     try:
         result = job()
-    except BaseException as error:  # noqa: BLE001 - it belongs to who waits for it
+    except BaseException as error:  # noqa: BLE001 - the waiting caller gets it
         future.set_exception(error)
     else:
         future.set_result(result)

@@ -1,4 +1,4 @@
-"""What Alembic runs: always with the connection and in the transaction that the brain gives it."""
+"""Alembic runs this, always with the connection and in the transaction that the brain passes."""
 
 from alembic import context
 from nemutator_controller.database.schema import metadata

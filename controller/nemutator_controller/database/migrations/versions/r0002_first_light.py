@@ -1,4 +1,4 @@
-"""Streams of records, and what the four jobs keep."""
+"""Streams of records, and the tables of the four features."""
 
 import sqlalchemy as sa
 from alembic import op
