@@ -22,6 +22,7 @@ from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget
+from nemutator_common.names import AS_ROOT
 from nemutator_common.wire import ProfileTarget
 
 from tests.contract.profiler.busy import SPIN, busy, until_used
@@ -32,7 +33,7 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.e2e
 
 HZ = 99
-AGREES = 0.15
+AGREES = 0.3
 """A machine that does much else wakes a timer late; what is promised is measured in the bench."""
 
 SYSTEM_CALLS = "import os\nwhile True: os.stat('/proc/self/status')"
@@ -360,7 +361,7 @@ def test_an_ordinary_user_is_told_which_rights_are_missing(ordinary: Person) -> 
     assert ran.stdout.startswith(
         "rights: the agent may not load BPF programs: it lacks CAP_BPF and CAP_PERFMON"
     )
-    assert "run `nemutator-agent observe` as root" in ran.stdout
+    assert AS_ROOT in ran.stdout
 
 
 def test_a_rate_that_the_kernel_does_not_take_is_told_with_the_one_that_it_does() -> None:

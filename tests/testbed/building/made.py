@@ -21,6 +21,7 @@ GUEST_TEST_PACKAGES = frozenset(
         "packaging",
         "pluggy",
         "pygments",
+        "pyroute2",
         "pytest",
         "pytest-asyncio",
         "pytest-timeout",
