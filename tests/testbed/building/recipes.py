@@ -23,7 +23,6 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
 # The kernels of guests, by the package whose first dependency is the newest of that version.
 GUEST_KERNELS: Mapping[str, str] = {
     "6.1": "linux-image-cloud-amd64",
-    "6.12": "linux-image-6.12-cloud-amd64",
 }
 
 # To be raised when the way of making changes so that what was made before will not do.
