@@ -60,9 +60,14 @@ class Authority:
         alternatives = x509.SubjectAlternativeName([_alternative(address) for address in addresses])
         return self._leaf(_named(addresses[0]), ExtendedKeyUsageOID.SERVER_AUTH, alternatives)
 
-    def client(self, user: str, groups: Sequence[str] = ()) -> Leaf:
+    def client(
+        self, user: str, groups: Sequence[str] = (), *, alternatives: Sequence[str] = ()
+    ) -> Leaf:
         """For who calls: Kubernetes takes the user from the name, its groups from organisations."""
-        return self._leaf(_named(user, groups), ExtendedKeyUsageOID.CLIENT_AUTH)
+        more = (
+            [x509.SubjectAlternativeName(map(_alternative, alternatives))] if alternatives else []
+        )
+        return self._leaf(_named(user, groups), ExtendedKeyUsageOID.CLIENT_AUTH, *more)
 
     def _leaf(
         self, subject: x509.Name, purpose: x509.ObjectIdentifier, *more: x509.ExtensionType

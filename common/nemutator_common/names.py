@@ -515,6 +515,7 @@ ADMISSION_FAILURES = Metric(
     "nemutator_admission_failures_total",
     "counter",
     "what went wrong while a pod was admitted, by reason: review (the question was refused),"
+    " client (the caller's certificate has none of the names in client_names),"
     " no_object, bad_object, self_check, too_large, spool_full, disk, disk_slow, late, internal;"
     " namespace_unknown (policies that select namespaces did not match)",
     ("reason",),

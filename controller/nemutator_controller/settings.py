@@ -49,6 +49,10 @@ def host_names(text: str) -> str | None:
     return None if all(map(_HOST.fullmatch, named)) else "expected names with commas between"
 
 
+def _separate(text: str) -> tuple[str, ...]:
+    return tuple(name.strip() for name in text.split(",") if name.strip())
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class BrainSettings(Shared):
     role: ClassVar[str] = names.BRAIN
@@ -150,8 +154,8 @@ class BrainSettings(Shared):
 
     @property
     def further_names(self) -> tuple[str, ...]:
-        """The names in `server_names`, one by one."""
-        return tuple(name.strip() for name in self.server_names.split(",") if name.strip())
+        """The names in `server_names`."""
+        return _separate(self.server_names)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -174,8 +178,14 @@ class AdmissionSettings(CallsBrain):
     )
     client_ca: str = setting(
         "",
-        "PEM file with who signs the API server's client certificate: only callers with such a one get"
-        " a connection. Empty: whoever reaches the port may ask, and have forged decisions recorded.",
+        "PEM file with the authority of the API server's client certificate: only callers with a"
+        " certificate of it get a connection. Empty: whoever reaches the port may ask, and have"
+        " forged decisions recorded.",
+    )
+    client_names: str = setting(
+        "",
+        "Common names, or DNS, URI or IP alternative names, with commas between: only callers whose"
+        " certificate has one of them are answered. Empty: all with a certificate of `client_ca`.",
     )
     service_account: Path = setting(
         Path("/var/run/secrets/kubernetes.io/serviceaccount"),
@@ -198,3 +208,8 @@ class AdmissionSettings(CallsBrain):
         "Most bytes of decisions that wait for the brain; then pods are left as they are.",
         check=between(1 << 20, 1 << 34),
     )
+
+    @property
+    def allowed_clients(self) -> frozenset[str]:
+        """The names in `client_names`; empty: all."""
+        return frozenset(_separate(self.client_names))

@@ -16,3 +16,10 @@ def test_each_part_has_its_last_problem_until_it_passes() -> None:
     assert readiness.problems() == {"uplink": "refused", "database": "locked"}
     readiness.pass_("uplink")
     assert readiness.problems() == {"database": "locked"}
+
+
+def test_a_note_is_no_problem() -> None:
+    readiness = Readiness()
+    readiness.note("webhook", "anybody may call")
+    assert readiness.notes() == {"webhook": "anybody may call"}
+    assert not readiness.problems()

@@ -84,10 +84,10 @@ def operations(
         return RoutineResponse(text="ok\n", headers=_UNCACHED)
 
     def readyz(request: web.BaseRequest) -> web.Response:
-        problems = process.readiness.problems()
+        problems, notes = process.readiness.problems(), process.readiness.notes()
         status = 503 if problems else 200
         if "application/json" in request.headers.get("Accept", ""):
-            content = {"ready": not problems, "problems": dict(problems)}
+            content = {"ready": not problems, "problems": dict(problems), "notes": dict(notes)}
             return RoutineResponse(
                 text=json.dumps(content),
                 status=status,
@@ -95,6 +95,7 @@ def operations(
                 content_type="application/json",
             )
         lines = [f"{part}: {why}" for part, why in problems.items()] or ["ready"]
+        lines += [f"note: {part}: {what}" for part, what in notes.items()]
         text = "".join(f"{line}\n" for line in lines)
         return RoutineResponse(text=text, status=status, headers=_UNCACHED)
 

@@ -11,25 +11,37 @@ from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.serving.responses import RoutineResponse, error_response
 
-from nemutator_controller.admission.reviews import ReviewError, decode, encode
+from nemutator_controller.admission.client_certificates import ClientRefusedError, check_client
+from nemutator_controller.admission.reviews import ReviewError, decode, encode, printable
 from nemutator_controller.admission.webhook_handler import WebhookHandler
 
 PATH = "/mutate"
 OPTED_IN = "/mutate/namespaces"
+
+LONGEST_ERROR = 500
+"""Characters: a certificate may have many names."""
 
 
 @dataclass(frozen=True, slots=True)
 class Webhook:
     handler: WebhookHandler
     process: Process
+    clients: frozenset[str] = frozenset()
+    """Names of client certificates that may call; empty: whoever the listener has let in."""
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(PATH, self._mutate), web.post(OPTED_IN, self._mutate)]
 
     async def _mutate(self, request: web.Request) -> web.Response:
-        body = await request.read()
         try:
-            asked = decode(body)
+            check_client(request.get_extra_info("peercert"), self.clients)
+        except ClientRefusedError as error:
+            self.process.meter.count(names.ADMISSION_FAILURES, reason="client")
+            refused = error_response(403, printable(str(error), LONGEST_ERROR))
+            refused.force_close()
+            return refused
+        try:
+            asked = decode(await request.read())
         except ReviewError as error:
             self.process.meter.count(names.ADMISSION_FAILURES, reason="review")
             return error_response(400, str(error))

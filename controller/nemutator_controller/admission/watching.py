@@ -5,7 +5,7 @@ are no policies, and that is no reason not to be ready; without the namespaces t
 """
 
 import logging
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Mapping
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -35,7 +35,7 @@ NO_ADVICE_YET = WithoutAdvice("no advice has come from the brain yet")
 
 @dataclass(slots=True)
 class WatchedCluster:
-    """A `KnownCluster` from informers. `follow` and `check` are its tasks, beside the informers' own."""
+    """A `KnownCluster` from informers."""
 
     policy_informer: Informer[PolicyObject]
     namespace_informer: Informer[Namespace]
@@ -67,6 +67,15 @@ class WatchedCluster:
     def take_tombstones(self, document: bytes) -> None:
         """The same."""
         self.tombstones = tombstones_from(document)
+
+    def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
+        """What keeps it true, by name."""
+        return {
+            "watch policies": self.policy_informer.run,
+            "watch namespaces": self.namespace_informer.run,
+            "follow policies": self.follow,
+            "check informers": self.check,
+        }
 
     async def follow(self) -> None:
         """Keep the snapshot of policies true."""

@@ -71,7 +71,20 @@ async def test_readiness_says_why_not() -> None:
         assert (await answer(listener, "/readyz"))[::2] == (503, b"uplink: no answer yet\n")
         status, _, body = await answer(listener, "/readyz", more="Accept: application/json\r\n")
         assert status == 503
-        assert json.loads(body) == {"ready": False, "problems": {"uplink": "no answer yet"}}
+        assert json.loads(body) == {
+            "ready": False,
+            "problems": {"uplink": "no answer yet"},
+            "notes": {},
+        }
+
+
+async def test_a_note_is_shown_and_leaves_the_process_ready() -> None:
+    async with listening(Listener()) as listener:
+        listener.readiness.note("webhook", "anybody may call")
+        shown = b"ready\nnote: webhook: anybody may call\n"
+        assert (await answer(listener, "/readyz"))[::2] == (200, shown)
+        status, _, body = await answer(listener, "/readyz", more="Accept: application/json\r\n")
+        assert (status, json.loads(body)["notes"]) == (200, {"webhook": "anybody may call"})
 
 
 async def test_errors_are_json_without_details() -> None:

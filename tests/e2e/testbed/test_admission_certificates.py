@@ -46,7 +46,7 @@ def test_the_api_server_shows_its_certificate_and_is_answered(
     certified.cluster.kubectl("delete", "mutationpolicy", "team")
 
 
-def test_a_caller_without_such_a_certificate_gets_no_connection_and_forges_nothing(
+def test_a_caller_without_such_a_certificate_forges_nothing(
     certified: Webhook, tmp_path: Path
 ) -> None:
     before = certified.decisions()
@@ -56,6 +56,9 @@ def test_a_caller_without_such_a_certificate_gets_no_connection_and_forges_nothi
     stranger.write_text(Authority("a stranger").client("system:apiserver").both)
     with pytest.raises((OSError, HTTPException)):
         posted(certified, stranger)
+    another = tmp_path / "another.pem"
+    another.write_text(certified.cluster.front_proxy.client("another").both)
+    assert posted(certified, another) == 403
     assert certified.decisions() == before
     assert certified.shown is not None
     assert posted(certified, certified.shown) == 200

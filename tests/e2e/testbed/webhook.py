@@ -115,7 +115,8 @@ def standing(
     """The process, with the rights that its manifest gives it, called by the manifest's entries.
 
     With a *brain* it has nothing in its spool for long; it finds that in its data directory.
-    *certified*: only who shows a certificate of the front proxy's authority may call.
+    *certified*: only the API server and a probe may call, with certificates of the front proxy's
+    authority.
     """
     manifests = list(yaml.safe_load_all((DEPLOY / "manifests" / "admission.yaml").read_text()))
     # Left behind: its end would take seconds, and the cluster ends soon anyway.
@@ -135,7 +136,7 @@ def standing(
         (folder / "clients.crt").write_text(cluster.front_proxy.certificate)
         shown = folder / "probe.pem"
         shown.write_text(cluster.front_proxy.client("probe").both)
-        asking_for = [f"--client-ca={folder / 'clients.crt'}"]
+        asking_for = [f"--client-ca={folder / 'clients.crt'}", "--client-names=front-proxy,probe"]
     port = free_port()
     daemon = cluster.run.started(
         "admission",

@@ -1,0 +1,72 @@
+"""Admission's listeners, put together: for the API server, and for probes of this machine."""
+
+import logging
+import secrets
+from pathlib import Path
+
+from nemutator_common import names
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.process import Process
+from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.server import HttpServer, TlsFiles
+
+from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.reviews import LARGEST
+from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
+from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.settings import AdmissionSettings
+
+log = logging.getLogger(__name__)
+
+LIMITS = Limits(body_bytes=LARGEST, connections=256, handshake_s=2.0, request_s=5.0, drain_s=1.0)
+"""API servers are few, keep their connections, and get each response within two seconds. A caller
+without a certificate holds a connection no longer than its handshake may take."""
+
+ANYBODY = "callers are not asked for certificates: set admission.client_ca"
+
+
+def local_listener(process: Process) -> HttpServer:
+    """For probes and scrapes."""
+    return HttpServer(
+        process=process,
+        name="local",
+        address=UnixAddress(process.directory.socket(names.ADMISSION)),
+        routes=[],
+        operations=frozenset({"healthz", "readyz", "metrics"}),
+    )
+
+
+def webhook_listener(
+    settings: AdmissionSettings, cluster: KnownCluster, records: DecisionRecords, process: Process
+) -> HttpServer:
+    """For the API server."""
+    injector = Injector(settings.init_image) if settings.init_image else None
+    rules = Rules(own_namespace=settings.namespace, injector=injector, strict=settings.strict)
+    handler = WebhookHandler(cluster, records, rules, lambda: secrets.token_hex(8), process)
+    webhook = Webhook(handler, process, settings.allowed_clients)
+    return HttpServer(
+        process=process,
+        name="webhook",
+        address=parse_address(settings.address),
+        routes=webhook.routes(),
+        operations=frozenset({"healthz", "readyz"}),
+        limits=LIMITS,
+        tls=webhook_tls(settings, process),
+    )
+
+
+def webhook_tls(settings: AdmissionSettings, process: Process) -> TlsFiles:
+    """What the listener shows, and what it asks callers for."""
+    if settings.client_ca:
+        return TlsFiles(settings.tls_certificate, settings.tls_key, Path(settings.client_ca))
+    if settings.allowed_clients:
+        raise OperatorError(
+            f"admission.client_names is set, but {ANYBODY}",
+            remedy="name the PEM file of the authority that signs their certificates",
+            code=ExitCode.SETTINGS,
+        )
+    process.readiness.note("webhook", ANYBODY)
+    log.warning("any_caller_is_answered", {names.REASON: ANYBODY})
+    return TlsFiles(settings.tls_certificate, settings.tls_key)
