@@ -63,10 +63,10 @@ def caller_of(reviewed: Reviewed, accounts: Accounts) -> Caller | None:
         return None
     if reviewed.username == accounts.agent:
         node = _only(reviewed.claims.get(NODE_CLAIM, ()))
-        return None if node is None else Caller(node)
+        return None if node is None else Caller("agent", node)
     if reviewed.username == accounts.admission:
         pod = _only(reviewed.claims.get(POD_CLAIM, ()))
-        return None if pod is None else Caller(None, admission=pod)
+        return None if pod is None else Caller("admission", pod)
     return None
 
 

@@ -14,7 +14,7 @@ from nemutator_controller.access.callers import Caller, Callers
 from nemutator_controller.access.one_time_links import OneTimeLinks
 from nemutator_controller.access.people import People
 from nemutator_controller.access.permissions import API
-from nemutator_controller.access.routes import Permissions
+from nemutator_controller.access.routes import AllowedRoute, DeclaredRoutes, ProcessRoute
 from nemutator_controller.access.token_reviews import UnknownNowError
 from nemutator_controller.answers import refusal
 from nemutator_controller.kube.reviews import User
@@ -135,8 +135,11 @@ class Gate(Generic[Who]):
 class ProcessRule:
     """For processes: a bearer token on every path. *remedy* says which token to send."""
 
-    def __init__(self, callers: Callers, *, remedy: str) -> None:
+    def __init__(
+        self, callers: Callers, routes: DeclaredRoutes[ProcessRoute], *, remedy: str
+    ) -> None:
         self._callers = callers
+        self._routes = routes
         self._remedy = remedy
 
     def screen(self, request: web.Request) -> None:
@@ -150,7 +153,10 @@ class ProcessRule:
         return caller
 
     async def permit(self, who: Caller, request: web.Request) -> None:
-        if not who.may_call(request.path):
+        route = self._routes.find(request)
+        # Only a local process learns which paths there are.
+        missing = who.kind == "local" and request.match_info.http_exception is not None
+        if not missing and (route is None or who.kind not in route.callers):
             what = "this caller may not use this path"
             raise AccessRefusedError(403, "path", what, UPLINK_REMEDY)
         request[CALLER] = who
@@ -180,9 +186,9 @@ class LinkRule:
 class PeopleRule:
     """For people in a cluster: their own token, shown each time or once by a browser, and RBAC."""
 
-    def __init__(self, people: People, permissions: Permissions) -> None:
+    def __init__(self, people: People, routes: DeclaredRoutes[AllowedRoute]) -> None:
         self._people = people
-        self._permissions = permissions
+        self._routes = routes
 
     def screen(self, request: web.Request) -> None:
         # Only what a browser adds by itself can be abused by another page in it.
@@ -207,9 +213,10 @@ class PeopleRule:
     async def permit(self, who: User, request: web.Request) -> None:
         if not request.path.startswith(API):
             return
-        permission = self._permissions.needed(request)
-        if permission is None:
+        route = self._routes.find(request)
+        if route is None:
             raise AccessRefusedError(404, "path", "no such path", API_REMEDY)
+        permission = route.permission
         namespace = request.query.get("namespace", "") if permission.narrows else ""
         if not await self._people.may(who, permission, namespace=namespace):
             where = f" in namespace {namespace}" if namespace else ""

@@ -1,43 +1,59 @@
-"""Routes of the API, each with the permission that it needs."""
+"""Routes of the brain, each with a declaration of who may call it."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
 from aiohttp import web
 
+from nemutator_controller.access.callers import CallerKind
 from nemutator_controller.access.permissions import API, Permission, Verb
 
 
 @dataclass(frozen=True, slots=True)
-class AllowedRoute(web.AbstractRouteDef):
-    """A route of the API, and what people in a cluster need for it. `allowed` makes one."""
+class ProcessRoute(web.AbstractRouteDef):
+    """A route, and the processes that may call it. `served_to` makes one."""
 
     route: web.RouteDef
-    permission: Permission
+    callers: frozenset[CallerKind]
 
     def register(self, router: web.UrlDispatcher) -> list[web.AbstractRoute]:
         return self.route.register(router)
 
 
+@dataclass(frozen=True, slots=True)
+class AllowedRoute(ProcessRoute):
+    """A route of the API, and what people in a cluster need for it. `allowed` makes one."""
+
+    permission: Permission
+
+
+def served_to(callers: Collection[CallerKind], route: web.RouteDef) -> ProcessRoute:
+    """*route*, for processes of these kinds."""
+    return ProcessRoute(route, frozenset(callers))
+
+
 def allowed(
     verb: Verb, resource: str, route: web.RouteDef, *, narrows: bool = False
 ) -> AllowedRoute:
-    """*route*, for people whom RBAC allows to *verb* *resource*."""
+    """*route*, for people whom RBAC allows to *verb* *resource*, and on this machine for everybody
+    who can read the link token."""
     if not route.path.startswith(API):
         raise ValueError(f"{route.path} does not belong to the API")
-    return AllowedRoute(route, Permission(verb, resource, narrows))
+    return AllowedRoute(route, frozenset({"local"}), Permission(verb, resource, narrows))
 
 
-class Permissions:
-    """The permissions of all routes of one listener."""
+R = TypeVar("R", bound=ProcessRoute)
 
-    def __init__(self, routes: Iterable[AllowedRoute]) -> None:
-        self._needed: Mapping[tuple[str, str], Permission] = {
-            (one.route.method, one.route.path): one.permission for one in routes
-        }
 
-    def needed(self, request: web.Request) -> Permission | None:
-        """What *request* needs; None: it has no route of the API, and is refused."""
+class DeclaredRoutes(Generic[R]):
+    """All routes of one listener, by which its gate finds what a request needs."""
+
+    def __init__(self, routes: Iterable[R]) -> None:
+        self._routes = {(one.route.method, one.route.path): one for one in routes}
+
+    def find(self, request: web.Request) -> R | None:
+        """The route of *request*; None: it has none that is declared, and is refused."""
         method = "GET" if request.method == "HEAD" else request.method
         resource = request.match_info.route.resource
-        return None if resource is None else self._needed.get((method, resource.canonical))
+        return None if resource is None else self._routes.get((method, resource.canonical))

@@ -38,7 +38,7 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         )
         console: LocalConsole | ClusterConsole
         console = ClusterConsole(context, cluster) if cluster else LocalConsole(context)
-        parts = _parts(context, console.url)
+        parts = brain_parts(context, console.url)
         routes = [route for part in parts for route in part.routes]
         uplink = [route for part in parts for route in part.uplink]
         listeners = [
@@ -59,7 +59,7 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
             await process.supervisor.run(stop)
 
 
-def _parts(context: BrainContext, console_url: Callable[[], str]) -> list[Part]:
+def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[Part]:
     nodes = Nodes(most=context.settings.most_nodes)
     usages = Usages(most=context.settings.sized_containers)
     parts = [
@@ -69,8 +69,8 @@ def _parts(context: BrainContext, console_url: Callable[[], str]) -> list[Part]:
         grants_part(context),
         journal_part(context),
     ]
-    handlers = {name: handler for part in parts for name, handler in part.streams.items()}
-    return [*parts, streams_part(context, handlers)]
+    streams = {name: stream for part in parts for name, stream in part.streams.items()}
+    return [*parts, streams_part(context, streams)]
 
 
 def _database(settings: BrainSettings, process: Process) -> Database:

@@ -17,7 +17,7 @@ from nemutator_controller.access.gates import Gate, LinkRule, PeopleRule
 from nemutator_controller.access.one_time_links import OneTimeLinks
 from nemutator_controller.access.people import People
 from nemutator_controller.access.ports import PeopleReviewer
-from nemutator_controller.access.routes import AllowedRoute, Permissions
+from nemutator_controller.access.routes import AllowedRoute, DeclaredRoutes, ProcessRoute
 from nemutator_controller.access.sql import SqlSessions
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
@@ -86,7 +86,7 @@ class LocalConsole:
 class ClusterConsole:
     """Over TLS, for people whom the API server knows."""
 
-    local_routes: Sequence[web.RouteDef] = ()
+    local_routes: Sequence[ProcessRoute] = ()
 
     def __init__(self, context: BrainContext, cluster: Cluster) -> None:
         self._context = context
@@ -121,7 +121,7 @@ def cluster_gate(
     people = People(reviewer, process, session_s=settings.session_s, fresh=fresh_secret)
     refusals = ConsoleRefusals(sign_in_needed, process.meter)
     gate = Gate(
-        PeopleRule(people, Permissions(routes)),
+        PeopleRule(people, DeclaredRoutes(routes)),
         refuse=refusals.refuse,
         open_to_all={("POST", SIGN_IN_PATH), *STYLE_FILES},
         protection=HEADERS,

@@ -1,7 +1,7 @@
 """The audit of secrets, put together: what the agents granted and denied."""
 
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part
+from nemutator_controller.app.parts import Part, StoredStream
 from nemutator_controller.grants.endpoint import GrantsApi
 from nemutator_controller.grants.sql import SqlGrants
 
@@ -10,5 +10,5 @@ def grants_part(context: BrainContext) -> Part:
     store = SqlGrants(context.database, process=context.process)
     return Part(
         routes=GrantsApi(store, process=context.process).routes(),
-        streams={"grants": store.record},
+        streams={"grants": StoredStream("agent", store.record)},
     )

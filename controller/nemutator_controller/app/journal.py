@@ -5,7 +5,7 @@ import uuid
 from nemutator_common import names
 
 from nemutator_controller.app.context import BrainContext
-from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.applying import Applying
@@ -53,7 +53,7 @@ def journal_part(context: BrainContext) -> Part:
     return Part(
         routes=routes,
         uplink=TombstonesApi(store, replicas).routes(),
-        streams={"decisions": recorder(context.process.meter)},
+        streams={"decisions": StoredStream("admission", recorder(context.process.meter))},
         tasks=tasks,
     )
 

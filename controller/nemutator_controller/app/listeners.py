@@ -5,7 +5,6 @@ import contextlib
 from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
-from aiohttp import web
 from nemutator_common import names
 from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
@@ -20,6 +19,7 @@ from nemutator_controller.access.gates import (
     ProcessRule,
 )
 from nemutator_controller.access.link_token import LinkToken
+from nemutator_controller.access.routes import DeclaredRoutes, ProcessRoute
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Task, TaskPhase
@@ -65,7 +65,7 @@ async def bound(listeners: Sequence[BrainListener]) -> AsyncIterator[None]:
             listener.server.close()
 
 
-def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]) -> BrainListener:
+def local_listener(context: BrainContext, routes: Sequence[ProcessRoute]) -> BrainListener:
     """For whoever can enter the data directory."""
     process = context.process
     return BrainListener(
@@ -74,7 +74,7 @@ def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]
             name="local",
             address=UnixAddress(process.directory.socket(names.BRAIN)),
             routes=routes,
-            middlewares=[_gate(LinkToken(process.directory), LINK_TOKEN_REMEDY).admit],
+            middlewares=[_gate(LinkToken(process.directory), routes, LINK_TOKEN_REMEDY).admit],
             operations=frozenset({"healthz", "readyz", "metrics"}),
             limits=LOCAL_LIMITS,
         )
@@ -82,7 +82,7 @@ def local_listener(context: BrainContext, routes: Sequence[web.AbstractRouteDef]
 
 
 def uplink_listener(
-    context: BrainContext, cluster: Cluster, routes: Sequence[web.AbstractRouteDef]
+    context: BrainContext, cluster: Cluster, routes: Sequence[ProcessRoute]
 ) -> BrainListener:
     """For agents and admission, over the cluster's network."""
     settings, process = context.settings, context.process
@@ -97,7 +97,7 @@ def uplink_listener(
         name="uplink",
         address=parse_address(settings.uplink),
         routes=routes,
-        middlewares=[_gate(cluster.callers, POD_REMEDY).admit],
+        middlewares=[_gate(cluster.callers, routes, POD_REMEDY).admit],
         operations=frozenset({"healthz", "readyz", "metrics"}),
         limits=limits,
         tls=cluster.leaf.tls,
@@ -105,5 +105,6 @@ def uplink_listener(
     return BrainListener(server, cluster.registrar.has_leaf)
 
 
-def _gate(callers: Callers, remedy: str) -> Gate[Caller]:
-    return Gate(ProcessRule(callers, remedy=remedy), refuse=lambda _, refused: refused.as_json())
+def _gate(callers: Callers, routes: Sequence[ProcessRoute], remedy: str) -> Gate[Caller]:
+    rule = ProcessRule(callers, DeclaredRoutes(routes), remedy=remedy)
+    return Gate(rule, refuse=lambda _, refused: refused.as_json())

@@ -5,10 +5,10 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterable, Mapping, S
 from dataclasses import dataclass, field
 from typing import Any
 
-from aiohttp import web
 from nemutator_common.supervising import Supervisor
 
-from nemutator_controller.access.routes import AllowedRoute
+from nemutator_controller.access.callers import CallerKind
+from nemutator_controller.access.routes import AllowedRoute, ProcessRoute
 from nemutator_controller.ingest.sql import StreamHandler
 
 
@@ -31,6 +31,13 @@ class Task:
     run: Callable[[], Coroutine[Any, Any, None]]
 
 
+@dataclass(frozen=True, slots=True)
+class StoredStream:
+    writer: CallerKind
+    """What sends its records, each under its own name."""
+    handler: StreamHandler
+
+
 async def nothing() -> None:
     """For a part that remembers nothing."""
 
@@ -39,10 +46,9 @@ async def nothing() -> None:
 class Part:
     routes: Sequence[AllowedRoute] = ()
     """For people, on the console and on the unix socket."""
-    uplink: Sequence[web.RouteDef] = ()
+    uplink: Sequence[ProcessRoute] = ()
     """For agents and admission."""
-    streams: Mapping[str, StreamHandler] = field(default_factory=dict)
-    """What stores the records of each stream."""
+    streams: Mapping[str, StoredStream] = field(default_factory=dict)
     restore: Callable[[], Awaitable[None]] = nothing
     tasks: Sequence[Task] = ()
 

@@ -14,6 +14,7 @@ from nemutator_controller.access.gates import (
 )
 from nemutator_controller.access.one_time_links import LINK_S, OneTimeLinks
 from nemutator_controller.access.people import People
+from nemutator_controller.access.routes import ProcessRoute, served_to
 from nemutator_controller.answers import answer
 from nemutator_controller.console.refusals import SIGN_IN_PATH, ConsoleRefusals
 
@@ -27,8 +28,8 @@ class LinksApi:
         self._links = links
         self._console = console
 
-    def routes(self) -> list[web.RouteDef]:
-        return [web.post("/api/v1/console-links", self._link)]
+    def routes(self) -> list[ProcessRoute]:
+        return [served_to({"local"}, web.post("/api/v1/console-links", self._link))]
 
     async def _link(self, _: web.Request) -> web.Response:
         key = self._links.offer()

@@ -1,6 +1,6 @@
 """The uplink over HTTP: `wire.REPORTS_PATH` and `wire.STREAMS_PATH`."""
 
-from collections.abc import Awaitable, Collection
+from collections.abc import Awaitable
 from dataclasses import dataclass
 
 from aiohttp import web
@@ -9,6 +9,7 @@ from nemutator_common.meters import Meter
 from nemutator_common.wire import REPORTS_PATH, STREAMS_PATH, Ack
 
 from nemutator_controller.access.gates import CALLER
+from nemutator_controller.access.routes import ProcessRoute, served_to
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError, decode
@@ -29,10 +30,10 @@ class Uplink:
     receiver: Receiver
     meter: Meter
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[ProcessRoute]:
         return [
-            web.post(REPORTS_PATH, self._take),
-            web.get(REPORTS_PATH, self._tell, allow_head=False),
+            served_to({"agent", "local"}, web.post(REPORTS_PATH, self._take)),
+            served_to({"agent", "local"}, web.get(REPORTS_PATH, self._tell, allow_head=False)),
         ]
 
     async def _take(self, request: web.Request) -> web.Response:
@@ -51,17 +52,16 @@ class Uplink:
 @dataclass(frozen=True, slots=True)
 class Streams:
     receiver: StreamReceiver
-    known: Collection[str]
-    """The streams that somebody stores."""
     meter: Meter
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[ProcessRoute]:
         path = f"{STREAMS_PATH}{{stream}}"
-        return [web.post(path, self._take), web.get(path, self._tell, allow_head=False)]
+        routes = web.post(path, self._take), web.get(path, self._tell, allow_head=False)
+        return [served_to({"agent", "admission", "local"}, route) for route in routes]
 
     async def _take(self, request: web.Request) -> web.Response:
         stream = request.match_info["stream"]
-        if stream not in self.known:
+        if stream not in self.receiver.writers:
             return self._unknown()
 
         async def take() -> Ack:
@@ -72,7 +72,7 @@ class Streams:
 
     async def _tell(self, request: web.Request) -> web.Response:
         stream = request.match_info["stream"]
-        if stream not in self.known:
+        if stream not in self.receiver.writers:
             return self._unknown()
         writer, epoch = request.query.get("writer", ""), request.query.get("epoch", "")
         return await _acknowledge(

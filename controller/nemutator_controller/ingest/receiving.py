@@ -1,12 +1,13 @@
 """What happens to a batch: refused with a reason, or seen, stored and acknowledged."""
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.wire import Ack, Batch, StreamBatch
 
-from nemutator_controller.access.callers import Caller
+from nemutator_controller.access.callers import Caller, CallerKind
 from nemutator_controller.ingest.batches import check
 from nemutator_controller.ingest.pacing import ReportPace
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
@@ -57,11 +58,12 @@ class StreamReceiver:
     """The same for records of other streams, each of which has one kind of writer."""
 
     store: StreamStore
+    writers: Mapping[str, CallerKind]
     process: Process
 
     async def receive(self, stream: str, batch: StreamBatch, caller: Caller) -> Ack:
         """Acknowledge *batch* once all of it is stored; sending it again changes nothing."""
-        if not caller.may_write(stream, batch.writer):
+        if not caller.may_speak_as(self.writers[stream], batch.writer):
             raise ForbiddenNodeError
         check_records(batch)
         stored = await self.store.store(stream, batch, now=self.process.clock.now())
@@ -77,7 +79,7 @@ class StreamReceiver:
 
     async def acknowledged(self, stream: str, writer: str, epoch: str, caller: Caller) -> Ack:
         """The number up to which all records of *epoch* are stored."""
-        if not caller.may_write(stream, writer):
+        if not caller.may_speak_as(self.writers[stream], writer):
             raise ForbiddenNodeError
         return Ack(epoch, await self.store.stored_up_to(stream, writer, epoch))
 

@@ -12,7 +12,7 @@ from nemutator_common.process import Process
 from nemutator_common.wire import TOMBSTONES_PATH, TombstoneSnapshot
 
 from nemutator_controller.access.gates import CALLER
-from nemutator_controller.access.routes import AllowedRoute, allowed
+from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, refusal, unavailable, unless_known
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.journal import documents
@@ -127,19 +127,15 @@ class TombstonesApi:
     store: JournalStore
     replicas: AdmissionReplicas
 
-    def routes(self) -> list[web.RouteDef]:
-        return [
-            web.get(
-                TOMBSTONES_PATH,
-                explained(self._give, "reading what was taken back"),
-                allow_head=False,
-            )
-        ]
+    def routes(self) -> list[ProcessRoute]:
+        give = explained(self._give, "reading what was taken back")
+        route = web.get(TOMBSTONES_PATH, give, allow_head=False)
+        return [served_to({"admission", "local"}, route)]
 
     async def _give(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
         # Before they are read: what is taken back in between is in the next response.
-        self.replicas.asked(caller.admission or LOCAL_REPLICA)
+        self.replicas.asked(caller.name or LOCAL_REPLICA)
         document = TombstoneSnapshot(tuple(sorted(await self.store.tombstones())))
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
         return unless_known(request, document, tag=tag)

@@ -16,6 +16,7 @@ from nemutator_common.wire import (
 )
 
 from nemutator_controller.access.gates import CALLER
+from nemutator_controller.access.routes import ProcessRoute, served_to
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.bodies import body_of
@@ -36,10 +37,11 @@ class AgentsApi:
     _checking: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     """One at a time: 4 MiB that unpack to 32 take seconds of a core."""
 
-    def routes(self) -> list[web.RouteDef]:
+    def routes(self) -> list[ProcessRoute]:
+        give = web.get(PROFILE_REQUESTS_PATH, self._give, allow_head=False)
         return [
-            web.get(PROFILE_REQUESTS_PATH, self._give, allow_head=False),
-            web.post(PROFILES_PATH, self._take),
+            served_to({"agent", "local"}, give),
+            served_to({"agent", "local"}, web.post(PROFILES_PATH, self._take)),
         ]
 
     async def _give(self, request: web.Request) -> web.Response:

@@ -6,7 +6,7 @@ from aiohttp import web
 from nemutator_common.process import Process
 from nemutator_common.wire import ADVICE_PATH, AdviceSnapshot
 
-from nemutator_controller.access.routes import AllowedRoute, allowed
+from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import AdviceList, for_admission, is_listed
@@ -24,8 +24,9 @@ class AdviceApi:
         """For people and the command line."""
         return [allowed("get", "advice", web.get("/api/v1/advice", self._show), narrows=True)]
 
-    def uplink_routes(self) -> list[web.RouteDef]:
-        return [web.get(ADVICE_PATH, self._snapshot, allow_head=False)]
+    def uplink_routes(self) -> list[ProcessRoute]:
+        route = web.get(ADVICE_PATH, self._snapshot, allow_head=False)
+        return [served_to({"admission", "local"}, route)]
 
     async def _show(self, request: web.Request) -> web.Response:
         namespace = request.query.get("namespace") or None

@@ -30,9 +30,9 @@ GOOD = Reviewed(
 
 
 def test_an_agent_is_bound_to_its_node_and_admission_to_its_pod() -> None:
-    assert caller_of(GOOD, ACCOUNTS) == Caller("n1")
+    assert caller_of(GOOD, ACCOUNTS) == Caller("agent", "n1")
     admission = replace(GOOD, username=ADMISSION)
-    assert caller_of(admission, ACCOUNTS) == Caller(None, admission="agent-x")
+    assert caller_of(admission, ACCOUNTS) == Caller("admission", "agent-x")
 
 
 @pytest.mark.parametrize(

@@ -35,7 +35,7 @@ class Door:
 async def test_a_verdict_is_asked_for_once_in_a_minute_good_or_bad() -> None:
     door = Door()
     for _ in range(3):
-        assert await door.callers.recognise(GOOD) == Caller("n1")
+        assert await door.callers.recognise(GOOD) == Caller("agent", "n1")
         assert await door.callers.recognise("Bearer e30.stranger.sig") is None
     assert len(door.reviews.asked) == 2
     await door.clock.advance(CALLER_FRESH_S)
@@ -56,7 +56,7 @@ async def test_while_the_server_is_away_good_verdicts_live_on_up_to_a_bound() ->
     await door.callers.recognise(GOOD)
     door.reviews.broken = UnavailableError("create tokenreviews", "gone")
     await door.clock.advance(CALLER_OUTAGE_S - 1)
-    assert await door.callers.recognise(GOOD) == Caller("n1")
+    assert await door.callers.recognise(GOOD) == Caller("agent", "n1")
     assert door.counted("kept") == 1
     await door.clock.advance(1)
     with pytest.raises(UnknownNowError):
@@ -70,7 +70,7 @@ async def test_nobody_new_is_believed_without_an_answer() -> None:
     with pytest.raises(UnknownNowError):
         await door.callers.recognise(GOOD)
     door.reviews.broken = None
-    assert await door.callers.recognise(GOOD) == Caller("n1")
+    assert await door.callers.recognise(GOOD) == Caller("agent", "n1")
 
 
 async def test_a_refusal_does_not_become_a_grant_while_the_server_is_away() -> None:

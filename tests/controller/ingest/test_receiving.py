@@ -1,7 +1,7 @@
 import pytest
 from nemutator_common import names
 from nemutator_common.wire import Ack, StreamBatch
-from nemutator_controller.access.callers import Caller
+from nemutator_controller.access.callers import LOCAL, Caller
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
@@ -19,7 +19,7 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
-ANYBODY = Caller(None)
+ANYBODY = LOCAL
 
 
 class Brain:
@@ -87,9 +87,9 @@ async def test_a_full_disk_stops_the_acks_and_not_the_picture() -> None:
 async def test_a_caller_speaks_for_its_own_node_only() -> None:
     brain = Brain()
     with pytest.raises(ForbiddenNodeError):
-        await brain.receiver.receive(batch(node="n1"), Caller("n2"))
+        await brain.receiver.receive(batch(node="n1"), Caller("agent", "n2"))
     with pytest.raises(ForbiddenNodeError):
-        await brain.receiver.acknowledged("n1", "e1", Caller("n2"))
+        await brain.receiver.acknowledged("n1", "e1", Caller("agent", "n2"))
 
 
 async def test_more_nodes_than_fit_are_refused_and_known_ones_go_on() -> None:
@@ -117,7 +117,9 @@ class StreamBrain:
         self.store = MemoryStreams()
         self.meter = MemoryMeter()
         self.receiver = StreamReceiver(
-            self.store, fake_process(clock=ManualClock(NOW), meter=self.meter)
+            self.store,
+            {"grants": "agent", "decisions": "admission"},
+            fake_process(clock=ManualClock(NOW), meter=self.meter),
         )
 
     def counted(self, result: str) -> float:
@@ -126,7 +128,7 @@ class StreamBrain:
 
 async def test_records_are_stored_once_and_counted() -> None:
     brain = StreamBrain()
-    agent = Caller("n1")
+    agent = Caller("agent", "n1")
     assert await brain.receiver.receive("grants", records(), agent) == Ack("e1", 2)
     assert await brain.receiver.receive("grants", records(2, 3), agent) == Ack("e1", 4)
     assert await brain.receiver.receive("grants", records(7, 1), agent) == Ack("e1", 7)
@@ -135,13 +137,30 @@ async def test_records_are_stored_once_and_counted() -> None:
     assert await brain.receiver.acknowledged("grants", "n1", "e1", agent) == Ack("e1", 7)
 
 
-async def test_records_of_another_writer_are_forbidden() -> None:
+@pytest.mark.parametrize(
+    ("stream", "writer", "caller"),
+    [
+        ("grants", "n2", Caller("agent", "n1")),
+        ("grants", "n1", Caller("admission", "n1")),
+        ("decisions", "n1", Caller("agent", "n1")),
+        ("decisions", "pod-2", Caller("admission", "pod-1")),
+    ],
+)
+async def test_records_of_another_writer_are_forbidden(
+    stream: str, writer: str, caller: Caller
+) -> None:
     brain = StreamBrain()
     with pytest.raises(ForbiddenNodeError):
-        await brain.receiver.receive("grants", records(writer="n2"), Caller("n1"))
+        await brain.receiver.receive(stream, records(writer=writer), caller)
     with pytest.raises(ForbiddenNodeError):
-        await brain.receiver.acknowledged("grants", "n2", "e1", Caller("n1"))
+        await brain.receiver.acknowledged(stream, writer, "e1", caller)
     assert brain.store.records == {}
+
+
+@pytest.mark.parametrize("caller", [Caller("admission", "n1"), LOCAL])
+async def test_each_stream_has_its_writer(caller: Caller) -> None:
+    brain = StreamBrain()
+    assert await brain.receiver.receive("decisions", records(), caller) == Ack("e1", 2)
 
 
 async def test_records_out_of_bounds_are_not_stored() -> None:
