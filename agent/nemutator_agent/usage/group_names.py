@@ -27,7 +27,7 @@ _CONTAINERS = (
     # runc's systemd notation handed to a cgroupfs driver: SLICE:PREFIX:ID.
     re.compile(rf"[^:]+:(?:cri-containerd|crio|docker|nerdctl):({_ID})"),
 )
-_POD = re.compile(rf"(?:pod|(?:[a-z-]+-)?kubepods(?:-[a-z]+)?-pod)({_UID})(?:\.slice)?(?::.*)?")
+_POD = re.compile(rf"(?:pod|(?:[^:]+-)?kubepods(?:-[a-z]+)?-pod)({_UID})(?:\.slice)?(?::.*)?")
 _SESSION = re.compile(r"session-[^/]+\.scope")
 _UNIT = re.compile(r".+\.(?:service|scope|socket|mount|swap|automount)")
 _ESCAPE = re.compile(r"\\x([0-9a-f]{2})")

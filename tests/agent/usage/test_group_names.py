@@ -69,6 +69,11 @@ GOLDEN = [
         ),
         GroupName("container", SHORT, ID, UID),
     ),
+    # the same below a --cgroup-root whose name is anybody's choice
+    (
+        f"/k8s_1.slice/k8s_1-kubepods.slice/k8s_1-kubepods-pod{UID_}.slice",
+        GroupName("pod", UID, None, UID),
+    ),
     # kubelet with the cgroupfs driver
     (f"/kubepods/burstable/pod{UID}", GroupName("pod", UID, None, UID)),
     (f"/kubepods/pod{UID}/{ID}", GroupName("container", SHORT, ID, UID)),
