@@ -6,7 +6,7 @@ and one that posts a report of 164 groups and 130 processes with the summaries o
 brain of so many nodes asks for. What one brain can take is found by posting as fast as it answers.
 
 While all that happens somebody asks /healthz every 20 ms: how long that takes is how long the loop
-was held up by one thing.
+was held up by one object.
 """
 
 import contextlib

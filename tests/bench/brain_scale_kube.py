@@ -63,19 +63,19 @@ class Kept:
     """The few Secrets and ConfigMaps of our own installation."""
 
     def __init__(self) -> None:
-        self._things: dict[str, dict[str, Any]] = {}
+        self._manifests: dict[str, dict[str, Any]] = {}
 
     async def create(self, request: web.Request) -> web.Response:
-        thing = await request.json()
-        self._things[f"{request.path}/{thing['metadata']['name']}"] = thing
-        return web.json_response(thing, status=201)
+        manifest = await request.json()
+        self._manifests[f"{request.path}/{manifest['metadata']['name']}"] = manifest
+        return web.json_response(manifest, status=201)
 
     async def get(self, request: web.Request) -> web.Response:
-        thing = self._things.get(request.path)
-        if thing is None:
+        manifest = self._manifests.get(request.path)
+        if manifest is None:
             missing = {"kind": "Status", "status": "Failure", "reason": "NotFound", "code": 404}
             return web.json_response(missing, status=404)
-        return web.json_response(thing)
+        return web.json_response(manifest)
 
 
 async def serve(folder: Path) -> None:

@@ -87,17 +87,17 @@ def replica_sets(first: int, end: int) -> Iterator[bytes]:
         )
 
 
-def compact(thing: object) -> str:
-    return json.dumps(thing, separators=(",", ":"))
+def compact(manifest: object) -> str:
+    return json.dumps(manifest, separators=(",", ":"))
 
 
-def _padded(thing: dict[str, Any], size: int) -> str:
-    """*thing* brought to *size* by managedFields, as real objects are."""
+def _padded(manifest: dict[str, Any], size: int) -> str:
+    """*manifest* brought to *size* by managedFields, as real objects are."""
     fields: dict[str, Any] = {}
-    thing["metadata"]["managedFields"] = [{"manager": "kubelet", "fieldsV1": fields}]
-    while len(compact(thing)) < size:
+    manifest["metadata"]["managedFields"] = [{"manager": "kubelet", "fieldsV1": fields}]
+    while len(compact(manifest)) < size:
         fields[f'k:{{"name":"item-{len(fields)}"}}'] = {".": {}, "f:value": {"f:ref": {}}}
-    return compact(thing)
+    return compact(manifest)
 
 
 def _pod() -> dict[str, Any]:

@@ -107,13 +107,13 @@ async def _fill(kube: FakeKube) -> None:
     at = f"/apis/{API_VERSION}/mutationpolicies"
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     async with aiohttp.ClientSession(kube.url, headers=headers) as session:
-        for path, things in (
+        for path, manifests in (
             (definitions, [definition()]),
             (at, policies),
             ("/api/v1/namespaces", namespaces),
         ):
-            for thing in things:
-                async with session.post(path, json=thing, ssl=False) as answer:
+            for manifest in manifests:
+                async with session.post(path, json=manifest, ssl=False) as answer:
                     assert answer.status == 201, await answer.text()
 
 

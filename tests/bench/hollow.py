@@ -201,8 +201,8 @@ def running_pods(cluster: Cluster) -> set[str]:
 
 def listed(cluster: Cluster, plural: str) -> list[dict[str, Any]]:
     _, body = cluster.ask(f"/api/v1/{plural}?labelSelector={LABEL}%3Dhollow")
-    things: list[dict[str, Any]] = json.loads(body)["items"]
-    return things
+    manifests: list[dict[str, Any]] = json.loads(body)["items"]
+    return manifests
 
 
 def bytes_of_a_pod(cluster: Cluster) -> int:
@@ -232,12 +232,12 @@ class Spent:
         processes["client"] = os.getpid()
         return cls(processes, _cpu_s(processes), time.monotonic())
 
-    def figures(self, rate: str, cost: str, things: float) -> Figures:
+    def figures(self, rate: str, cost: str, manifests: float) -> Figures:
         wall_s = time.monotonic() - self.at
         now = _cpu_s(self.processes)
-        each = {name: round((now[name] - self.cpu_s[name]) * 1e3 / things, 2) for name in now}
+        each = {name: round((now[name] - self.cpu_s[name]) * 1e3 / manifests, 2) for name in now}
         return {
-            rate: round(things / wall_s, 1),
+            rate: round(manifests / wall_s, 1),
             cost: {**each, "all": round(sum(each.values()), 2)},
         }
 
@@ -298,21 +298,21 @@ OFFICIAL = """
 import json, sys, time
 from concurrent.futures import ThreadPoolExecutor
 from kubernetes import client, config
-things = [json.loads(line) for line in open(sys.argv[1])]
+objects = [json.loads(line) for line in open(sys.argv[1])]
 config.load_kube_config()
 configuration = client.Configuration.get_default_copy()
 configuration.connection_pool_maxsize = int(sys.argv[2])
 api = client.CoreV1Api(client.ApiClient(configuration))
-def write(thing):
-    metadata = thing["pod"]["metadata"]
-    api.create_namespaced_pod(metadata["namespace"], thing["pod"])
-    api.patch_namespaced_pod_status(metadata["name"], metadata["namespace"], thing["status"])
+def write(object):
+    metadata = object["pod"]["metadata"]
+    api.create_namespaced_pod(metadata["namespace"], object["pod"])
+    api.patch_namespaced_pod_status(metadata["name"], metadata["namespace"], object["status"])
 wall, cpu = time.monotonic(), time.process_time()
 with ThreadPoolExecutor(int(sys.argv[2])) as pool:
-    for _ in pool.map(write, things):
+    for _ in pool.map(write, objects):
         pass
 print(json.dumps({
-    "pods_per_s": round(len(things) / (time.monotonic() - wall), 1),
-    "client": round((time.process_time() - cpu) * 1e3 / len(things), 2),
+    "pods_per_s": round(len(objects) / (time.monotonic() - wall), 1),
+    "client": round((time.process_time() - cpu) * 1e3 / len(objects), 2),
 }))
 """

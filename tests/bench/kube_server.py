@@ -35,21 +35,21 @@ class Template:
         return b"".join(parts)
 
 
-def template(thing: dict[str, Any], size: int) -> Template:
-    """*thing* brought to *size* by managedFields, as real objects are; holes are i, v, n, r."""
+def template(manifest: dict[str, Any], size: int) -> Template:
+    """*manifest* brought to *size* by managedFields, as real objects are; holes are i, v, n, r."""
     managed: list[dict[str, Any]] = [
         {"manager": manager, "operation": "Update", "apiVersion": "v1", "fieldsType": "FieldsV1",
          "time": "2026-01-01T00:00:00Z", "fieldsV1": {"f:metadata": {"f:labels": {}}}}
         for manager in ("kube-controller-manager", "kubelet")
     ]  # fmt: skip
-    thing["metadata"]["managedFields"] = managed
+    manifest["metadata"]["managedFields"] = managed
     number = 0
-    while len(json.dumps(thing, separators=(",", ":"))) < size - 100:
+    while len(json.dumps(manifest, separators=(",", ":"))) < size - 100:
         # As the server writes them: an object for each field that somebody owns.
         key = f'k:{{"name":"item-{number}"}}'
         managed[number % 2]["fieldsV1"][key] = {".": {}, "f:name": {}, "f:value": {"f:ref": {}}}
         number += 1
-    text = json.dumps(thing, separators=(",", ":")).encode()
+    text = json.dumps(manifest, separators=(",", ":")).encode()
     pieces = []
     for hole in (b"@@i1@@", b"@@i2@@", b"@@v@@", b"@@n@@", b"@@i3@@"):
         piece, _, text = text.partition(hole)
@@ -218,8 +218,8 @@ class Server:
                 for number in range(first, first + CHURN_BATCH):
                     self._version += 1
                     which = number % self._counts[plural]
-                    (thing,) = objects(plural, which, which + 1, self._version)
-                    lines.append(b'{"type":"MODIFIED","object":%s}\n' % thing)
+                    (manifest,) = objects(plural, which, which + 1, self._version)
+                    lines.append(b'{"type":"MODIFIED","object":%s}\n' % manifest)
                 await stream.write(b"".join(lines))
 
     async def churn(self, request: web.Request) -> web.Response:

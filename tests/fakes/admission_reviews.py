@@ -26,7 +26,7 @@ class Verified:
     message: str
 
 
-def review(thing: Json = None, **request: Json) -> dict[str, Json]:
+def review(manifest: Json = None, **request: Json) -> dict[str, Json]:
     """A question about a new pod, as the server asks it."""
     return {
         "apiVersion": "admission.k8s.io/v1",
@@ -40,7 +40,7 @@ def review(thing: Json = None, **request: Json) -> dict[str, Json]:
             "namespace": "default",
             "operation": "CREATE",
             "userInfo": {"username": "jane", "groups": ["system:authenticated"]},
-            "object": thing,
+            "object": manifest,
             "oldObject": None,
             "dryRun": False,
             "options": {"kind": "CreateOptions", "apiVersion": "meta.k8s.io/v1"},

@@ -116,7 +116,7 @@ class MemoryObjects:
 
     def __init__(self, *, running: bool = True) -> None:
         self.running = running
-        self.things: dict[tuple[str, str, str], LiveObject] = {}
+        self.living: dict[tuple[str, str, str], LiveObject] = {}
         self.evicted: list[str] = []
         self.failing: list[Exception] = []
         """Raised by the next writes and evictions, one each."""
@@ -128,11 +128,11 @@ class MemoryObjects:
     def place(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         self._writes += 1
         live = LiveObject(subject=subject, document=document, version=str(self._writes))
-        self.things[subject.kind, subject.namespace, subject.name] = live
+        self.living[subject.kind, subject.namespace, subject.name] = live
         return live
 
     async def get(self, subject: Subject) -> LiveObject | None:
-        return self.things.get((subject.kind, subject.namespace, subject.name))
+        return self.living.get((subject.kind, subject.namespace, subject.name))
 
     async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
         if self.refusing:
@@ -144,14 +144,14 @@ class MemoryObjects:
         return self.place(subject, document)
 
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
-        return [live for live in self.things.values() if kind in (None, live.subject.kind)]
+        return [live for live in self.living.values() if kind in (None, live.subject.kind)]
 
     async def damaged(self, kind: str) -> Sequence[str]:
         return [why for why in self.unreadable if why.startswith(kind)]
 
     async def find(self, subject: Subject, decision: str) -> LiveObject | None:
         begin = subject.generate_name
-        for (kind, namespace, name), live in self.things.items():
+        for (kind, namespace, name), live in self.living.items():
             if (kind, namespace) == (subject.kind, subject.namespace) and name.startswith(begin):
                 return live
         return None

@@ -48,7 +48,7 @@ def pod(
     )
 
 
-def thing(name: str, uid: str, owners: tuple[Owner, ...] = ()) -> Object:
+def kube_object(name: str, uid: str, owners: tuple[Owner, ...] = ()) -> Object:
     return Object(
         metadata=Metadata(
             name=name, namespace="shop", uid=uid, resource_version="1", owner_references=owners
@@ -62,8 +62,8 @@ def picture(
     return ClusterSnapshot(_held(*pods), _held(*replica_sets), _held(*jobs))
 
 
-def _held(*things: Any) -> Any:
+def _held(*objects: Any) -> Any:
     store: Store[Any] = Store({"uid": by_uid})
-    for one in things:
+    for one in objects:
         store.put(one)
     return store.snapshot()

@@ -64,10 +64,10 @@ class Clearing:
         return counts
 
     async def _clear(self, resource: Resource[Object]) -> None:
-        found = [thing async for thing in self._found(resource)]
+        found = [manifest async for manifest in self._found(resource)]
 
-        async def end(thing: Object) -> None:
-            await self._gone(_ending(resource, thing))
+        async def end(manifest: Object) -> None:
+            await self._gone(_ending(resource, manifest))
 
         await self._sender.each(found, end)
 
@@ -77,18 +77,18 @@ class Clearing:
 
     async def _found(self, resource: Resource[Object]) -> AsyncIterator[Object]:
         async for page in self._read.pages(resource, self._chosen):
-            for thing in page.items:
-                yield thing
+            for manifest in page.items:
+                yield manifest
 
     async def _until_namespaces_are_gone(self) -> None:
         deadline = self._clock.monotonic() + NAMESPACES_GONE_S
         while self._clock.monotonic() < deadline:
-            if not [thing async for thing in self._found(writes.metadata_of(NAMESPACES))]:
+            if not [manifest async for manifest in self._found(writes.metadata_of(NAMESPACES))]:
                 return
             await self._clock.sleep(LOOK_AGAIN_S)
 
 
-def _ending(resource: Resource[Object], thing: Object) -> Call:
-    metadata = thing.metadata
+def _ending(resource: Resource[Object], manifest: Object) -> Call:
+    metadata = manifest.metadata
     ends = writes.finish if resource.plural == PODS.plural else writes.delete
     return ends(resource, metadata.namespace, metadata.name)

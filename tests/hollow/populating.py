@@ -63,8 +63,8 @@ class Populating:
         namespace, owner = workload.namespace, self.owners.get(workload.number)
         if owner is None:
             return  # The refusal of its owner is counted, and says more than hundreds of these.
-        thing = pods.pod(life, replica_set_uid=owner)
-        await self._made(writes.create(PODS, namespace, thing))
+        manifest = pods.pod(life, replica_set_uid=owner)
+        await self._made(writes.create(PODS, namespace, manifest))
         status = {"status": pods.running(life, now=self._clock.now())}
         await self._sender.send(
             writes.patch(PODS, namespace, life.name, status, subresource="status")
@@ -105,8 +105,8 @@ class Populating:
         except AlreadyExistsError:
             return None
 
-    async def _uid(self, resource: Resource[Any], namespace: str, name: str, thing: Json) -> str:
-        made = await self._made(writes.create(resource, namespace, thing))
+    async def _uid(self, resource: Resource[Any], namespace: str, name: str, manifest: Json) -> str:
+        made = await self._made(writes.create(resource, namespace, manifest))
         if made is None:
             made = await self._sender.send(calls.getting(resource, namespace, name))
         return writes.uid_in(made)

@@ -90,16 +90,16 @@ class Sender:
         raise AssertionError("the last try returns or raises")
 
     async def each(
-        self, things: Iterable[T], do: Callable[[T], Awaitable[object]], *, at_once: int = 0
+        self, manifests: Iterable[T], do: Callable[[T], Awaitable[object]], *, at_once: int = 0
     ) -> None:
-        """*do* it with every one of *things*; one that is refused does not hold up the others."""
-        waiting = iter(things)
+        """*do* it with every one of *manifests*; one that is refused does not hold up the others."""
+        waiting = iter(manifests)
 
         async def work() -> None:
-            for thing in waiting:
+            for manifest in waiting:
                 # It is counted, with its reason, where it was sent.
                 with contextlib.suppress(KubeError):
-                    await do(thing)
+                    await do(manifest)
 
         async with asyncio.TaskGroup() as group:
             for _ in range(at_once or self.at_once):

@@ -71,9 +71,9 @@ async def line_with(process: asyncio.subprocess.Process, text: str) -> str:
 
 def labelled(kube: FakeKube) -> int:
     return sum(
-        LABEL in thing["metadata"].get("labels", {})
+        LABEL in manifest["metadata"].get("labels", {})
         for kind in kinds.BUILT_IN
-        for thing in kube.store.all(kind)
+        for manifest in kube.store.all(kind)
     )
 
 

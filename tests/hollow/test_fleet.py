@@ -47,14 +47,16 @@ async def fleet(kube: FakeKube) -> AsyncIterator[Fleet]:
 
 def ours(kube: FakeKube, kind: Kind, name: str = "hollow") -> list[Json]:
     return [
-        thing
-        for thing in kube.store.all(kind)
-        if thing["metadata"].get("labels", {}).get(LABEL) == name
+        manifest
+        for manifest in kube.store.all(kind)
+        if manifest["metadata"].get("labels", {}).get(LABEL) == name
     ]
 
 
 def uids(kube: FakeKube, kind: Kind) -> dict[str, str]:
-    return {thing["metadata"]["uid"]: thing["metadata"]["name"] for thing in ours(kube, kind)}
+    return {
+        manifest["metadata"]["uid"]: manifest["metadata"]["name"] for manifest in ours(kube, kind)
+    }
 
 
 async def test_a_populated_fleet_is_all_there_and_runs(kube: FakeKube, fleet: Fleet) -> None:
@@ -77,8 +79,8 @@ async def test_owners_exist_so_that_no_collector_takes_their_pods(
         (kinds.LEASES, kinds.NODES),
     ):
         known = uids(kube, owners)
-        for thing in ours(kube, kind):
-            (owner,) = thing["metadata"]["ownerReferences"]
+        for manifest in ours(kube, kind):
+            (owner,) = manifest["metadata"]["ownerReferences"]
             assert known[owner["uid"]] == owner["name"]
 
 

@@ -29,9 +29,9 @@ def _life(seed: int, which: int, ends: int) -> Life:
 
 
 def read_pod(life: Life) -> Pod:
-    thing = pods.pod(life, replica_set_uid="owner-uid")
+    manifest = pods.pod(life, replica_set_uid="owner-uid")
     status = pods.running(life, now=NOW)
-    return msgspec.json.decode(json.dumps({**thing, "status": status}), type=Pod)
+    return msgspec.json.decode(json.dumps({**manifest, "status": status}), type=Pod)
 
 
 @given(lives)
@@ -87,13 +87,13 @@ def test_a_pod_belongs_to_its_replica_set_and_that_to_its_deployment(life: Life)
 def test_selectors_take_the_pods_and_the_templates_of_their_workload(life: Life) -> None:
     workload = life.workload
     labels = read_pod(life).metadata.labels
-    for thing in (
+    for manifest in (
         workloads.deployment(workload),
         workloads.replica_set(workload, deployment_uid="uid"),
     ):
-        wanted = thing["spec"]["selector"]["matchLabels"]
+        wanted = manifest["spec"]["selector"]["matchLabels"]
         assert wanted.items() <= labels.items()
-        assert wanted.items() <= thing["spec"]["template"]["metadata"]["labels"].items()
+        assert wanted.items() <= manifest["spec"]["template"]["metadata"]["labels"].items()
 
 
 @given(lives)
@@ -117,8 +117,8 @@ def test_controllers_can_make_no_pods_of_a_template_while_ours_are_accepted(life
 def test_a_node_is_ready_and_has_more_than_it_gives_away(number: int, seed: int) -> None:
     plan = Plan(nodes=100, pods=0, seed=seed)
     status = nodes.node_status(plan, number, ready_since=NOW - 60, now=NOW)
-    thing = {**nodes.node(plan, number), "status": status}
-    node = msgspec.json.decode(json.dumps(thing), type=Node)
+    manifest = {**nodes.node(plan, number), "status": status}
+    node = msgspec.json.decode(json.dumps(manifest), type=Node)
     assert {each.type: each.status for each in node.status.conditions} == {
         "MemoryPressure": "False",
         "DiskPressure": "False",
@@ -145,11 +145,11 @@ def test_a_lease_is_its_nodes_and_is_renewed_to_the_microsecond() -> None:
 @given(lives)
 def test_everything_of_a_fleet_is_found_by_its_label(life: Life) -> None:
     plan = life.workload.plan
-    for thing in (
+    for manifest in (
         nodes.node(plan, 0),
         nodes.lease(plan, 0, node_uid="uid", now=NOW),
         workloads.deployment(life.workload),
         workloads.replica_set(life.workload, deployment_uid="uid"),
         pods.pod(life, replica_set_uid="uid"),
     ):
-        assert thing["metadata"]["labels"][LABEL] == plan.name
+        assert manifest["metadata"]["labels"][LABEL] == plan.name

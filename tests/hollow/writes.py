@@ -11,8 +11,8 @@ from nemutator_controller.kube.resources import Resource
 Json = dict[str, Any]
 
 
-def create(resource: Resource[Any], namespace: str, thing: Json) -> Call:
-    body = {"apiVersion": resource.api_version, "kind": resource.kind, **thing}
+def create(resource: Resource[Any], namespace: str, manifest: Json) -> Call:
+    body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
     return calls.creating(resource, namespace, msgspec.json.encode(body))
 
 

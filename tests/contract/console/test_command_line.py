@@ -74,7 +74,7 @@ async def test_a_change_is_taken_back_by_whoever_may(
     code, said = await typed("rollback", "d1", "--plan")
     assert (code, "metadata.labels[team]" in said) == (ExitCode.OK, True)
     await typed("rollback", "d1", "--yes")
-    live = console.objects.things["Pod", "team", "web-1"]
+    live = console.objects.living["Pod", "team", "web-1"]
     assert "labels" not in live.document["metadata"]
 
 

@@ -45,9 +45,9 @@ class FakePlace:
     async def counted(self, budget: str) -> None:
         """Plays the disruption controller, for budgets that want a number of pods."""
         store = self.kube.store
-        thing = store.get(kinds.DISRUPTION_BUDGETS, self.namespace, budget)
-        assert thing is not None
-        wanted = thing["spec"]["selector"]["matchLabels"].items()
+        manifest = store.get(kinds.DISRUPTION_BUDGETS, self.namespace, budget)
+        assert manifest is not None
+        wanted = manifest["spec"]["selector"]["matchLabels"].items()
         pods = [
             pod
             for pod in store.all(kinds.PODS)
@@ -56,15 +56,15 @@ class FakePlace:
         ]
         ready = {"type": "Ready", "status": "True"}
         healthy = sum(ready in pod["status"].get("conditions", []) for pod in pods)
-        least = thing["spec"]["minAvailable"]
+        least = manifest["spec"]["minAvailable"]
         status = {
-            "observedGeneration": thing["metadata"]["generation"],
+            "observedGeneration": manifest["metadata"]["generation"],
             "disruptionsAllowed": max(0, healthy - least),
             "desiredHealthy": least,
             "currentHealthy": healthy,
             "expectedPods": len(pods),
         }
-        store.put(kinds.DISRUPTION_BUDGETS, {**thing, "status": status})
+        store.put(kinds.DISRUPTION_BUDGETS, {**manifest, "status": status})
 
     async def compact(self) -> None:
         self.kube.controls.compact()

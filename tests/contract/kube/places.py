@@ -11,7 +11,7 @@ class Place(Protocol):
     """What both the fake and the real server can give.
 
     The default service account of the namespace is there, so that pods are taken; nothing else is.
-    On the real server other things go on in other namespaces.
+    On the real server other objects go on in other namespaces.
     """
 
     @property

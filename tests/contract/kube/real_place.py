@@ -77,9 +77,9 @@ class RealPlace:
         async with Conversation(self) as api:
 
             async def seen() -> bool:
-                thing = await api.get(path)
-                status = thing.get("status", {})
-                labels = thing["spec"]["selector"]["matchLabels"].items()
+                manifest = await api.get(path)
+                status = manifest.get("status", {})
+                labels = manifest["spec"]["selector"]["matchLabels"].items()
                 selector = ",".join(f"{key}={value}" for key, value in labels)
                 pods = (await api.get(f"{self.path}/pods", labelSelector=selector))["items"]
                 ready = {"type": "Ready", "status": "True"}
@@ -89,7 +89,7 @@ class RealPlace:
                     if any(ready.items() <= each.items() for each in pod["status"]["conditions"])
                 ]
                 counted = [status.get("observedGeneration"), status.get("currentHealthy")]
-                return counted == [thing["metadata"]["generation"], len(healthy)]
+                return counted == [manifest["metadata"]["generation"], len(healthy)]
 
             await until(seen, f"the controller has counted the pods of {budget}")
 

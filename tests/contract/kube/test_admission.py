@@ -40,8 +40,8 @@ async def test_a_mutating_webhook_sees_the_request_and_its_patch_is_applied(
 ) -> None:
     hook.answer = lambda _: label("nemutator.io/x", "1")
     async with configured(api, place, hook, [hook.entry()]):
-        thing = await api.create(pods, pod("a"))
-    assert thing["metadata"]["labels"] == {"nemutator.io/x": "1"}
+        manifest = await api.create(pods, pod("a"))
+    assert manifest["metadata"]["labels"] == {"nemutator.io/x": "1"}
     (asked,) = hook.asked
     assert asked["operation"] == "CREATE"
     assert asked["kind"] == asked["requestKind"] == {"group": "", "version": "v1", "kind": "Pod"}
@@ -56,16 +56,16 @@ async def test_a_mutating_webhook_sees_the_request_and_its_patch_is_applied(
 async def test_what_the_server_makes_up_is_not_known_to_a_mutating_webhook(
     place: Place, api: Conversation, hook: Hook, pods: str
 ) -> None:
-    thing = pod("a")
-    thing["metadata"] = {"generateName": "web-"}
+    manifest = pod("a")
+    manifest["metadata"] = {"generateName": "web-"}
     async with configured(api, place, hook, [hook.entry()]):
-        await api.create(pods, thing)
+        await api.create(pods, manifest)
     (early,) = hook.asked
     assert "name" not in early
     assert {"name", "uid"}.isdisjoint(early["object"]["metadata"])
     hook.asked.clear()
     async with configured(api, place, hook, [hook.entry()], "validating"):
-        made = await api.create(pods, thing)
+        made = await api.create(pods, manifest)
     (late,) = hook.asked
     assert late["name"] == late["object"]["metadata"]["name"] == made["metadata"]["name"]
     assert late["object"]["metadata"]["uid"] == made["metadata"]["uid"]
@@ -210,19 +210,19 @@ async def test_an_earlier_webhook_is_asked_again_when_a_later_one_changed_someth
     counts = iter(range(9))
     hook.answer = lambda _: label("asked", str(next(counts)))
     async with configured(api, place, hook, [again, once]):
-        thing = await api.create(pods, pod("a"))
-    assert (len(hook.asked), thing["metadata"]["labels"]) == (3, {"asked": "2"})
+        manifest = await api.create(pods, pod("a"))
+    assert (len(hook.asked), manifest["metadata"]["labels"]) == (3, {"asked": "2"})
 
 
 async def test_updates_deletions_and_evictions_bring_what_they_are_about(
     place: Place, api: Conversation, hook: Hook, pods: str
 ) -> None:
-    thing = await api.create(pods, pod("a"))
+    manifest = await api.create(pods, pod("a"))
     await api.create(pods, pod("b"))
     asks = rule(operations=["*"], resources=["pods", "pods/eviction"], scope="Namespaced")
     async with configured(api, place, hook, [hook.entry(rules=[asks])]):
-        thing["metadata"]["labels"] = {"x": "y"}
-        assert (await api.ask("PUT", f"{pods}/a", thing))[0] == 200
+        manifest["metadata"]["labels"] = {"x": "y"}
+        assert (await api.ask("PUT", f"{pods}/a", manifest))[0] == 200
         assert (await api.ask("DELETE", f"{pods}/a"))[0] == 200
         body = {"apiVersion": "policy/v1", "kind": "Eviction", "metadata": {"name": "b"}}
         assert (await api.ask("POST", f"{pods}/b/eviction", body))[0] == 201

@@ -66,8 +66,8 @@ async def test_a_list_comes_in_pages_of_one_moment(client: Client, here: str) ->
     first = await anext(pages)
     await client.write.create(PODS, here, pod("later"))
     await client.write.delete(PODS, here, "web-3")
-    found = [thing.metadata.name for thing in first.items]
-    found += [thing.metadata.name async for page in pages for thing in page.items]
+    found = [manifest.metadata.name for manifest in first.items]
+    found += [manifest.metadata.name async for page in pages for manifest in page.items]
     assert found == [f"web-{number}" for number in range(5)]
 
 
@@ -95,7 +95,7 @@ async def test_a_selection_narrows_a_list(client: Client, here: str) -> None:
 
     async def found(**narrowed: str) -> list[str]:
         pages = client.read.pages(PODS, Selection(namespace=here, **narrowed))
-        return [thing.metadata.name async for page in pages for thing in page.items]
+        return [manifest.metadata.name async for page in pages for manifest in page.items]
 
     assert await found(labels="tier in (web,db)") == ["a", "b"]
     assert await found(labels="!tier") == ["c"]

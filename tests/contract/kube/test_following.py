@@ -56,9 +56,9 @@ async def until(
 def objects_of(informer: Informer[T], place: Place) -> dict[str, T]:
     """By name; other namespaces are other tests' business."""
     return {
-        thing.metadata.name: thing
-        for thing in informer.snapshot().objects.values()
-        if thing.metadata.namespace == place.namespace
+        manifest.metadata.name: manifest
+        for manifest in informer.snapshot().objects.values()
+        if manifest.metadata.namespace == place.namespace
     }
 
 

@@ -22,8 +22,8 @@ def names(answer: Json) -> list[str]:
     return [item["metadata"]["name"] for item in answer["items"]]
 
 
-def version(thing: Json) -> str:
-    text: str = thing["metadata"]["resourceVersion"]
+def version(manifest: Json) -> str:
+    text: str = manifest["metadata"]["resourceVersion"]
     return text
 
 
@@ -157,12 +157,12 @@ async def test_entering_and_leaving_a_selection_is_added_and_deleted(
         await api.create(pods, pod("a", labels={"tier": "db"}))
         for tier in ("web", "db"):
             change = {"metadata": {"labels": {"tier": tier}}}
-            _, thing = await api.ask("PATCH", f"{pods}/a", change, headers=merge)
+            _, manifest = await api.ask("PATCH", f"{pods}/a", change, headers=merge)
             last = await stream.event()
             assert last["type"] == ("ADDED" if tier == "web" else "DELETED")
             # What left is shown as it was, with the version of its leaving.
             assert last["object"]["metadata"]["labels"] == {"tier": "web"}
-            assert version(last["object"]) == version(thing)
+            assert version(last["object"]) == version(manifest)
 
 
 @pytest.mark.slow

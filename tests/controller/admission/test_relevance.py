@@ -59,13 +59,13 @@ situations = st.builds(
 def test_what_is_no_concern_gets_an_empty_plan(head: dict[str, Any], situation: Situation) -> None:
     if is_relevant(head, situation, POLICIES):
         return
-    thing = head | {"spec": {"containers": [{"name": "app", "resources": {}}]}}
+    manifest = head | {"spec": {"containers": [{"name": "app", "resources": {}}]}}
     if not all(isinstance(text, str) for text in texts_in(head["metadata"])):
         # An API server lets nothing such come this far.
         with pytest.raises(PathError):
-            plan(thing, situation, POLICIES)
+            plan(manifest, situation, POLICIES)
     else:
-        assert plan(thing, situation, POLICIES) == MutationPlan()
+        assert plan(manifest, situation, POLICIES) == MutationPlan()
 
 
 def texts_in(metadata: Any) -> Iterator[object]:

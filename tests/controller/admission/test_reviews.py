@@ -23,8 +23,8 @@ from nemutator_controller.admission.reviews import (
 from tests.fakes.admission_reviews import UID, NoAnswerError, review, verified
 
 
-def encoded(thing: Any) -> bytes:
-    return msgspec.json.encode(thing)
+def encoded(manifest: Any) -> bytes:
+    return msgspec.json.encode(manifest)
 
 
 def test_a_question_is_read() -> None:
@@ -74,8 +74,8 @@ def test_a_review_that_is_no_question_of_ours_says_what_was_expected() -> None:
 
 
 def test_an_object_that_is_none_says_what_was_expected() -> None:
-    for thing in (b"null", b"[]", b'"pod"', b"7"):
-        request = decode(encoded(review(msgspec.Raw(thing))))
+    for manifest in (b"null", b"[]", b'"pod"', b"7"):
+        request = decode(encoded(review(msgspec.Raw(manifest))))
         for read in (head_of, object_of):
             with pytest.raises(ReviewError, match="expected an object"):
                 read(request)

@@ -10,9 +10,9 @@ from nemutator_controller.admission.subjects import LONGEST, is_mirror, subject_
 from tests.fakes.admission_reviews import review
 
 
-def request(thing: Any, **more: Any) -> tuple[AdmissionRequest, dict[str, Any]]:
+def request(manifest: Any, **more: Any) -> tuple[AdmissionRequest, dict[str, Any]]:
     """With the head of its object."""
-    asked = decode(msgspec.json.encode(review(thing, **more)))
+    asked = decode(msgspec.json.encode(review(manifest, **more)))
     return asked, head_of(asked)
 
 
@@ -22,7 +22,7 @@ def owned(kind: str, name: str, labels: Any = None, controller: Any = True) -> A
 
 
 @pytest.mark.parametrize(
-    ("thing", "owner"),
+    ("manifest", "owner"),
     [
         ({}, ("", "")),
         (owned("StatefulSet", "db"), ("StatefulSet", "db")),
@@ -36,9 +36,9 @@ def owned(kind: str, name: str, labels: Any = None, controller: Any = True) -> A
     ],
 )
 def test_the_owner_is_the_workload_as_far_as_one_can_see(
-    thing: Any, owner: tuple[str, str]
+    manifest: Any, owner: tuple[str, str]
 ) -> None:
-    subject = subject_of(*request(thing))
+    subject = subject_of(*request(manifest))
     assert (subject.owner_kind, subject.owner_name) == owner
 
 

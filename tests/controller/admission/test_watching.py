@@ -26,7 +26,7 @@ NOT_SERVED = UnknownResourceError("list mutationpolicies", "the server does not 
 TEAM = {"mode": "Apply", "mutations": [{"labels": {"set": {"team": "a"}}}]}
 
 
-def thing(name: str, version: int, **more: Any) -> dict[str, Any]:
+def manifest(name: str, version: int, **more: Any) -> dict[str, Any]:
     metadata = {"name": name, "uid": name, "resourceVersion": str(version)}
     return {"metadata": metadata | more.pop("metadata", {}), **more}
 
@@ -72,18 +72,18 @@ async def played(policies: list[Said | list[Said]], namespaces: list[Said]) -> A
             task.cancel()
 
 
-NAMESPACE = listed(thing("team-a", 1, metadata={"labels": {"env": "prod"}}))
+NAMESPACE = listed(manifest("team-a", 1, metadata={"labels": {"env": "prod"}}))
 SYNCED: list[Said] = [NO_WATCH_LIST, NAMESPACE]
 
 
 async def test_policies_and_namespaces_are_followed() -> None:
     script: list[Said | list[Said]] = [
         NO_WATCH_LIST,
-        listed(thing("a", 1, spec=TEAM), thing("b", 2, spec={"mutations": []})),
+        listed(manifest("a", 1, spec=TEAM), manifest("b", 2, spec={"mutations": []})),
         [
-            event("ADDED", thing("c", 10, spec=TEAM)),
-            event("DELETED", thing("a", 11, spec=TEAM)),
-            event("MODIFIED", thing("b", 12, spec="text")),
+            event("ADDED", manifest("c", 10, spec=TEAM)),
+            event("DELETED", manifest("a", 11, spec=TEAM)),
+            event("MODIFIED", manifest("b", 12, spec="text")),
         ],
     ]
     async with played(script, SYNCED) as play:

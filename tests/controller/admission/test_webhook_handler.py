@@ -44,9 +44,9 @@ class Admission:
         )
 
     async def ask(
-        self, thing: Any = POD, *, opted_in: bool = False, **request: Any
+        self, manifest: Any = POD, *, opted_in: bool = False, **request: Any
     ) -> AdmissionResponse:
-        asked = decode(msgspec.json.encode(review(thing, **request)))
+        asked = decode(msgspec.json.encode(review(manifest, **request)))
         return await self.answerer.answer(asked, opted_in=opted_in)
 
     def failures(self, reason: str) -> float:
@@ -128,7 +128,7 @@ async def test_without_a_record_nothing_is_changed(reason: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("thing", "reason"),
+    ("manifest", "reason"),
     [
         (None, "no_object"),
         ([], "no_object"),
@@ -139,10 +139,10 @@ async def test_without_a_record_nothing_is_changed(reason: str) -> None:
     ],
 )
 async def test_an_object_that_is_none_is_let_in_for_the_server_to_refuse(
-    thing: Any, reason: str
+    manifest: Any, reason: str
 ) -> None:
     admission = Admission(team=TEAM)
-    answer = await admission.ask(thing)
+    answer = await admission.ask(manifest)
     assert not answer.refused
     if reason:
         assert answer.operations == ()
@@ -166,8 +166,8 @@ async def test_what_is_never_touched(request_: dict[str, Any]) -> None:
 
 
 async def test_a_namespace_that_only_the_object_names_is_as_good() -> None:
-    thing = POD | {"metadata": {"name": "web", "namespace": "kube-system"}}
-    assert await Admission(team=TEAM).ask(thing, namespace="") == AdmissionResponse()
+    manifest = POD | {"metadata": {"name": "web", "namespace": "kube-system"}}
+    assert await Admission(team=TEAM).ask(manifest, namespace="") == AdmissionResponse()
 
 
 async def test_the_disk_has_no_more_time_than_the_server() -> None:
@@ -238,8 +238,8 @@ async def test_who_requires_us_is_kept_out_when_we_fail(reason: str) -> None:
 
 async def test_nobody_is_kept_out_for_an_object_that_is_none() -> None:
     manifests: list[Any] = [None, [], {"metadata": 3}, {"metadata": {"labels": ["required"]}}]
-    for thing in manifests:
-        assert not (await Admission(team=TEAM).ask(thing)).refused
+    for manifest in manifests:
+        assert not (await Admission(team=TEAM).ask(manifest)).refused
 
 
 async def test_a_share_is_not_taken_twice_when_somebody_has_spoilt_the_stamp() -> None:
@@ -266,8 +266,8 @@ async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
 
 async def test_a_container_with_an_endless_name_is_not_thought_about() -> None:
     admission = Admission(team=TEAM)
-    thing = {"spec": {"containers": [{"name": "x" * (1 << 19)}]}}
-    assert (await admission.ask(thing)).operations == ()
+    manifest = {"spec": {"containers": [{"name": "x" * (1 << 19)}]}}
+    assert (await admission.ask(manifest)).operations == ()
     assert admission.failures("too_large") == 1
 
 

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nemutator_controller.cluster.owners import owner_of, workload
 from nemutator_controller.cluster.pods import PodOwner
 
-from tests.fakes.pods import owned, picture, pod, thing
+from tests.fakes.pods import kube_object, owned, picture, pod
 
 NOW_MINUTE = 29_384_756
 
@@ -64,6 +64,6 @@ def test_whom_nobody_manages_has_no_owner(odd: Any) -> None:
 def test_the_picture_and_the_pod_say_the_same_of_every_run(name: str, after: int) -> None:
     run = f"{name}-{NOW_MINUTE + after}"
     seen = pod(owners=owned("Job", run, "j1"))
-    known = picture(seen, jobs=(thing(run, "j1", owned("CronJob", name, "c1")),))
+    known = picture(seen, jobs=(kube_object(run, "j1", owned("CronJob", name, "c1")),))
     unknown = picture(seen)
     assert known.owner(seen) == unknown.owner(seen) == PodOwner(*workload("Job", run, {}))

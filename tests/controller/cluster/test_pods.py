@@ -3,10 +3,10 @@ import pytest
 from nemutator_controller.cluster.pods import NoRunningPods, PodOwner, RunningPod
 from nemutator_controller.kube.objects import ContainerStatus, Object, Pod
 
-from tests.fakes.pods import owned, picture, pod, thing
+from tests.fakes.pods import kube_object, owned, picture, pod
 
 DEPLOYED = owned("ReplicaSet", "web-abc", "rs1")
-REPLICA_SET = thing("web-abc", "rs1", owned("Deployment", "web", "d1"))
+REPLICA_SET = kube_object("web-abc", "rs1", owned("Deployment", "web", "d1"))
 
 
 def test_a_container_is_found_by_its_pods_uid_and_its_own_id() -> None:
@@ -49,17 +49,22 @@ def test_what_is_no_pod_is_nobodys() -> None:
         (pod(), (), (), PodOwner("Pod", "web-abc-1")),
         (pod(owners=owned("DaemonSet", "logs", "d")), (), (), PodOwner("DaemonSet", "logs")),
         (pod(owners=DEPLOYED), (REPLICA_SET,), (), PodOwner("Deployment", "web")),
-        (pod(owners=DEPLOYED), (thing("web-abc", "rs1"),), (), PodOwner("ReplicaSet", "web-abc")),
+        (
+            pod(owners=DEPLOYED),
+            (kube_object("web-abc", "rs1"),),
+            (),
+            PodOwner("ReplicaSet", "web-abc"),
+        ),
         (
             pod(owners=owned("Job", "night-1", "j1")),
             (),
-            (thing("night-1", "j1", owned("CronJob", "night", "c1")),),
+            (kube_object("night-1", "j1", owned("CronJob", "night", "c1")),),
             PodOwner("CronJob", "night"),
         ),
         # Another object of the same name is not its owner.
         (
             pod(owners=DEPLOYED),
-            (thing("web-abc", "rs2", owned("Deployment", "x", "d")),),
+            (kube_object("web-abc", "rs2", owned("Deployment", "x", "d")),),
             (),
             PodOwner("ReplicaSet", "web-abc"),
         ),

@@ -36,7 +36,7 @@ class Place:
 
     def kept(self, document: Json) -> Json:
         subject = manifest_of(document).subject
-        return dict(self.objects.things[subject.kind, subject.namespace, subject.name].document)
+        return dict(self.objects.living[subject.kind, subject.namespace, subject.name].document)
 
     async def journaled(self) -> dict[str, str]:
         entries = await self.journal.entries(namespace=None, name=None, limit=100)
@@ -225,7 +225,7 @@ async def test_what_is_refused_was_never_journaled() -> None:
     with pytest.raises(ObjectRefusedError):
         await place.apply(deployment())
     assert await place.journaled() == {}
-    assert len(place.objects.things) == 1
+    assert len(place.objects.living) == 1
 
 
 @pytest.mark.parametrize(
@@ -241,7 +241,7 @@ async def test_what_is_shaped_wrong_is_refused_and_not_kept(document: Json) -> N
     await place.apply(policy())
     with pytest.raises(ManifestError):
         await place.apply(document)
-    assert len(place.objects.things) == 1
+    assert len(place.objects.living) == 1
 
 
 async def test_what_was_applied_is_listed_and_found() -> None:

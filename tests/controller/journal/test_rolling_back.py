@@ -56,7 +56,7 @@ class Place:
 
     @property
     def live(self) -> LiveObject:
-        return self.objects.things["Pod", "team", "web-1"]
+        return self.objects.living["Pod", "team", "web-1"]
 
 
 def results(reversal: Reversal) -> dict[str, tuple[str, str]]:
@@ -235,7 +235,7 @@ async def test_what_has_changed_nothing_cannot_be_taken_back() -> None:
 
 async def test_an_object_that_is_gone_is_named() -> None:
     place = Place()
-    place.objects.things.clear()
+    place.objects.living.clear()
     with pytest.raises(NotToReverseError, match="Pod team/web-1 is not there any more"):
         await place.roll_back()
 
@@ -294,7 +294,7 @@ async def test_a_mark_that_says_too_little_is_named(mark: Stamp, why: str) -> No
 
 async def test_a_marked_pod_that_is_gone_is_named() -> None:
     place = Place()
-    place.objects.things.clear()
+    place.objects.living.clear()
     with pytest.raises(NotToReverseError, match="not there any more"):
         await place.rolling_back.stamped(POD)
 

@@ -22,16 +22,16 @@ def pod(
     }
 
 
-def event(type_: str, thing: Json) -> bytes:
-    return json.dumps({"type": type_, "object": thing}, separators=(",", ":")).encode() + b"\n"
+def event(type_: str, manifest: Json) -> bytes:
+    return json.dumps({"type": type_, "object": manifest}, separators=(",", ":")).encode() + b"\n"
 
 
 def bookmark(version: int, *, end: bool = False) -> bytes:
     metadata: Json = {"resourceVersion": str(version), "creationTimestamp": None}
     if end:
         metadata["annotations"] = {"k8s.io/initial-events-end": "true"}
-    thing = {"kind": "Pod", "metadata": metadata, "spec": {"containers": None}, "status": {}}
-    return event("BOOKMARK", thing)
+    manifest = {"kind": "Pod", "metadata": metadata, "spec": {"containers": None}, "status": {}}
+    return event("BOOKMARK", manifest)
 
 
 def expired(code: int = 410, reason: str = "Expired") -> bytes:

@@ -12,12 +12,12 @@ from nemutator_controller.kube.failures import AlreadyExistsError, ForbiddenErro
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.writing import Writer
 
-from tests.controller.kube.test_store import thing
+from tests.controller.kube.test_store import manifest
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
 
-NEWS = news_about(PODS, thing("web"), "Resized", "cpu 1 → 2", warning=True)
+NEWS = news_about(PODS, manifest("web"), "Resized", "cpu 1 → 2", warning=True)
 FORBIDDEN = ForbiddenError("create events in namespace team", "no")
 
 
@@ -35,7 +35,7 @@ async def told(
             announcer.announce(NEWS)
             for _ in range(20):
                 await asyncio.sleep(0)
-        announcer.announce(news_about(PODS, thing("other"), "Last", "one"))
+        announcer.announce(news_about(PODS, manifest("other"), "Last", "one"))
         async with asyncio.timeout(5):
             await transport.over.wait()
         yield transport, meter
@@ -81,11 +81,11 @@ async def test_what_does_not_fit_is_dropped_and_counted() -> None:
         writer, fake_process(clock=clock, meter=meter), component="brain", capacity=2
     )
     for name in ("a", "b", "c", "a"):
-        announcer.announce(news_about(PODS, thing(name), "R", "n"))
+        announcer.announce(news_about(PODS, manifest(name), "R", "n"))
     assert meter.value(names.KUBE_EVENTS_DROPPED, reason="full") == 1
 
 
 def test_the_name_of_an_event_fits_the_server() -> None:
-    news = news_about(PODS, thing("x" * 253), "R", "n" * 5000)
+    news = news_about(PODS, manifest("x" * 253), "R", "n" * 5000)
     assert len(event_name(news, 1.0)) <= 253
     assert len(news.note) == 1024

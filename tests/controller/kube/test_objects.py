@@ -12,9 +12,9 @@ DECODER = Decoder(Pod)
 
 
 def decoded(name: str, **metadata: object) -> Pod:
-    thing = pod(name, nodeName="node-1")
-    thing["metadata"].update(metadata)
-    return DECODER.object(json.dumps(thing).encode())
+    manifest = pod(name, nodeName="node-1")
+    manifest["metadata"].update(metadata)
+    return DECODER.object(json.dumps(manifest).encode())
 
 
 def test_equal_strings_are_one_string() -> None:

@@ -19,7 +19,9 @@ async def test_an_object_and_its_bytes() -> None:
 async def test_pages_follow_their_tokens() -> None:
     transport = ScriptedTransport(pods(pod("a"), version=3, after="x"), pods(pod("b"), version=3))
     found = [
-        thing.metadata.name async for page in Reader(transport).pages(PODS) for thing in page.items
+        manifest.metadata.name
+        async for page in Reader(transport).pages(PODS)
+        for manifest in page.items
     ]
     assert found == ["a", "b"]
     assert transport.calls[1].query["continue"] == "x"

@@ -22,7 +22,7 @@ DECODER = Decoder(Pod)
 INDEXES = {"node": by_node, "namespace": by_namespace, "owner": by_owner}
 
 
-def thing(name: str, version: int = 1, *, uid: str = "", node: str = "", owner: str = "") -> Pod:
+def manifest(name: str, version: int = 1, *, uid: str = "", node: str = "", owner: str = "") -> Pod:
     made = pod(name, version, uid=uid, nodeName=node)
     if owner:
         made["metadata"]["ownerReferences"] = [{"kind": "ReplicaSet", "name": "r", "uid": owner}]
@@ -50,15 +50,15 @@ class Follower:
 
 def test_the_same_event_twice_changes_nothing() -> None:
     picture = store()
-    assert len(picture.put(thing("a", 3))) == 1
-    assert picture.put(thing("a", 3)) == ()
-    assert len(picture.put(thing("a", 4))) == 1
+    assert len(picture.put(manifest("a", 3))) == 1
+    assert picture.put(manifest("a", 3)) == ()
+    assert len(picture.put(manifest("a", 4))) == 1
 
 
 def test_the_same_name_with_another_uid_went_and_came() -> None:
     picture = store()
-    picture.put(thing("a", 3, uid="1"))
-    went, came = picture.put(thing("a", 9, uid="2"))
+    picture.put(manifest("a", 3, uid="1"))
+    went, came = picture.put(manifest("a", 9, uid="2"))
     assert (went.after, came.before) == (None, None)
 
 
@@ -68,10 +68,10 @@ def test_deleting_what_is_not_there_changes_nothing() -> None:
 
 def test_a_snapshot_never_changes() -> None:
     picture = store()
-    picture.put(thing("a", 1, node="n1"))
+    picture.put(manifest("a", 1, node="n1"))
     before = picture.snapshot()
-    picture.put(thing("a", 2, node="n2"))
-    picture.put(thing("b", 3, node="n1"))
+    picture.put(manifest("a", 2, node="n2"))
+    picture.put(manifest("b", 3, node="n1"))
     picture.remove("team/a")
     assert [*before.objects] == ["team/a"]
     assert [found.metadata.resource_version for found in before.by("node", "n1")] == ["1"]
@@ -82,12 +82,12 @@ def test_a_snapshot_never_changes() -> None:
 
 def test_a_replacement_is_seen_at_once_or_not_at_all() -> None:
     picture = store()
-    picture.put(thing("a"))
-    picture.put(thing("b"))
+    picture.put(manifest("a"))
+    picture.put(manifest("b"))
     picture.resource_version = "2"
     replacement = picture.replacing()
-    replacement.offer(thing("a", 5))
-    replacement.offer(thing("c", 6))
+    replacement.offer(manifest("a", 5))
+    replacement.offer(manifest("c", 6))
     assert [*sorted(picture.snapshot().objects)] == ["team/a", "team/b"]
     changes = replacement.commit("9")
     assert sorted(change.key for change in changes) == ["team/a", "team/b", "team/c"]
@@ -96,21 +96,21 @@ def test_a_replacement_is_seen_at_once_or_not_at_all() -> None:
 
 def test_what_a_replacement_keeps_is_not_gone() -> None:
     picture = store()
-    picture.put(thing("a"))
+    picture.put(manifest("a"))
     picture.resource_version = "2"
     replacement = picture.replacing()
     replacement.keep("team/a")
     assert replacement.commit("3") == []
-    assert picture.snapshot().get("team", "a") == thing("a")
+    assert picture.snapshot().get("team", "a") == manifest("a")
 
 
 def test_what_went_while_the_list_was_on_its_way_is_gone() -> None:
     picture = store()
-    picture.put(thing("a"))
+    picture.put(manifest("a"))
     picture.resource_version = "2"
     replacement = picture.replacing()
-    replacement.offer(thing("a", 5))
-    replacement.offer(thing("b", 6))
+    replacement.offer(manifest("a", 5))
+    replacement.offer(manifest("b", 6))
     for name in "ab":
         replacement.withdraw(f"team/{name}")
     assert [change.after for change in replacement.commit("9")] == [None]
@@ -119,10 +119,10 @@ def test_what_went_while_the_list_was_on_its_way_is_gone() -> None:
 
 def test_owners_find_their_objects() -> None:
     picture = store()
-    picture.put(thing("a", owner="rs-1"))
+    picture.put(manifest("a", owner="rs-1"))
     assert [found.metadata.name for found in picture.snapshot().by("owner", "rs-1")] == ["a"]
     nothing = Store[Object]({"node": by_node})
-    nothing.put(Object(thing("a").metadata))
+    nothing.put(Object(manifest("a").metadata))
     assert [*nothing.snapshot().by("node", "")] == []
 
 
@@ -145,7 +145,7 @@ def test_folding_equals_a_plain_dict(script: list[tuple[object, ...]]) -> None:
     for step in script:
         match step:
             case "put", str(name), int(version), str(uid), str(node):
-                new = thing(name, version, uid=uid, node=node)
+                new = manifest(name, version, uid=uid, node=node)
                 old = model.get(f"team/{name}")
                 if not old or (old.metadata.resource_version, old.metadata.uid) != (
                     str(version),
@@ -158,7 +158,7 @@ def test_folding_equals_a_plain_dict(script: list[tuple[object, ...]]) -> None:
                 follower.fold(picture.remove(f"team/{name}"))
             case "relist", dict(found):
                 replacement = picture.replacing()
-                there = {f"team/{n}": thing(n, v + 100, node=w) for n, (v, w) in found.items()}
+                there = {f"team/{n}": manifest(n, v + 100, node=w) for n, (v, w) in found.items()}
                 for new in there.values():
                     replacement.offer(new)
                 same = {k: model[k] for k in there.keys() & model.keys()

@@ -8,7 +8,7 @@ from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.store import Store
 from nemutator_controller.kube.subscribing import Resync, Subscribers, Subscription
 
-from tests.controller.kube.test_store import thing
+from tests.controller.kube.test_store import manifest
 from tests.fakes.meters import MemoryMeter
 
 
@@ -21,14 +21,14 @@ async def test_a_slow_subscriber_gets_one_look_instead_of_unbounded_memory() -> 
     subscribers.begin()
     assert isinstance(await slow.next(), Resync)
     for version in range(1000):
-        subscribers.publish(picture.put(thing("a", version)))
+        subscribers.publish(picture.put(manifest("a", version)))
     assert meter.value(names.KUBE_RESYNCS, resource="pods", subscriber="slow") == 1
     look = await slow.next()
     assert isinstance(look, Resync)
     found = look.snapshot.get("team", "a")
     assert found is not None
     assert found.metadata.resource_version == "999"
-    subscribers.publish(picture.put(thing("b", 1000)))
+    subscribers.publish(picture.put(manifest("b", 1000)))
     change = await slow.next()
     assert not isinstance(change, Resync)
     assert change.key == "team/b"
@@ -57,7 +57,7 @@ async def test_changes_come_in_their_order() -> None:
     subscription.begin()
     await subscription.next()
     for version in range(5):
-        subscription.publish(picture.put(thing("a", version)))
+        subscription.publish(picture.put(manifest("a", version)))
     got = []
     async for change in subscription:
         assert not isinstance(change, Resync)

@@ -1,4 +1,4 @@
-"""Absent, null and empty are three different things, on the way too."""
+"""Absent, null and empty are three different objects, on the way too."""
 
 import msgspec
 import pytest

@@ -72,8 +72,8 @@ def test_parents_come_with_what_is_inside_and_the_tests_last() -> None:
 
 @pytest.mark.parametrize(("before", "op"), [(None, "add"), ("a", "replace")])
 def test_a_field_that_is_null_is_added(before: Json, op: str) -> None:
-    thing = {"metadata": {"labels": {"team": before}}}
-    assert render(thing, [edit("metadata.labels[team]", before, "b")], "Pod") == [
+    manifest = {"metadata": {"labels": {"team": before}}}
+    assert render(manifest, [edit("metadata.labels[team]", before, "b")], "Pod") == [
         {"op": op, "path": "/metadata/labels/team", "value": "b"}
     ]
 

@@ -46,9 +46,9 @@ def ready(team: Team, name: str) -> None:
         raise AssertionError(f"{error}\n{said(cluster, NAMESPACE)}\n{said(cluster)}") from error
 
 
-def only(things: list[Any]) -> Any:
-    (thing,) = things
-    return thing
+def only(found: list[Any]) -> Any:
+    (one,) = found
+    return one
 
 
 def test_everything_stands_and_nothing_was_restarted(installation: Installation) -> None:

@@ -100,15 +100,15 @@ def test_an_injected_pod_passes_the_restricted_standard(called: Webhook, namespa
         "pod-security.kubernetes.io/enforce-version=latest",
         "nemutator.io/inject=enabled",
     )
-    thing = pod("restricted", annotations={"nemutator.io/secret.db": "secret/app/db#password"})
-    thing["spec"]["containers"][0]["securityContext"] = {
+    manifest = pod("restricted", annotations={"nemutator.io/secret.db": "secret/app/db#password"})
+    manifest["spec"]["containers"][0]["securityContext"] = {
         "allowPrivilegeEscalation": False,
         "capabilities": {"drop": ["ALL"]},
         "runAsNonRoot": True,
         "runAsUser": 1000,
         "seccompProfile": {"type": "RuntimeDefault"},
     }
-    made = create(cluster, namespace, thing)
+    made = create(cluster, namespace, manifest)
     init = made["spec"]["initContainers"][0]
     assert (init["name"], init["image"]) == ("nemutator-init", "nemutator/agent:e2e")
     assert init["securityContext"]["runAsUser"] == 1000
@@ -128,8 +128,8 @@ def test_an_injected_pod_passes_the_restricted_standard(called: Webhook, namespa
 
 
 def test_a_dry_run_is_answered_and_leaves_nothing(webhook: Webhook, untouched: str) -> None:
-    thing = pod(labels={"nemutator.io/inject": "enabled"})
-    made = create(webhook.cluster, untouched, thing, "--dry-run=server")
+    manifest = pod(labels={"nemutator.io/inject": "enabled"})
+    made = create(webhook.cluster, untouched, manifest, "--dry-run=server")
     assert made["spec"]["initContainers"][0]["name"] == "nemutator-init"
     assert webhook.decisions_in(untouched) == []
 
@@ -164,24 +164,24 @@ def test_what_a_pod_does_not_want_is_not_done(webhook: Webhook, untouched: str) 
 
 
 def test_who_requires_what_cannot_be_done_is_told_so(webhook: Webhook, untouched: str) -> None:
-    thing = pod(
+    manifest = pod(
         labels={"nemutator.io/inject": "required"},
         annotations={"nemutator.io/secret.db": "no reference"},
     )
     with pytest.raises(
         KubectlError, match=r"cannot be injected: annotations: secret\.db: expected"
     ):
-        create(webhook.cluster, untouched, thing)
+        create(webhook.cluster, untouched, manifest)
 
 
 def test_a_warning_reaches_who_creates_the_pod(webhook: Webhook, untouched: str) -> None:
-    thing = pod(
+    manifest = pod(
         labels={"nemutator.io/inject": "enabled"},
         annotations={"nemutator.io/env.TOKEN": "secret/app#token"},
     )
     with asking(webhook.cluster) as connection:
         path = f"/api/v1/namespaces/{untouched}/pods"
-        _, _, warning = asked(connection, webhook.cluster, path, thing)
+        _, _, warning = asked(connection, webhook.cluster, path, manifest)
     assert "nemutator: TOKEN: not in the environment" in warning
 
 

@@ -74,8 +74,8 @@ def is_ready(pod: Pod) -> bool:
 def listed(cluster: Cluster) -> list[dict[str, Any]]:
     """All that carries the fleet's label, as kubectl finds it."""
     found = cluster.get(KINDS, "--all-namespaces", f"--selector={LABEL}={PLAN.name}")
-    things: list[dict[str, Any]] = found["items"]
-    return things
+    manifests: list[dict[str, Any]] = found["items"]
+    return manifests
 
 
 def only_ours_taint_the_nodes(cluster: Cluster) -> bool:

@@ -222,9 +222,9 @@ async def test_a_fault_is_said_where_the_person_looks(
     assert "spec.mutations[0].labels.set[team]: expected a label's key and value" in said
 
 
-def _created(cluster: Cluster, thing: Json) -> bool:
+def _created(cluster: Cluster, manifest: Json) -> bool:
     try:
-        cluster.apply(thing)
+        cluster.apply(manifest)
     except KubectlError:
         return False
     return True

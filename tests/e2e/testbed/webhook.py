@@ -73,8 +73,8 @@ class Webhook:
         """A new configuration takes effect a moment after it was accepted."""
 
         def called() -> bool:
-            thing = pod(labels={"nemutator.io/inject": "enabled"})
-            made = create(self.cluster, namespace, thing, "--dry-run=server")
+            manifest = pod(labels={"nemutator.io/inject": "enabled"})
+            made = create(self.cluster, namespace, manifest, "--dry-run=server")
             return "initContainers" in made["spec"]
 
         until(called, "the webhook is called", within_s=20)
@@ -235,14 +235,14 @@ def pod(name: str = "", **metadata: Any) -> Json:
     }
 
 
-def create(cluster: Cluster, namespace: str, thing: Json, *more: str) -> Json:
+def create(cluster: Cluster, namespace: str, manifest: Json, *more: str) -> Json:
     printed = cluster.kubectl(
         "create",
         f"--namespace={namespace}",
         "--filename=-",
         "--output=json",
         *more,
-        given=json.dumps(thing),
+        given=json.dumps(manifest),
     )
     made: Json = json.loads(printed)
     return made
@@ -259,13 +259,13 @@ def asking(cluster: Cluster) -> Iterator[HTTPSConnection]:
 
 
 def asked(
-    connection: HTTPSConnection, cluster: Cluster, path: str, thing: Json
+    connection: HTTPSConnection, cluster: Cluster, path: str, manifest: Json
 ) -> tuple[int, Json, str]:
     """Status, body and warnings of a creation that is not kept."""
     connection.request(
         "POST",
         f"{path}?dryRun=All&fieldValidation=Strict",
-        body=json.dumps(thing),
+        body=json.dumps(manifest),
         headers={
             "Authorization": f"Bearer {cluster.admin_token}",
             "Content-Type": "application/json",

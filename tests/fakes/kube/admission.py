@@ -87,12 +87,12 @@ class Webhooks:
         if not self._namespace_matches(hook.get("namespaceSelector") or {}, write, new or old):
             return False
         selector = _selector(hook.get("objectSelector") or {})
-        things = [thing for thing in (new, old) if thing is not None]
-        return any(selector.matches(_labels(thing)) for thing in things)
+        manifests = [manifest for manifest in (new, old) if manifest is not None]
+        return any(selector.matches(_labels(manifest)) for manifest in manifests)
 
-    def _namespace_matches(self, wanted: Json, write: Write, thing: Json | None) -> bool:
+    def _namespace_matches(self, wanted: Json, write: Write, manifest: Json | None) -> bool:
         if write.kind == kinds.NAMESPACES:
-            return _selector(wanted).matches(_labels(thing or {}))
+            return _selector(wanted).matches(_labels(manifest or {}))
         if not write.namespace:
             return True
         namespace = self._store.get(kinds.NAMESPACES, "", write.namespace)
@@ -212,8 +212,8 @@ def _selector(wanted: Json) -> Selector:
     return Selector((*exact, *expressions))
 
 
-def _labels(thing: Json) -> dict[str, str]:
-    return (thing.get("metadata") or {}).get("labels") or {}
+def _labels(manifest: Json) -> dict[str, str]:
+    return (manifest.get("metadata") or {}).get("labels") or {}
 
 
 def _review(write: Write, operation: Operation, new: Json | None, old: Json | None) -> Json:

@@ -122,10 +122,10 @@ class Api:
     def _read(self, request: Request, target: Target, kind: Kind, verb: str) -> Answer | Watch:
         shown = view(request.accept)
         if verb == "get":
-            thing = self.store.get(kind, target.namespace, target.name)
-            if thing is None:
+            manifest = self.store.get(kind, target.namespace, target.name)
+            if manifest is None:
                 raise not_found(kind, target.name)
-            return Answer(200, shown.of(kind, thing))
+            return Answer(200, shown.of(kind, manifest))
         chosen = selection(kind, target.namespace, request.query)
         if verb == "list":
             return Answer(200, list_objects(self.store, kind, chosen, shown, request.query))
@@ -150,16 +150,16 @@ class Api:
         if verb == "create":
             return await self._create(request, target, write, shown)
         if verb == "update":
-            thing = await self._writer.update(write, _object(kind, request.body))
-            return _written(200, shown, write, thing)
+            manifest = await self._writer.update(write, _object(kind, request.body))
+            return _written(200, shown, write, manifest)
         if verb == "patch":
             return await self._patch(request, write, shown)
         options = _options(request)
         check_deletion(options)
         write = replace(write, dry_run=bool(options.get("dryRun")))
         if verb == "delete":
-            thing = await self._writer.delete(write, options)
-            return Answer(200, thing, tuple(write.warnings))
+            manifest = await self._writer.delete(write, options)
+            return Answer(200, manifest, tuple(write.warnings))
         return await self._delete_all(request, kind, write, options)
 
     async def _create(self, request: Request, target: Target, write: Write, shown: View) -> Answer:
@@ -244,9 +244,9 @@ class Api:
         self, request: Request, kind: Kind, write: Write, options: Json
     ) -> Answer:
         chosen = selection(kind, write.namespace, request.query)
-        gone = [thing for thing in self.store.all(kind) if chosen.takes(thing)]
-        for thing in gone:
-            metadata = thing["metadata"]
+        gone = [manifest for manifest in self.store.all(kind) if chosen.takes(manifest)]
+        for manifest in gone:
+            metadata = manifest["metadata"]
             one = Write(
                 kind=kind,
                 namespace=metadata.get("namespace", ""),
@@ -356,5 +356,5 @@ def _patch_of(request: Request) -> Any:
     return patch
 
 
-def _written(status: int, shown: View, write: Write, thing: Json) -> Answer:
-    return Answer(status, shown.of(write.kind, thing), tuple(write.warnings))
+def _written(status: int, shown: View, write: Write, manifest: Json) -> Answer:
+    return Answer(status, shown.of(write.kind, manifest), tuple(write.warnings))

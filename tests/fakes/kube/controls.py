@@ -85,9 +85,9 @@ class Controls:
             watch.injected.append(line if line.endswith(b"\n") else line + b"\n")
         self.store.wake()
 
-    def inject_event(self, type_: str, thing: dict[str, Any]) -> None:
+    def inject_event(self, type_: str, manifest: dict[str, Any]) -> None:
         """An event whose object the store never saw: undecodable, huge, from another version."""
-        self.inject_line(json.dumps({"type": type_, "object": thing}).encode())
+        self.inject_line(json.dumps({"type": type_, "object": manifest}).encode())
 
     def fail_next(
         self, status: int, count: int = 1, *, retry_after_s: int | None = None, verb: str = ""

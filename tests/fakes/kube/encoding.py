@@ -6,8 +6,8 @@ from typing import Any
 _ESCAPED = {"<": "\\u003c", ">": "\\u003e", "&": "\\u0026"}
 
 
-def encoded(thing: Any) -> bytes:
-    text = json.dumps(thing, separators=(",", ":"))
+def encoded(manifest: Any) -> bytes:
+    text = json.dumps(manifest, separators=(",", ":"))
     for character, escape in _ESCAPED.items():
         text = text.replace(character, escape)
     return text.encode()

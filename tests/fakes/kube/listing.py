@@ -32,8 +32,10 @@ def list_objects(
         start, version = _point(store, kind, query, limit)
     except NotAVersionError as error:
         raise bad_request(f"invalid resource version: {error}") from error
-    things = store.at(kind, version) if version < store.version else store.all(kind)
-    found = [thing for thing in things if chosen.takes(thing) and key_of(thing) >= start]
+    manifests = store.at(kind, version) if version < store.version else store.all(kind)
+    found = [
+        manifest for manifest in manifests if chosen.takes(manifest) and key_of(manifest) >= start
+    ]
     metadata: Json = {"resourceVersion": str(version)}
     # The watch cache answers version 0, and it does not page.
     if limit and query.get("resourceVersion") != "0" and len(found) > limit:

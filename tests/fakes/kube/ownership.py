@@ -129,9 +129,9 @@ def _merged(old: Any, new: Any, name: str) -> Any:
     return kept + [copy.deepcopy(item) for item in wanted.values()]
 
 
-def _cut(thing: Json, path: Path) -> None:
+def _cut(manifest: Json, path: Path) -> None:
     parents: list[tuple[Any, Any]] = []
-    node: Any = thing
+    node: Any = manifest
     for step in path:
         index = _find(node, step)
         if index is None:
@@ -241,5 +241,5 @@ def _set_paths(entry: Json, paths: set[Path]) -> None:
     entry["time"] = datetime.now(UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
 
 
-def _store_entries(thing: Json, entries: list[Json]) -> None:
-    thing["metadata"]["managedFields"] = [entry for entry in entries if entry["fieldsV1"]]
+def _store_entries(manifest: Json, entries: list[Json]) -> None:
+    manifest["metadata"]["managedFields"] = [entry for entry in entries if entry["fieldsV1"]]

@@ -26,12 +26,12 @@ class Selection:
     labels: Selector
     fields: tuple[tuple[str, bool, str], ...]
 
-    def takes(self, thing: Json) -> bool:
-        metadata = thing["metadata"]
+    def takes(self, manifest: Json) -> bool:
+        metadata = manifest["metadata"]
         return (
             self.namespace in ("", metadata.get("namespace", ""))
             and self.labels.matches(metadata.get("labels") or {})
-            and all((_field(thing, path) == value) is same for path, same, value in self.fields)
+            and all((_field(manifest, path) == value) is same for path, same, value in self.fields)
         )
 
     @property
@@ -68,8 +68,8 @@ def _unknown_field(kind: Kind, path: str) -> str:
     return f'"{path}" is not a known field selector: only {known}'
 
 
-def _field(thing: Json, path: str) -> str:
-    value: Any = thing
+def _field(manifest: Json, path: str) -> str:
+    value: Any = manifest
     for step in path.split("."):
         value = (value or {}).get(step)
     return value if isinstance(value, str) else ""
@@ -81,28 +81,31 @@ class View:
 
     metadata_only: bool = False
 
-    def of(self, kind: Kind, thing: Json) -> Json:
+    def of(self, kind: Kind, manifest: Json) -> Json:
         if not self.metadata_only:
-            return {**thing, "apiVersion": kind.api_version, "kind": kind.kind}
+            return {**manifest, "apiVersion": kind.api_version, "kind": kind.kind}
         return {
             "kind": "PartialObjectMetadata",
             "apiVersion": "meta.k8s.io/v1",
-            "metadata": thing["metadata"],
+            "metadata": manifest["metadata"],
         }
 
-    def list_of(self, kind: Kind, metadata: Json, things: list[Json]) -> Json:
+    def list_of(self, kind: Kind, metadata: Json, manifests: list[Json]) -> Json:
         if self.metadata_only:
             head = {"kind": "PartialObjectMetadataList", "apiVersion": "meta.k8s.io/v1"}
-            items = [self.of(kind, thing) for thing in things]
+            items = [self.of(kind, manifest) for manifest in manifests]
         else:
             # In a list the server leaves kind and apiVersion of built-in kinds out of the items.
             head = {"kind": kind.list_kind, "apiVersion": kind.api_version}
-            items = [self.of(kind, thing) if kind.custom else _bare(thing) for thing in things]
+            items = [
+                self.of(kind, manifest) if kind.custom else _bare(manifest)
+                for manifest in manifests
+            ]
         return {**head, "metadata": metadata, "items": items}
 
 
-def _bare(thing: Json) -> Json:
-    return {key: value for key, value in thing.items() if key not in ("kind", "apiVersion")}
+def _bare(manifest: Json) -> Json:
+    return {key: value for key, value in manifest.items() if key not in ("kind", "apiVersion")}
 
 
 _MEDIA = ("application/json", "application/yaml", "application/vnd.kubernetes.protobuf")

@@ -28,8 +28,8 @@ class Change:
     previous: Json | None
 
 
-def key_of(thing: Json) -> Key:
-    metadata = thing["metadata"]
+def key_of(manifest: Json) -> Key:
+    metadata = manifest["metadata"]
     return metadata.get("namespace", ""), metadata["name"]
 
 
@@ -47,12 +47,12 @@ class Store:
 
     def all(self, kind: Kind) -> list[Json]:
         """Every object of *kind*, in the order of their keys."""
-        return [thing for _, thing in sorted(self._objects[kind.resource].items())]
+        return [manifest for _, manifest in sorted(self._objects[kind.resource].items())]
 
-    def put(self, kind: Kind, thing: Json) -> Json:
-        """Store a copy of *thing* with the next version, and tell the watchers."""
+    def put(self, kind: Kind, manifest: Json) -> Json:
+        """Store a copy of *manifest* with the next version, and tell the watchers."""
         self.version += 1
-        stored = copy.deepcopy(thing)
+        stored = copy.deepcopy(manifest)
         stored["metadata"]["resourceVersion"] = str(self.version)
         objects = self._objects[kind.resource]
         previous = objects.get(key_of(stored))
@@ -94,7 +94,7 @@ class Store:
                 del then[key_of(change.object)]
             else:
                 then[key_of(change.object)] = change.previous
-        return [thing for _, thing in sorted(then.items())]
+        return [manifest for _, manifest in sorted(then.items())]
 
     def compact(self) -> None:
         """Forget the history, as etcd does every five minutes."""
@@ -135,11 +135,11 @@ class Store:
         self,
         kind: Kind,
         type_: Literal["ADDED", "MODIFIED", "DELETED"],
-        thing: Json,
+        manifest: Json,
         previous: Json | None,
     ) -> None:
         history = self._history[kind.resource]
-        history.append(Change(self.version, type_, thing, previous))
+        history.append(Change(self.version, type_, manifest, previous))
         if len(history) > LONGEST_HISTORY:
             self._forgotten[kind.resource] = history.popleft().version
         self.wake()

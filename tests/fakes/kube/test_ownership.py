@@ -16,9 +16,9 @@ async def applied(api: Conversation, body: Json, manager: str, **query: str) -> 
 
 
 async def test_apply_creates_and_writes_down_the_owner(api: Conversation) -> None:
-    code, thing = await applied(api, settings(a="1"), "one")
+    code, manifest = await applied(api, settings(a="1"), "one")
     assert code == 201
-    (entry,) = thing["metadata"]["managedFields"]
+    (entry,) = manifest["metadata"]["managedFields"]
     assert (entry["manager"], entry["operation"]) == ("one", "Apply")
     assert entry["fieldsV1"] == {"f:data": {"f:a": {}}}
 
@@ -31,9 +31,9 @@ async def test_a_foreign_field_is_a_conflict_unless_forced(api: Conversation) ->
     assert status["details"]["causes"] == [
         {"reason": "FieldManagerConflict", "message": 'conflict with "one"', "field": ".data.a"}
     ]
-    code, thing = await applied(api, settings(a="2"), "two", force="true")
-    assert (code, thing["data"]) == (200, {"a": "2", "b": "1"})
-    owned = {entry["manager"]: entry["fieldsV1"] for entry in thing["metadata"]["managedFields"]}
+    code, manifest = await applied(api, settings(a="2"), "two", force="true")
+    assert (code, manifest["data"]) == (200, {"a": "2", "b": "1"})
+    owned = {entry["manager"]: entry["fieldsV1"] for entry in manifest["metadata"]["managedFields"]}
     assert owned == {"one": {"f:data": {"f:b": {}}}, "two": {"f:data": {"f:a": {}}}}
 
 
@@ -42,10 +42,10 @@ async def test_the_same_value_is_shared_and_stays_while_somebody_wants_it(
 ) -> None:
     await applied(api, settings(a="1"), "one")
     await applied(api, settings(a="1"), "two")
-    _, thing = await applied(api, settings(c="3"), "one")
-    assert thing["data"] == {"a": "1", "c": "3"}
-    _, thing = await applied(api, settings(), "two")
-    assert thing["data"] == {"c": "3"}
+    _, manifest = await applied(api, settings(c="3"), "one")
+    assert manifest["data"] == {"a": "1", "c": "3"}
+    _, manifest = await applied(api, settings(), "two")
+    assert manifest["data"] == {"c": "3"}
 
 
 async def test_an_update_takes_the_field_from_whoever_applied_it(api: Conversation) -> None:
@@ -81,9 +81,9 @@ async def test_containers_are_merged_by_name(api: Conversation) -> None:
 
     app, sidecar = {"name": "app", "image": "app:1"}, {"name": "sidecar", "image": "s:1"}
     await api.ask("PATCH", path, deployment(app), headers=APPLY, fieldManager="one")
-    code, thing = await api.ask(
+    code, manifest = await api.ask(
         "PATCH", path, deployment(sidecar), headers=APPLY, fieldManager="two"
     )
-    assert thing["spec"]["template"]["spec"]["containers"] == [app, sidecar]
-    code, thing = await api.ask("PATCH", path, deployment(), headers=APPLY, fieldManager="two")
-    assert (code, thing["spec"]["template"]["spec"]["containers"]) == (200, [app])
+    assert manifest["spec"]["template"]["spec"]["containers"] == [app, sidecar]
+    code, manifest = await api.ask("PATCH", path, deployment(), headers=APPLY, fieldManager="two")
+    assert (code, manifest["spec"]["template"]["spec"]["containers"]) == (200, [app])

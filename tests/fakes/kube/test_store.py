@@ -9,8 +9,8 @@ from tests.fakes.kube.store import Json, Store, key_of
 writes = st.lists(st.tuples(st.sampled_from("abc"), st.booleans()), max_size=20)
 
 
-def state(things: list[Json]) -> dict[str, str]:
-    return {key_of(thing)[1]: thing["metadata"]["resourceVersion"] for thing in things}
+def state(manifests: list[Json]) -> dict[str, str]:
+    return {key_of(manifest)[1]: manifest["metadata"]["resourceVersion"] for manifest in manifests}
 
 
 def write(store: Store, name: str, keep: bool) -> None:
@@ -54,11 +54,11 @@ def test_changes_after_a_version_lead_from_then_to_now(
 
 
 def test_what_is_put_is_a_copy() -> None:
-    store, thing = Store(), {"metadata": {"name": "a", "labels": {"x": "1"}}}
-    stored = store.put(CONFIG_MAPS, thing)
-    thing["metadata"]["labels"] = {"x": "2"}
+    store, manifest = Store(), {"metadata": {"name": "a", "labels": {"x": "1"}}}
+    stored = store.put(CONFIG_MAPS, manifest)
+    manifest["metadata"]["labels"] = {"x": "2"}
     assert stored["metadata"]["labels"] == {"x": "1"}
-    assert "resourceVersion" not in thing["metadata"]
+    assert "resourceVersion" not in manifest["metadata"]
 
 
 def test_compacting_moves_the_oldest_version_to_now() -> None:

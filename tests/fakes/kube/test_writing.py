@@ -71,15 +71,15 @@ async def test_generation_counts_changes_of_the_spec_and_status_is_separate(
 ) -> None:
     path = "/apis/apps/v1/namespaces/default/deployments"
     body = {"metadata": {"name": "web"}, "spec": {"replicas": 1}, "status": {"replicas": 9}}
-    thing = await api.create(path, body)
-    assert "status" not in thing
+    manifest = await api.create(path, body)
+    assert "status" not in manifest
     patch = {"status": {"replicas": 1}, "spec": {"replicas": 5}}
-    _, thing = await api.ask("PATCH", f"{path}/web/status", patch, headers=MERGE)
-    assert (thing["spec"], thing["status"]) == ({"replicas": 1}, {"replicas": 1})
-    assert thing["metadata"]["generation"] == 1
-    _, thing = await api.ask("PATCH", f"{path}/web", patch, headers=MERGE)
-    assert (thing["spec"], thing["status"]) == ({"replicas": 5}, {"replicas": 1})
-    assert thing["metadata"]["generation"] == 2
+    _, manifest = await api.ask("PATCH", f"{path}/web/status", patch, headers=MERGE)
+    assert (manifest["spec"], manifest["status"]) == ({"replicas": 1}, {"replicas": 1})
+    assert manifest["metadata"]["generation"] == 1
+    _, manifest = await api.ask("PATCH", f"{path}/web", patch, headers=MERGE)
+    assert (manifest["spec"], manifest["status"]) == ({"replicas": 5}, {"replicas": 1})
+    assert manifest["metadata"]["generation"] == 2
 
 
 async def test_patches(api: Conversation) -> None:
@@ -88,14 +88,14 @@ async def test_patches(api: Conversation) -> None:
         {"op": "test", "path": "/metadata/labels/tier", "value": "web"},
         {"op": "add", "path": "/metadata/labels/nemutator.io~1x", "value": "1"},
     ]
-    code, thing = await api.ask("PATCH", f"{PODS}/a", tests, headers=JSON)
-    assert thing["metadata"]["labels"] == {"tier": "web", "nemutator.io/x": "1"}
+    code, manifest = await api.ask("PATCH", f"{PODS}/a", tests, headers=JSON)
+    assert manifest["metadata"]["labels"] == {"tier": "web", "nemutator.io/x": "1"}
     tests[0]["value"] = "db"
     code, status = await api.ask("PATCH", f"{PODS}/a", tests, headers=JSON)
     assert (code, status["reason"]) == (422, "Invalid")
     gone = {"metadata": {"labels": {"tier": None}}}
-    code, thing = await api.ask("PATCH", f"{PODS}/a", gone, headers=MERGE)
-    assert thing["metadata"]["labels"] == {"nemutator.io/x": "1"}
+    code, manifest = await api.ask("PATCH", f"{PODS}/a", gone, headers=MERGE)
+    assert manifest["metadata"]["labels"] == {"nemutator.io/x": "1"}
     stale = {"metadata": {"resourceVersion": "1", "labels": {"y": "2"}}}
     code, status = await api.ask("PATCH", f"{PODS}/a", stale, headers=MERGE)
     assert (code, status["reason"]) == (409, "Conflict")
@@ -109,17 +109,17 @@ async def test_patches(api: Conversation) -> None:
 
 async def test_dry_run_answers_and_changes_nothing(kube: FakeKube, api: Conversation) -> None:
     version = kube.store.version
-    thing = await api.create(PODS, pod("a"), dryRun="All")
-    assert thing["metadata"]["uid"]
+    manifest = await api.create(PODS, pod("a"), dryRun="All")
+    assert manifest["metadata"]["uid"]
     assert (kube.store.version, kube.store.all(kinds.PODS)) == (version, [])
 
 
 async def test_delete_obeys_preconditions(api: Conversation) -> None:
-    thing = await api.create(PODS, pod("a"))
+    manifest = await api.create(PODS, pod("a"))
     code, status = await api.ask("DELETE", f"{PODS}/a", {"preconditions": {"uid": "x"}})
     assert (code, status["reason"]) == (409, "Conflict")
     assert "the UID in the precondition (x) does not match" in status["message"]
-    wanted = {"preconditions": {"uid": thing["metadata"]["uid"]}}
+    wanted = {"preconditions": {"uid": manifest["metadata"]["uid"]}}
     assert (await api.ask("DELETE", f"{PODS}/a", wanted))[0] == 200
     assert (await api.ask("DELETE", f"{PODS}/a"))[0] == 404
 
@@ -127,15 +127,15 @@ async def test_delete_obeys_preconditions(api: Conversation) -> None:
 async def test_finalizers_and_grace_keep_an_object_until_they_are_done(api: Conversation) -> None:
     held = {"metadata": {"name": "held", "finalizers": ["x.io/y"]}}
     await api.create(f"{NAMESPACE}/configmaps", held)
-    _, thing = await api.ask("DELETE", f"{NAMESPACE}/configmaps/held")
-    assert thing["metadata"]["deletionTimestamp"]
+    _, manifest = await api.ask("DELETE", f"{NAMESPACE}/configmaps/held")
+    assert manifest["metadata"]["deletionTimestamp"]
     free = {"metadata": {"finalizers": None}}
     await api.ask("PATCH", f"{NAMESPACE}/configmaps/held", free, headers=MERGE)
     assert (await api.ask("GET", f"{NAMESPACE}/configmaps/held"))[0] == 404
 
     await api.create(PODS, pod("a", node="one"))
-    _, thing = await api.ask("DELETE", f"{PODS}/a")
-    assert thing["metadata"]["deletionGracePeriodSeconds"] == 30
+    _, manifest = await api.ask("DELETE", f"{PODS}/a")
+    assert manifest["metadata"]["deletionGracePeriodSeconds"] == 30
     assert (await api.ask("GET", f"{PODS}/a"))[0] == 200
     await api.ask("DELETE", f"{PODS}/a", {"gracePeriodSeconds": 0})
     assert (await api.ask("GET", f"{PODS}/a"))[0] == 404
@@ -155,8 +155,8 @@ async def evict(api: Conversation, name: str) -> tuple[int, Json]:
 
 async def test_an_eviction_honours_the_disruption_budget(kube: FakeKube, api: Conversation) -> None:
     for name in ("a", "b"):
-        thing = await api.create(PODS, pod(name, tier="web"))
-        kube.store.put(kinds.PODS, {**thing, "status": {"phase": "Running"}})
+        manifest = await api.create(PODS, pod(name, tier="web"))
+        kube.store.put(kinds.PODS, {**manifest, "status": {"phase": "Running"}})
     budgets = "/apis/policy/v1/namespaces/default/poddisruptionbudgets"
     selector = {"matchLabels": {"tier": "web"}}
     await api.create(budgets, {"metadata": {"name": "web"}, "spec": {"selector": selector}})

@@ -49,19 +49,19 @@ def check_name(kind: Kind, name: str) -> None:
     raise invalid(kind, name, (_WRONG, "metadata.name", f'Invalid value: "{name}": {rule}'))
 
 
-def check_made(kind: Kind, thing: Json) -> None:
+def check_made(kind: Kind, manifest: Json) -> None:
     """An object before it is kept for the first time."""
-    metadata = thing["metadata"]
+    metadata = manifest["metadata"]
     wrong = [*_wrong(metadata)]
     if kind == EVENTS:
-        about = (thing.get("involvedObject") or {}).get("namespace", "")
+        about = (manifest.get("involvedObject") or {}).get("namespace", "")
         namespace = metadata["namespace"]
         # Events about what lies in no namespace lie in one of these.
         if about != namespace and (about or namespace not in ("default", "kube-system")):
             why = f'Invalid value: "{about}": does not match event.namespace'
             wrong.append((_WRONG, "involvedObject.namespace", why))
     if kind.registers:
-        wrong += registering.wrong(thing)
+        wrong += registering.wrong(manifest)
     if wrong:
         raise invalid(kind, metadata["name"], *wrong)
 

@@ -81,9 +81,9 @@ class Watch:
     def _initial(self) -> list[bytes]:
         self.version = self.store.version
         lines = [
-            _line("ADDED", self.shown.of(self.kind, thing))
-            for thing in self.store.all(self.kind)
-            if self.chosen.takes(thing)
+            _line("ADDED", self.shown.of(self.kind, manifest))
+            for manifest in self.store.all(self.kind)
+            if self.chosen.takes(manifest)
         ]
         if self.initial_end and self.bookmarks:
             lines.append(self.bookmark({INITIAL_EVENTS_END: "true"}))
@@ -188,5 +188,5 @@ def _forbidden(field_: str, why: str) -> Cause:
     return "FieldValueForbidden", field_, f"Forbidden: {why}"
 
 
-def _line(type_: str, thing: Json) -> bytes:
-    return encoded({"type": type_, "object": thing}) + b"\n"
+def _line(type_: str, manifest: Json) -> bytes:
+    return encoded({"type": type_, "object": manifest}) + b"\n"

@@ -239,19 +239,19 @@ class Writer:
             raise not_found(write.kind, write.name)
         return old
 
-    def _keep(self, kind: Kind, thing: Json) -> Json:
-        if len(json.dumps(thing, separators=(",", ":"))) > LARGEST_OBJECT:
+    def _keep(self, kind: Kind, manifest: Json) -> Json:
+        if len(json.dumps(manifest, separators=(",", ":"))) > LARGEST_OBJECT:
             raise unexplained("etcdserver: request is too large")
-        return self._store.put(kind, thing)
+        return self._store.put(kind, manifest)
 
     def _gone(self, kind: Kind, namespace: str, name: str) -> Json:
         """Its last state."""
         if kind == kinds.NAMESPACES:
             # No namespace controller runs here: what it would do over time happens at once.
             for other in kinds.BUILT_IN:
-                for thing in self._store.all(other):
-                    if thing["metadata"].get("namespace") == name:
-                        self._store.remove(other, name, thing["metadata"]["name"])
+                for manifest in self._store.all(other):
+                    if manifest["metadata"].get("namespace") == name:
+                        self._store.remove(other, name, manifest["metadata"]["name"])
         return self._store.remove(kind, namespace, name)
 
     def _checked(self, write: Write, new: Json) -> Json:
@@ -376,16 +376,16 @@ def _begin(kind: Kind, new: Json) -> None:
         }
 
 
-def _specified(thing: Json) -> Json:
-    return {key: thing[key] for key in thing if key not in ("metadata", "status")}
+def _specified(manifest: Json) -> Json:
+    return {key: manifest[key] for key in manifest if key not in ("metadata", "status")}
 
 
 def _unchanged(old: Json, new: Json) -> bool:
     """A write that changes nothing makes no version; when an owner last wrote is nothing."""
 
-    def essence(thing: Json) -> Json:
-        entries = thing["metadata"].get("managedFields") or []
+    def essence(manifest: Json) -> Json:
+        entries = manifest["metadata"].get("managedFields") or []
         timeless = [{**entry, "time": None} for entry in entries]
-        return {**thing, "metadata": {**thing["metadata"], "managedFields": timeless}}
+        return {**manifest, "metadata": {**manifest["metadata"], "managedFields": timeless}}
 
     return essence(old) == essence(new)

@@ -71,8 +71,8 @@ def nested(depth: int, inner: bytes = b"1") -> bytes:
     return b'{"a":' * depth + inner + b"}" * depth
 
 
-def with_object(thing: bytes) -> bytes:
-    return GOOD.replace(msgspec.json.encode(POD), thing)
+def with_object(manifest: bytes) -> bytes:
+    return GOOD.replace(msgspec.json.encode(POD), manifest)
 
 
 REFUSED = {
@@ -146,15 +146,15 @@ async def test_what_is_no_review_is_refused_with_a_reason_and_counted() -> None:
 @pytest.mark.slow
 async def test_any_object_gets_an_answer_that_the_server_takes() -> None:
     async with standing(MemoryMeter()) as url, aiohttp.ClientSession(url) as session:
-        for what, thing in ANSWERED.items():
+        for what, manifest in ANSWERED.items():
             for path in ("/mutate", "/mutate/namespaces"):
-                async with session.post(path, data=with_object(thing)) as answer:
+                async with session.post(path, data=with_object(manifest)) as answer:
                     assert answer.status == 200, (what, await answer.text())
                     taken = verified(await answer.read())
                     assert taken.allowed, what
                     assert not (taken.patch and what.startswith("garbage"))
                     if taken.patch:
-                        apply_patch(msgspec.json.decode(thing), taken.patch)
+                        apply_patch(msgspec.json.decode(manifest), taken.patch)
 
 
 async def test_a_body_without_end_is_cut_off() -> None:
@@ -192,20 +192,20 @@ PLACES = [
 @pytest.mark.slow
 @given(st.sampled_from(PLACES), json_values)
 async def test_anything_anywhere_is_let_in(place: tuple[Any, ...], value: Any) -> None:
-    thing: Any = {
+    manifest: Any = {
         "metadata": {"labels": {"nemutator.io/inject": "enabled"}},
         "spec": {"containers": [{"name": "app", "resources": {}}]},
     }
-    around = thing
+    around = manifest
     for step in place[:-1]:
         around = around[step]
     around[place[-1]] = value
-    asked = decode(msgspec.json.encode(review(thing)))
+    asked = decode(msgspec.json.encode(review(manifest)))
     answer = await answerer(MemoryMeter()).answer(asked)
     taken = verified(encode(asked.uid, answer))
     assert taken.allowed
     if taken.patch:
-        apply_patch(thing, taken.patch)
+        apply_patch(manifest, taken.patch)
 
 
 @given(st.binary(max_size=200))

@@ -166,8 +166,10 @@ async def at_rest(
     assert follower.objects == held(informer)
     snapshot = informer.snapshot()
     for node in ("n1", "n2"):
-        expected = {key for key, thing in held(informer).items() if thing.spec.node_name == node}
-        assert {thing.metadata.key for thing in snapshot.by("node", node)} == expected
+        expected = {
+            key for key, manifest in held(informer).items() if manifest.spec.node_name == node
+        }
+        assert {manifest.metadata.key for manifest in snapshot.by("node", node)} == expected
 
 
 def held(informer: Informer[Pod]) -> dict[str, Pod]:
@@ -179,16 +181,16 @@ def held(informer: Informer[Pod]) -> dict[str, Pod]:
 
 def same(informer: Informer[Pod], server: Store) -> bool:
     truth = {
-        f"team/{thing['metadata']['name']}": (
-            thing["metadata"]["uid"],
-            thing["metadata"]["resourceVersion"],
-            thing["spec"].get("nodeName", ""),
+        f"team/{manifest['metadata']['name']}": (
+            manifest["metadata"]["uid"],
+            manifest["metadata"]["resourceVersion"],
+            manifest["spec"].get("nodeName", ""),
         )
-        for thing in server.all(POD_KIND)
+        for manifest in server.all(POD_KIND)
     }
     return truth == {
-        key: (thing.metadata.uid, thing.metadata.resource_version, thing.spec.node_name)
-        for key, thing in held(informer).items()
+        key: (manifest.metadata.uid, manifest.metadata.resource_version, manifest.spec.node_name)
+        for key, manifest in held(informer).items()
     }
 
 
