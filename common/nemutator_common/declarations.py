@@ -82,6 +82,11 @@ def is_name(text: str) -> bool:
     return _NAME.fullmatch(text) is not None and ".." not in text
 
 
+def is_variable(text: str) -> bool:
+    """Whether *text* can name a variable of an environment."""
+    return _VARIABLE.fullmatch(text) is not None
+
+
 def from_annotations(annotations: Mapping[str, str]) -> Declarations:
     """What the annotations of a pod declare; other annotations are ignored."""
     return _read(
@@ -111,7 +116,7 @@ def _read(words: Mapping[str, str]) -> Declarations:
     problems: list[str] = []
     secrets = dict(_references(words, _SECRET, is_name, "a name of a file", problems))
     environment = dict(
-        _references(words, _ENVIRONMENT, _is_variable, "a name of a variable", problems)
+        _references(words, _ENVIRONMENT, is_variable, "a name of a variable", problems)
     )
     if len(secrets) + len(environment) > MOST:
         problems.append(f"more than {MOST} secrets and variables")
@@ -148,10 +153,6 @@ def _references(
             yield name, parse_reference(value)
         except ValueError as error:
             problems.append(f"{word}: {error}")
-
-
-def _is_variable(name: str) -> bool:
-    return _VARIABLE.fullmatch(name) is not None
 
 
 def _is_path(path: str) -> bool:

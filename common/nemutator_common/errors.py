@@ -33,6 +33,10 @@ class ExitCode(enum.IntEnum):
     UNREACHABLE = 9, "no controller answers, or it does not accept this caller"
     NO_SPACE = 10, "nothing can be stored: a disk is full; the message names the directory"
     INTERNAL = 70, "a defect of nemutator itself; the log has the traceback"
+    NOT_STARTED = (
+        125,
+        "`nemutator exec` did not start its command: the message says what is missing",
+    )
 
 
 PERMANENT = frozenset(

@@ -128,7 +128,9 @@ LISTENER = Key("listener", "name of what listens: a role can have several")
 METHOD = Key("method", "HTTP method")
 NODE = Key("node", "name of the machine that is spoken of")
 OBJECT = Key("object", "a Kubernetes object, as `namespace/name`")
-OPERATION = Key("operation", "what was done for a caller: read, env, login, renew, revoke, connect")
+OPERATION = Key(
+    "operation", "what was done for a caller: read, env, login, renew, revoke, connect, set, delete"
+)
 PATH = Key("path", "path of the HTTP request, or of a file")
 PEER = Key("peer", "who is at the other end of a connection")
 PID = Key("pid", "process id")

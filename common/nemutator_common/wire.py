@@ -283,7 +283,9 @@ class Grant:
     service_account: str
     caller: str
     """The uid and executable of the caller, outside of Kubernetes."""
-    operation: Literal["login", "renew", "revoke", "read", "env", "whoami", "connect"]
+    operation: Literal[
+        "login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete"
+    ]
     secret: str = ""
     """The name under which the pod declares the secret."""
     path_digest: str = ""

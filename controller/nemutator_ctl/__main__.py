@@ -30,6 +30,7 @@ COMMANDS = {
         "nemutator_ctl.secret.command",
         "keep secrets of this machine, for whom rules name",
     ),
+    "exec": ("nemutator_ctl.exec.command", "run a command with secrets in its environment"),
     "link": ("nemutator_ctl.link", "print a link that opens the console once"),
     "version": ("nemutator_ctl.version", "print the version"),
 }

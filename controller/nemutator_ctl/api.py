@@ -40,6 +40,9 @@ class Api(ABC):
     def put(self, path: str, document: object) -> object:
         return self._document("PUT", path, document)
 
+    def delete(self, path: str) -> object:
+        return self._document("DELETE", path)
+
     def content(self, path: str) -> bytes:
         """A file, as it is."""
         response = self._ask("GET", path, None)

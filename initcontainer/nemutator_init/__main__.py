@@ -15,7 +15,8 @@ from nemutator_common import __version__, names
 from nemutator_init import secret_files
 from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.answers import NeverError
-from nemutator_init.declared_secrets import fetch
+from nemutator_init.declared_secrets import ask_for_declared, fetch
+from nemutator_init.waits import wait
 
 PROGRAM = "nemutator-init"
 
@@ -33,9 +34,10 @@ def main(argv: list[str] | None = None) -> int:
     if not arguments.directory.is_dir():
         _say(f"there is no {arguments.directory}; remedy: {_MOUNT_IT}")
         return 1
+    agent = AgentSocket(arguments.directory / names.POD_SOCKET)
     try:
         values = fetch(
-            AgentSocket(arguments.directory / names.POD_SOCKET),
+            lambda: ask_for_declared(agent),
             wait_s=arguments.wait,
             now=time.monotonic,
             sleep=time.sleep,
@@ -76,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(prog=PROGRAM, description=__doc__, allow_abbrev=False)
     parser.add_argument("--version", action="version", version=__version__)
     parser.add_argument(
-        "--wait", type=_seconds, default=120.0, help="how long to wait for agent and Vault: 120s"
+        "--wait", type=wait, default=120.0, help="how long to wait for agent and Vault: 120s"
     )
     parser.add_argument(
         "--mode", type=_mode, default=MODE, help="permissions of the files, in octal: 0444"
@@ -88,13 +90,6 @@ def _parser() -> argparse.ArgumentParser:
         help=f"where the volume is mounted: {names.POD_DIRECTORY}",
     )
     return parser
-
-
-def _seconds(text: str) -> float:
-    match = re.fullmatch(r"([0-9]{1,4}(?:\.[0-9]{1,3})?)s?", text)
-    if match is None:
-        raise argparse.ArgumentTypeError("expected seconds, like 120s")
-    return float(match[1])
 
 
 def _mode(text: str) -> int:

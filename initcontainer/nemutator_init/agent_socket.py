@@ -11,9 +11,18 @@ CALL_S = 30.0
 
 
 class AgentSocket:
-    def __init__(self, path: Path, *, call_s: float = CALL_S) -> None:
+    """*remedy* is for whoever finds nobody listening on *path*."""
+
+    def __init__(
+        self,
+        path: Path,
+        *,
+        call_s: float = CALL_S,
+        remedy: str = "the agent's DaemonSet must run on this node",
+    ) -> None:
         self._path = path
         self._call_s = call_s
+        self._remedy = remedy
 
     def ask(self, path: str) -> AgentAnswer:
         """Raises NotYetError: the agent may be about to start, or to start again."""
@@ -25,8 +34,8 @@ class AgentSocket:
         except (OSError, http.client.HTTPException) as error:
             why = getattr(error, "strerror", None) or type(error).__name__
             raise NotYetError(
-                f"no answer from the agent on this node: {why} ({self._path}); remedy: the agent's "
-                "DaemonSet must run on this node"
+                f"no answer from the agent on this node: {why} ({self._path}); "
+                f"remedy: {self._remedy}"
             ) from None
         finally:
             connection.close()

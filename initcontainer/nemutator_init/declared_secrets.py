@@ -1,5 +1,5 @@
-"""All of a pod's secrets, or none: asks until all are there, or until it is clear that they never
-will be.
+"""All of the wanted secrets, or none: asks until all are there, or until it is clear that they
+never will be.
 
 Nothing here reads a clock or a socket: those come as arguments.
 """
@@ -27,7 +27,7 @@ class Agent(Protocol):
 
 
 def fetch(
-    agent: Agent,
+    ask: Callable[[], Mapping[str, bytes]],
     *,
     wait_s: float,
     now: Callable[[], float],
@@ -35,15 +35,15 @@ def fetch(
     roll: Callable[[], float],
     say: Callable[[str], None],
 ) -> Mapping[str, bytes]:
-    """Everything that the pod declares, by name. A NeverError names the secret and the remedy.
+    """What *ask* returns once it raises no NotYetError; a NeverError says why that will not be.
 
-    *say* is told what it waits for, each reason once in a row.
+    *say* gets what it waits for, each reason once in a row.
     """
     deadline = now() + wait_s
     failures, said = 0, ""
     while True:
         try:
-            return _fetch_once(agent)
+            return ask()
         except NotYetError as reason:
             if now() >= deadline:
                 raise NeverError(f"waited {wait_s:g} s; {reason}") from reason
@@ -54,13 +54,19 @@ def fetch(
         sleep(min(BACKOFF.delay_s(failures, roll=roll()), max(deadline - now(), 0)))
 
 
-def _fetch_once(agent: Agent) -> dict[str, bytes]:
+def ask_for_declared(agent: Agent) -> dict[str, bytes]:
+    """Everything that the pod declares, by name. Raises NotYetError, NeverError."""
     values: dict[str, bytes] = {}
     for name in declared_names(agent.ask(DECLARED)):
-        values[name] = value_of(name, agent.ask(f"{SECRET}{name}?raw=1"))
+        values[name] = ask_for(name, agent)
         if sum(map(len, values.values())) > LARGEST_TOGETHER:
             raise NeverError(
                 f"secret {name!r}: all secrets of a pod may have {LARGEST_TOGETHER >> 10} KiB "
                 "together; remedy: declare single keys (`path#key`), or fewer secrets"
             )
     return values
+
+
+def ask_for(name: str, agent: Agent) -> bytes:
+    """The value of one secret. Raises NotYetError, NeverError."""
+    return value_of(name, agent.ask(f"{SECRET}{name}?raw=1"))

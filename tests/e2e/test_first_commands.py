@@ -12,6 +12,7 @@ from shutil import copy2
 
 import psutil
 import pytest
+from nemutator_common.errors import ExitCode
 from playwright.sync_api import Page, expect
 
 from tests.e2e.standing import COMMAND, START_S, Person, Ran, Standing, standing, starting
@@ -96,6 +97,13 @@ def test_a_secret_is_read_by_the_printed_curl(shown: Shown) -> None:
     ran = shown.typed("a secret")
     assert ran.code == 0
     assert '"hello from nemutator"' in ran.stdout
+
+
+def test_a_secret_is_in_the_environment_of_a_command(shown: Shown) -> None:
+    words = ("--env", "GREETING=greeting", "--", "printenv", "GREETING")
+    assert shown.up.run("exec", *words).stdout == "hello from nemutator\n"
+    gone = shown.up.run("exec", "--env", "GREETING=nope", "--", "printenv", "GREETING")
+    assert gone.code == ExitCode.NOT_STARTED
 
 
 @as_root

@@ -3,7 +3,7 @@ from dataclasses import dataclass, field
 
 import pytest
 from nemutator_init.answers import AgentAnswer, NeverError, NotYetError
-from nemutator_init.declared_secrets import BACKOFF, LARGEST_TOGETHER, fetch
+from nemutator_init.declared_secrets import BACKOFF, LARGEST_TOGETHER, ask_for_declared, fetch
 
 UNSEALED_LATER = json.dumps(
     {"error": "Vault is sealed", "remedy": "unseal it", "step": "vault"}
@@ -47,7 +47,7 @@ class Time:
     def fetch(self, agent: FakeAgent, wait_s: float = 120) -> dict[str, bytes]:
         return dict(
             fetch(
-                agent,
+                lambda: ask_for_declared(agent),
                 wait_s=wait_s,
                 now=lambda: self.now,
                 sleep=self.sleep,

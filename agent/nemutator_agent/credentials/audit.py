@@ -17,7 +17,7 @@ from nemutator_agent.publications import PublishedPod
 
 log = logging.getLogger(__name__)
 
-Operation = Literal["login", "renew", "revoke", "read", "env", "whoami", "connect"]
+Operation = Literal["login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete"]
 Result = Literal["granted", "denied", "failed"]
 
 DIGEST_HEX = 32

@@ -1,4 +1,4 @@
-"""`nemutator secret set|get|list`, from its command line to its output.
+"""`nemutator secret set|get|delete|list`, from its command line to its output.
 
 A value is never an argument: every user of the machine can read those of every process.
 """
@@ -42,6 +42,9 @@ def main(argv: Sequence[str]) -> int:
             found = value(store.get(path_of(given.name))).reveal()
             # A terminal's prompt belongs on a line of its own; a pipe gets the value and no more.
             sys.stdout.write(found + ("\n" if sys.stdout.isatty() else ""))
+        case "delete":
+            gone = row(store.delete(path_of(given.name)))
+            sys.stdout.write(f"{gone.name}: deleted; its last version was {gone.version}\n")
         case _:
             document = store.get(STORE_PATH)
             output = Output(given.output)
@@ -56,10 +59,11 @@ def _parser() -> argparse.ArgumentParser:
         description="Keep the secrets of a machine without Vault: encrypted, for the processes that rules name.",
         allow_abbrev=False,
     )
-    verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|list")
+    verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|delete|list")
     summaries = {
         "set": "Keep a value, read from standard input or at a prompt: a new version.",
         "get": "Print a value.",
+        "delete": "Forget a value and its rules. No caller gets it any more.",
         "list": "Show names, versions and rules, and no value.",
     }
     for verb, summary in summaries.items():

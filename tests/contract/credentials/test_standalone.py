@@ -1,60 +1,14 @@
 """`nemutator-agent credentials` on a machine without Vault, as a whole."""
 
-import asyncio
-import contextlib
+import logging
 import os
-from collections.abc import AsyncIterator
-from pathlib import Path
 
 import pytest
-from nemutator_agent.app.credentials import run
 from nemutator_agent.credentials.machine.stored_secrets import LARGEST_BYTES
-from nemutator_agent.settings import CredentialsSettings
-from nemutator_common.data_directory_files import prepare, read_link_token, renew_link_token
+from nemutator_common import names
 
-from tests.fakes.pod_sockets import PATIENCE_S, call
-from tests.testbed.running.waiting import until
-
-STORE = "/v1/store/secrets"
-
-
-class Machine:
-    def __init__(self, folder: Path) -> None:
-        self.directory = prepare(folder)
-        renew_link_token(self.directory)
-        self.agent = folder / "agent.sock"
-        self.private = folder / "credentials.sock"
-
-    @property
-    def token(self) -> dict[str, str]:
-        return {"Authorization": f"Bearer {read_link_token(self.directory).reveal()}"}
-
-    async def set(self, name: str, value: str, *rules: str) -> tuple[int, object]:
-        given = {"value": value, "rules": list(rules)}
-        path = f"{STORE}/{name}"
-        return await call(self.private, path, method="PUT", json=given, **self.token)
-
-    @contextlib.asynccontextmanager
-    async def running(self) -> AsyncIterator["Machine"]:
-        stop = asyncio.Event()
-        settings = CredentialsSettings(data_dir=self.directory.root, node="n1")
-        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(run(settings, stop))
-            await asyncio.to_thread(
-                until,
-                lambda: self.private.exists() or running.done(),
-                "it listens",
-                within_s=PATIENCE_S,
-            )
-            try:
-                yield self
-            finally:
-                stop.set()
-
-
-@pytest.fixture
-def machine(tmp_path: Path) -> Machine:
-    return Machine(tmp_path / "data")
+from tests.contract.credentials.standalone import STORE, Machine
+from tests.fakes.pod_sockets import call
 
 
 async def test_a_secret_that_was_set_is_given_to_its_owner_also_after_a_restart(
@@ -99,13 +53,48 @@ async def test_lists_have_no_values_and_get_has_one(machine: Machine) -> None:
         assert (await call(machine.private, f"{STORE}/nope", **machine.token))[0] == 404
 
 
+async def test_a_deleted_secret_is_given_to_nobody_also_after_a_restart(machine: Machine) -> None:
+    async with machine.running():
+        await machine.set("db", "hunter2")
+        path = f"{STORE}/db"
+        status, gone = await call(machine.private, path, method="DELETE", **machine.token)
+        assert (status, gone["version"]) == (200, 1)
+        assert "hunter2" not in str(gone)
+        assert (await call(machine.agent, "/v1/secret/db"))[0] == 404
+        answer = await call(machine.private, path, method="DELETE", **machine.token)
+        assert answer[0] == 404
+    async with machine.running():
+        assert (await call(machine.agent, "/v1/secret/db"))[0] == 404
+
+
+async def test_who_changes_the_store_is_recorded(
+    machine: Machine, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    async with machine.running():
+        await machine.set("db", "hunter2")
+        await machine.set("db", "hunter3", "everybody")
+        await call(machine.private, f"{STORE}/db", method="DELETE", **machine.token)
+    records = [record.args for record in caplog.records if record.msg == "grant"]
+    assert [
+        (line[names.OPERATION], line[names.RESULT], line[names.SECRET_NAME], line[names.POD])
+        for line in records
+        if isinstance(line, dict)
+    ] == [
+        ("set", "granted", "db", f"uid {os.getuid()} nemutator secret"),
+        ("set", "denied", "db", f"uid {os.getuid()} nemutator secret"),
+        ("delete", "granted", "db", f"uid {os.getuid()} nemutator secret"),
+    ]
+
+
 async def test_without_the_link_token_the_store_is_closed(machine: Machine) -> None:
     async with machine.running():
         await machine.set("db", "hunter2")
         for headers in ({}, {"Authorization": "Bearer wrong"}, {"Authorization": "Bearer "}):
-            for method, path in (("GET", STORE), ("GET", f"{STORE}/db"), ("PUT", f"{STORE}/db")):
-                status, _ = await call(machine.private, path, method=method, **headers)
+            for method in ("GET", "PUT", "DELETE"):
+                status, _ = await call(machine.private, f"{STORE}/db", method=method, **headers)
                 assert status == 401
+            assert (await call(machine.private, STORE, **headers))[0] == 401
         machine.directory.link_token.write_text("")
         empty = {"Authorization": "Bearer "}
         assert (await call(machine.private, STORE, **empty))[0] == 401

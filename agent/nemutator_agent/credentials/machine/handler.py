@@ -58,6 +58,16 @@ class SecretStore:
             self.secrets = wanted
         return wanted[name]
 
+    async def delete(self, name: str) -> StoredSecret | None:
+        """The last version, which is gone now; None when there is no such secret."""
+        async with self._one_at_a_time:
+            wanted = dict(self.secrets)
+            deleted = wanted.pop(name, None)
+            if deleted is not None:
+                await self.disk.save(wanted)
+                self.secrets = wanted
+        return deleted
+
 
 @dataclass(eq=False, slots=True)
 class MachineHandler:

@@ -1,5 +1,7 @@
-"""What `nemutator secret` asks: sets, gets and lists the secrets of a machine without Vault."""
+"""What `nemutator secret` asks: sets, gets, deletes and lists the secrets of a machine without Vault."""
 
+import contextlib
+from collections.abc import Iterator
 from dataclasses import dataclass
 
 import msgspec
@@ -12,7 +14,7 @@ from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import accepted_peer_of
 
-from nemutator_agent.credentials.audit import Audit, AuditSubject
+from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.machine.handler import SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import (
@@ -40,6 +42,7 @@ class StoreApi:
             web.get(STORE_PATH, self._list, allow_head=False),
             web.get(f"{STORE_PATH}/{{name}}", self._get, allow_head=False),
             web.put(f"{STORE_PATH}/{{name}}", self._set),
+            web.delete(f"{STORE_PATH}/{{name}}", self._delete),
         ]
 
     async def _list(self, _: web.Request) -> web.Response:
@@ -51,18 +54,9 @@ class StoreApi:
         name = request.match_info["name"]
         stored = self.store.secrets.get(name)
         if stored is None:
-            return _refusal(
-                404, f"there is no secret {name[:100]!r}", "`nemutator secret list` names them"
-            )
+            return _unknown(name)
         self.audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
-        return _json(
-            {
-                "apiVersion": names.API_VERSION,
-                "kind": "Secret",
-                **_described(name, stored),
-                "value": stored.value.reveal(),
-            }
-        )
+        return _json({**_document(name, stored), "value": stored.value.reveal()})
 
     async def _set(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -71,19 +65,41 @@ class StoreApi:
             return _refusal(403, "the kernel does not name this caller", "call from this machine")
         try:
             wanted = msgspec.json.decode(await request.read(), type=SetRequest)
-            stored = await self.store.set(
-                name, Secret(wanted.value), rules=checked_rules(wanted.rules), owner=peer.uid
-            )
+            rules = checked_rules(wanted.rules)
+            with self._failure_recorded(request, "set"):
+                stored = await self.store.set(
+                    name, Secret(wanted.value), rules=rules, owner=peer.uid
+                )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             # Without the decoder's own words, which may quote the value.
             return _refusal(
                 400, "this is not a secret to store", 'send {"value": "…", "rules": []}'
             )
         except StoredSecretError as error:
+            self.audit.record(_caller(request), "set", "denied", secret=name, reason="declaration")
             return _refusal(400, str(error), "see `nemutator secret set --help`")
-        return _json(
-            {"apiVersion": names.API_VERSION, "kind": "Secret", **_described(name, stored)}
+        self.audit.record(_caller(request), "set", "granted", secret=name, version=stored.version)
+        return _json(_document(name, stored))
+
+    async def _delete(self, request: web.Request) -> web.Response:
+        name = request.match_info["name"]
+        with self._failure_recorded(request, "delete"):
+            deleted = await self.store.delete(name)
+        if deleted is None:
+            return _unknown(name)
+        self.audit.record(
+            _caller(request), "delete", "granted", secret=name, version=deleted.version
         )
+        return _json(_document(name, deleted))
+
+    @contextlib.contextmanager
+    def _failure_recorded(self, request: web.Request, operation: Operation) -> Iterator[None]:
+        try:
+            yield
+        except OperatorError:
+            name = request.match_info["name"]
+            self.audit.record(_caller(request), operation, "failed", secret=name, reason="disk")
+            raise
 
 
 def with_link_token(directory: DataDirectory) -> Middleware:
@@ -121,6 +137,10 @@ def _described(name: str, stored: StoredSecret) -> dict[str, object]:
     }
 
 
+def _document(name: str, stored: StoredSecret) -> dict[str, object]:
+    return {"apiVersion": names.API_VERSION, "kind": "Secret", **_described(name, stored)}
+
+
 def _caller(request: web.Request) -> AuditSubject:
     peer = accepted_peer_of(request)
     uid = peer.uid if isinstance(peer, Peer | UnknownPeer) else "?"
@@ -129,6 +149,10 @@ def _caller(request: web.Request) -> AuditSubject:
 
 def _json(document: dict[str, object]) -> web.Response:
     return web.json_response(document, headers={"Cache-Control": "no-store"})
+
+
+def _unknown(name: str) -> web.Response:
+    return _refusal(404, f"there is no secret {name[:100]!r}", "`nemutator secret list` names them")
 
 
 def _refusal(status: int, what: str, remedy: str) -> web.Response:

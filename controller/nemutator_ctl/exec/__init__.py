@@ -1,0 +1,1 @@
+"""`nemutator exec`: a command that finds secrets of this machine in its environment."""

@@ -1,0 +1,98 @@
+"""`nemutator exec --env DB_PASSWORD=db -- COMMAND…`: becomes the command, with secrets in its environment.
+
+The agent is asked on the socket that programs ask, so the rules of each secret hold for the process
+that runs this. A value is in the memory of this process and in the environment of the command, and
+nowhere else.
+"""
+
+import argparse
+import os
+import random
+import sys
+import time
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import NoReturn
+
+from nemutator_common import names
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_init.agent_socket import AgentSocket
+from nemutator_init.answers import NeverError
+from nemutator_init.declared_secrets import ask_for, fetch
+from nemutator_init.waits import wait
+
+from nemutator_ctl import arguments
+from nemutator_ctl.exec.variables import environment, not_started, split, wanted_variables
+from nemutator_ctl.terminal_text import visible
+
+
+def main(argv: Sequence[str]) -> NoReturn:
+    own, command = split(argv)
+    given = _parser().parse_args(own)
+    wanted = wanted_variables(given.env)
+    if not command:
+        raise OperatorError(
+            "no command is given",
+            remedy="write it after `--`: nemutator exec --env DB_PASSWORD=db -- COMMAND…",
+            code=ExitCode.USAGE,
+        )
+    values = _values(given, set(wanted.values()))
+    made = environment(os.environb, wanted, values)
+    try:
+        os.execvpe(command[0], list(command), made)  # noqa: S606 - it is what the person typed
+    except OSError as error:
+        raise not_started(
+            f"{visible(command[0], limit=200)}: {error.strerror}",
+            "name a program that this user may execute, by its path or one on PATH",
+        ) from None
+
+
+def _values(given: argparse.Namespace, secrets: set[str]) -> Mapping[str, bytes]:
+    where = given.socket or arguments.directory(given).root / names.POD_SOCKET
+    agent = AgentSocket(
+        where, remedy="start it with `nemutator up`, or name its socket with --socket"
+    )
+    try:
+        return fetch(
+            lambda: {secret: ask_for(secret, agent) for secret in sorted(secrets)},
+            wait_s=given.wait,
+            now=time.monotonic,
+            sleep=time.sleep,
+            roll=random.SystemRandom().random,
+            say=_say,
+        )
+    except NeverError as error:
+        what, _, remedy = str(error).partition("; remedy: ")
+        raise not_started(what, remedy or "see the log of `nemutator up`") from None
+
+
+def _say(text: str) -> None:
+    sys.stderr.write(f"nemutator exec: {text}\n")
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = arguments.parser(
+        "exec", "Run a command with secrets of this machine in its environment.", output=False
+    )
+    parser.usage = "nemutator exec [--env VARIABLE=SECRET] … [OPTIONS] -- COMMAND [ARGUMENT] …"
+    parser.add_argument(
+        "--env",
+        action="append",
+        default=[],
+        metavar="VARIABLE=SECRET",
+        help="the variable, and the secret that it gets the value of; may be given several times",
+    )
+    parser.add_argument(
+        "--socket",
+        type=Path,
+        metavar="PATH",
+        help="where the agent listens, if not in the data directory (credentials.agent_socket)",
+    )
+    parser.add_argument(
+        "--wait",
+        type=wait,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long to wait for an agent that starts: 30s",
+    )
+    return parser
