@@ -3,13 +3,12 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
-from nemutator_common.wire import Batch, StreamBatch
+from nemutator_common.wire import Batch, Envelope, StreamBatch
 from nemutator_controller.access.sessions import Session
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.database.failures import Reason, StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
-from nemutator_controller.ingest.progress import Stored, fresh_of
-from nemutator_controller.ingest.records import StoredRecords, fresh_records
+from nemutator_controller.ingest.progress import Stored, new_records, new_reports
 from nemutator_controller.usage.history import Point, Series, point_of
 
 
@@ -32,10 +31,10 @@ class MemoryReports(Failing):
         self._work()
         return self._cursors.get((node, epoch), 0)
 
-    async def store(self, batch: Batch, *, now: float) -> Stored:
+    async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
         self._work()
         before = self._cursors.get((batch.node, batch.epoch), 0)
-        stored = Stored(before, fresh_of(batch.envelopes, after=before))
+        stored = new_reports(batch, before=before)
         self._cursors[batch.node, batch.epoch] = stored.seq
         for envelope in stored.fresh:
             point = point_of(envelope)
@@ -53,19 +52,18 @@ class MemoryStreams(Failing):
         self._work()
         return self._cursors.get((stream, writer, epoch), 0)
 
-    async def store(self, stream: str, batch: StreamBatch, *, now: float) -> StoredRecords:
+    async def store(
+        self, stream: str, batch: StreamBatch, *, now: float
+    ) -> Stored[dict[str, object]]:
         self._work()
         cursor = (stream, batch.writer, batch.epoch)
         before = self._cursors.get(cursor, 0)
-        fresh = fresh_records(batch, after=before)
-        if not fresh:
-            return StoredRecords(before, before, 0)
-        for record in fresh:
-            if "wrong" in record:
-                raise RefusedBatchError("malformed", "a record is wrong")
-        self._cursors[cursor] = batch.first + len(batch.records) - 1
-        self.records.setdefault((stream, batch.writer), []).extend(fresh)
-        return StoredRecords(before, self._cursors[cursor], len(fresh))
+        stored = new_records(batch, before=before)
+        if any("wrong" in record for record in stored.fresh):
+            raise RefusedBatchError("malformed", "a record is wrong")
+        self._cursors[cursor] = stored.seq
+        self.records.setdefault((stream, batch.writer), []).extend(stored.fresh)
+        return stored
 
 
 class MemoryHistory(Failing):

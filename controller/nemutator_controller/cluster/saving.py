@@ -4,8 +4,6 @@ Not every report is saved: the history has their figures already, and writing al
 would cost the disk hundreds of times more than it is worth.
 """
 
-import asyncio
-import contextlib
 import logging
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
@@ -16,6 +14,7 @@ from nemutator_common.process import Process
 from nemutator_controller.cluster.nodes import Nodes, ReportedNode
 from nemutator_controller.cluster.ports import LatestStore
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.database.saving import save_repeatedly
 
 log = logging.getLogger(__name__)
 
@@ -26,9 +25,6 @@ minutes, and the disk writes 8 MB instead of 80."""
 
 STEP = 100
 """Nodes in one transaction: reports must not wait long behind it."""
-
-LAST_S = 0.5
-"""For the last save while stopping: losing it costs nothing that was promised."""
 
 
 @dataclass(slots=True)
@@ -47,14 +43,7 @@ class NodeSaver:
 
     async def run(self) -> None:
         """Save what changed, again and again and once more when cancelled."""
-        try:
-            while True:
-                await self.process.clock.sleep(EVERY_S)
-                await self.save()
-        finally:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LAST_S):
-                    await self.save()
+        await save_repeatedly(self.save, every_s=EVERY_S, clock=self.process.clock)
 
     async def save(self) -> None:
         """Save what changed since the last time, and forget the nodes that are long gone."""

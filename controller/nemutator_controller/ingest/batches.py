@@ -8,12 +8,14 @@ import math
 import re
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import astuple
-from typing import Literal
+from typing import Literal, TypeVar
 
 import msgspec
 from nemutator_common.wire import Batch, Report
 
 from nemutator_controller.access.callers import LONGEST_NAME, is_name
+
+T = TypeVar("T")
 
 Refusal = Literal["malformed", "bounds", "text", "number", "order", "future"]
 
@@ -50,8 +52,13 @@ _decoder = msgspec.json.Decoder(Batch)
 
 def decode(body: bytes) -> Batch:
     """The batch in *body*; fields that this version does not know are ignored."""
+    return decoded(_decoder, body)
+
+
+def decoded(decoder: msgspec.json.Decoder[T], body: bytes) -> T:
+    """*body* in the shape of *decoder*; raises `RefusedBatchError`."""
     try:
-        return _decoder.decode(body)
+        return decoder.decode(body)
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         raise RefusedBatchError("malformed", f"not a batch: {str(error)[:200]}") from error
 

@@ -5,7 +5,6 @@ from typing import Protocol
 from nemutator_common.wire import Batch, Envelope, StreamBatch
 
 from nemutator_controller.ingest.progress import Stored
-from nemutator_controller.ingest.records import StoredRecords
 
 
 class ReportStore(Protocol):
@@ -13,7 +12,7 @@ class ReportStore(Protocol):
         """The number in the `Ack` so far; 0 when there is none."""
         ...
 
-    async def store(self, batch: Batch, *, now: float) -> Stored:
+    async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
         """Keep what is new in *batch*, all of it or nothing, and return when it is on disk."""
         ...
 
@@ -33,6 +32,8 @@ class StreamStore(Protocol):
         """The number in the `Ack` so far; 0 when there is none."""
         ...
 
-    async def store(self, stream: str, batch: StreamBatch, *, now: float) -> StoredRecords:
+    async def store(
+        self, stream: str, batch: StreamBatch, *, now: float
+    ) -> Stored[dict[str, object]]:
         """Keep what is new in *batch*, all of it or nothing; RefusedBatchError when it is wrong."""
         ...

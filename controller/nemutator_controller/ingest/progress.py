@@ -2,29 +2,35 @@
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Generic, TypeVar
 
-from nemutator_common.wire import Envelope
+from nemutator_common.wire import Batch, Envelope, StreamBatch
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class Stored(Generic[T]):
     """What one batch changed."""
 
     before: int
     """The number up to which this epoch was stored already."""
-    fresh: tuple[Envelope, ...]
-    """Those that were new; now they are stored for good."""
-
-    @property
-    def seq(self) -> int:
-        return self.fresh[-1].seq if self.fresh else self.before
+    seq: int
+    """The number up to which it is stored now."""
+    fresh: Sequence[T]
+    """What was new."""
 
     @property
     def lost(self) -> int:
-        """Numbers that were never sent: the agent had to drop them."""
+        """Numbers that were never sent, because their sender had to drop them."""
         return self.seq - self.before - len(self.fresh)
 
 
-def fresh_of(envelopes: Sequence[Envelope], *, after: int) -> tuple[Envelope, ...]:
-    """Those of *envelopes* (in order) whose number is above *after*."""
-    return tuple(envelope for envelope in envelopes if envelope.seq > after)
+def new_reports(batch: Batch, *, before: int) -> Stored[Envelope]:
+    fresh = [envelope for envelope in batch.envelopes if envelope.seq > before]
+    return Stored(before, fresh[-1].seq if fresh else before, fresh)
+
+
+def new_records(batch: StreamBatch, *, before: int) -> Stored[dict[str, object]]:
+    last = batch.first + len(batch.records) - 1
+    return Stored(before, max(before, last), batch.records[max(0, before + 1 - batch.first) :])

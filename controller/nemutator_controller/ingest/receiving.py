@@ -67,9 +67,9 @@ class StreamReceiver:
             raise ForbiddenNodeError
         check_records(batch)
         stored = await self.store.store(stream, batch, now=self.process.clock.now())
-        repeated = len(batch.records) - stored.fresh
+        repeated = len(batch.records) - len(stored.fresh)
         for result, count in (
-            ("stored", stored.fresh),
+            ("stored", len(stored.fresh)),
             ("repeated", repeated),
             ("lost", stored.lost),
         ):

@@ -1,7 +1,4 @@
-"""From a stranger's bytes to a `StreamBatch` within bounds; its records are the stream's business."""
-
-from collections.abc import Sequence
-from dataclasses import dataclass
+"""From a stranger's bytes to a `StreamBatch` within bounds; each stream checks its own records."""
 
 import msgspec
 from nemutator_common.wire import StreamBatch
@@ -10,6 +7,7 @@ from nemutator_controller.access.callers import is_name
 from nemutator_controller.ingest.batches import (
     LARGEST_NUMBER,
     RefusedBatchError,
+    decoded,
     is_epoch,
 )
 
@@ -18,33 +16,13 @@ MOST_RECORDS = 1_000
 _decoder = msgspec.json.Decoder(StreamBatch)
 
 
-@dataclass(frozen=True, slots=True)
-class StoredRecords:
-    """What one batch changed."""
-
-    before: int
-    """The number up to which this epoch was stored already."""
-    seq: int
-    """And up to which it is now."""
-    fresh: int
-    """How many records were new."""
-
-    @property
-    def lost(self) -> int:
-        """Numbers that were never sent: the writer had to drop them."""
-        return self.seq - self.before - self.fresh
-
-
 def decode_records(body: bytes) -> StreamBatch:
     """The batch in *body*; fields that this version does not know are ignored."""
-    try:
-        return _decoder.decode(body)
-    except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
-        raise RefusedBatchError("malformed", f"not a batch: {str(error)[:200]}") from error
+    return decoded(_decoder, body)
 
 
 def check_records(batch: StreamBatch) -> None:
-    """Refuse *batch* unless its frame is within bounds."""
+    """Refuse *batch* unless all but its records is within bounds."""
     if not is_name(batch.writer):
         raise RefusedBatchError("text", "writer: expected letters, digits, dots and dashes")
     if not is_epoch(batch.epoch):
@@ -53,8 +31,3 @@ def check_records(batch: StreamBatch) -> None:
         raise RefusedBatchError("bounds", f"records: expected 1 to {MOST_RECORDS}")
     if not 0 < batch.first <= LARGEST_NUMBER:
         raise RefusedBatchError("order", "first: expected a number above 0")
-
-
-def fresh_records(batch: StreamBatch, *, after: int) -> Sequence[dict[str, object]]:
-    """Those of *batch* whose number is above *after*."""
-    return batch.records[max(0, after + 1 - batch.first) :]

@@ -30,7 +30,7 @@ class LearningStore:
     async def stored_up_to(self, node: str, epoch: str) -> int:
         return await self.inner.stored_up_to(node, epoch)
 
-    async def store(self, batch: Batch, *, now: float) -> Stored:
+    async def store(self, batch: Batch, *, now: float) -> Stored[Envelope]:
         stored = await self.inner.store(batch, now=now)
         self._learn(batch.node, stored.fresh)
         return stored

@@ -1,7 +1,5 @@
 """Saves the histograms, so that a restart of the brain does not begin to learn anew."""
 
-import asyncio
-import contextlib
 import logging
 from dataclasses import dataclass
 
@@ -9,6 +7,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.database.saving import save_repeatedly
 from nemutator_controller.sizing.ports import UsageStore
 from nemutator_controller.sizing.usages import FORGOTTEN_S, Usages
 
@@ -17,7 +16,6 @@ log = logging.getLogger(__name__)
 EVERY_S = 60.0
 """What a killed brain loses of what it learned."""
 
-LAST_S = 0.5
 STEP = 250
 """Rows in one transaction: reports must not wait long behind it."""
 
@@ -33,14 +31,7 @@ class UsageSaver:
 
     async def run(self) -> None:
         """Save what changed, again and again and once more when cancelled."""
-        try:
-            while True:
-                await self.process.clock.sleep(EVERY_S)
-                await self.save()
-        finally:
-            with contextlib.suppress(TimeoutError):
-                async with asyncio.timeout(LAST_S):
-                    await self.save()
+        await save_repeatedly(self.save, every_s=EVERY_S, clock=self.process.clock)
 
     async def save(self) -> None:
         """Save what changed since the last time, and forget what has not been reported for long."""

@@ -6,12 +6,13 @@ from pathlib import Path
 import pytest
 from nemutator_common.wire import StreamBatch
 from nemutator_controller.database.access import Database
-from nemutator_controller.database.schema import stream_cursors
+from nemutator_controller.database.schema import cursors, stream_cursors
 from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.ports import StreamStore
-from nemutator_controller.ingest.sql import KEPT_EPOCHS, KEPT_WRITERS_S, SqlStreams
-from sqlalchemy import Connection, func, select
+from nemutator_controller.ingest.sql import KEPT_EPOCHS, KEPT_WRITERS_S, SqlReports, SqlStreams
+from sqlalchemy import Connection, Table, func, select
 
+from tests.fakes.batches import batch as reports
 from tests.fakes.brain_stores import MemoryStreams
 from tests.fakes.databases import opened
 
@@ -45,9 +46,9 @@ def store(request: pytest.FixtureRequest, tmp_path: Path) -> Iterator[StreamStor
 async def test_what_is_stored_is_known_by_its_number(store: StreamStore) -> None:
     assert await store.stored_up_to("s", "w", "e") == 0
     stored = await store.store("s", batch(), now=NOW)
-    assert (stored.before, stored.seq, stored.fresh, stored.lost) == (0, 2, 2, 0)
+    assert (stored.before, stored.seq, len(stored.fresh), stored.lost) == (0, 2, 2, 0)
     stored = await store.store("s", batch(2, 3), now=NOW)
-    assert (stored.before, stored.seq, stored.fresh) == (2, 4, 2)
+    assert (stored.before, stored.seq, len(stored.fresh)) == (2, 4, 2)
     assert await store.stored_up_to("s", "w", "e") == 4
     assert await store.stored_up_to("t", "w", "e") == 0
     assert await store.stored_up_to("s", "v", "e") == 0
@@ -56,7 +57,7 @@ async def test_what_is_stored_is_known_by_its_number(store: StreamStore) -> None
 async def test_the_same_again_changes_nothing(store: StreamStore) -> None:
     await store.store("s", batch(1, 3), now=NOW)
     stored = await store.store("s", batch(1, 2), now=NOW)
-    assert (stored.before, stored.seq, stored.fresh) == (3, 3, 0)
+    assert (stored.before, stored.seq, len(stored.fresh)) == (3, 3, 0)
 
 
 async def test_a_wrong_record_keeps_the_whole_batch_out(store: StreamStore) -> None:
@@ -80,14 +81,21 @@ async def test_cursors_do_not_grow_for_ever(database: Database) -> None:
     store = SqlStreams(database, {"s": keep})
     for life in range(KEPT_EPOCHS + 3):
         await store.store("s", batch(epoch=f"e{life}"), now=NOW + life)
-    assert await _cursors(database) == KEPT_EPOCHS
+    assert await _count(database, stream_cursors) == KEPT_EPOCHS
     later = StreamBatch("other", "e", 1, ({},))
     await store.store("s", later, now=NOW + KEPT_WRITERS_S + 100)
-    assert await _cursors(database) == 1
+    assert await _count(database, stream_cursors) == 1
 
 
-async def _cursors(database: Database) -> int:
+async def test_cursors_of_nodes_that_are_long_gone_are_removed(database: Database) -> None:
+    store = SqlReports(database, lambda *_: None)
+    await store.store(reports((1,), node="gone"), now=NOW)
+    await store.store(reports((1,), node="new"), now=NOW + KEPT_WRITERS_S + 1)
+    assert await _count(database, cursors) == 1
+
+
+async def _count(database: Database, table: Table) -> int:
     def count(connection: Connection) -> int:
-        return connection.scalar(select(func.count()).select_from(stream_cursors)) or 0
+        return connection.scalar(select(func.count()).select_from(table)) or 0
 
     return await database.read(count)

@@ -1,15 +1,11 @@
 import msgspec
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 from nemutator_common.wire import StreamBatch
 from nemutator_controller.ingest.batches import RefusedBatchError
 from nemutator_controller.ingest.records import (
     MOST_RECORDS,
-    StoredRecords,
     check_records,
     decode_records,
-    fresh_records,
 )
 
 
@@ -51,13 +47,3 @@ def test_what_is_out_of_bounds_is_refused(given: StreamBatch, reason: str) -> No
 
 def test_the_largest_batch_is_taken() -> None:
     check_records(batch(count=MOST_RECORDS))
-
-
-@given(st.integers(1, 50), st.integers(1, 20), st.integers(0, 80))
-def test_fresh_is_what_has_a_higher_number(first: int, count: int, after: int) -> None:
-    fresh = fresh_records(batch(first, count), after=after)
-    assert [one["n"] for one in fresh] == [n for n in range(first, first + count) if n > after]
-
-
-def test_numbers_that_never_came_are_lost() -> None:
-    assert StoredRecords(before=2, seq=9, fresh=4).lost == 3

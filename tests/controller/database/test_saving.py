@@ -1,0 +1,35 @@
+import asyncio
+
+from nemutator_controller.database.saving import save_repeatedly
+
+from tests.fakes.clocks import ManualClock
+
+
+async def test_it_saves_at_each_interval_and_once_more_when_it_is_cancelled() -> None:
+    clock, saved_at = ManualClock(), list[float]()
+
+    async def save() -> None:
+        saved_at.append(clock.monotonic())
+
+    begun_at = clock.monotonic()
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(save_repeatedly(save, every_s=30, clock=clock))
+        await clock.until_sleeping()
+        for _ in range(2):
+            await clock.advance(30)
+        await clock.advance(10)
+        task.cancel()
+    assert [at - begun_at for at in saved_at] == [30, 60, 70]
+
+
+async def test_a_last_save_that_hangs_is_given_up() -> None:
+    clock = ManualClock()
+
+    async def hang() -> None:
+        await asyncio.Event().wait()
+
+    async with asyncio.TaskGroup() as group:
+        task = group.create_task(save_repeatedly(hang, every_s=30, clock=clock))
+        await clock.until_sleeping()
+        task.cancel()
+    assert task.cancelled()
