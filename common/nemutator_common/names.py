@@ -384,8 +384,8 @@ USAGE_SNAPSHOT_SECONDS = Metric(
 INSPECTIONS = Metric(
     "nemutator_inspections_total",
     "counter",
-    "executables whose runtime was asked for, by result: done, died, hung or nonsense (the worker"
-    " was replaced), stuck (a file system does not answer), queue_full",
+    "executables whose runtime was asked for, by result: done, died, hung, slow or invalid (the"
+    " worker was replaced), stuck (a file system does not answer), queue_full",
     ("result",),
 )
 UPLINK_SENT = Metric(
@@ -480,7 +480,8 @@ PROFILE_PLACES = Metric(
 SYMBOL_QUESTIONS = Metric(
     "nemutator_symbol_questions_total",
     "counter",
-    "questions to the symbol worker by result: answered, or died, hung, nonsense (it was replaced)",
+    "questions to the symbol worker by result: answered, or died, hung, slow, invalid (it was"
+    " replaced)",
     ("result",),
 )
 PROFILE_SAMPLES = Metric(

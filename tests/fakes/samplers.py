@@ -91,12 +91,9 @@ class HexSymboliser:
         self.answer: bytes | None = None
         self.notes: tuple[str, ...] = ("names are numbers",)
         self.failure: Exception | None = None
-        self.stuck = False
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         self.seen.append(raw)
-        if self.stuck:
-            await asyncio.Event().wait()
         if self.failure is not None:
             raise self.failure
         lines = (f"{';'.join(map(hex, row.user[::-1]))} {row.count}\n" for row in raw.rows)

@@ -1,7 +1,6 @@
 """Files of processes, and a symbol worker, without processes; programs are real tables."""
 
-import asyncio
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from typing import TypeVar
 
 from nemutator_agent.inspection.failures import ProcessGoneError, WorkerFailedError
@@ -61,14 +60,18 @@ class LocalWorker:
         self.failing: dict[int, WorkerFailedError] = {}
         self.asked: list[tuple[int, SymbolQuestion]] = []
         self.stops = 0
-        self.hanging: asyncio.Event | None = None
-        """While this is not set, questions wait."""
+        self.cpu_s = 0.0
+        self.costs_s = 0.0
+        """CPU time of one answer."""
+        self.answering: Callable[[], Awaitable[None]] | None = None
+        """Awaited before each answer."""
 
     async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
         found = decode_question(question)
         self.asked.append((file, found))
-        if self.hanging is not None:
-            await self.hanging.wait()
+        self.cpu_s += self.costs_s
+        if self.answering is not None:
+            await self.answering()
         if file in self.failing:
             raise self.failing[file]
         content = self._files.kernel if found.kernel else self._files.contents[file]

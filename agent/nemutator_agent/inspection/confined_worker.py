@@ -11,7 +11,9 @@ import signal
 import socket
 import subprocess
 import sys
-from collections.abc import Callable
+import time
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
 from typing import TypeVar
 
 from nemutator_agent.inspection.failures import InvalidAnswerError, WorkerFailedError
@@ -23,6 +25,29 @@ COMMAND = (sys.executable, "-I", "-m", "nemutator_agent.inspection.worker")
 """`-I`: neither the current directory nor the environment chooses what runs as root at first."""
 
 
+_RENEWED_CPU_S = 120.0
+"""A worker that has used so much is replaced before its next question: its whole life is limited."""
+
+_SHORTEST_CHECK_S = 0.01
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class AnswerLimits:
+    """What one answer may cost."""
+
+    cpu_s: float
+    """CPU time of the worker: on a machine that is slow or out of CPU, an answer comes late without
+    having cost more."""
+    wall_s: float
+    """For a worker that waits: a file system does not answer, or the node is nearly at a stop."""
+    bytes: int
+
+
+def process_cpu_s(pid: int) -> float:
+    """CPU time of a process, as clock_getcpuclockid(3) finds its clock."""
+    return time.clock_gettime((~pid << 3) | 2)
+
+
 class ConfinedWorker:
     """One process at a time, started when it is first needed and again after it failed. *responder*
     is the module of what it does."""
@@ -30,54 +55,79 @@ class ConfinedWorker:
     def __init__(
         self,
         responder: str,
+        limits: AnswerLimits,
         *,
-        answer_s: float,
-        largest_answer: int,
         command: tuple[str, ...] = COMMAND,
+        cpu_s_of: Callable[[int], float] = process_cpu_s,
     ) -> None:
         self._command = (*command, responder)
-        self._answer_s = answer_s
-        self._largest_answer = largest_answer
-        self._process: subprocess.Popen[bytes] | None = None
-        self._connection: socket.socket | None = None
+        self._limits = limits
+        self._cpu_s_of = cpu_s_of
+        self._running: tuple[subprocess.Popen[bytes], socket.socket] | None = None
+        self.cpu_s = 0.0
+        """CPU time of all answers so far."""
 
     async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
         """What *decode* makes of the answer about an open *file*; WorkerFailedError. A worker that
-        dies, hangs or answers what *decode* does not believe is ended."""
+        dies, hangs, takes too much CPU time, or answers what *decode* does not believe is ended."""
         try:
-            connection = self._connected()
-            async with asyncio.timeout(self._answer_s):
+            process, connection = self._connected()
+            async with self._limited(process.pid):
                 # The socket is empty: one question at a time, and it is smaller than a message.
                 socket.send_fds(connection, [question], [file])
                 return decode(await self._received(connection))
-        except TimeoutError:
-            self.stop()
-            raise WorkerFailedError("hung") from None
         except OSError as error:
             self.stop()
             raise WorkerFailedError("died") from error
         except InvalidAnswerError:
             self.stop()
-            raise WorkerFailedError("nonsense") from None
+            raise WorkerFailedError("invalid") from None
         except BaseException:
             # A late answer to a cancelled question would be taken for the answer to the next.
             self.stop()
             raise
 
+    @contextlib.asynccontextmanager
+    async def _limited(self, pid: int) -> AsyncIterator[None]:
+        """Raises WorkerFailedError when the answer costs more than its limits."""
+        loop = asyncio.get_running_loop()
+        begun_s = self._cpu_s_of(pid)
+        timer: asyncio.TimerHandle | None = None
+
+        def check() -> None:
+            nonlocal timer
+            left_s = begun_s + self._limits.cpu_s - self._cpu_s_of(pid)
+            if left_s > 0:
+                # It has one thread, so it cannot use CPU time faster than time passes.
+                timer = loop.call_later(max(left_s, _SHORTEST_CHECK_S), check)
+            else:
+                timer = None
+                deadline.reschedule(loop.time())
+
+        try:
+            async with asyncio.timeout(self._limits.wall_s) as deadline:
+                check()
+                yield
+        except TimeoutError:
+            raise WorkerFailedError("slow" if timer is None else "hung") from None
+        finally:
+            if timer is not None:
+                timer.cancel()
+            self.cpu_s += self._cpu_s_of(pid) - begun_s
+
     def stop(self) -> None:
         """End the process, which has nothing to finish; the next question starts another one."""
-        process, connection = self._process, self._connection
-        self._process = self._connection = None
-        if connection is not None:
-            connection.close()
-        if process is not None:
-            with contextlib.suppress(ProcessLookupError):
-                os.kill(process.pid, signal.SIGKILL)
-            process.wait()
+        if self._running is None:
+            return
+        (process, connection), self._running = self._running, None
+        connection.close()
+        with contextlib.suppress(ProcessLookupError):
+            os.kill(process.pid, signal.SIGKILL)
+        process.wait()
 
     async def _received(self, connection: socket.socket) -> bytes:
         answer = bytearray()
-        while len(answer) <= self._largest_answer:
+        while len(answer) <= self._limits.bytes:
             message = await asyncio.get_running_loop().sock_recv(connection, FULL)
             if not message:
                 raise WorkerFailedError("died")
@@ -86,13 +136,15 @@ class ConfinedWorker:
                 return bytes(answer)
         raise InvalidAnswerError("the answer does not end")
 
-    def _connected(self) -> socket.socket:
-        if self._connection is not None:
-            return self._connection
+    def _connected(self) -> tuple["subprocess.Popen[bytes]", socket.socket]:
+        if self._running is not None and self._cpu_s_of(self._running[0].pid) > _RENEWED_CPU_S:
+            self.stop()
+        if self._running is not None:
+            return self._running
         ours, theirs = socket.socketpair(socket.AF_UNIX, socket.SOCK_SEQPACKET)
         with theirs:
             try:
-                self._process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
+                process = subprocess.Popen(  # noqa: S603 - our own interpreter and module
                     (*self._command, str(theirs.fileno())),
                     stdin=subprocess.DEVNULL,
                     stdout=subprocess.DEVNULL,
@@ -104,5 +156,5 @@ class ConfinedWorker:
                 ours.close()
                 raise
         ours.setblocking(False)
-        self._connection = ours
-        return ours
+        self._running = process, ours
+        return self._running

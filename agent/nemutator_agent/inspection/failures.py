@@ -22,6 +22,6 @@ class InvalidAnswerError(ValueError):
 class WorkerFailedError(Exception):
     """The worker did not answer a question; the next one finds a new worker."""
 
-    def __init__(self, reason: Literal["died", "hung", "nonsense"]) -> None:
+    def __init__(self, reason: Literal["died", "hung", "slow", "invalid"]) -> None:
         super().__init__(reason)
         self.reason = reason

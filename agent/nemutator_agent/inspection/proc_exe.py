@@ -26,7 +26,7 @@ class ProcExecutables:
         started_ticks: Callable[[int], int | None],
         *,
         root: Path = Path("/"),
-        open_s: float = 2.0,
+        open_s: float = 20.0,
     ) -> None:
         self._started_ticks = started_ticks
         self._proc = root / "proc"

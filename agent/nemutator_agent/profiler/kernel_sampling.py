@@ -34,7 +34,7 @@ MOST_STACKS = 8192
 MOST_ROWS = 16384
 """1 MiB. A stack is in several rows: by process, by kernel stack, by words."""
 
-_CALL_S = 20.0
+_CALL_S = 60.0
 """Loading takes some 20 ms, and draining a full map 100 ms: on a node that is out of CPU, longer."""
 
 _BATCH = 512

@@ -31,7 +31,7 @@ MOST_PROCESSES = 1024
 """Processes of a target that are examined before sampling. All of the target is sampled."""
 
 _MOST_GROUPS = 4096
-_SEARCH_S = 10.0
+_SEARCH_S = 60.0
 _LONGEST_FILE = 64 << 10
 
 

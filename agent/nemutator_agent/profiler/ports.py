@@ -14,7 +14,8 @@ class Symboliser(Protocol):
     """Gives names to addresses. The processes may have ended meanwhile: it says so in the notes."""
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
-        """The profile as compressed pprof, and what people should know of it."""
+        """The profile as compressed pprof, and what people should know of it: also which names could
+        not be found in the time that it sets itself."""
         ...
 
 

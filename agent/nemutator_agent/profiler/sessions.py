@@ -53,9 +53,8 @@ class Bounds:
 
     seconds: float
     hz: int
-    texts_s: float = 5.0
+    texts_s: float = 20.0
     """Time to find out which processes are Go: a person waits for the first sample."""
-    symbols_s: float = 120.0
 
 
 @dataclass(eq=False, slots=True)
@@ -237,22 +236,14 @@ class ProfileSessions:
         except TimeoutError:
             left = len(processes) - asked
             note = (
-                f"{left} processes could not be looked at in time: if they are Go, some callers "
-                "of their leaf functions are missing"
+                f"{left} process{'es' if left > 1 else ''} could not be looked at in time: where "
+                "they are Go, some callers of leaf functions are missing"
             )
             return found, (note,)
         return found, ()
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
-        try:
-            async with asyncio.timeout(self.bounds.symbols_s):
-                pprof, notes = await self.symboliser.symbolise(raw)
-        except TimeoutError:
-            raise ProfileRefused(
-                "symbols",
-                f"the addresses had no names after {self.bounds.symbols_s:g} s",
-                remedy="ask for a shorter time or fewer processes",
-            ) from None
+        pprof, notes = await self.symboliser.symbolise(raw)
         if len(pprof) > LARGEST_PROFILE_BYTES:
             raise ProfileRefused(
                 "symbols",

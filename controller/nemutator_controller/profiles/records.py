@@ -15,8 +15,8 @@ none."""
 NOT_BEGUN_S = 900.0
 """From then on, for it to begin: others may stand before us in its queue."""
 
-NOT_ENDED_S = 180.0
-"""Beyond the time of sampling: names are looked up afterwards, on a machine that is busy."""
+NOT_ENDED_S = 420.0
+"""Beyond the time of sampling: agents look up names for up to five minutes on a slow machine."""
 
 
 @dataclass(frozen=True, slots=True)

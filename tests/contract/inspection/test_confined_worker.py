@@ -2,13 +2,17 @@
 
 import os
 import sys
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import psutil
 import pytest
 from nemutator_agent.app.workers import examination_worker, symbol_worker
-from nemutator_agent.inspection.confined_worker import ConfinedWorker
+from nemutator_agent.inspection.confined_worker import (
+    AnswerLimits,
+    ConfinedWorker,
+    process_cpu_s,
+)
 from nemutator_agent.inspection.detected_runtime import (
     LONGEST_ANSWER,
     UNKNOWN,
@@ -25,10 +29,15 @@ from tests.fakes.go_programs import TEXT, Function, GoProgram
 
 GO = Forge(contents=[(b".go.buildinfo", inline_info(b"go1.26.8"))]).build()
 
-HANGS = "import sys, time; time.sleep(60)"
+HANGS = "import signal; signal.pause()"
+BURNS = "while True: pass"
 DIES = "import sys"
 _CONNECT = "import socket, sys; s = socket.socket(fileno=int(sys.argv[2])); s.recv(70000);"
-TALKS_NONSENSE = _CONNECT + " s.send(b'[7, 7]'); s.recv(1)"
+WRONG = _CONNECT + " s.send(b'[7, 7]'); s.recv(1)"
+WAITS_FOR_ITS_FILE = (
+    "import os, socket, sys; s = socket.socket(fileno=int(sys.argv[2]));\n"
+    "while files := socket.recv_fds(s, 70000, 1)[1]: os.read(files[0], 1); s.send(b'[null, null]')"
+)
 NEVER_ENDS = _CONNECT + " [s.send(bytes(65536)) for _ in range(1 << 20)]"
 
 
@@ -49,6 +58,21 @@ def symbols() -> Iterator[ConfinedWorker]:
 def children() -> set[int]:
     """Of this process, dead ones too: a worker that was ended must have been waited for."""
     return {child.pid for child in psutil.Process().children()}
+
+
+def false_worker(
+    program: str,
+    *,
+    cpu_s: float,
+    wall_s: float,
+    cpu_s_of: Callable[[int], float] = process_cpu_s,
+) -> ConfinedWorker:
+    return ConfinedWorker(
+        "any.module",
+        AnswerLimits(cpu_s=cpu_s, wall_s=wall_s, bytes=LONGEST_ANSWER),
+        command=(sys.executable, "-I", "-c", program),
+        cpu_s_of=cpu_s_of,
+    )
 
 
 def is_confined(pid: int) -> None:
@@ -123,15 +147,18 @@ async def test_the_kernels_list_is_read(symbols: ConfinedWorker, tmp_path: Path)
 @pytest.mark.slow
 @pytest.mark.parametrize(
     ("program", "reason"),
-    [(HANGS, "hung"), (DIES, "died"), (TALKS_NONSENSE, "nonsense"), (NEVER_ENDS, "nonsense")],
+    [
+        (HANGS, "hung"),
+        (BURNS, "slow"),
+        (DIES, "died"),
+        (WRONG, "invalid"),
+        (NEVER_ENDS, "invalid"),
+    ],
 )
 async def test_a_worker_that_fails_is_replaced(program: str, reason: str, tmp_path: Path) -> None:
     before = children()
-    worker = ConfinedWorker(
-        "any.module",
-        answer_s=0.2 if reason == "hung" else 30,
-        largest_answer=LONGEST_ANSWER,
-        command=(sys.executable, "-I", "-c", program),
+    worker = false_worker(
+        program, cpu_s=0.2 if reason == "slow" else 30, wall_s=0.2 if reason == "hung" else 60
     )
     with (tmp_path / "file").open("w+b") as file:
         for _ in range(2):
@@ -139,3 +166,42 @@ async def test_a_worker_that_fails_is_replaced(program: str, reason: str, tmp_pa
                 await worker.ask(b"?", file.fileno(), decode)
             assert failure.value.reason == reason
             assert children() == before
+    assert reason != "slow" or worker.cpu_s >= 0.4
+
+
+@pytest.mark.slow
+async def test_an_answer_that_comes_late_without_having_cost_cpu_time_is_taken() -> None:
+    checks = 0
+    reading, writing = os.pipe()
+
+    def cpu_s_of(_: int) -> float:
+        nonlocal checks
+        checks += 1
+        if checks == 10:
+            os.write(writing, b"now")
+        return 0.0
+
+    worker = false_worker(WAITS_FOR_ITS_FILE, cpu_s=0.001, wall_s=60, cpu_s_of=cpu_s_of)
+    try:
+        assert await worker.ask(b"?", reading, decode) == UNKNOWN
+    finally:
+        worker.stop()
+        os.close(reading)
+        os.close(writing)
+    assert checks > 10
+
+
+@pytest.mark.slow
+async def test_a_worker_is_replaced_between_two_questions_before_its_life_is_over(
+    tmp_path: Path,
+) -> None:
+    used_s = {"all": 0.0}
+    before = children()
+    worker = false_worker(WAITS_FOR_ITS_FILE, cpu_s=30, wall_s=60, cpu_s_of=lambda _: used_s["all"])
+    pids: list[int] = []
+    with (tmp_path / "file").open("w+b") as file:
+        for used_s["all"] in (0.0, 119.0, 121.0):
+            assert await worker.ask(b"?", file.fileno(), decode) == UNKNOWN
+            pids.append(*(children() - before))
+    assert pids[0] == pids[1] != pids[2]
+    worker.stop()

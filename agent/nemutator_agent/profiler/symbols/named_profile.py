@@ -5,6 +5,7 @@ caller's address is then one of the words at the stack pointer; which one, Go's 
 """
 
 import functools
+from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
@@ -24,6 +25,11 @@ class AddressNames:
     depths: dict[tuple[Task, int], int] = field(default_factory=dict)
     """Bytes between the stack pointer and the return address, by process and innermost address."""
     kernel: dict[int, Frame] = field(default_factory=dict)
+
+    def kinds(self) -> "Counter[str]":
+        """How many addresses turned out to be what: by the kind of their innermost frame."""
+        user = (frames[0] for frames in self.user.values() if frames)
+        return Counter(frame.kind for frame in (*user, *self.kernel.values()))
 
 
 UNKNOWN = Frame("[unknown]")

@@ -20,7 +20,11 @@ _OF_A_FILE = {
         " CAP_CHECKPOINT_RESTORE"
     ),
     "stuck": "{file} lies on a file system that does not answer: it has no names",
-    "late": "{file} has more than could be looked up in its time: the rest has no names",
+    "late": (
+        "symbols of {file} were not read in time, some functions have no names: profile again, what"
+        " was read is kept"
+    ),
+    "too_many": "{file} has more places than are looked up: the rest has no names",
     "failed": "reading {file} failed: it has no names",
 }
 

@@ -27,7 +27,7 @@ _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 class ProcMaps:
     """Opens in a thread of its own, with a deadline."""
 
-    def __init__(self, *, root: Path = Path("/"), open_s: float = 2.0) -> None:
+    def __init__(self, *, root: Path = Path("/"), open_s: float = 20.0) -> None:
         self._proc = root / "proc"
         self._lists: OpeningThread[Mappings] = OpeningThread(
             deadline_s=open_s, close=lambda mappings: None

@@ -1,15 +1,16 @@
 """Names for the addresses of a whole profile: which file each lies in, and what the worker says of it.
 
-What was learnt of a file is kept by what that file was when it was open, so that the next profile of
-the same program asks little. A file that makes the worker fail is asked nothing more in this one.
+What was learnt of a file is cached by what that file was when it was open, so that the next profile
+of the same program asks little. Files that were seen most are read first, and a file that makes the
+worker fail is left alone in this profile.
 """
 
 import asyncio
 import functools
 import logging
-from collections import Counter, OrderedDict
+from collections import OrderedDict
 from collections.abc import Iterable
-from dataclasses import KW_ONLY, dataclass, field, replace
+from dataclasses import dataclass, field, replace
 from typing import Protocol, TypeVar
 
 from nemutator_common import names
@@ -25,7 +26,7 @@ from nemutator_agent.inspection.failures import (
     WorkerFailedError,
 )
 from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
+from nemutator_agent.profiler.raw import RawProfile
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.messages import (
     MOST_ADDRESSES,
@@ -35,13 +36,15 @@ from nemutator_agent.profiler.symbols.messages import (
     decode_answer,
     encode_question,
 )
-from nemutator_agent.profiler.symbols.named_profile import (
-    AddressNames,
-    assembled,
-    callers,
-    looked_up,
-)
+from nemutator_agent.profiler.symbols.named_profile import AddressNames, assembled, looked_up
 from nemutator_agent.profiler.symbols.notes import sentences
+from nemutator_agent.profiler.symbols.wanted import (
+    MappedAddresses,
+    TaskAddresses,
+    by_mapping,
+    by_task,
+    most_seen_first,
+)
 
 Key = TypeVar("Key")
 Value = TypeVar("Value")
@@ -53,10 +56,13 @@ MOST_CACHED = 8192
 MOST_FILES = 512
 MOST_PLACES = 100_000
 """The limit of one profile: further places get no names. Busy profiles have some thousands."""
-LONGEST_S = 60.0
-"""Time for the names of one profile. A real one takes a second; forged files each take a little."""
+MOST_CPU_S = 120.0
+"""CPU time of the worker for one profile. A true one takes half a second, and half a minute on an
+emulated machine; forged files each take a little."""
+LONGEST_S = 180.0
+"""No question is asked any later. The brain waits for longer."""
 MOST_FAILURES = 3
-"""Failures of the worker in one profile. Each may take as long as its deadline."""
+"""Failures of the worker in one profile."""
 
 GONE = Frame("[gone]")
 HIDDEN = Frame("[hidden]")
@@ -79,6 +85,13 @@ class MappedFiles(Protocol):
     async def open_kernel(self) -> OpenFile: ...
 
     def close(self, file: OpenFile) -> None: ...
+
+
+class SymbolWorker(Worker, Protocol):
+    @property
+    def cpu_s(self) -> float:
+        """CPU time of all answers so far."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,10 +131,8 @@ class WorkerSymboliser:
     """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
 
     files: MappedFiles
-    worker: Worker
+    worker: SymbolWorker
     process: Process
-    _: KW_ONLY
-    longest_s: float = LONGEST_S
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _cache: OrderedDict[tuple[FileId, int], _Place] = field(default_factory=OrderedDict, init=False)
     _known: OrderedDict[FileId, _File] = field(default_factory=OrderedDict, init=False)
@@ -146,21 +157,25 @@ class WorkerSymboliser:
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         async with self._turn:
-            session = _Session(raw)
+            session = _Session(
+                self.process.clock.monotonic() + LONGEST_S, self.worker.cpu_s + MOST_CPU_S
+            )
             try:
-                async with asyncio.timeout(self.longest_s):
-                    # The kernel first: it answers truthfully and soon.
-                    await self._kernel(session)
-                    for task in sorted(session.tasks):
-                        await self._process(session, task)
-            except TimeoutError:
-                session.notes.setdefault("this profile", set()).add("late")
+                # The kernel first: it answers truthfully and soon.
+                await self._kernel(session, raw)
+                parts: list[MappedAddresses] = []
+                for wanted in by_task(raw.rows):
+                    parts += await self._mapped(session, wanted)
+                for part in most_seen_first(parts):
+                    await self._name(session, part)
             finally:
                 # It would hold its memory until the next profile, which may never come.
                 self.worker.stop()
-        for kind, count in session.kinds().items():
+        kinds = session.names.kinds()
+        for kind, count in kinds.items():
             self.process.meter.count(names.PROFILE_PLACES, count, kind=kind)
-        notes = sentences(session.notes, gone=session.gone, unnamed=session.unnamed())
+        unnamed = (kinds["unknown"], kinds.total())
+        notes = sentences(session.notes, gone=session.gone, unnamed=unnamed)
         return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
 
     def stop(self) -> None:
@@ -168,115 +183,112 @@ class WorkerSymboliser:
         self.worker.stop()
 
     # --- a process -------------------------------------------------------------------------------
-    async def _process(self, session: "_Session", task: Task) -> None:
-        wanted, leaves = session.wanted(task)
+    async def _mapped(self, session: "_Session", wanted: TaskAddresses) -> list[MappedAddresses]:
+        """Where the addresses of a process lie, each with a name for want of a better one."""
+        task, user = wanted.task, session.names.user
+        by_count = sorted(wanted.seen, key=lambda pc: -wanted.seen[pc])
+        some = by_count[: MOST_PLACES - len(user)]
+        if len(some) < len(wanted.seen):
+            session.note("this profile", "too_many")
         try:
-            mappings = await self._mappings(task)
-        except (ProcessGoneError, HiddenFileError, FileSystemStuckError) as failure:
-            frame = GONE if isinstance(failure, ProcessGoneError) else HIDDEN
-            if frame is GONE:
-                session.gone += 1
-            else:
-                session.notes.setdefault("the memory of a process", set()).add("closed")
-            session.names.user |= {(task, pc): (frame,) for pc in wanted}
+            mappings = await self.files.mappings(task[0])
+            if not mappings.are_of(task[1]):
+                raise ProcessGoneError
+        except ProcessGoneError:
+            session.gone += 1
+            user |= {(task, pc): (GONE,) for pc in some}
+            return []
+        except (HiddenFileError, FileSystemStuckError):
+            session.note("the memory of a process", "closed")
+            user |= {(task, pc): (HIDDEN,) for pc in some}
+            return []
+        parts = by_mapping(wanted, some, mappings)
+        for part in parts:
+            named = part.mapping.named
+            frame = VDSO if named == VDSO.function else Frame(f"[unknown in {named}]")
+            user |= {(task, pc): (frame,) for pc in part.places}
+        return [part for part in parts if part.mapping.inode]
+
+    async def _name(self, session: "_Session", part: MappedAddresses) -> None:
+        if self._is_over(session):
+            session.note(part.mapping.named, "late")
             return
-        by_mapping: dict[Mapping, list[int]] = {}
-        for pc in wanted:
-            mapping = mappings.at(pc)
-            if mapping is not None:
-                by_mapping.setdefault(mapping, []).append(pc)
-        for mapping, pcs in by_mapping.items():
-            await self._mapping(session, task, mapping, pcs, leaves)
-
-    async def _mappings(self, task: Task) -> Mappings:
-        pid, image = task
-        mappings = await self.files.mappings(pid)
-        if not mappings.are_of(image):
-            raise ProcessGoneError
-        return mappings
-
-    async def _mapping(
-        self, session: "_Session", task: Task, mapping: Mapping, pcs: list[int], leaves: set[int]
-    ) -> None:
-        nameless = Frame(f"[unknown in {mapping.named}]")
-        places = {pc: pc - mapping.start + mapping.offset for pc in pcs}
-        known: dict[int, _Place] = {}
-        if mapping.inode:
-            deep = {places[pc] for pc in pcs if pc in leaves}
-            known = await self._places(
-                session, task[0], mapping, sorted(set(places.values())), deep
-            )
-        elif mapping.named == VDSO.function:
-            nameless = VDSO
-        for pc, place in places.items():
-            found = known.get(place)
-            frames = found.frames if found is not None else None
-            session.names.user[task, pc] = (nameless,) if frames is None else frames
-            if found is not None and found.depth is not None and pc in leaves:
-                session.names.depths[task, pc] = found.depth
-
-    async def _places(
-        self,
-        session: "_Session",
-        pid: int,
-        mapping: Mapping,
-        places: list[int],
-        deep: set[int],
-    ) -> dict[int, _Place]:
         try:
-            file = await self.files.open(pid, mapping)
-        except (ProcessGoneError, HiddenFileError, FileSystemStuckError) as failure:
-            if not isinstance(failure, ProcessGoneError):
-                why = "stuck" if isinstance(failure, FileSystemStuckError) else "closed"
-                session.notes.setdefault(mapping.named, set()).add(why)
-            return {}
+            file = await self.files.open(part.task[0], part.mapping)
+        except ProcessGoneError:
+            return
+        except (HiddenFileError, FileSystemStuckError) as failure:
+            stuck = isinstance(failure, FileSystemStuckError)
+            session.note(part.mapping.named, "stuck" if stuck else "closed")
+            return
         try:
-            return await self._asked(session, file, mapping, places, deep)
+            known = await self._ask_about(session, file, part)
         finally:
             self.files.close(file)
+        about = self._known.get(file.id, _File())
+        for note in about.notes:
+            session.note(part.mapping.named, note)
+        binary = about.mapped(part.mapping)
+        placed = {
+            place: _placed(found.frames, place, binary)
+            for place, found in known.items()
+            if found.frames is not None
+        }
+        for pc, place in part.places.items():
+            if place in placed:
+                session.names.user[part.task, pc] = placed[place]
+            depth = known[place].depth if place in known else None
+            if depth is not None and pc in part.leaves:
+                session.names.depths[part.task, pc] = depth
 
-    async def _asked(
-        self,
-        session: "_Session",
-        file: OpenFile,
-        mapping: Mapping,
-        places: list[int],
-        deep: set[int],
+    async def _ask_about(
+        self, session: "_Session", file: OpenFile, part: MappedAddresses
     ) -> dict[int, _Place]:
+        deep = {part.places[pc] for pc in part.leaves}
         known: dict[int, _Place] = {}
-        for place in places:
-            kept = self._cache.get((file.id, place))
-            if kept is not None and (kept.depth is not None or place not in deep):
+        missing = []
+        for place in sorted(set(part.places.values())):
+            cached = self._cache.get((file.id, place))
+            if cached is not None and (cached.depth is not None or place not in deep):
                 self._cache.move_to_end((file.id, place))
-                known[place] = kept
-        missing = [place for place in places if place not in known]
+                known[place] = cached
+            else:
+                missing.append(place)
         for start in range(0, len(missing), MOST_ADDRESSES):
-            if file.id in session.failed or session.failures >= MOST_FAILURES:
+            if file.id in session.failed:
+                break
+            if self._is_over(session):
+                session.note(part.mapping.named, "late")
                 break
             some = missing[start : start + MOST_ADDRESSES]
             question = SymbolQuestion(False, tuple(some), tuple(one for one in some if one in deep))
             try:
                 answer = await self._answer(question, file)
-            except WorkerFailedError:
-                session.failures += 1
+            except WorkerFailedError as failure:
                 session.failed.add(file.id)
-                session.notes.setdefault(mapping.named, set()).add("failed")
+                session.failures += 1
+                session.note(part.mapping.named, _note_of(failure))
                 break
-            self._learn(file.id, question, answer, known)
-        about = self._known.get(file.id, _File())
-        if about.notes:
-            session.notes.setdefault(mapping.named, set()).update(about.notes)
-        binary = about.mapped(mapping)
-        return {place: _in(binary, place, found) for place, found in known.items()}
+            known |= self._learn(file.id, question, answer)
+        return known
+
+    def _is_over(self, session: "_Session") -> bool:
+        return (
+            session.failures >= MOST_FAILURES
+            or self.worker.cpu_s >= session.most_cpu_s
+            or self.process.clock.monotonic() >= session.ends_at
+        )
 
     def _learn(
-        self, file: FileId, question: SymbolQuestion, answer: SymbolAnswer, known: dict[int, _Place]
-    ) -> None:
+        self, file: FileId, question: SymbolQuestion, answer: SymbolAnswer
+    ) -> dict[int, _Place]:
         depths = dict(zip(question.depths, answer.depths, strict=True))
+        learnt = {}
         for place, stack in zip(question.places, answer.places, strict=True):
             frames = None if stack is None else tuple(answer.frames[one] for one in stack)
-            known[place] = _Place(frames, depths.get(place))
-            _cache_put(self._cache, (file, place), known[place], MOST_CACHED)
+            learnt[place] = _Place(frames, depths.get(place))
+            _cache_put(self._cache, (file, place), learnt[place], MOST_CACHED)
+        return learnt
 
     async def _text(self, pid: int, mapping: Mapping) -> tuple[int, int] | None:
         file = await self.files.open(pid, mapping)
@@ -301,81 +313,59 @@ class WorkerSymboliser:
         return answer
 
     # --- the kernel ------------------------------------------------------------------------------
-    async def _kernel(self, session: "_Session") -> None:
-        wanted = sorted({pc for row in session.raw.rows for pc in looked_up(row.kernel)})
+    async def _kernel(self, session: "_Session", raw: RawProfile) -> None:
+        wanted = sorted({pc for row in raw.rows for pc in looked_up(row.kernel)})
         if not wanted:
             return
         try:
             file = await self.files.open_kernel()
         except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
-            session.notes.setdefault("the kernel", set()).add("hidden")
+            session.note("the kernel", "hidden")
             return
         try:
             for start in range(0, len(wanted), MOST_ADDRESSES):
+                if self._is_over(session):
+                    session.note("the kernel", "late")
+                    break
                 question = SymbolQuestion(True, tuple(wanted[start : start + MOST_ADDRESSES]))
                 answer = await self._answer(question, file)
                 for pc, stack in zip(question.places, answer.places, strict=True):
                     if stack:
                         session.names.kernel[pc] = answer.frames[stack[0]]
-                session.notes.setdefault("the kernel", set()).update(answer.notes)
-        except WorkerFailedError:
-            session.notes.setdefault("the kernel", set()).add("failed")
+                for note in answer.notes:
+                    session.note("the kernel", note)
+        except WorkerFailedError as failure:
+            session.failures += 1
+            session.note("the kernel", _note_of(failure))
         finally:
             self.files.close(file)
 
 
+@dataclass(slots=True)
 class _Session:
     """What is gathered for one profile."""
 
-    def __init__(self, raw: RawProfile) -> None:
-        self.raw = raw
-        self.tasks: dict[Task, list[RawRow]] = {}
-        for row in raw.rows:
-            if row.user:
-                self.tasks.setdefault(row.task, []).append(row)
-        self.names = AddressNames()
-        self.notes: dict[str, set[str]] = {}
-        """By the name of a file."""
-        self.failed: set[FileId] = set()
-        self.failures = 0
-        self.gone = 0
-        """Processes."""
+    ends_at: float
+    most_cpu_s: float
+    names: AddressNames = field(default_factory=AddressNames)
+    notes: dict[str, set[str]] = field(default_factory=dict)
+    """By the name of a file."""
+    failed: set[FileId] = field(default_factory=set)
+    failures: int = 0
+    gone: int = 0
+    """Processes."""
 
-    def wanted(self, task: Task) -> tuple[list[int], set[int]]:
-        """Addresses of a process, and those of them whose depth decides about a caller."""
-        pcs: dict[int, None] = {}
-        leaves = set()
-        for row in self.tasks[task]:
-            pcs |= dict.fromkeys(looked_up(row.user))
-            words = callers(row)
-            if words:
-                leaves.add(row.user[0])
-                pcs |= dict.fromkeys(word - 1 for word in words)
-        some = list(pcs)[: MOST_PLACES - len(self.names.user)]
-        if len(some) < len(pcs):
-            self.notes.setdefault("this profile", set()).add("late")
-        return some, leaves
-
-    def kinds(self) -> "Counter[str]":
-        return Counter(frame.kind for frame in self._leaves())
-
-    def unnamed(self) -> tuple[int, int]:
-        """Places without a name, and all places."""
-        kinds = self.kinds()
-        return kinds["unknown"], kinds.total()
-
-    def _leaves(self) -> Iterable[Frame]:
-        for frames in self.names.user.values():
-            yield from frames[:1]
-        yield from self.names.kernel.values()
+    def note(self, file: str, note: str) -> None:
+        self.notes.setdefault(file, set()).add(note)
 
 
-def _in(binary: Binary, place: int, found: _Place) -> _Place:
-    if found.frames is None:
-        return found
+def _note_of(failure: WorkerFailedError) -> str:
+    return "late" if failure.reason in ("hung", "slow") else "failed"
+
+
+def _placed(frames: Iterable[Frame], place: int, binary: Binary) -> tuple[Frame, ...]:
     address = place - binary.offset + binary.start
-    frames = (replace(one, address=address, binary=binary) for one in found.frames)
-    return _Place(tuple(frames), found.depth)
+    return tuple(replace(one, address=address, binary=binary) for one in frames)
 
 
 def _cache_put(cache: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:

@@ -1,4 +1,4 @@
-import asyncio
+from typing import Literal
 
 import pytest
 from nemutator_agent.inspection.failures import (
@@ -10,12 +10,18 @@ from nemutator_agent.inspection.failures import (
 from nemutator_agent.profiler.raw import RawProfile, RawRow
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES
-from nemutator_agent.profiler.symbols.symbolising import MOST_FAILURES, WorkerSymboliser
+from nemutator_agent.profiler.symbols.symbolising import (
+    LONGEST_S,
+    MOST_CPU_S,
+    MOST_FAILURES,
+    WorkerSymboliser,
+)
 from nemutator_common import names
 from nemutator_common.profiles import folded, pprof
 from nemutator_common.profiles.model import Binary
 
 from tests.agent.profiler.symbols.test_kallsyms import BASE, LINES
+from tests.fakes.clocks import ManualClock
 from tests.fakes.go_programs import ADDRESS, TEXT, Function, GoProgram
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
@@ -35,9 +41,18 @@ class World:
         self.files.kernel = LINES
         self.worker = LocalWorker(self.files)
         self.meter = MemoryMeter()
+        self.clock = ManualClock()
         self.symbolising = WorkerSymboliser(
-            self.files, self.worker, process=fake_process(meter=self.meter)
+            self.files, self.worker, fake_process(meter=self.meter, clock=self.clock)
         )
+
+    def add(self, inode: int, content: bytes) -> int:
+        """A process whose program this is; its number."""
+        pid = 100 + inode
+        self.files.contents[inode] = content
+        place = Mapping(BIAS + TEXT, BIAS + 0x2000, TEXT, inode, f"/srv/{inode}")
+        self.files.processes[pid] = [place]
+        return pid
 
     async def folded(self, *rows: RawRow) -> tuple[list[str], tuple[str, ...]]:
         content, notes = await self.symbolising.symbolise(profile(*rows))
@@ -60,8 +75,9 @@ def row(
     words: tuple[int, int] = (0, 0),
     kernel: tuple[int, ...] = (),
     image: int = 0,
+    count: int = 1,
 ) -> RawRow:
-    return RawRow(pid, user, kernel, words, 1, image)
+    return RawRow(pid, user, kernel, words, count, image)
 
 
 def app(place: int) -> int:
@@ -170,27 +186,84 @@ async def test_many_places_are_many_questions(world: World) -> None:
 
 
 async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> None:
-    world.worker.failing[7] = WorkerFailedError("hung")
-    rows = [row(app(1))]
+    world.worker.failing[7] = WorkerFailedError("died")
+    rows = [row(app(1), count=50), row(app(1), app(0x41))]
     for inode in range(10, 20):
-        pid = 100 + inode
-        world.files.contents[inode] = b""
-        world.files.processes[pid] = [Mapping(0x1000, 0x2000, 0, inode, f"/{inode}")]
+        rows.append(row(app(1), pid=world.add(inode, b"")))
         world.worker.failing[inode] = WorkerFailedError("died")
-        rows.append(row(0x1000, pid=pid))
     lines, notes = await world.folded(*rows)
+    assert [inode for inode, _ in world.worker.asked] == [7, 10, 11]
     assert len(world.worker.asked) == MOST_FAILURES
     assert all(line.startswith("[unknown_in_") for line in lines)
-    assert any("app failed" in note for note in notes)
+    assert "reading app failed: it has no names" in notes
+    assert any(note.startswith("symbols of 12 were not read in time") for note in notes)
+    assert world.meter.total(names.SYMBOL_QUESTIONS, result="died") == MOST_FAILURES
 
 
-async def test_a_profile_whose_names_take_too_long_is_finished_without_them(world: World) -> None:
-    world.worker.hanging = asyncio.Event()
-    symbolising = WorkerSymboliser(world.files, world.worker, fake_process(), longest_s=0.02)
-    content, notes = await symbolising.symbolise(profile(row(app(1))))
-    assert folded.render(pprof.decode(content)) == "[unknown] 1\n"
-    assert any("in its time" in note for note in notes)
-    assert world.files.open_files == 0
+@pytest.mark.parametrize("reason", ["slow", "hung"])
+async def test_a_file_that_takes_too_long_costs_only_its_own_names(
+    world: World, reason: Literal["slow", "hung"]
+) -> None:
+    world.worker.failing[7] = WorkerFailedError(reason)
+    other = world.add(8, GoProgram().build())
+    lines, notes = await world.folded(row(app(1), count=2), row(app(1), pid=other))
+    assert lines == ["[unknown_in_app] 2", "main.main 1"]
+    assert notes[0].startswith("symbols of app were not read in time, some functions")
+    assert notes[1:] == ("1 of 2 places have no name",)
+    assert world.meter.total(names.SYMBOL_QUESTIONS, result=reason) == 1
+
+
+async def test_what_was_seen_most_is_named_first_and_no_name_that_was_found_is_lost(
+    world: World,
+) -> None:
+    # The file that is seen most has its samples in two processes, none of which has the most.
+    seldom, twin = world.add(9, GoProgram().build()), 300
+    world.files.processes[twin] = world.files.processes[1]
+    rows = (
+        row(app(1), pid=seldom, count=4),
+        row(app(1), count=3),
+        row(app(1), pid=twin, count=3),
+        row(app(1), pid=world.add(8, GoProgram().build()), count=5, kernel=(BASE + 0x110,)),
+    )
+    world.worker.costs_s = MOST_CPU_S / 3
+    lines, notes = await world.folded(*rows)
+    assert [inode for inode, _ in world.worker.asked] == [0, 7, 8]
+    assert lines == ["[unknown_in_9] 4", "main.main 6", "main.main;first_[k] 5"]
+    late, count = notes
+    assert late.startswith("symbols of 9 were not read in time, some functions have no names: ")
+    assert count == "1 of 5 places have no name"
+    world.worker.asked.clear()
+    lines, notes = await world.folded(*rows)
+    assert [inode for inode, _ in world.worker.asked] == [0, 9]
+    assert notes == ()
+
+
+async def test_no_question_is_asked_when_time_is_up(world: World) -> None:
+    async def take_long() -> None:
+        await world.clock.advance(LONGEST_S)
+
+    world.worker.answering = take_long
+    rows = (row(app(1), count=2, kernel=()), row(app(1), pid=world.add(8, GoProgram().build())))
+    lines, notes = await world.folded(*rows)
+    assert lines == ["[unknown_in_8] 1", "main.main 2"]
+    assert notes[0].startswith("symbols of 8 were not read in time")
+    assert len(world.worker.asked) == 1
+
+
+async def test_the_rest_of_a_large_file_and_of_the_kernel_can_be_late_too(world: World) -> None:
+    size = MOST_ADDRESSES + 1
+    program = GoProgram(functions=(Function("main.long", size, lines=[(1, size)]),))
+    world.files.contents[7] = program.build()
+    world.worker.costs_s = MOST_CPU_S
+    lines, notes = await world.folded(*(row(app(place)) for place in range(size)))
+    assert lines == ["[unknown_in_app] 1", f"main.long {MOST_ADDRESSES}"]
+    assert notes[1].startswith("symbols of app were not read in time")
+    world.worker.asked.clear()
+    kernel = [row(kernel=(BASE + 0x110 + place,)) for place in range(size)]
+    lines, notes = await world.folded(*kernel, row(app(1)))
+    assert notes[0].startswith("symbols of app were not read in time")
+    assert notes[1].startswith("symbols of the kernel were not read in time")
+    assert len(world.worker.asked) == 1
 
 
 async def test_a_kernel_that_hides_is_said(world: World) -> None:

@@ -1,0 +1,75 @@
+"""Which addresses of a profile need names: by process, by file, and what was seen most comes first."""
+
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+from nemutator_agent.profiler.raw import RawRow, Task
+from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
+from nemutator_agent.profiler.symbols.named_profile import callers, looked_up
+
+
+class TaskAddresses(NamedTuple):
+    """Addresses of one process that are looked up."""
+
+    task: Task
+    seen: dict[int, int]
+    """How many samples each is in; none of what may turn out to be a caller."""
+    leaves: set[int]
+    """Those of them whose depth decides about a caller."""
+
+
+@dataclass(slots=True)
+class MappedAddresses:
+    """Addresses of one process that lie in one mapping."""
+
+    task: Task
+    mapping: Mapping
+    places: dict[int, int] = field(default_factory=dict)
+    """Offsets in the file, by address."""
+    leaves: set[int] = field(default_factory=set)
+    seen: int = 0
+
+
+def by_task(rows: Iterable[RawRow]) -> Iterator[TaskAddresses]:
+    """Addresses by process, the process with the most samples first."""
+    samples: Counter[Task] = Counter()
+    found: dict[Task, TaskAddresses] = {}
+    for row in rows:
+        if not row.user:
+            continue
+        samples[row.task] += row.count
+        wanted = found.setdefault(row.task, TaskAddresses(row.task, {}, set()))
+        for pc in looked_up(row.user):
+            wanted.seen[pc] = wanted.seen.get(pc, 0) + row.count
+        if words := callers(row):
+            wanted.leaves.add(row.user[0])
+            for word in words:
+                wanted.seen.setdefault(word - 1, 0)
+    return (found[task] for task, _ in samples.most_common())
+
+
+def by_mapping(
+    wanted: TaskAddresses, addresses: Iterable[int], mappings: Mappings
+) -> list[MappedAddresses]:
+    """Those of the *addresses* that lie in any mapping, with a file or without."""
+    parts: dict[Mapping, MappedAddresses] = {}
+    for pc in addresses:
+        mapping = mappings.at(pc)
+        if mapping is not None:
+            part = parts.setdefault(mapping, MappedAddresses(wanted.task, mapping))
+            part.places[pc] = pc - mapping.start + mapping.offset
+            part.seen += wanted.seen[pc]
+            if pc in wanted.leaves:
+                part.leaves.add(pc)
+    return list(parts.values())
+
+
+def most_seen_first(parts: Iterable[MappedAddresses]) -> list[MappedAddresses]:
+    """Those of the file first that was seen most in all processes together."""
+    parts = list(parts)
+    seen: Counter[tuple[int, str]] = Counter()
+    for part in parts:
+        seen[part.mapping.inode, part.mapping.path] += part.seen
+    return sorted(parts, key=lambda part: -seen[part.mapping.inode, part.mapping.path])
