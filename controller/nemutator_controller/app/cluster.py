@@ -1,4 +1,4 @@
-"""What the brain knows and does besides in a cluster: pods and their owners, certificates, people."""
+"""What the brain has in a cluster only: pods and their owners, certificates, people."""
 
 import contextlib
 from collections.abc import AsyncIterator
@@ -71,7 +71,7 @@ class Cluster:
         )
         self._announcer = Announcer(self.writer, process, component="nemutator-brain")
         self.usage_owners = OwnersOfUse(self.watch)
-        self.requests = RequestedNow(self.watch, clock=clock)
+        self.requests = RequestedNow(self.watch, clock)
         self.pods = NamedPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
@@ -93,8 +93,8 @@ class Cluster:
 
 @contextlib.asynccontextmanager
 async def in_cluster(settings: BrainSettings, process: Process) -> AsyncIterator[Cluster]:
-    """As the service account of this pod."""
-    # Here is no `nemutator up` that would make one.
+    """Connect as the service account of this pod."""
+    # There is no `nemutator up` here that would make one.
     renew_link_token(process.directory)
     configuration = InCluster(process.clock, mount=settings.service_account)
     async with HttpTransport(configuration, process.meter) as transport:
@@ -102,5 +102,5 @@ async def in_cluster(settings: BrainSettings, process: Process) -> AsyncIterator
 
 
 def _service(name: str, namespace: str) -> list[str]:
-    """The names of a Service inside of the cluster."""
+    """The names of a Service within the cluster."""
     return [f"{name}.{namespace}.svc", f"{name}.{namespace}.svc.cluster.local", name]

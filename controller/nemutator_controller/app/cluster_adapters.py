@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
+from dataclasses import dataclass, field
 
 from nemutator_common.clocks import Clock
 from nemutator_common.names import MUTATION, PROFILE, PROFILE_RESULT
@@ -27,25 +28,25 @@ from nemutator_controller.profiles.records import (
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 REQUESTED_S = 30.0
-"""Requests of containers may be so old: gathering them reads every pod."""
+"""How old the requests of containers may be: gathering them reads every pod."""
 
 INTERESTING = 1_000
 """Changes of pods that may wait until their annotations are read."""
 
 AT_ONCE = 500
-"""Pods that are read without a turn of the loop."""
+"""Pods that are read in one turn of the event loop."""
 
 
+@dataclass(frozen=True, slots=True)
 class OwnersOfUse:
     """The `UsageOwners` of sizing."""
 
-    def __init__(self, watch: ClusterWatch) -> None:
-        self._watch = watch
+    watch: ClusterWatch
 
     def of(self, node: str, summary: Summary) -> ContainerKey | None:
-        placed = self._watch.of(node, summary.pod_uid, summary.container_id)
-        # A pod's own cgroup is the sum of its containers, which are sized one by one.
-        # A program is a part of a container, for which nothing can be requested.
+        placed = self.watch.of(node, summary.pod_uid, summary.container_id)
+        # A pod's own cgroup is the sum of its containers, which are sized one by one. A program is
+        # a part of a container, for which nothing can be requested.
         if placed is None or placed.container is None or summary.program is not None:
             return None
         return ContainerKey(
@@ -53,117 +54,107 @@ class OwnersOfUse:
         )
 
 
+@dataclass(slots=True)
 class RequestedNow:
     """The `Requests` of sizing."""
 
-    def __init__(self, watch: ClusterWatch, *, clock: Clock) -> None:
-        self._watch = watch
-        self._clock = clock
-        self._known: Mapping[ContainerKey, Requested] = {}
-        self._gathered_at: float | None = None
-        self._gathering = asyncio.Lock()
+    watch: ClusterWatch
+    clock: Clock
+    _known: Mapping[ContainerKey, Requested] = field(default_factory=dict, init=False)
+    _gathered_at: float | None = field(default=None, init=False)
+    _gathering: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def now(self) -> Mapping[ContainerKey, Requested]:
         async with self._gathering:
-            now = self._clock.monotonic()
-            snapshot = self._watch.snapshot()
+            now = self.clock.monotonic()
+            snapshot = self.watch.snapshot()
             is_old = self._gathered_at is None or now - self._gathered_at >= REQUESTED_S
             if is_old and snapshot is not None:
                 self._known, self._gathered_at = await _requested(snapshot), now
         return self._known
 
 
+@dataclass(frozen=True, slots=True)
 class NamedPods:
     """The `KnownPods` of profiles."""
 
-    def __init__(self, watch: ClusterWatch) -> None:
-        self._watch = watch
+    watch: ClusterWatch
 
     def find(self, name: str) -> KnownPod | None:
-        snapshot = self._watch.snapshot()
+        snapshot = self.watch.snapshot()
         if snapshot is None:
             return None
-        namespace, mark, pod_name = name.partition("/")
-        pod = snapshot.pods.get(namespace, pod_name) if mark else snapshot.pod(name)
+        namespace, slash, pod_name = name.partition("/")
+        pod = snapshot.pods.get(namespace, pod_name) if slash else snapshot.pod(name)
         return None if pod is None else KnownPod(_ref(pod), pod.spec.node_name)
 
 
+@dataclass(frozen=True, slots=True)
 class PodsThatAsk:
     """The `AnnotatedPods` of profiles."""
 
-    def __init__(self, watch: ClusterWatch) -> None:
-        self._watch = watch
+    watch: ClusterWatch
 
     async def changes(self) -> AsyncIterator[AnnotatedPod]:
-        with self._watch.pods.subscribe("profiles", capacity=INTERESTING) as subscription:
-            async for change in subscription:
-                if isinstance(change, Resync):
-                    for pod in change.snapshot.objects.values():
-                        if asks := _asking(pod):
-                            yield asks
-                elif change.after is not None and (asks := _asking(change.after)):
-                    yield asks
+        async for pod in _pods(self.watch, "profiles"):
+            annotations = pod.metadata.annotations
+            if (wanted := annotations.get(PROFILE)) is not None:
+                result = annotations.get(PROFILE_RESULT)
+                yield AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result)
 
 
+@dataclass(frozen=True, slots=True)
 class StampedPodChanges:
     """The `StampedPods` of the journal."""
 
-    def __init__(self, watch: ClusterWatch) -> None:
-        self._watch = watch
+    watch: ClusterWatch
 
     async def changes(self) -> AsyncIterator[StampedPod]:
-        with self._watch.pods.subscribe("journal", capacity=INTERESTING) as subscription:
-            async for change in subscription:
-                if isinstance(change, Resync):
-                    for number, pod in enumerate(change.snapshot.objects.values(), 1):
-                        if marked := _marked(pod):
-                            yield marked
-                        if number % AT_ONCE == 0:
-                            await asyncio.sleep(0)
-                elif change.after is not None and (marked := _marked(change.after)):
-                    yield marked
+        async for pod in _pods(self.watch, "journal"):
+            meta = pod.metadata
+            if (stamp := meta.annotations.get(MUTATION)) is not None:
+                yield StampedPod(
+                    namespace=meta.namespace, name=meta.name, uid=meta.uid, stamp=stamp
+                )
 
 
+async def _pods(watch: ClusterWatch, subscriber: str) -> AsyncIterator[Pod]:
+    """First those that there are, then each that comes or changes."""
+    with watch.pods.subscribe(subscriber, capacity=INTERESTING) as subscription:
+        async for change in subscription:
+            if isinstance(change, Resync):
+                for number, pod in enumerate(change.snapshot.objects.values(), 1):
+                    yield pod
+                    if number % AT_ONCE == 0:
+                        await asyncio.sleep(0)
+            elif change.after is not None:
+                yield change.after
+
+
+@dataclass(frozen=True, slots=True)
 class ResultsOnPods:
     """The `Results` of profiles."""
 
-    def __init__(self, writer: Writer, announcer: Announcer) -> None:
-        self._writer = writer
-        self._announcer = announcer
+    writer: Writer
+    announcer: Announcer
 
     async def write(self, pod: PodRef, result: str) -> None:
         patch = {"metadata": {"annotations": {str(PROFILE_RESULT): result}}}
         try:
-            await self._writer.merge_patch(
+            await self.writer.merge_patch(
                 PODS, pod.namespace, pod.name, patch, only_if=OnlyIf(uid=pod.uid)
             )
         except (KubeError, OverBudgetError) as error:
             raise ResultUnwrittenError(str(error)) from error
 
     def notify(self, pod: PodRef, note: str) -> None:
-        self._announcer.announce(
+        self.announcer.announce(
             News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note[:1000], "Warning")
         )
 
 
 def _ref(pod: Pod) -> PodRef:
     return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
-
-
-def _asking(pod: Pod) -> AnnotatedPod | None:
-    wanted = pod.metadata.annotations.get(PROFILE)
-    if wanted is None:
-        return None
-    result = pod.metadata.annotations.get(PROFILE_RESULT)
-    return AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result)
-
-
-def _marked(pod: Pod) -> StampedPod | None:
-    mark = pod.metadata.annotations.get(MUTATION)
-    if mark is None:
-        return None
-    ref = _ref(pod)
-    return StampedPod(namespace=ref.namespace, name=ref.name, uid=ref.uid, stamp=mark)
 
 
 async def _requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:

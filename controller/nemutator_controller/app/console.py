@@ -35,13 +35,13 @@ from nemutator_controller.console.refusals import (
 from nemutator_controller.settings import BrainSettings
 
 LIMITS = Limits(body_bytes=64 << 10, connections=256, drain_s=0.3)
-"""What the page posts is small. The drains together stay below the second that a stop may take."""
+"""What the page posts is small. All drains together take less than the second that a stop may."""
 
 STYLE_FILES = frozenset(("GET", path) for path in STYLE)
 
 
 class LocalConsole:
-    """On this machine alone: `nemutator link` makes the links that open it."""
+    """For this machine alone: `nemutator link` makes the links that open it."""
 
     def __init__(self, context: BrainContext) -> None:
         self._context = context
@@ -93,7 +93,7 @@ class ClusterConsole:
         self._cluster = cluster
 
     async def restore(self) -> None:
-        """Sessions of a cluster end with the brain: they hold people's tokens."""
+        """There is nothing to restore: sessions hold people's tokens, so they end with the brain."""
 
     def url(self) -> str:
         settings = self._context.settings
@@ -117,7 +117,7 @@ def cluster_gate(
     routes: Sequence[AllowedRoute],
     process: Process,
 ) -> tuple[Middleware, list[web.RouteDef]]:
-    """For people whom the API server knows: who gets to *routes*, and how a browser signs in."""
+    """What lets people whom the API server knows reach *routes*, and how a browser signs in."""
     people = People(reviewer, process, session_s=settings.session_s, fresh=fresh_secret)
     refusals = ConsoleRefusals(sign_in_needed, process.meter)
     gate = Gate(

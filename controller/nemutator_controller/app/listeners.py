@@ -26,10 +26,10 @@ from nemutator_controller.app.parts import Task, TaskPhase
 
 LOCAL_LIMITS = Limits(body_bytes=LARGEST_BATCH_BYTES, drain_s=0.5)
 CONNECTIONS_OF_A_NODE = 3
-"""Its grants, its reports, and one that waits for something to profile."""
+"""For its grants, for its reports, and one that waits for something to profile."""
 
 OTHER_CONNECTIONS = 256
-"""Of admission, probes and scrapes, and of agents that start while their last life still ends."""
+"""For admission, probes and scrapes, and for agents that start while their predecessors end."""
 
 UPLINK_RECEIVE_BYTES = 8 << 10
 """A connection that has brought 60 KB keeps 128 KiB; with four times as much it keeps 206 (measured)."""
@@ -39,7 +39,7 @@ UPLINK_RECEIVE_BYTES = 8 << 10
 class BrainListener:
     server: HttpServer
     leaf: asyncio.Event | None = None
-    """Set as soon as there is a certificate: then it is bound. None: it is bound before anything runs."""
+    """Set when there is a certificate: then the server is bound. None: it is bound before anything runs."""
 
     @property
     def task(self) -> Task:
@@ -66,7 +66,7 @@ async def bound(listeners: Sequence[BrainListener]) -> AsyncIterator[None]:
 
 
 def local_listener(context: BrainContext, routes: Sequence[ProcessRoute]) -> BrainListener:
-    """For whoever can enter the data directory."""
+    """For all who can enter the data directory."""
     process = context.process
     return BrainListener(
         HttpServer(

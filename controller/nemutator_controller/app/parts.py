@@ -21,7 +21,7 @@ class TaskPhase(enum.IntEnum):
     """It learns from the cluster what listeners answer with."""
     LISTEN = 3
     WORK = 4
-    """It lets callers of listeners wait: it stops first, so that they do not hold up the stop."""
+    """Callers of listeners wait for it: it stops first, so that they do not hold up the stop."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,7 +39,7 @@ class StoredStream:
 
 
 async def nothing() -> None:
-    """For a part that remembers nothing."""
+    """Restores a part that remembers nothing."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +54,6 @@ class Part:
 
 
 def add_tasks(supervisor: Supervisor, tasks: Iterable[Task]) -> None:
-    """Tasks are added by phase, those of one phase in the given order."""
+    """Add *tasks* by phase, and those of one phase in the given order."""
     for task in sorted(tasks, key=lambda task: task.phase):
         supervisor.add(task.name, task.run)
