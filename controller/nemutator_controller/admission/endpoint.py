@@ -1,7 +1,7 @@
-"""Where the API server asks: POST /mutate, or /mutate/namespaces for pods of opted-in namespaces.
+"""Where the API server calls: POST /mutate, or /mutate/namespaces for pods of opted-in namespaces.
 
-The second path says what the server has seen by its own selector, so that a namespace which is
-younger than our snapshot of the cluster is injected from its first pod on.
+On the second path the server itself has selected the namespace, so that one which is younger than
+our snapshot of the cluster is injected from its first pod on.
 """
 
 from dataclasses import dataclass

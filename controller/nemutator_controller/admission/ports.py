@@ -8,7 +8,7 @@ from nemutator_controller.policies.snapshot import Policies
 
 
 class KnownCluster(Protocol):
-    """What is known of the cluster now; each response is made from memory."""
+    """What is known of the cluster now, from memory."""
 
     @property
     def policies(self) -> Policies: ...
@@ -17,28 +17,20 @@ class KnownCluster(Protocol):
     def advisor(self) -> Advisor: ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
-        """None: no watch has shown it yet."""
+        """None: no watch has shown the namespace yet."""
         ...
 
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
-        """Paths that were taken back for a workload, and must not be written again."""
+        """The paths that were taken back for a workload and must not be written again."""
         ...
 
 
 class DecisionRecords(Protocol):
-    """Where decisions are kept until the brain has them."""
+    """Decisions that are kept until the brain has them."""
 
     async def save(self, record: bytes, *, durable: bool) -> None:
-        """Returns when it is saved; *durable*: on the disk, whatever happens to this machine.
+        """Return when *record* is saved; *durable*: it will survive a crash of this machine.
 
-        `NotSavedError` when it cannot be.
+        Raises `NotSavedError`.
         """
-        ...
-
-
-class SnapshotDocuments(Protocol):
-    """Snapshots of the brain."""
-
-    async def get(self, path: str) -> bytes:
-        """The document at *path*, the same bytes again when it has not changed; LinkError."""
         ...

@@ -1,6 +1,6 @@
 """Whether a policy, an annotation or a label concerns a pod, from its metadata alone.
 
-None does for most pods of most clusters. Then their spec, nine tenths of a request, is not decoded.
+None does for most pods of most clusters. Then the spec, nine tenths of a request, is not decoded.
 """
 
 from collections.abc import Iterable
@@ -8,16 +8,13 @@ from typing import Any
 
 from nemutator_common import names
 
-from nemutator_controller.policies.matches import CandidatePod, matches
+from nemutator_controller.policies.matches import matches
 from nemutator_controller.policies.model import Policy
-from nemutator_controller.policies.plans import Situation
-
-_WORDS = (names.SKIP, names.SKIP_MUTATION)
-"""Annotations that a plan may warn about although no policy is for the pod."""
+from nemutator_controller.policies.plans import Situation, candidate
 
 
 def is_relevant(head: dict[str, Any], situation: Situation, policies: Iterable[Policy]) -> bool:
-    """True when in doubt. False: `planning.plan` has nothing to do, to preview, to say, to refuse."""
+    """False when `plans.plan` would have no edit, preview, warning or refusal; True when in doubt."""
     metadata = head["metadata"] if head["metadata"] is not None else {}
     if not isinstance(metadata, dict):
         return True
@@ -27,16 +24,10 @@ def is_relevant(head: dict[str, Any], situation: Situation, policies: Iterable[P
     )
     if not isinstance(labels, dict) or not isinstance(annotations, dict):
         return True
-    if names.INJECT in labels or any(word in annotations for word in _WORDS):
+    # A plan may warn about these annotations although no policy is for the pod.
+    if names.INJECT in labels or names.SKIP in annotations or names.SKIP_MUTATION in annotations:
         return True
     if (situation.namespace_labels or {}).get(names.INJECT) == "enabled":
         return True
-    subject = situation.subject
-    called = (subject.name or subject.generate_name, subject.owner_name)
-    pod = CandidatePod(
-        namespace=subject.namespace,
-        namespace_labels=situation.namespace_labels,
-        labels={key: value for key, value in labels.items() if isinstance(value, str)},
-        names=tuple(filter(None, called)),
-    )
+    pod = candidate(situation, {k: text for k, text in labels.items() if isinstance(text, str)})
     return any(matches(policy, pod) for policy in policies)

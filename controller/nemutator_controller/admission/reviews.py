@@ -1,11 +1,10 @@
 """AdmissionReview `admission.k8s.io/v1` as bytes: a typed envelope, an untyped object.
 
-The metadata of the object is decoded at once, and the rest only when it is wanted: for most pods it
+The metadata of the object is decoded at once, and the rest only when it is needed: for most pods it
 is not, and it is nine tenths of the bytes.
 
-The API server takes an answer only when apiVersion, kind and uid are those of its question, and
-`patch` and `patchType` come together or not at all; `null` and absent fields are as good as each
-other to it. Nobody but us makes the answer, so it is built here from types.
+The API server accepts a response only when its apiVersion, kind and uid are those of the request,
+and `patch` and `patchType` are both there or both absent; to it `null` is the same as an absent field.
 """
 
 from base64 import b64encode
@@ -21,21 +20,21 @@ API_VERSION = "admission.k8s.io/v1"
 KIND = "AdmissionReview"
 
 LARGEST = 7 << 20
-"""Bytes of a review: an object may have 3 MiB, and an update brings two."""
+"""Bytes of a review: an object may have 3 MiB, and an update has two of them."""
 
 LARGEST_OBJECT = 1 << 20
-"""Bytes of a pod that is decoded as a whole; etcd takes little more of any object. It becomes thirty
-times that, and holds up everybody else's pods: whoever reaches our port may send one."""
+"""Bytes of a pod that is decoded as a whole; etcd stores little more of any object. Decoded, it needs
+thirty times that, and delays everybody else's pods, and anybody who reaches our port may send one."""
 
 LONGEST_UID = 128
 LONGEST_WARNING = 256
-"""Characters; the server may cut what is longer."""
+"""Characters; the server may cut longer ones."""
 MOST_WARNINGS = 12
-"""All warnings of an answer together may have 4096 characters."""
+"""All warnings of a response together may have 4096 characters."""
 
 
 class ReviewError(ValueError):
-    """The bytes are no AdmissionReview that could be answered, or no object."""
+    """The bytes are not an AdmissionReview that could be answered, or its object is not one."""
 
 
 class _Camel(msgspec.Struct, frozen=True, rename="camel"):
@@ -48,16 +47,10 @@ class GroupVersionResource(_Camel, frozen=True):
     resource: str = ""
 
 
-class GroupVersionKind(_Camel, frozen=True):
-    group: str = ""
-    version: str = ""
-    kind: str = ""
-
-
 class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     uid: str
     operation: str
-    kind: GroupVersionKind = GroupVersionKind()
+
     resource: GroupVersionResource = GroupVersionResource()
     sub_resource: str | None = ""
     name: str | None = ""
@@ -91,19 +84,18 @@ class AdmissionResponse:
     """A JSON Patch; empty: no patch."""
     warnings: tuple[str, ...] = ()
     refused: str = ""
-    """Why it is not allowed, for whoever asked."""
+    """Why the pod is not allowed, for the person who creates it."""
     decision: str = ""
-    """Its id goes into the server's audit log."""
+    """The decision's id, which goes into the server's audit log."""
 
 
 _decoder = msgspec.json.Decoder(_Review)
 _heads = msgspec.json.Decoder(_Head)
 _objects = msgspec.json.Decoder(dict[str, Any])
-_encoder = msgspec.json.Encoder()
 
 
 def decode(body: bytes) -> AdmissionRequest:
-    """The question in *body*, or a `ReviewError` that says what was expected."""
+    """The request in *body*, or a `ReviewError` that says what was expected."""
     if len(body) > LARGEST:
         raise ReviewError(f"the review has more than {LARGEST} bytes")
     review = _decoded(_decoder, body, KIND)
@@ -116,34 +108,34 @@ def decode(body: bytes) -> AdmissionRequest:
 
 
 def head_of(request: AdmissionRequest) -> dict[str, Any]:
-    """The object with nothing but its metadata; a `ReviewError` when it is no object."""
+    """The object with nothing but its metadata, or a `ReviewError` when it is not an object."""
     return {"metadata": _decoded(_heads, request.object, "object").metadata}
 
 
 def object_of(request: AdmissionRequest) -> dict[str, Any]:
-    """All of it."""
+    """The whole object, or a `ReviewError` when it is too large or not an object."""
     if len(request.object) > LARGEST_OBJECT:
         raise ReviewError(f"the object has more than {LARGEST_OBJECT} bytes")
     return _decoded(_objects, request.object, "object")
 
 
-def encode(uid: str, answer: AdmissionResponse) -> bytes:
-    response: dict[str, Any] = {"uid": uid, "allowed": not answer.refused}
-    if answer.refused:
-        message = printable(answer.refused, LONGEST_WARNING * 4)
-        response["status"] = {"code": 403, "reason": "Forbidden", "message": message}
-    elif answer.operations:
-        response["patchType"] = "JSONPatch"
-        response["patch"] = b64encode(_encoder.encode(answer.operations)).decode()
-    if answer.warnings:
-        response["warnings"] = list(_cut(answer.warnings))
-    if answer.decision:
-        response["auditAnnotations"] = {"decision": answer.decision}
-    return _encoder.encode({"apiVersion": API_VERSION, "kind": KIND, "response": response})
+def encode(uid: str, response: AdmissionResponse) -> bytes:
+    fields: dict[str, Any] = {"uid": uid, "allowed": not response.refused}
+    if response.refused:
+        message = printable(response.refused, LONGEST_WARNING * 4)
+        fields["status"] = {"code": 403, "reason": "Forbidden", "message": message}
+    elif response.operations:
+        fields["patchType"] = "JSONPatch"
+        fields["patch"] = b64encode(msgspec.json.encode(response.operations)).decode()
+    if response.warnings:
+        fields["warnings"] = list(_cut(response.warnings))
+    if response.decision:
+        fields["auditAnnotations"] = {"decision": response.decision}
+    return msgspec.json.encode({"apiVersion": API_VERSION, "kind": KIND, "response": fields})
 
 
 def printable(text: str, most: int) -> str:
-    """On one line, without what a terminal or a header would take for more than text."""
+    """*text* as one line of printable ASCII, which no terminal or header can misread, cut to *most*."""
     line = "".join(char if char.isprintable() and char.isascii() else "?" for char in text)
     return line if len(line) <= most else f"{line[: most - 3]}..."
 
@@ -152,20 +144,14 @@ def _decoded(decoder: msgspec.json.Decoder[T], content: bytes | msgspec.Raw, wha
     try:
         return decoder.decode(content)
     except msgspec.ValidationError as error:
-        raise ReviewError(f"expected an {what}: {_short(error)}") from None
-    except msgspec.DecodeError as error:
-        raise ReviewError(f"expected JSON: {_short(error)}") from None
-    except (RecursionError, UnicodeError, ValueError) as error:
-        raise ReviewError(f"expected JSON that can be read: {_short(error)}") from None
+        raise ReviewError(f"expected an {what}: {printable(str(error), 200)}") from None
+    except (msgspec.DecodeError, RecursionError, UnicodeError, ValueError) as error:
+        raise ReviewError(f"expected JSON: {printable(str(error), 200)}") from None
 
 
 def _cut(warnings: Iterable[str]) -> Iterable[str]:
-    told = list(dict.fromkeys(warnings))
-    for warning in told[:MOST_WARNINGS]:
+    distinct = list(dict.fromkeys(warnings))
+    for warning in distinct[:MOST_WARNINGS]:
         yield printable(f"nemutator: {warning}", LONGEST_WARNING)
-    if len(told) > MOST_WARNINGS:
-        yield f"nemutator: and {len(told) - MOST_WARNINGS} more warnings"
-
-
-def _short(error: Exception) -> str:
-    return printable(str(error), 200)
+    if len(distinct) > MOST_WARNINGS:
+        yield f"nemutator: and {len(distinct) - MOST_WARNINGS} more warnings"

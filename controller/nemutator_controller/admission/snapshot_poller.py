@@ -1,10 +1,10 @@
-"""Asks the brain for its snapshots, again and again, beside the answers that are made from them.
+"""Polls the brain for its snapshots, so that no answer to the API server waits for the brain.
 
-While the brain is away, or answers what cannot be understood, the last snapshot stays.
+While the brain is away, or its document cannot be understood, the last snapshot stays in use.
 """
 
 import logging
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from nemutator_common import names
@@ -12,13 +12,12 @@ from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
 from nemutator_common.shipping.links import LinkError, LinkUnavailableError
 
-from nemutator_controller.admission.ports import SnapshotDocuments
 from nemutator_controller.admission.snapshots import SnapshotError
 
 log = logging.getLogger(__name__)
 
 ADVICE_S = 60.0
-"""Advice is made of hours; its document may be some megabytes."""
+"""Advice changes over hours, and its document may have some megabytes."""
 
 TOMBSTONES_S = 2.0
 """A person waits for it: a pod is evicted only when every replica knows what was taken back."""
@@ -29,13 +28,15 @@ _LONGEST_RETRY_AFTER_S = 60.0
 
 @dataclass(slots=True)
 class SnapshotPoller:
-    """One snapshot; `run` is its task."""
+    """Polls one snapshot; `run` is its task."""
 
     snapshot: str
+    """The value of the metrics' label."""
     path: str
-    source: SnapshotDocuments
+    get: Callable[[str], Awaitable[bytes]]
+    """Returns the document at a path, the same bytes when it has not changed; raises `LinkError`."""
     take: Callable[[bytes], None]
-    """Raises `SnapshotError` for what it does not understand; what it took before then stays."""
+    """Raises `SnapshotError`, and retains the snapshot before, when it cannot read the document."""
     every_s: float
     process: Process
     _answered_at: float = field(init=False)
@@ -48,7 +49,7 @@ class SnapshotPoller:
     async def run(self) -> None:
         while True:
             try:
-                await self._ask()
+                await self._poll()
             except LinkUnavailableError as error:
                 delay_s = self._failed(error.reason, error)
                 delay_s = max(delay_s, min(error.retry_after_s, _LONGEST_RETRY_AFTER_S))
@@ -57,14 +58,14 @@ class SnapshotPoller:
             except SnapshotError as error:
                 delay_s = self._failed("malformed", error)
             else:
-                # Replicas that were started together do not ask together.
+                # Replicas that started together must not poll together.
                 delay_s = self.every_s * (0.75 + 0.5 * self.process.dice.random())
             age_s = self.process.clock.monotonic() - self._answered_at
             self.process.meter.gauge(names.SNAPSHOT_AGE, age_s, snapshot=self.snapshot)
             await self.process.clock.sleep(delay_s)
 
-    async def _ask(self) -> None:
-        document = await self.source.get(self.path)
+    async def _poll(self) -> None:
+        document = await self.get(self.path)
         if document != self._known:
             self.take(document)
             self._known = document

@@ -1,7 +1,8 @@
-"""What the brain knows and admission answers from: advice, and what was taken back."""
+"""The snapshots of the brain that admission answers from: advice, and what was taken back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import TypeVar
 
 import msgspec
 from nemutator_common.wire import AdviceSnapshot, RecommendedContainer, TombstoneSnapshot
@@ -15,27 +16,25 @@ from nemutator_controller.mutations.advisor import (
     WorkloadRef,
 )
 
+T = TypeVar("T", AdviceSnapshot, TombstoneSnapshot)
+
 FIRM = "firm"
-"""The only advice that changes a pod: a provisional one may have seen no more than a start."""
+"""The one state of advice that changes pods: provisional advice may have seen no more than a start."""
 
 Tombstones = Mapping[tuple[str, str, str], frozenset[str]]
-"""Paths by namespace, kind and name of a workload."""
+"""The paths that were taken back, by namespace, kind and name of a workload."""
 
 
 class SnapshotError(ValueError):
-    """What came is no such snapshot; says why."""
-
-
-_advice = msgspec.json.Decoder(AdviceSnapshot)
-_tombstones = msgspec.json.Decoder(TombstoneSnapshot)
+    """The document is not such a snapshot; the text says why."""
 
 
 @dataclass(frozen=True, slots=True)
 class SnapshotAdvisor:
-    """An `Advisor`."""
+    """An `Advisor` from the brain's snapshot."""
 
     items: Mapping[tuple[WorkloadRef, str], RecommendedContainer]
-    """By workload and container."""
+    """By workload and name of the container."""
 
     def advise(
         self, workload: WorkloadRef, container: str, side: Side, name: Name
@@ -52,16 +51,13 @@ class SnapshotAdvisor:
         try:
             amount = parse_quantity(text)
         except QuantityError as error:
-            return NoAdvice(f"the advice is no amount: {error}")
+            return NoAdvice(f"the advice is not an amount: {error}")
         return RecommendedAmount(amount, f"{item.strategy}, {item.points} points")
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:
     """From the document at `wire.ADVICE_PATH`."""
-    try:
-        items = _advice.decode(document).items
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SnapshotError(f"not a list of advice: {error}") from error
+    items = _decoded(document, AdviceSnapshot, "advice").items
     return SnapshotAdvisor(
         {
             (WorkloadRef(item.namespace, item.owner_kind, item.owner), item.container): item
@@ -72,12 +68,15 @@ def advisor_from(document: bytes) -> SnapshotAdvisor:
 
 def tombstones_from(document: bytes) -> Tombstones:
     """From the document at `wire.TOMBSTONES_PATH`."""
-    try:
-        stones = _tombstones.decode(document).tombstones
-    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
-        raise SnapshotError(f"not a list of tombstones: {error}") from error
     found: dict[tuple[str, str, str], set[str]] = {}
-    for stone in stones:
+    for stone in _decoded(document, TombstoneSnapshot, "tombstones").tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
         found.setdefault(workload, set()).add(stone.path)
     return {workload: frozenset(paths) for workload, paths in found.items()}
+
+
+def _decoded(document: bytes, shape: type[T], what: str) -> T:
+    try:
+        return msgspec.json.decode(document, type=shape)
+    except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError) as error:
+        raise SnapshotError(f"not a list of {what}: {error}") from error

@@ -1,9 +1,9 @@
 """Decisions on this replica's disk until the brain has them.
 
-Segments of numbered records; a segment's name says its epoch and its first number, so a number is
-never used twice while any file of that epoch is there. A segment goes when all of it is shipped.
-The bytes reach the page cache before `save` returns: they survive our death. `durable` waits for the
-disk, many at once for one fsync.
+They are numbered records in segments. A segment's name has its epoch and its first number, so that no
+number is used twice while a file of that epoch exists. A segment is removed when all of it is shipped.
+The bytes are in the page cache before `save` returns, and survive the death of this process. `durable`
+waits for the disk; those that wait at the same time share one fsync.
 """
 
 import asyncio
@@ -34,7 +34,7 @@ log = logging.getLogger(__name__)
 SEGMENT_BYTES = 1 << 20
 
 COMMIT_S = 1.5
-"""For the disk. What takes longer is not changed."""
+"""The disk's deadline. A pod whose record takes longer is not changed."""
 
 _NAME = re.compile(r"(?P<epoch>[0-9a-f]{16})-(?P<first>[0-9]{20})\.spool")
 _ENVELOPE_BYTES = 64
@@ -45,20 +45,20 @@ _HEAD_BYTES = 1024
 class _Segment:
     path: Path
     first_seq: int
-    ends: list[tuple[int, int]] = field(default_factory=list)
+    spans: list[tuple[int, int]] = field(default_factory=list)
     """Begin and end of each record."""
     size: int = 0
 
     @property
     def last_seq(self) -> int:
-        return self.first_seq + len(self.ends) - 1
+        return self.first_seq + len(self.spans) - 1
 
 
 class Spool:
-    """`save` for admission; `first` and `forget` for who ships (a `Source`)."""
+    """The `DecisionRecords` of admission, and the `RecordQueue` of its shipper."""
 
     def __init__(self, directory: Path, *, most_bytes: int, process: Process) -> None:
-        """Open what is there; raises `OperatorError`."""
+        """Open what an earlier process has left in *directory*; raises `OperatorError`."""
         self._directory = directory
         self._most_bytes = most_bytes
         self._process = process
@@ -68,7 +68,7 @@ class Spool:
         self._durable = 0
         self._broken = False
         self.added: Callable[[], None] = lambda: None
-        """Called after each record: whoever ships may sleep."""
+        """Called after each record, to wake the shipper."""
         self._commit = asyncio.Lock()
         self.epoch = secrets.token_hex(8)
         try:
@@ -111,7 +111,7 @@ class Spool:
         except TimeoutError as error:
             raise NotSavedError("disk_slow", f"the disk took more than {COMMIT_S:g} s") from error
         except OSError as error:
-            raise NotSavedError("disk", f"the disk does not take it: {error.strerror}") from error
+            raise NotSavedError("disk", f"the disk refuses it: {error.strerror}") from error
 
     def first(self, *, most: int, most_bytes: int) -> Sequence[tuple[int, bytes]]:
         taken: list[tuple[int, bytes]] = []
@@ -125,7 +125,7 @@ class Spool:
 
     def forget(self, *, up_to: int) -> None:
         self._forgotten = max(self._forgotten, up_to)
-        # The one that is being written stays: its name keeps the numbers from starting again.
+        # The segment that is written to stays: by its name a next process goes on with the numbers.
         while len(self._segments) > 1 and self._segments[0].last_seq <= self._forgotten:
             gone = self._segments.pop(0)
             with contextlib.suppress(OSError):
@@ -147,8 +147,8 @@ class Spool:
             begin = segment.size + OVERHEAD
             self._write(descriptor, segment, frame(record))
         except OSError as error:
-            raise NotSavedError("disk", f"the disk does not take it: {error.strerror}") from error
-        segment.ends.append((begin, begin + len(record)))
+            raise NotSavedError("disk", f"the disk refuses it: {error.strerror}") from error
+        segment.spans.append((begin, begin + len(record)))
         segment.size = begin + len(record)
         self._last_seq += 1
         self._set_gauges()
@@ -174,13 +174,13 @@ class Spool:
             and last is not None
             and last.size < SEGMENT_BYTES
             and not self._broken
-            # What is written to a file without a name dies with us.
+            # What is written to a file that was removed is lost with this process.
             and os.fstat(self._writing).st_nlink
         ):
             return self._writing, last
         path = self._directory / f"{self.epoch}-{self._last_seq + 1:020}.spool"
         if last is not None and last.path == path:
-            # It has no whole record yet.
+            # That segment has no whole record yet.
             self._segments.pop()
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
@@ -197,20 +197,20 @@ class Spool:
 
     def _waiting(self) -> Iterator[tuple[int, bytes]]:
         for segment in tuple(self._segments):
-            if segment.last_seq <= self._forgotten or not segment.ends:
+            if segment.last_seq <= self._forgotten or not segment.spans:
                 continue
             try:
                 content = segment.path.read_bytes()
             except OSError as error:
                 self._lose(segment, error)
                 continue
-            for index, (begin, end) in enumerate(segment.ends):
+            for index, (begin, end) in enumerate(segment.spans):
                 seq = segment.first_seq + index
                 if seq > self._forgotten:
                     yield seq, content[begin:end]
 
     def _lose(self, segment: _Segment, error: OSError) -> None:
-        """Go on without *segment*: its pods still carry their stamps, and others wait behind it."""
+        """Go on without *segment*: other records wait behind it, and its pods carry their stamps."""
         log.error(
             "spool_damaged",
             {
@@ -231,7 +231,7 @@ class Spool:
         )
         if not found:
             return
-        # Nobody else writes here, so there is one epoch; of several the fullest is gone on with.
+        # Nobody else writes here, so there is one epoch; of several, the one with most files is used.
         epochs = [epoch for epoch, _, _ in found]
         self.epoch = max(sorted(set(epochs)), key=epochs.count)
         for epoch, first_seq, path in found:
@@ -242,7 +242,7 @@ class Spool:
         content = path.read_bytes()
         segment = _Segment(path, first_seq, list(frames_in(content)))
         segment.size = len(content)
-        whole = segment.ends[-1][1] if segment.ends else 0
+        whole = segment.spans[-1][1] if segment.spans else 0
         if whole < len(content):
             self._process.meter.count(names.SPOOL_DAMAGED, reason="torn")
             log.warning("spool_damaged", {names.PATH: path.name, names.BYTES: len(content) - whole})
@@ -254,13 +254,13 @@ class Spool:
 
 
 def _sync(written: Sequence[Path], directory: Path) -> None:
-    """Put *written* on the disk, of which the last is still written to: it must be there."""
+    """Put *written* on the disk. The last of them is still being written, so it must be there."""
     for path in (*written, directory):
         try:
             descriptor = os.open(path, os.O_RDONLY | os.O_CLOEXEC)
         except FileNotFoundError:
             if path in written[:-1]:
-                continue  # shipped meanwhile
+                continue  # It has been shipped meanwhile.
             raise
         try:
             os.fsync(descriptor)

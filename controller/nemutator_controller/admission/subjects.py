@@ -1,4 +1,4 @@
-"""Which pod a request is about: it may have no name yet, and its owner is what its references say."""
+"""Which pod a request is about: it may have no name yet, and its references name its owner."""
 
 from typing import Any
 
@@ -7,11 +7,11 @@ from nemutator_controller.cluster.owners import owner_of
 from nemutator_controller.mutations.decisions import Subject
 
 LONGEST = 253
-"""Characters of a name in Kubernetes. What is longer is cut: patterns are looked for in it."""
+"""Characters of a name in Kubernetes. Longer ones are cut, because globs are matched against them."""
 
 
 def subject_of(request: AdmissionRequest, head: dict[str, Any]) -> Subject:
-    """Of a request that creates a pod with this *head*; what is not text there counts as absent."""
+    """The subject of a request that creates a pod with this *head*; a field that is not text is absent."""
     metadata = _object(head, "metadata")
     owner_kind, owner_name = owner_of(head)
     return Subject(
@@ -27,7 +27,7 @@ def subject_of(request: AdmissionRequest, head: dict[str, Any]) -> Subject:
 
 
 def is_mirror(head: dict[str, Any]) -> bool:
-    """Whether kubelet shows us a static pod: what we changed there would be nowhere else."""
+    """Whether kubelet mirrors a static pod, which we could change in its mirror only."""
     annotations = _object(_object(head, "metadata"), "annotations")
     return "kubernetes.io/config.mirror" in annotations
 

@@ -1,7 +1,7 @@
 """Keeps in memory what answers are made from: policies, labels of namespaces, advice.
 
-Nothing here is asked for while a pod waits. Without the policies' definition in the cluster there
-are no policies, and that is no reason not to be ready; without the namespaces there is.
+No request is made while a pod waits. A cluster without the policies' definition has no policies, and
+admission is ready without them; it is not ready without the list of namespaces.
 """
 
 import logging
@@ -13,7 +13,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
-from nemutator_controller.kube.failures import KubeError, NotFoundError, UnknownResourceError
+from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Namespace
 from nemutator_controller.kube.store import Change
@@ -25,10 +25,7 @@ from nemutator_controller.policies.snapshot import Policies, snapshot_of
 log = logging.getLogger(__name__)
 
 CHECK_S = 1.0
-"""Between two checks of how the informers do, for /readyz."""
-
-_NO_DEFINITION = (NotFoundError, UnknownResourceError)
-
+"""The time between two checks of the informers, for /readyz."""
 
 NO_ADVICE_YET = WithoutAdvice("no advice has come from the brain yet")
 
@@ -61,15 +58,15 @@ class WatchedCluster:
         return self.tombstones.get((namespace, owner_kind, owner_name), frozenset())
 
     def take_advice(self, document: bytes) -> None:
-        """The brain's snapshot in the place of what was known; a `SnapshotError` changes nothing."""
+        """Replace what was known by the brain's snapshot; a `SnapshotError` changes nothing."""
         self.advisor = advisor_from(document)
 
     def take_tombstones(self, document: bytes) -> None:
-        """The same."""
+        """The same for what was taken back."""
         self.tombstones = tombstones_from(document)
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
-        """What keeps it true, by name."""
+        """What keeps it up to date, by name."""
         return {
             "watch policies": self.policy_informer.run,
             "watch namespaces": self.namespace_informer.run,
@@ -78,23 +75,27 @@ class WatchedCluster:
         }
 
     async def follow(self) -> None:
-        """Keep the snapshot of policies true."""
+        """Keep the snapshot of policies up to date."""
         with self.policy_informer.subscribe("admission", capacity=1_000) as changes:
             async for change in changes:
                 self._take(change)
 
     async def check(self) -> None:
-        """Keep /readyz true."""
-        policies, namespaces = self.policy_informer, self.namespace_informer
+        """Keep /readyz up to date."""
         while True:
-            without = is_without_definition(policies.problem)
-            self._judge("policies", "" if without else problem_of(policies))
-            self._judge("namespaces", problem_of(namespaces))
+            if isinstance(self.policy_informer.problem, NotFoundError | UnknownResourceError):
+                self.process.readiness.pass_("policies")
+            else:
+                self._check("policies", self.policy_informer)
+            self._check("namespaces", self.namespace_informer)
             await self.process.clock.sleep(CHECK_S)
 
-    def _judge(self, part: str, problem: str) -> None:
-        if problem:
-            self.process.readiness.fail(part, problem)
+    def _check(self, part: str, informer: Informer[Any]) -> None:
+        """An old snapshot is better than none, so only the first one is waited for."""
+        try:
+            informer.snapshot()
+        except NotSyncedError as error:
+            self.process.readiness.fail(part, str(error)[:200])
         else:
             self.process.readiness.pass_(part)
 
@@ -108,25 +109,10 @@ class WatchedCluster:
         elif change.before is not None:
             self._specs.pop(change.before.metadata.name, None)
         self.policies = snapshot_of(self._specs)
-        for state, count in (
-            ("sound", len(self.policies.sound)),
-            ("faulty", len(self.policies.faulty)),
-        ):
-            self.process.meter.gauge(names.POLICIES, count, state=state)
+        meter = self.process.meter
+        meter.gauge(names.POLICIES, len(self.policies.sound), state="sound")
+        meter.gauge(names.POLICIES, len(self.policies.faulty), state="faulty")
         for name, why in self.policies.faulty.items():
             if self._logged.get(name) != why:
                 log.warning("policy_left_aside", {names.OBJECT: name, names.ERROR: why[:500]})
         self._logged = dict(self.policies.faulty)
-
-
-def problem_of(informer: Informer[Any]) -> str:
-    """An old snapshot is better than none, so only the first one is waited for."""
-    try:
-        informer.snapshot()
-    except NotSyncedError as error:
-        return str(error)[:200]
-    return ""
-
-
-def is_without_definition(problem: KubeError | None) -> bool:
-    return isinstance(problem, _NO_DEFINITION)

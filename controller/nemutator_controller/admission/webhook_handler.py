@@ -1,6 +1,6 @@
 """Answers one admission request: plan, apply to our own copy, check, record, and only then respond.
 
-When anything goes wrong the pod is let in as it is, with a warning and a counted reason. The one
+When anything goes wrong the pod is let in unchanged, with a warning and a counted reason. The one
 exception is a pod that says itself that it must not run without us.
 """
 
@@ -41,10 +41,10 @@ NEVER = frozenset({"kube-system", "kube-node-lease"})
 """Namespaces that the cluster itself needs to live."""
 
 ANSWER_S = 2.0
-"""What the disk may take. The server waits three seconds in all, and then decides without us."""
+"""The time that the disk may take. The server waits three seconds in all, then decides without us."""
 
 MOST_CONTAINERS = 128
-"""Containers of a pod, init containers too. A plan for more would hold up everybody else's pods."""
+"""Containers of a pod, with its init containers. A plan for more would delay everybody else's pods."""
 
 _LISTS = ("containers", "initContainers")
 
@@ -54,7 +54,7 @@ Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed
 
 
 class _FailedError(Exception):
-    """Nothing is changed: `reason` is for the metric, the text for whoever makes the pod."""
+    """The pod is left unchanged: `reason` is for the metric, the text for who creates the pod."""
 
     def __init__(self, reason: str, why: str) -> None:
         super().__init__(why)
@@ -66,7 +66,7 @@ class Rules:
     own_namespace: str
     injector: Injector | None
     strict: bool
-    """Whether a record is on the disk before its answer."""
+    """Whether a record is on the disk before its response is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,26 +75,26 @@ class WebhookHandler:
     records: DecisionRecords
     rules: Rules
     fresh: Callable[[], str]
-    """Gives ids that were never given before."""
+    """Makes an id that was never made before."""
     process: Process
 
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
     ) -> AdmissionResponse:
-        """There is always a response. *opted_in*: the server has seen that the namespace is opted in."""
+        """Always returns a response. *opted_in*: the server has seen that the namespace is opted in."""
         began = self.process.clock.monotonic()
         try:
-            result, answer = await self._answer(request, opted_in=opted_in)
+            result, response = await self._answer(request, opted_in=opted_in)
         except _FailedError as failed:
-            result, answer = self._failed(request, failed.reason, str(failed))
+            result, response = self._failed(request, failed.reason, str(failed))
         except Exception:
             log.exception("admission_failed", {names.REASON: "internal"})
-            result, answer = self._failed(
+            result, response = self._failed(
                 request, "internal", "a defect of nemutator: admission's log has it"
             )
         self.process.meter.count(names.ADMISSIONS, result=result)
         self.process.meter.observe(names.ADMISSION_SECONDS, self.process.clock.monotonic() - began)
-        return answer
+        return response
 
     async def _answer(
         self, request: AdmissionRequest, *, opted_in: bool
@@ -147,7 +147,7 @@ class WebhookHandler:
     def _plan(self, pod: Any, situation: Situation) -> MutationPlan:
         try:
             return plan(pod, situation, self.cluster.policies.sound)
-        except (PathError, AttributeError, TypeError) as error:
+        except PathError as error:
             # The server sends what it has decoded itself; a stranger may send anything.
             raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
         except RecursionError as error:
@@ -165,8 +165,8 @@ class WebhookHandler:
             full = in_full(stamp)
             durable = durable or full is None
             operations = patch_of(pod, subject.kind, planned.edits, full or written(stamp))
-            # The server asks again about the same pod after another webhook has changed it. The pod
-            # carries the id of this decision: whoever takes it back means all that was done.
+            # The server asks again about a pod that another webhook has changed. The pod carries the
+            # id of this decision, so taking this one back has to take back all that was done.
             edits = stamp.edits or planned.edits
         if request.dry_run:
             return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
@@ -181,7 +181,7 @@ class WebhookHandler:
             warnings=planned.warnings[:MOST_WARNINGS],
         )
         if planned.previewed:
-            # The preview comes first: without the other record it says nothing wrong.
+            # The preview is saved first: it stays true when the other record cannot be saved.
             preview = replace(
                 record, id=f"{decision}-preview", mode="preview", edits=planned.previewed
             )
@@ -200,17 +200,16 @@ class WebhookHandler:
                 names.COUNT: len(planned.edits or planned.previewed),
             },
         )
-        answer = AdmissionResponse(
+        return result, AdmissionResponse(
             operations=operations, warnings=planned.warnings, decision=decision
         )
-        return result, answer
 
     async def _save(self, record: Decision, *, durable: bool) -> None:
         try:
             async with asyncio.timeout(ANSWER_S):
                 await self.records.save(msgspec.json.encode(record), durable=durable)
         except TimeoutError as error:
-            raise _FailedError("late", f"no answer in {ANSWER_S:g} s") from error
+            raise _FailedError("late", f"the disk took more than {ANSWER_S:g} s") from error
         except NotSavedError as error:
             raise _FailedError(
                 error.reason, f"the change could not be recorded: {error}"
@@ -241,15 +240,15 @@ def _called(subject: Subject) -> str:
 
 
 def too_large(pod: Any) -> str:
-    """Why a plan for *pod* would hold others up; empty when it would not."""
+    """Why a plan for *pod* would delay others; empty when it would not."""
     spec = pod.get("spec")
     lists = (spec.get(field) for field in _LISTS) if isinstance(spec, dict) else ()
     containers = [each for listed in lists if isinstance(listed, list) for each in listed]
-    called = [each.get("name") for each in containers if isinstance(each, dict)]
-    # Our container does not count: the server may ask again about what we have made.
-    if len(containers) - called.count(INIT_CONTAINER) > MOST_CONTAINERS:
+    container_names = [each.get("name") for each in containers if isinstance(each, dict)]
+    # Our container does not count: the server may ask again about a pod that has it already.
+    if len(containers) - container_names.count(INIT_CONTAINER) > MOST_CONTAINERS:
         return f"more than {MOST_CONTAINERS} containers"
-    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in called):
+    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in container_names):
         # Each glob of each policy would be matched against it.
         return f"a container's name has more than {LONGEST_NAME} characters"
     return ""
@@ -258,15 +257,14 @@ def too_large(pod: Any) -> str:
 def patch_of(pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
     """The patch for *edits* and the *stamp*, proven on our own copy."""
     before = value_at(pod, PATH, kind)
-    mark = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
-    everything = (*edits, mark)
+    stamping = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
     try:
-        operations, wanted = render_and_apply(pod, everything, kind)
+        operations, wanted = render_and_apply(pod, (*edits, stamping), kind)
         made = apply_patch(pod, operations)
     except (PatchError, PathError) as error:
         raise _FailedError("self_check", f"the patch would not apply: {error}") from error
     if not same(wanted, made):
-        raise _FailedError("self_check", "the patch would not do what was planned")
+        raise _FailedError("self_check", "the patch would not make the planned pod")
     if len(operations) > MOST:
         raise _FailedError("too_large", f"more than {MOST} operations")
     return operations

@@ -37,14 +37,14 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 Informer(NAMESPACES, transport=transport, process=process),
                 process,
             )
-            documents = DocumentsOverHttp(brain)
+            get = DocumentsOverHttp(brain).get
             advice = SnapshotPoller(
-                "advice", ADVICE_PATH, documents, cluster.take_advice, ADVICE_S, process
+                "advice", ADVICE_PATH, get, cluster.take_advice, ADVICE_S, process
             )
             tombstones = SnapshotPoller(
                 "tombstones",
                 TOMBSTONES_PATH,
-                documents,
+                get,
                 cluster.take_tombstones,
                 TOMBSTONES_S,
                 process,

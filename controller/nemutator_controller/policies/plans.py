@@ -93,7 +93,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     warnings = [f"{key}: {word[:40]!r} is no verb" for key, word in skips.unknown]
     if skips.everything:
         return MutationPlan(warnings=tuple(warnings))
-    pod = _as_policies_see_it(draft, situation)
+    pod = candidate(situation, _map(draft, "labels"))
     chosen = [policy for policy in policies if matches(policy, pod)]
     subject = situation.subject
     circumstances = Circumstances(
@@ -221,14 +221,14 @@ def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]
             yield replace(edit, before=now)
 
 
-def _as_policies_see_it(draft: Draft, situation: Situation) -> CandidatePod:
+def candidate(situation: Situation, pod_labels: Mapping[str, str]) -> CandidatePod:
+    """The pod as policies see it."""
     subject = situation.subject
-    called = (subject.name or subject.generate_name, subject.owner_name)
     return CandidatePod(
         namespace=subject.namespace,
         namespace_labels=situation.namespace_labels,
-        labels=_map(draft, "labels"),
-        names=tuple(filter(None, called)),
+        labels=pod_labels,
+        names=tuple(filter(None, (subject.name or subject.generate_name, subject.owner_name))),
     )
 
 

@@ -76,9 +76,9 @@ def listener(brain: BrainOverHttp) -> Listener:
         Informer(NAMESPACES, transport=ScriptedTransport(), process=process),
         process=process,
     )
-    documents = DocumentsOverHttp(brain)
+    get = DocumentsOverHttp(brain).get
     tasks = tuple(
-        SnapshotPoller(snapshot, path, documents, take, every_s=0.05, process=fake_process(clock=clock, meter=meter, roll=0.5))
+        SnapshotPoller(snapshot, path, get, take, every_s=0.05, process=fake_process(clock=clock, meter=meter, roll=0.5))
         for snapshot, path, take in (
             ("advice", ADVICE_PATH, watched.take_advice),
             ("tombstones", TOMBSTONES_PATH, watched.take_tombstones),

@@ -56,7 +56,7 @@ def test_firm_advice_is_an_amount_with_its_reason() -> None:
         ({"namespace": "other"}, "has not seen this container"),
         ({"owner_kind": "StatefulSet"}, "has not seen this container"),
         ({"requests": {}}, "krr-simple gives no requests of cpu"),
-        ({"requests": {"cpu": "much"}}, "the advice is no amount"),
+        ({"requests": {"cpu": "much"}}, "the advice is not an amount"),
     ],
 )
 def test_everything_else_is_a_reason(changed: dict[str, Any], why: str) -> None:
