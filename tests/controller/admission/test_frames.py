@@ -1,5 +1,8 @@
 """Records come back whole, up to the first that is not."""
 
+import struct
+import zlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -46,6 +49,15 @@ def test_zeros_are_no_records() -> None:
 def test_what_could_not_be_read_back_is_not_written(record: bytes) -> None:
     with pytest.raises(ValueError, match="a record of"):
         frame(record)
+
+
+def test_a_record_may_have_the_largest_size() -> None:
+    assert read(frame(bytes(LARGEST)) + frame(b"x")) == [bytes(LARGEST), b"x"]
+
+
+def test_a_length_above_the_largest_is_damage() -> None:
+    whole = struct.pack(">II", LARGEST + 1, zlib.crc32(bytes(LARGEST + 1))) + bytes(LARGEST + 1)
+    assert read(whole) == []
 
 
 def test_why_a_record_was_not_kept_has_a_word_for_the_metric() -> None:

@@ -79,9 +79,21 @@ def test_an_object_that_is_none_says_what_was_expected() -> None:
         for read in (head_of, object_of):
             with pytest.raises(ReviewError, match="expected an object"):
                 read(request)
-    large = encoded({"spec": "x" * LARGEST_OBJECT})
+
+
+def test_reviews_and_objects_have_a_largest_size() -> None:
+    body = encoded(review({}))
+    assert decode(body.ljust(LARGEST)).uid == UID
+    largest = "x" * (LARGEST_OBJECT - len(encoded({"spec": ""})))
+    assert object_of(decode(encoded(review({"spec": largest}))))
     with pytest.raises(ReviewError, match="more than"):
-        object_of(decode(encoded(review(msgspec.Raw(large)))))
+        object_of(decode(encoded(review({"spec": f"{largest}x"}))))
+
+
+def test_a_refusal_is_a_403_of_the_server() -> None:
+    answer = msgspec.json.decode(encode(UID, AdmissionResponse(refused="no")))
+    status = {"code": 403, "reason": "Forbidden", "message": "no"}
+    assert answer["response"] == {"uid": UID, "allowed": False, "status": status}
 
 
 texts = st.text(max_size=400)

@@ -14,7 +14,8 @@ from nemutator_controller.admission.webhook_handler import (
     patch_of,
 )
 from nemutator_controller.mutations.injection import Injector
-from nemutator_controller.mutations.patches import apply_patch
+from nemutator_controller.mutations.patches import MOST, apply_patch
+from nemutator_controller.mutations.paths import LONGEST_NAME
 from nemutator_controller.policies.plans import FORGOTTEN
 
 from tests.controller.mutations.pods import edit
@@ -65,6 +66,7 @@ async def test_a_change_is_recorded_stamped_and_answered() -> None:
     assert [each["path"] for each in record["edits"]] == ["metadata.labels[team]"]
     assert admission.meter.value(names.ADMISSIONS, result="patched") == 1
     assert admission.meter.value(names.ADMISSION_EDITS, verb="labels") == 1
+    assert admission.meter.observed(names.ADMISSION_SECONDS) == (0.0,)
     # What came out, asked about again, is left as it is.
     assert (await admission.ask(made)).operations == ()
 
@@ -266,9 +268,21 @@ async def test_a_pod_of_very_many_containers_is_not_thought_about() -> None:
 
 async def test_a_container_with_an_endless_name_is_not_thought_about() -> None:
     admission = Admission(team=TEAM)
-    manifest = {"spec": {"containers": [{"name": "x" * (1 << 19)}]}}
-    assert (await admission.ask(manifest)).operations == ()
+    assert (await admission.ask(named("x" * (LONGEST_NAME + 1)))).operations == ()
     assert admission.failures("too_large") == 1
+    assert (await admission.ask(named("x" * LONGEST_NAME))).operations
+
+
+def named(name: str) -> Any:
+    return {"spec": {"containers": [{"name": name}]}}
+
+
+def test_a_patch_has_a_most_of_operations() -> None:
+    pod = POD | {"metadata": {"annotations": {"a": "b"}}}
+    edits = tuple(edit(f"metadata.annotations[k{n}]", None, "v") for n in range(MOST))
+    assert len(patch_of(pod, "Pod", edits[1:], "stamp")) == MOST
+    with pytest.raises(Exception, match=f"more than {MOST} operations"):
+        patch_of(pod, "Pod", edits, "stamp")
 
 
 def test_a_patch_is_proven_before_it_is_sent() -> None:
