@@ -1,13 +1,14 @@
-"""Tokens as callers show them, and who their bearer is in this installation."""
+"""Tokens as callers send them, and which process of this installation their bearer is."""
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 from nemutator_common.names import BRAIN_AUDIENCE
 from nemutator_common.secret import Secret
 
 from nemutator_controller.access.callers import Caller, is_name
+from nemutator_controller.kube.reviews import TokenVerdict
 
 NODE_CLAIM = "authentication.kubernetes.io/node-name"
 POD_CLAIM = "authentication.kubernetes.io/pod-name"
@@ -22,16 +23,6 @@ class Accounts:
 
     agent: str
     admission: str
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Reviewed:
-    """What the API server says of a token."""
-
-    authenticated: bool
-    username: str
-    audiences: Sequence[str]
-    claims: Mapping[str, Sequence[str]]
 
 
 def account(namespace: str, name: str) -> str:
@@ -49,23 +40,24 @@ def bearer(authorization: str | None) -> Secret | None:
 
 
 def may_be_projected(token: Secret) -> bool:
-    """Whether it looks like a token of a service account; about others the API server is not asked."""
+    """Whether it looks like a token of a service account: the API server is asked about no other."""
     return _JWT.fullmatch(token.reveal()) is not None
 
 
-def caller_of(reviewed: Reviewed, accounts: Accounts) -> Caller | None:
-    """Who the bearer is to the uplink; None: nobody.
+def caller_of(verdict: TokenVerdict, accounts: Accounts) -> Caller | None:
+    """Which process the bearer is; None: none that may call.
 
     An agent is bound to the one node of its token's claim; a token without that claim, as an
     administrator can make one, is bound to no node and opens nothing.
     """
-    if not reviewed.authenticated or BRAIN_AUDIENCE not in reviewed.audiences:
+    user = verdict.user
+    if not verdict.authenticated or BRAIN_AUDIENCE not in verdict.audiences:
         return None
-    if reviewed.username == accounts.agent:
-        node = _only(reviewed.claims.get(NODE_CLAIM, ()))
+    if user.username == accounts.agent:
+        node = _only(user.extra.get(NODE_CLAIM, ()))
         return None if node is None else Caller("agent", node)
-    if reviewed.username == accounts.admission:
-        pod = _only(reviewed.claims.get(POD_CLAIM, ()))
+    if user.username == accounts.admission:
+        pod = _only(user.extra.get(POD_CLAIM, ()))
         return None if pod is None else Caller("admission", pod)
     return None
 

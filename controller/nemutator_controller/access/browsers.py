@@ -1,4 +1,4 @@
-"""What the headers of a browser's request say about its sender, and what a browser may do with our answers."""
+"""Which requests of browsers are answered, by their headers, and what a browser may do with the answer."""
 
 from collections.abc import Mapping
 from types import MappingProxyType
@@ -19,18 +19,18 @@ HEADERS: Mapping[str, str] = MappingProxyType(
         "Cross-Origin-Resource-Policy": "same-origin",
     }
 )
-"""On every answer: names of strangers' processes are on the page, so nothing inline may run."""
+"""On every answer: the page shows names of strangers' processes, so nothing inline may run."""
 
 
 def hosts_of(address: TcpAddress) -> frozenset[str]:
-    """What `Host` may say. Any other name that leads here is a stranger's DNS (rebinding)."""
+    """What `Host` may say. Any other name that leads here comes from a stranger's DNS (rebinding)."""
     own = str(address)
     names = {f"{host}:{address.port}" for host in ("localhost", "127.0.0.1", "[::1]")}
     return frozenset({own} | names)
 
 
 def distrust(method: str, headers: Mapping[str, str], hosts: frozenset[str]) -> Distrust | None:
-    """Why this request must not be answered, whoever's cookie it carries; None: it may be."""
+    """Why this request must not be answered, whatever cookie it carries; None: it may be."""
     host = headers.get("Host", "").lower()
     if host not in hosts:
         return "host"
@@ -44,7 +44,7 @@ def distrust(method: str, headers: Mapping[str, str], hosts: frozenset[str]) -> 
 
 
 def is_foreign(method: str, headers: Mapping[str, str]) -> bool:
-    """Whether another page may have made a browser ask for a change, over TLS.
+    """Whether the page of another site may have made a browser ask for a change, over TLS.
 
     There the certificate proves the host, so that only the origin has to be checked.
     """
@@ -56,5 +56,5 @@ def is_foreign(method: str, headers: Mapping[str, str]) -> bool:
 
 
 def is_prefetch(headers: Mapping[str, str]) -> bool:
-    """Nobody has clicked yet: a browser's guess must not use up a one-time key."""
+    """Whether nobody has clicked yet: a browser's guess must not use up a one-time key."""
     return "prefetch" in headers.get("Sec-Purpose", headers.get("Purpose", ""))

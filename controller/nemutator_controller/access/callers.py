@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal, Protocol
 
 CallerKind = Literal["agent", "admission", "local"]
-"""Local is a process of this machine that can read its link token."""
+"""A local process is one of this machine that can read the link token."""
 
 LONGEST_NAME = 253
 """In characters: a node is named as a DNS subdomain is."""
@@ -39,8 +39,8 @@ LOCAL = Caller("local")
 
 class Callers(Protocol):
     async def recognise(self, authorization: str | None) -> Caller | None:
-        """Who sent this `Authorization` header; None when it proves nothing.
+        """Which process sent this `Authorization` header; None when it proves nothing.
 
-        Raises UnknownNowError when nobody can tell.
+        Raises UnknownNowError when that cannot be found out now.
         """
         ...

@@ -1,4 +1,4 @@
-"""What secrets are looked up by, so that a dump of this process opens nothing."""
+"""Secrets are looked up by their digests, so that a dump of this process opens nothing."""
 
 import hashlib
 

@@ -1,6 +1,8 @@
 """The gate of a listener: prove who asks, permit what the route needs, protect the answer."""
 
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Mapping
+from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
@@ -25,7 +27,7 @@ CALLER = web.RequestKey("caller", Caller)
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 ConsoleAddress = Callable[[], TcpAddress]
-"""It is asked for late: port 0 is replaced when the listener is bound."""
+"""It is called late, because port 0 is replaced when the listener is bound."""
 
 CLUSTER_COOKIE = "__Host-nemutator"
 """The prefix makes browsers insist: over TLS, of this host alone, for all paths."""
@@ -56,7 +58,7 @@ class AccessRefusedError(Exception):
         remedy: str,
         headers: Mapping[str, str] = NOTHING,
     ) -> None:
-        """*reason* is the one word that is counted."""
+        """*reason* is the label under which it is counted."""
         super().__init__(what)
         self.status = status
         self.reason = reason
@@ -74,9 +76,9 @@ Who = TypeVar("Who")
 
 
 class AccessRule(Protocol[Who]):
-    """How those who call one listener prove who they are, and what each may do.
+    """How the callers of one listener prove who they are, and what each may do.
 
-    All of it raises AccessRefusedError; what asks the API server raises UnknownNowError.
+    Each method may raise AccessRefusedError, and UnknownNowError when it asks the API server.
     """
 
     def screen(self, request: web.Request) -> None:
@@ -88,33 +90,27 @@ class AccessRule(Protocol[Who]):
     async def permit(self, who: Who, request: web.Request) -> None: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
 class Gate(Generic[Who]):
-    """The middleware of one listener. *open_to_all*: methods and paths that need no proof."""
+    """The middleware of one listener."""
 
-    def __init__(
-        self,
-        rule: AccessRule[Who],
-        *,
-        refuse: Callable[[web.Request, AccessRefusedError], web.Response],
-        open_to_all: Collection[tuple[str, str]] = (),
-        protection: Mapping[str, str] = NOTHING,
-    ) -> None:
-        """*protection* has headers by name, for answers that do not set them themselves."""
-        self._rule = rule
-        self._refuse = refuse
-        self._open_to_all = frozenset(open_to_all)
-        self._protection = protection
+    rule: AccessRule[Who]
+    refuse: Callable[[web.Request, AccessRefusedError], web.Response]
+    open_to_all: AbstractSet[tuple[str, str]] = frozenset()
+    """Methods and paths that need no proof."""
+    protection: Mapping[str, str] = NOTHING
+    """Headers for answers that do not set them themselves."""
 
     @web.middleware
     async def admit(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         try:
             await self._judge(request)
         except UnknownNowError as unknown:
-            what = f"nobody can tell who asks: {unknown}"
+            what = f"the caller cannot be identified now: {unknown}"
             refused = AccessRefusedError(503, "unknown", what, "ask again later", SOON)
-            return self._protected(self._refuse(request, refused))
+            return self._protected(self.refuse(request, refused))
         except AccessRefusedError as refused:
-            return self._protected(self._refuse(request, refused))
+            return self._protected(self.refuse(request, refused))
         try:
             return self._protected(await handler(request))
         except web.HTTPException as raised:
@@ -122,38 +118,37 @@ class Gate(Generic[Who]):
             raise
 
     async def _judge(self, request: web.Request) -> None:
-        self._rule.screen(request)
-        if (request.method, request.path) not in self._open_to_all:
-            await self._rule.permit(await self._rule.prove(request), request)
+        self.rule.screen(request)
+        if (request.method, request.path) not in self.open_to_all:
+            await self.rule.permit(await self.rule.prove(request), request)
 
     def _protected(self, response: web.StreamResponse) -> web.StreamResponse:
-        for name, value in self._protection.items():
+        for name, value in self.protection.items():
             response.headers.setdefault(name, value)
         return response
 
 
+@dataclass(frozen=True, slots=True)
 class ProcessRule:
-    """For processes: a bearer token on every path. *remedy* says which token to send."""
+    """For processes: a bearer token on every path."""
 
-    def __init__(
-        self, callers: Callers, routes: DeclaredRoutes[ProcessRoute], *, remedy: str
-    ) -> None:
-        self._callers = callers
-        self._routes = routes
-        self._remedy = remedy
+    callers: Callers
+    routes: DeclaredRoutes[ProcessRoute]
+    remedy: str
+    """It says which token to send."""
 
     def screen(self, request: web.Request) -> None:
         """Browsers add no `Authorization` by themselves."""
 
     async def prove(self, request: web.Request) -> Caller:
-        caller = await self._callers.recognise(request.headers.get("Authorization"))
+        caller = await self.callers.recognise(request.headers.get("Authorization"))
         if caller is None:
             what = "this caller is not known"
-            raise AccessRefusedError(401, "caller", what, self._remedy, BEARER)
+            raise AccessRefusedError(401, "caller", what, self.remedy, BEARER)
         return caller
 
     async def permit(self, who: Caller, request: web.Request) -> None:
-        route = self._routes.find(request)
+        route = self.routes.find(request)
         # Only a local process learns which paths there are.
         missing = who.kind == "local" and request.match_info.http_exception is not None
         if not missing and (route is None or who.kind not in route.callers):
@@ -162,47 +157,47 @@ class ProcessRule:
         request[CALLER] = who
 
 
+@dataclass(frozen=True, slots=True)
 class LinkRule:
     """For browsers off clusters: the right host and origin, and a session that a link opened."""
 
-    def __init__(self, links: OneTimeLinks, address: ConsoleAddress) -> None:
-        self._links = links
-        self._address = address
+    links: OneTimeLinks
+    address: ConsoleAddress
 
     def screen(self, request: web.Request) -> None:
-        why = distrust(request.method, request.headers, hosts_of(self._address()))
+        why = distrust(request.method, request.headers, hosts_of(self.address()))
         if why is not None:
             raise AccessRefusedError(403, why, f"wrong {why}", LINK_REMEDY)
 
     async def prove(self, request: web.Request) -> None:
-        if not is_signed_in(request, self._links, self._address):
+        if not is_signed_in(request, self.links, self.address):
             what = "this browser has no session, or it has ended"
             raise AccessRefusedError(401, "session", what, LINK_REMEDY)
 
     async def permit(self, who: None, request: web.Request) -> None:
-        """Whoever can enter the data directory may do everything."""
+        """A person who can enter the data directory may do everything."""
 
 
+@dataclass(frozen=True, slots=True)
 class PeopleRule:
-    """For people in a cluster: their own token, shown each time or once by a browser, and RBAC."""
+    """For people in a cluster: their own token, sent each time or once by a browser, and RBAC."""
 
-    def __init__(self, people: People, routes: DeclaredRoutes[AllowedRoute]) -> None:
-        self._people = people
-        self._routes = routes
+    people: People
+    routes: DeclaredRoutes[AllowedRoute]
 
     def screen(self, request: web.Request) -> None:
-        # Only what a browser adds by itself can be abused by another page in it.
-        shown = bearer(request.headers.get("Authorization"))
-        if shown is None and is_foreign(request.method, request.headers):
+        # Only a cookie, which a browser adds by itself, can be abused by another page in it.
+        token = bearer(request.headers.get("Authorization"))
+        if token is None and is_foreign(request.method, request.headers):
             raise AccessRefusedError(403, "origin", "wrong origin", "open the console itself")
 
     async def prove(self, request: web.Request) -> User:
-        shown = bearer(request.headers.get("Authorization"))
-        token = shown or self._people.token_of(request.cookies.get(CLUSTER_COOKIE, ""))
-        user = None if token is None else await self._people.user(token)
+        sent = bearer(request.headers.get("Authorization"))
+        token = sent or self.people.token_of(request.cookies.get(CLUSTER_COOKIE, ""))
+        user = None if token is None else await self.people.user(token)
         if user is not None:
             return user
-        if shown is None:
+        if sent is None:
             what = "nobody is signed in"
             remedy = "reload the page to sign in, or send a bearer token"
         else:
@@ -213,12 +208,12 @@ class PeopleRule:
     async def permit(self, who: User, request: web.Request) -> None:
         if not request.path.startswith(API):
             return
-        route = self._routes.find(request)
+        route = self.routes.find(request)
         if route is None:
             raise AccessRefusedError(404, "path", "no such path", API_REMEDY)
         permission = route.permission
         namespace = request.query.get("namespace", "") if permission.narrows else ""
-        if not await self._people.may(who, permission, namespace=namespace):
+        if not await self.people.may(who, permission, namespace=namespace):
             where = f" in namespace {namespace}" if namespace else ""
             what = f"{who.username} may not {permission}{where}"
             remedy = "ask an administrator of the cluster to grant it by RBAC"

@@ -1,6 +1,7 @@
-"""Callers on this machine: whoever can read the link token can enter the data directory anyway."""
+"""Callers on this machine: a process that can read the link token can enter the data directory anyway."""
 
 import logging
+from dataclasses import dataclass
 
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
@@ -13,18 +14,18 @@ from nemutator_controller.access.callers import LOCAL, Caller
 log = logging.getLogger(__name__)
 
 
+@dataclass(frozen=True, slots=True)
 class LinkToken:
     """A `Callers` that reads the token anew each time, because each `nemutator up` renews it."""
 
-    def __init__(self, directory: DataDirectory) -> None:
-        self._directory = directory
+    directory: DataDirectory
 
     async def recognise(self, authorization: str | None) -> Caller | None:
         scheme, _, credentials = (authorization or "").partition(" ")
         if scheme.lower() != "bearer":
             return None
         try:
-            token = read_link_token(self._directory)
+            token = read_link_token(self.directory)
         except OperatorError as error:
             log.error("link_token_unreadable", {names.ERROR: error.what})
             return None

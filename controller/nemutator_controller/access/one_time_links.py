@@ -46,7 +46,7 @@ class OneTimeLinks:
         return key
 
     async def redeem(self, key: str) -> Secret | None:
-        """What the browser shows from now on, for a *key* that was not used before."""
+        """What the browser sends from now on, for a *key* that was not used before."""
         now = self._clock.now()
         if self._links.use_up(key, now=now) is None:
             return None

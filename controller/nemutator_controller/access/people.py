@@ -1,7 +1,7 @@
 """People who use the console of a cluster: by a token of their own, and by what RBAC grants them.
 
-What the API server said is believed for a short time only: while it cannot be asked, nobody is let in
-who was not let in just now.
+What the API server answered is believed for a short time only: while it cannot be asked, nobody is
+let in who was not let in just now.
 """
 
 from collections.abc import Callable
@@ -47,7 +47,7 @@ class People:
         )
 
     async def user(self, token: Secret) -> User | None:
-        """The user of *token*; None: nobody. Raises UnknownNowError."""
+        """The user of *token*; None when it belongs to nobody. Raises UnknownNowError."""
 
         async def ask() -> User | None:
             verdict = await self._reviewer.token(token)
@@ -70,7 +70,7 @@ class People:
         return (await self._allowed.find(key, ask)).value
 
     async def sign_in(self, token: Secret) -> Secret | None:
-        """What the browser shows from now on in place of *token*; None: nobody has that token."""
+        """What the browser sends from now on in place of *token*; None when that belongs to nobody."""
         if await self.user(token) is None:
             return None
         secret = self._fresh()

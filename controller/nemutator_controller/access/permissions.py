@@ -1,7 +1,7 @@
 """What a path of the API shows or changes, as a permission that an administrator can grant.
 
 In a cluster people need `get` on what they see and `create` or `update` on what they change, of
-resources in the group nemutator.io. They need not exist as objects: RBAC grants what it is told.
+resources in the group nemutator.io. No objects of them need to exist for RBAC to grant permissions.
 """
 
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class Permission:
     verb: Verb
     resource: str
     narrows: bool = False
-    """Its answer keeps to the namespace that the query names, so that permission there is enough."""
+    """Its answer is limited to the namespace that the query names, so that permission there is enough."""
 
     def __str__(self) -> str:
         return f"{self.verb} {self.resource}.{names.DOMAIN}"

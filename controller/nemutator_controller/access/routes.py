@@ -1,4 +1,4 @@
-"""Routes of the brain, each with a declaration of who may call it."""
+"""Routes of the brain, each of which declares who may call it."""
 
 from collections.abc import Collection, Iterable
 from dataclasses import dataclass
@@ -36,8 +36,7 @@ def served_to(callers: Collection[CallerKind], route: web.RouteDef) -> ProcessRo
 def allowed(
     verb: Verb, resource: str, route: web.RouteDef, *, narrows: bool = False
 ) -> AllowedRoute:
-    """*route*, for people whom RBAC allows to *verb* *resource*, and on this machine for everybody
-    who can read the link token."""
+    """*route*, for people whom RBAC allows to *verb* *resource*, and for local processes."""
     if not route.path.startswith(API):
         raise ValueError(f"{route.path} does not belong to the API")
     return AllowedRoute(route, frozenset({"local"}), Permission(verb, resource, narrows))

@@ -1,4 +1,4 @@
-"""Secrets that stand for something until they expire: sessions, and the links that open them.
+"""Secrets that are valid until they expire: sessions, and the links that open them.
 
 They are known by digest only, so that neither a dump of this process nor its database opens
 anything. Time and randomness come from outside.
@@ -28,11 +28,11 @@ class Session(Generic[V]):
 class Sessions(Generic[V]):
     lasting_s: float
     most: int
-    """Whoever may open sessions may fill this, and must not fill memory: the oldest makes room."""
+    """A caller who may open sessions may open many, and must not fill memory: the oldest makes room."""
     _open: dict[bytes, Session[V]] = field(default_factory=dict, init=False)
 
     def open(self, secret: Secret, value: V, *, now: float) -> Session[V]:
-        """Let *secret* stand for *value* from now on."""
+        """Give the holder of *secret* the use of *value* from now on."""
         session = Session(digest(secret.reveal()), now + self.lasting_s, value)
         self.restore([session], now=now)
         return session

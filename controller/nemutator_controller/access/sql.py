@@ -1,6 +1,7 @@
 """Sessions of browsers in the database."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from sqlalchemy import Connection, delete, insert, select
 
@@ -10,11 +11,11 @@ from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import sessions
 
 
+@dataclass(frozen=True, slots=True)
 class SqlSessions:
     """A `SessionStore`."""
 
-    def __init__(self, database: Database) -> None:
-        self._database = database
+    database: Database
 
     async def load(self, *, now: float) -> Sequence[Session[None]]:
         newest = (
@@ -29,7 +30,7 @@ class SqlSessions:
                 Session(digest, expires, None) for digest, expires in connection.execute(newest)
             ]
 
-        return await self._database.read(job)
+        return await self.database.read(job)
 
     async def save(self, session: Session[None], *, now: float) -> None:
         def job(connection: Connection) -> None:
@@ -38,4 +39,4 @@ class SqlSessions:
                 insert(sessions).values(digest=session.digest, expires_at=session.expires_at)
             )
 
-        await self._database.write(job)
+        await self.database.write(job)

@@ -1,8 +1,8 @@
 """What the API server says of tokens and permissions: one cache, and one rule for its outages.
 
 Each verdict, good or bad, is asked for again when it is no longer fresh. While the API server is
-away a good one stands up to a bound, which each user of the cache chooses; whoever is not known by
-then is told to come again, and is never believed.
+away, a good one is valid up to a bound, which each user of the cache chooses; a caller without one
+is asked to come again, and is never believed.
 """
 
 import asyncio
@@ -17,13 +17,7 @@ from nemutator_common.names import BRAIN_AUDIENCE
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_controller.access.bearers import (
-    Accounts,
-    Reviewed,
-    bearer,
-    caller_of,
-    may_be_projected,
-)
+from nemutator_controller.access.bearers import Accounts, bearer, caller_of, may_be_projected
 from nemutator_controller.access.callers import Caller
 from nemutator_controller.access.digests import digest
 from nemutator_controller.access.ports import TokenReviewer
@@ -40,7 +34,7 @@ CALLER_OUTAGE_S = 600.0
 """Kubelet's tokens are renewed more often, so that most verdicts end sooner."""
 
 MOST_CALLERS = 20_000
-"""Of 5 000 nodes with three processes each there are 15 000 tokens."""
+"""5 000 nodes with three processes each have 15 000 tokens."""
 
 CALLERS_AT_ONCE = 16
 """Reviews under way: strangers with made-up tokens may not occupy the API server."""
@@ -59,20 +53,22 @@ class ReviewVerdict(Generic[V]):
     at: float
     """By the monotonic clock."""
     outdated: bool = False
-    """It is no longer fresh, and stands because the API server is away."""
+    """It is no longer fresh, and valid only because the API server is away."""
 
 
 @dataclass(kw_only=True)
 class ReviewVerdicts(Generic[V]):
-    """The last verdict on each question; those that were not used for longest make room."""
+    """The last verdict on each question; the one that was not used for longest makes room."""
 
     fresh_s: float
     outage_s: float
-    """How old a good verdict may be while the API server is away; not above `fresh_s`: never."""
+    """How old a good verdict may be while the API server is away; 0: only fresh ones are valid."""
     most: int
     at_once: int
     process: Process
-    _kept: OrderedDict[Hashable, ReviewVerdict[V]] = field(default_factory=OrderedDict, init=False)
+    _verdicts: OrderedDict[Hashable, ReviewVerdict[V]] = field(
+        default_factory=OrderedDict, init=False
+    )
     _asking: asyncio.Semaphore = field(init=False)
 
     def __post_init__(self) -> None:
@@ -81,28 +77,28 @@ class ReviewVerdicts(Generic[V]):
     async def find(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> ReviewVerdict[V]:
         """The verdict on *key*, which *ask* gets from the API server; a falsy one is a bad one."""
         now = self.process.clock.monotonic()
-        kept = self._kept.get(key)
-        if kept is not None:
-            self._kept.move_to_end(key)
-            if now - kept.at < self.fresh_s:
-                return kept
+        known = self._verdicts.get(key)
+        if known is not None:
+            self._verdicts.move_to_end(key)
+            if now - known.at < self.fresh_s:
+                return known
         try:
             async with asyncio.timeout(ASK_S), self._asking:
                 value = await ask()
         except (KubeError, TimeoutError) as error:
             log.warning("review_failed", {names.ERROR: error})
-            if kept is not None and kept.value and now - kept.at < self.outage_s:
-                return ReviewVerdict(kept.value, kept.at, outdated=True)
+            if known is not None and known.value and now - known.at < self.outage_s:
+                return ReviewVerdict(known.value, known.at, outdated=True)
             raise UnknownNowError("the API server does not answer") from error
-        verdict = self._kept[key] = ReviewVerdict(value, now)
-        self._kept.move_to_end(key)
-        while len(self._kept) > self.most:
-            self._kept.popitem(last=False)
+        verdict = self._verdicts[key] = ReviewVerdict(value, now)
+        self._verdicts.move_to_end(key)
+        while len(self._verdicts) > self.most:
+            self._verdicts.popitem(last=False)
         return verdict
 
 
 class ReviewedCallers:
-    """A `Callers`: a TokenReview says whose a process's token is."""
+    """A `Callers`: a TokenReview says which process a token belongs to."""
 
     def __init__(self, reviewer: TokenReviewer, accounts: Accounts, process: Process) -> None:
         self._reviewer = reviewer
@@ -133,14 +129,7 @@ class ReviewedCallers:
         return verdict.value
 
     async def _ask(self, token: Secret) -> Caller | None:
-        verdict = await self._reviewer.token(token, (_AUDIENCE,))
-        reviewed = Reviewed(
-            authenticated=verdict.authenticated,
-            username=verdict.user.username,
-            audiences=verdict.audiences,
-            claims=verdict.user.extra,
-        )
-        return caller_of(reviewed, self._accounts)
+        return caller_of(await self._reviewer.token(token, (_AUDIENCE,)), self._accounts)
 
     def _count(self, result: str) -> None:
         self._meter.count(names.CALLERS, result=result)

@@ -66,7 +66,7 @@ class LocalConsole:
         refusals = ConsoleRefusals(link_needed, process.meter)
         opening = LinkOpening(self._links, self.address, refusals, session_s=settings.session_s)
         gate = Gate(
-            LinkRule(self._links, self.address),
+            rule=LinkRule(self._links, self.address),
             refuse=refusals.refuse,
             open_to_all={("GET", OPEN_PATH), *STYLE_FILES},
             protection=HEADERS,
@@ -76,7 +76,7 @@ class LocalConsole:
             name="console",
             address=parse_address(settings.console),
             routes=[*routes, *opening.routes(), *Pages().routes()],
-            middlewares=[gate.admit, Problems(process.readiness).tell],
+            middlewares=[gate.admit, Problems(process.readiness).warn],
             operations=frozenset({"healthz"}),
             limits=LIMITS,
         )
@@ -121,7 +121,7 @@ def cluster_gate(
     people = People(reviewer, process, session_s=settings.session_s, fresh=fresh_secret)
     refusals = ConsoleRefusals(sign_in_needed, process.meter)
     gate = Gate(
-        PeopleRule(people, DeclaredRoutes(routes)),
+        rule=PeopleRule(people, DeclaredRoutes(routes)),
         refuse=refusals.refuse,
         open_to_all={("POST", SIGN_IN_PATH), *STYLE_FILES},
         protection=HEADERS,
@@ -143,7 +143,7 @@ def cluster_console(
         name="console",
         address=parse_address(settings.cluster_console),
         routes=[*routes, *signing_in, *Pages().routes()],
-        middlewares=[middleware, Problems(process.readiness).tell],
+        middlewares=[middleware, Problems(process.readiness).warn],
         operations=frozenset({"healthz"}),
         limits=LIMITS,
         tls=tls,

@@ -106,5 +106,5 @@ def uplink_listener(
 
 
 def _gate(callers: Callers, routes: Sequence[ProcessRoute], remedy: str) -> Gate[Caller]:
-    rule = ProcessRule(callers, DeclaredRoutes(routes), remedy=remedy)
-    return Gate(rule, refuse=lambda _, refused: refused.as_json())
+    rule = ProcessRule(callers, DeclaredRoutes(routes), remedy)
+    return Gate(rule=rule, refuse=lambda _, refused: refused.as_json())

@@ -11,8 +11,8 @@ from nemutator_controller.cluster.sql import SqlLatest
 from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.ingest.endpoint import Uplink
-from nemutator_controller.ingest.pacing import ReportPace
 from nemutator_controller.ingest.receiving import Receiver
+from nemutator_controller.ingest.report_pace import ReportPace
 from nemutator_controller.ingest.sql import SqlReports
 from nemutator_controller.sizing.keys import ByPath
 from nemutator_controller.sizing.learning_store import LearningStore

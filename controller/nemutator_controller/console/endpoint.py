@@ -1,5 +1,7 @@
 """How a browser gets its session: by a one-time link, or by a token in a cluster."""
 
+from dataclasses import dataclass
+
 from aiohttp import web
 
 from nemutator_controller.access.bearers import bearer
@@ -21,37 +23,30 @@ from nemutator_controller.console.refusals import SIGN_IN_PATH, ConsoleRefusals
 OPEN_PATH = "/open"
 
 
+@dataclass(frozen=True, slots=True)
 class LinksApi:
     """Makes links, only by the unix socket: a browser's session may not make further ones."""
 
-    def __init__(self, links: OneTimeLinks, console: ConsoleAddress) -> None:
-        self._links = links
-        self._console = console
+    links: OneTimeLinks
+    console: ConsoleAddress
 
     def routes(self) -> list[ProcessRoute]:
         return [served_to({"local"}, web.post("/api/v1/console-links", self._link))]
 
     async def _link(self, _: web.Request) -> web.Response:
-        key = self._links.offer()
-        url = f"http://{self._console()}{OPEN_PATH}?key={key.reveal()}"
+        key = self.links.offer()
+        url = f"http://{self.console()}{OPEN_PATH}?key={key.reveal()}"
         return answer({"url": url, "expires_in_s": int(LINK_S)})
 
 
+@dataclass(frozen=True, slots=True)
 class LinkOpening:
-    """Turns a link into a session, outside of clusters."""
+    """Turns a link into a session, off clusters."""
 
-    def __init__(
-        self,
-        links: OneTimeLinks,
-        console: ConsoleAddress,
-        refusals: ConsoleRefusals,
-        *,
-        session_s: float,
-    ) -> None:
-        self._links = links
-        self._console = console
-        self._refusals = refusals
-        self._session_s = session_s
+    links: OneTimeLinks
+    console: ConsoleAddress
+    refusals: ConsoleRefusals
+    session_s: float
 
     def routes(self) -> list[web.RouteDef]:
         return [web.get(OPEN_PATH, self._open, allow_head=False)]
@@ -59,30 +54,30 @@ class LinkOpening:
     async def _open(self, request: web.Request) -> web.Response:
         if is_prefetch(request.headers):
             return web.Response(status=503, headers={"Cache-Control": "no-store"})
-        token = await self._links.redeem(request.query.get("key", ""))
+        token = await self.links.redeem(request.query.get("key", ""))
         if token is not None:
             response = _to_the_page()
             response.set_cookie(
-                cookie_name(self._console()),
+                cookie_name(self.console()),
                 token.reveal(),
-                max_age=int(self._session_s),
+                max_age=int(self.session_s),
                 httponly=True,
                 samesite="Strict",
             )
             return response
-        if is_signed_in(request, self._links, self._console):
+        if is_signed_in(request, self.links, self.console):
             return _to_the_page()
         what = "this link was used before, or it is too old"
-        return self._refusals.refuse(request, AccessRefusedError(403, "key", what, LINK_REMEDY))
+        return self.refusals.refuse(request, AccessRefusedError(403, "key", what, LINK_REMEDY))
 
 
+@dataclass(frozen=True, slots=True)
 class SigningIn:
     """Turns a token from a form into a session, in a cluster."""
 
-    def __init__(self, people: People, refusals: ConsoleRefusals, *, session_s: float) -> None:
-        self._people = people
-        self._refusals = refusals
-        self._session_s = session_s
+    people: People
+    refusals: ConsoleRefusals
+    session_s: float
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(SIGN_IN_PATH, self._sign_in)]
@@ -90,16 +85,16 @@ class SigningIn:
     async def _sign_in(self, request: web.Request) -> web.Response:
         given = (await request.post()).get("token", "")
         token = bearer(f"Bearer {given}") if isinstance(given, str) else None
-        session = None if token is None else await self._people.sign_in(token)
+        session = None if token is None else await self.people.sign_in(token)
         if session is None:
             what = "the cluster does not know this token"
             remedy = "take a new one, as `kubectl create token NAME` prints it"
-            return self._refusals.refuse(request, AccessRefusedError(403, "key", what, remedy))
+            return self.refusals.refuse(request, AccessRefusedError(403, "key", what, remedy))
         response = _to_the_page()
         response.set_cookie(
             CLUSTER_COOKIE,
             session.reveal(),
-            max_age=int(self._session_s),
+            max_age=int(self.session_s),
             path="/",
             secure=True,
             httponly=True,

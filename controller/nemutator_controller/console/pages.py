@@ -27,7 +27,7 @@ class File:
 
 
 def files(folder: Path = STATIC) -> dict[str, File]:
-    """Every file of the page by its path, read once: no other file can be requested."""
+    """Every file of the page by its path. They are read once, and no other can be requested."""
     found = {
         f"/{path.relative_to(folder).as_posix()}": File(path.read_bytes(), TYPES[path.suffix])
         for path in sorted(folder.rglob("*"))

@@ -4,6 +4,7 @@ A full disk stops no reading, so people who only read would not notice it.
 """
 
 from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
 
 from aiohttp import web
 from nemutator_common.readiness import Readiness
@@ -13,20 +14,20 @@ from nemutator_controller.access.permissions import API
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 
+@dataclass(frozen=True, slots=True)
 class Problems:
-    def __init__(self, readiness: Readiness) -> None:
-        self._readiness = readiness
+    readiness: Readiness
 
     @web.middleware
-    async def tell(self, request: web.Request, handler: Handler) -> web.StreamResponse:
+    async def warn(self, request: web.Request, handler: Handler) -> web.StreamResponse:
         response = await handler(request)
-        if request.path.startswith(API) and (text := said(self._readiness)):
+        if request.path.startswith(API) and (text := in_one_line(self.readiness)):
             # RFC 7234: 299 is a persistent warning that is to be shown to a person.
             response.headers["Warning"] = f'299 nemutator "{text}"'
         return response
 
 
-def said(readiness: Readiness) -> str:
+def in_one_line(readiness: Readiness) -> str:
     """All problems in one line that fits into a header."""
     text = "; ".join(f"{part}: {why}" for part, why in readiness.problems().items())
     return "".join(c if " " <= c <= "~" and c not in '"\\' else "?" for c in text)

@@ -1,6 +1,7 @@
 """The console's responses to callers whom it refuses: JSON for the API, otherwise a page."""
 
 from collections.abc import Callable
+from dataclasses import dataclass
 from html import escape
 
 from aiohttp import web
@@ -57,8 +58,6 @@ _FORM_POLICY = HEADERS["Content-Security-Policy"].replace(
     "form-action 'none'", "form-action 'self'"
 )
 
-Page = Callable[[AccessRefusedError], web.Response]
-
 
 def link_needed(refused: AccessRefusedError) -> web.Response:
     return _page(refused, "This page needs a link", _LINK, {})
@@ -73,18 +72,19 @@ def sign_in_needed(refused: AccessRefusedError) -> web.Response:
     return _page(refused, "Sign in", _FORM, headers)
 
 
+@dataclass(frozen=True, slots=True)
 class ConsoleRefusals:
-    """Answers and counts each refusal. A browser that sends no proof gets *page*."""
+    """Answers and counts each refusal."""
 
-    def __init__(self, page: Page, meter: Meter) -> None:
-        self._page = page
-        self._meter = meter
+    page: Callable[[AccessRefusedError], web.Response]
+    """What a browser gets that sends no proof."""
+    meter: Meter
 
     def refuse(self, request: web.Request, refused: AccessRefusedError) -> web.Response:
-        self._meter.count(names.CONSOLE_REFUSED, reason=refused.reason)
+        self.meter.count(names.CONSOLE_REFUSED, reason=refused.reason)
         if request.path.startswith(API) or refused.reason not in ("session", "key"):
             return refused.as_json()
-        return self._page(refused)
+        return self.page(refused)
 
 
 def _page(

@@ -1,7 +1,7 @@
 """From a stranger's bytes to a `Batch` that the rest of the brain may trust.
 
-Shapes are msgspec's work; what they cannot say (lengths, signs, order, clean text) is judged here,
-before anything is stored or shown. What is refused is refused whole, with a reason to count.
+msgspec checks shapes; what they cannot say (lengths, signs, order, clean text) is checked here, before
+anything is stored or shown. A batch is refused as a whole, with a reason that is counted.
 """
 
 import math
@@ -24,23 +24,23 @@ MOST_WORKLOADS = 5_000
 MOST_PROCESSES = 20_000
 MOST_MISSING = 200
 MOST_SUMMARIES = 20_000
-"""After an outage of the brain, that is one minute of 5 000 groups."""
+"""One minute of 5 000 groups, as it comes after an outage of the brain."""
 LONGEST_TEXT = 1_000
 LONGEST_PATH = 4_096
 LARGEST_NUMBER = 2.0**53
 """Beyond it, JavaScript and SQLite's REAL cannot tell neighbours apart; no machine has so much."""
 
 FUTURE_S = 300.0
-"""How far an agent's clock may run ahead of ours: its points would hide the true ones until then."""
+"""How far an agent's clock may be ahead of ours: until then its points would hide the true ones."""
 
-# Controls, line separators and what turns the direction of writing: they draw on terminals and
-# disguise names. By code point, not by Unicode's tables: agent and brain may have different ones.
+# Control characters, line separators and marks that turn the direction of writing: they draw on
+# terminals and disguise names. Code points, because agent and brain may have different Unicode tables.
 _UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _EPOCH = re.compile(r"[A-Za-z0-9_-]{1,64}")
 
 
 class RefusedBatchError(ValueError):
-    """What is wrong with it, for its sender, and the one word under which it is counted."""
+    """What is wrong with a batch, for its sender, and the reason under which it is counted."""
 
     def __init__(self, reason: Refusal, what: str) -> None:
         super().__init__(what)
@@ -68,8 +68,8 @@ def is_epoch(text: str) -> bool:
 
 
 def is_clean(text: str) -> bool:
-    """Whether *text* may be shown: no controls, nothing that turns the direction of writing."""
-    # Almost all text is plain, and of plain text everybody's tables say the same.
+    """Whether *text* may be shown: nothing in it controls terminals or turns the direction of writing."""
+    # Almost all text is ASCII, about which all Unicode tables agree.
     return (text.isascii() and text.isprintable()) or _UNCLEAN.search(text) is None
 
 
@@ -104,9 +104,9 @@ def _check_report(report: Report, *, now: float) -> None:
     for what, longest, texts in _texts(report):
         _check_texts(what, longest, [text for text in texts if text is not None])
     if len({workload.path for workload in report.workloads}) < len(report.workloads):
-        raise RefusedBatchError("bounds", "workloads: a path is there twice")
+        raise RefusedBatchError("bounds", "workloads: the same path twice")
     if len({(p.pid, p.started_at) for p in report.processes}) < len(report.processes):
-        raise RefusedBatchError("bounds", "processes: one is there twice")
+        raise RefusedBatchError("bounds", "processes: the same process twice")
 
 
 def _count(what: str, members: tuple[object, ...], *, most: int) -> None:
@@ -115,7 +115,7 @@ def _count(what: str, members: tuple[object, ...], *, most: int) -> None:
 
 
 def _check_numbers(numbers: Sequence[float]) -> None:
-    # All at once: a full node's report has 3 000. Only a sum shows a NaN, which compares with nothing.
+    # All at once: the report of a full node has 3 000. Only a sum shows a NaN: comparisons do not.
     if min(numbers) >= 0 and max(numbers) <= LARGEST_NUMBER and math.isfinite(sum(numbers)):
         return
     wrong = next(number for number in numbers if not 0 <= number <= LARGEST_NUMBER)

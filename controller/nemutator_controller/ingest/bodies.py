@@ -1,10 +1,10 @@
-"""Reads a request's body so that nobody keeps it."""
+"""Reads the body of a request, and keeps no copy of it."""
 
 from aiohttp import web
 
 
 async def body_of(request: web.Request) -> bytes:
-    """All of it, up to the listener's bound.
+    """The whole body, up to the listener's bound.
 
     `request.read()` keeps it, and aiohttp keeps the last request of a connection until the next one
     comes: for 5 000 idle agents that would be 5 000 reports of 0.2 MB each, or of 8 MB after an outage.

@@ -33,7 +33,9 @@ class Uplink:
     def routes(self) -> list[ProcessRoute]:
         return [
             served_to({"agent", "local"}, web.post(REPORTS_PATH, self._take)),
-            served_to({"agent", "local"}, web.get(REPORTS_PATH, self._tell, allow_head=False)),
+            served_to(
+                {"agent", "local"}, web.get(REPORTS_PATH, self._acknowledged, allow_head=False)
+            ),
         ]
 
     async def _take(self, request: web.Request) -> web.Response:
@@ -42,7 +44,7 @@ class Uplink:
 
         return await _acknowledge(take(), self.meter)
 
-    async def _tell(self, request: web.Request) -> web.Response:
+    async def _acknowledged(self, request: web.Request) -> web.Response:
         node, epoch = request.query.get("node", ""), request.query.get("epoch", "")
         return await _acknowledge(
             self.receiver.acknowledged(node, epoch, request[CALLER]), self.meter
@@ -56,7 +58,7 @@ class Streams:
 
     def routes(self) -> list[ProcessRoute]:
         path = f"{STREAMS_PATH}{{stream}}"
-        routes = web.post(path, self._take), web.get(path, self._tell, allow_head=False)
+        routes = web.post(path, self._take), web.get(path, self._acknowledged, allow_head=False)
         return [served_to({"agent", "admission", "local"}, route) for route in routes]
 
     async def _take(self, request: web.Request) -> web.Response:
@@ -70,7 +72,7 @@ class Streams:
 
         return await _acknowledge(take(), self.meter)
 
-    async def _tell(self, request: web.Request) -> web.Response:
+    async def _acknowledged(self, request: web.Request) -> web.Response:
         stream = request.match_info["stream"]
         if stream not in self.receiver.writers:
             return self._unknown()

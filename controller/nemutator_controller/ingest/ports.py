@@ -19,7 +19,7 @@ class ReportStore(Protocol):
 
 class NodesView(Protocol):
     def see(self, node: str, epoch: str, latest: Envelope, *, now: float) -> bool:
-        """Show this report when it is newer than what is shown; False: there are too many nodes."""
+        """Show this report if it is newer than the last one; False when there are too many nodes."""
         ...
 
     def heard_since(self, moment: float) -> int:

@@ -1,4 +1,4 @@
-"""What happens to a batch: refused with a reason, or seen, stored and acknowledged."""
+"""Takes batches: each is refused with a reason, or shown, stored and acknowledged."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,9 +9,9 @@ from nemutator_common.wire import Ack, Batch, StreamBatch
 
 from nemutator_controller.access.callers import Caller, CallerKind
 from nemutator_controller.ingest.batches import check
-from nemutator_controller.ingest.pacing import ReportPace
 from nemutator_controller.ingest.ports import NodesView, ReportStore, StreamStore
 from nemutator_controller.ingest.records import check_records
+from nemutator_controller.ingest.report_pace import ReportPace
 
 
 class ForbiddenNodeError(Exception):
@@ -47,7 +47,7 @@ class Receiver:
         return Ack(batch.epoch, stored.seq, self.pace.every_s(now=now))
 
     async def acknowledged(self, node: str, epoch: str, caller: Caller) -> Ack:
-        """How far *epoch* is stored, for an agent that wonders what to send."""
+        """How far *epoch* is stored, for an agent that does not know what to send next."""
         _admit(caller, node)
         seq = await self.store.stored_up_to(node, epoch)
         return Ack(epoch, seq, self.pace.every_s(now=self.process.clock.now()))
@@ -55,7 +55,7 @@ class Receiver:
 
 @dataclass(frozen=True, slots=True)
 class StreamReceiver:
-    """The same for records of other streams, each of which has one kind of writer."""
+    """Takes the records of other streams, each of which has one kind of writer."""
 
     store: StreamStore
     writers: Mapping[str, CallerKind]

@@ -22,7 +22,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.kube import calls
 from nemutator_controller.kube.calls import Call, Selection
-from nemutator_controller.kube.decoding import (
+from nemutator_controller.kube.decoder import (
     Added,
     Bookmark,
     Decoder,

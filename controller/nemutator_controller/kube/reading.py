@@ -10,7 +10,7 @@ import msgspec
 
 from nemutator_controller.kube import calls
 from nemutator_controller.kube.calls import Call, Selection
-from nemutator_controller.kube.decoding import Decoder, NotAListError, Page
+from nemutator_controller.kube.decoder import Decoder, NotAListError, Page
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.ports import Transport

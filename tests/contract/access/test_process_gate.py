@@ -51,8 +51,8 @@ async def see(request: web.Request) -> web.StreamResponse:
 async def serving(
     routes: list[ProcessRoute], *undeclared: web.RouteDef
 ) -> AsyncIterator[ClientSession]:
-    rule = ProcessRule(NamedCallers(), DeclaredRoutes(routes), remedy="say who you are")
-    gate = Gate(rule, refuse=lambda _, refused: refused.as_json())
+    rule = ProcessRule(NamedCallers(), DeclaredRoutes(routes), "say who you are")
+    gate = Gate(rule=rule, refuse=lambda _, refused: refused.as_json())
     application = web.Application(middlewares=[gate.admit])
     application.add_routes([*routes, *undeclared])
     runner = web.AppRunner(application)

@@ -10,7 +10,7 @@ import pytest
 from nemutator_common import names
 from nemutator_controller.kube import calls
 from nemutator_controller.kube.calls import Call, Selection
-from nemutator_controller.kube.decoding import Bookmark, Decoder, Failed
+from nemutator_controller.kube.decoder import Bookmark, Decoder, Failed
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.lines import LineSplitter

@@ -1,5 +1,3 @@
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -9,49 +7,52 @@ from nemutator_controller.access.bearers import (
     NODE_CLAIM,
     POD_CLAIM,
     Accounts,
-    Reviewed,
     account,
     bearer,
     caller_of,
     may_be_projected,
 )
 from nemutator_controller.access.callers import Caller
+from nemutator_controller.kube.reviews import TokenVerdict, User
 
 AGENT = account("nemutator", "nemutator-agent")
 ADMISSION = account("nemutator", "nemutator-admission")
 ACCOUNTS = Accounts(agent=AGENT, admission=ADMISSION)
 
-GOOD = Reviewed(
-    authenticated=True,
-    username=AGENT,
-    audiences=("brain.nemutator.io",),
-    claims={NODE_CLAIM: ("n1",), POD_CLAIM: ("agent-x",)},
-)
+
+def verdict(
+    username: str = AGENT,
+    *,
+    authenticated: bool = True,
+    audiences: tuple[str, ...] = ("brain.nemutator.io",),
+    claims: dict[str, tuple[str, ...]] = {NODE_CLAIM: ("n1",), POD_CLAIM: ("agent-x",)},  # noqa: B006
+) -> TokenVerdict:
+    user = User(username=username, extra=claims)
+    return TokenVerdict(authenticated=authenticated, user=user, audiences=audiences)
 
 
 def test_an_agent_is_bound_to_its_node_and_admission_to_its_pod() -> None:
-    assert caller_of(GOOD, ACCOUNTS) == Caller("agent", "n1")
-    admission = replace(GOOD, username=ADMISSION)
-    assert caller_of(admission, ACCOUNTS) == Caller("admission", "agent-x")
+    assert caller_of(verdict(), ACCOUNTS) == Caller("agent", "n1")
+    assert caller_of(verdict(ADMISSION), ACCOUNTS) == Caller("admission", "agent-x")
 
 
 @pytest.mark.parametrize(
     "wrong",
     [
-        replace(GOOD, authenticated=False),
-        replace(GOOD, audiences=()),
-        replace(GOOD, audiences=("https://kubernetes.default.svc",)),
-        replace(GOOD, username=account("other", "nemutator-agent")),
-        replace(GOOD, username="nemutator-agent"),
-        replace(GOOD, username=""),
-        replace(GOOD, claims={}),
-        replace(GOOD, claims={NODE_CLAIM: ()}),
-        replace(GOOD, claims={NODE_CLAIM: ("n1", "n2")}),
-        replace(GOOD, claims={NODE_CLAIM: ("../n1",)}),
-        replace(GOOD, username=ADMISSION, claims={NODE_CLAIM: ("n1",)}),
+        verdict(authenticated=False),
+        verdict(audiences=()),
+        verdict(audiences=("https://kubernetes.default.svc",)),
+        verdict(username=account("other", "nemutator-agent")),
+        verdict(username="nemutator-agent"),
+        verdict(username=""),
+        verdict(claims={}),
+        verdict(claims={NODE_CLAIM: ()}),
+        verdict(claims={NODE_CLAIM: ("n1", "n2")}),
+        verdict(claims={NODE_CLAIM: ("../n1",)}),
+        verdict(username=ADMISSION, claims={NODE_CLAIM: ("n1",)}),
     ],
 )
-def test_whoever_is_not_proven_is_nobody(wrong: Reviewed) -> None:
+def test_a_bearer_that_is_not_proven_is_nobody(wrong: TokenVerdict) -> None:
     assert caller_of(wrong, ACCOUNTS) is None
 
 

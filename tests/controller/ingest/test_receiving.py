@@ -5,13 +5,13 @@ from nemutator_controller.access.callers import LOCAL, Caller
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.batches import RefusedBatchError
-from nemutator_controller.ingest.pacing import COUNT_AGAIN_S, ReportPace
 from nemutator_controller.ingest.receiving import (
     ForbiddenNodeError,
     Receiver,
     StreamReceiver,
     TooManyNodesError,
 )
+from nemutator_controller.ingest.report_pace import COUNT_AGAIN_S, ReportPace
 
 from tests.fakes.batches import NOW, batch
 from tests.fakes.brain_stores import MemoryReports, MemoryStreams

@@ -3,7 +3,7 @@
 import gc
 import json
 
-from nemutator_controller.kube.decoding import Decoder
+from nemutator_controller.kube.decoder import Decoder
 from nemutator_controller.kube.objects import Pod
 
 from tests.controller.kube.pods import pod

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.kube.decoding import Decoder
+from nemutator_controller.kube.decoder import Decoder
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.store import (
     Change,

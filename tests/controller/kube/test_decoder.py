@@ -5,7 +5,7 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_controller.kube.decoding import (
+from nemutator_controller.kube.decoder import (
     Added,
     Bookmark,
     Decoder,

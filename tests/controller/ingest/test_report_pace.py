@@ -3,7 +3,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.wire import LONGEST_PACE_S
 from nemutator_controller.cluster.nodes import Nodes
-from nemutator_controller.ingest.pacing import (
+from nemutator_controller.ingest.report_pace import (
     COUNT_AGAIN_S,
     COUNTED_S,
     LEAST_S,
