@@ -195,8 +195,11 @@ class MountSettings(Shared):
     driver: str = setting(
         str(names.CSI_DRIVER), "Name of the CSI driver, as its CSIDriver has it.", check=_driver
     )
-    kubelet_root: Path = setting(
-        Path("/var/lib/kubelet"), "Kubelet's --root-dir, seen under the same path.", check=_absolute
+    kubelet_root: str = setting(
+        "",
+        "Kubelet's --root-dir, seen under the same path; empty: the first of the places of known "
+        "distributions that has a kubelet's directory, `/var/lib/kubelet` before all.",
+        check=_absolute_or_empty,
     )
     plugin_dir: str = setting(
         "",
@@ -216,14 +219,8 @@ class MountSettings(Shared):
 
     @property
     def plugin_directory(self) -> Path:
-        return (
-            Path(self.plugin_dir)
-            if self.plugin_dir
-            else self.kubelet_root / "plugins" / self.driver
-        )
+        return Path(self.plugin_dir or f"{self.kubelet_root}/plugins/{self.driver}")
 
     @property
     def registry_directory(self) -> Path:
-        return (
-            Path(self.registry_dir) if self.registry_dir else self.kubelet_root / "plugins_registry"
-        )
+        return Path(self.registry_dir or f"{self.kubelet_root}/plugins_registry")

@@ -1,28 +1,37 @@
 """`nemutator-agent mount`, put together. Nothing here imports aiohttp: memory on every node."""
 
 import asyncio
+import logging
 import os
+from dataclasses import replace
 from pathlib import Path
 
+from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
+from nemutator_agent.mount import cgroup_namespace
 from nemutator_agent.mount.credentials_socket import CredentialsSocket
 from nemutator_agent.mount.files import RecordFiles
 from nemutator_agent.mount.kubelet_grpc import KubeletCalls
+from nemutator_agent.mount.kubelet_root import USUAL_PLACES, find_kubelet_root
 from nemutator_agent.mount.linux_mounts import LinuxMounts
 from nemutator_agent.mount.publishing import VolumePublisher
 from nemutator_agent.settings import MountSettings
 
+log = logging.getLogger(__name__)
+
 
 async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent mount`: publish what kubelet asks for, until *stop*."""
-    kubelet_root = os.fspath(settings.kubelet_root)
+    kubelet_root = os.fspath(Path(settings.kubelet_root or find_kubelet_root() or USUAL_PLACES[0]))
+    settings = replace(settings, kubelet_root=kubelet_root)
+    log.info("kubelet_root", {names.PATH: kubelet_root})
     volumes = settings.plugin_directory / "volumes"
     records = RecordFiles(volumes, kubelet_root=kubelet_root)
     publisher = VolumePublisher(
-        LinuxMounts(volumes, kubelet_root=settings.kubelet_root),
+        LinuxMounts(volumes, kubelet_root=Path(kubelet_root)),
         CredentialsSocket(settings.credentials),
         records,
         clock=SystemClock(),
@@ -36,6 +45,7 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
         registration_socket=settings.registry_directory / f"{settings.driver}-reg.sock",
     )
     _prepare(settings, records)
+    _see_the_machines_groups()
     publisher.restore()
     supervisor = Supervisor(stop_s=3.0)
     await calls.bind()
@@ -49,12 +59,23 @@ def _prepare(settings: MountSettings, records: RecordFiles) -> None:
     try:
         if not settings.registry_directory.is_dir():
             raise FileNotFoundError(f"there is no {settings.registry_directory}")
-        Path(settings.plugin_directory).mkdir(mode=0o700, parents=True, exist_ok=True)
+        settings.plugin_directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         records.prepare()
     except OSError as error:
+        on_the_node = find_kubelet_root(root="/proc/1/root")
         raise OperatorError(
             f"kubelet's directory cannot be used: {error.strerror or error}",
             remedy="name kubelet's --root-dir with the setting kubelet_root, and mount it in this "
-            "container with mountPropagation: Bidirectional",
+            "container with mountPropagation: Bidirectional"
+            + (f"; on this node it seems to be {on_the_node}" if on_the_node else ""),
             code=ExitCode.SETTINGS,
         ) from error
+
+
+def _see_the_machines_groups() -> None:
+    try:
+        if cgroup_namespace.join_the_machines():
+            log.info("cgroup_namespace_left")
+    except OSError as error:
+        # Credentials then need their setting pods_root, and say so.
+        log.warning("cgroup_namespace_kept", {names.ERROR: str(error)})

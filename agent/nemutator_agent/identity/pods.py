@@ -35,6 +35,9 @@ _POD_NAMED_ANYWHERE = re.compile(
     re.IGNORECASE | re.ASCII,
 )
 
+_OTHER_DRIVER = re.compile(r"/[^/:]+\.slice:[^/:]+:[0-9a-f]{64}(?:/|$)", re.ASCII)
+"""What a runtime with the cgroupfs driver makes of the name that a kubelet with systemd's gives it."""
+
 _SETTING = re.compile(
     r"(?:(?P<hierarchy>[a-z0-9_=.-]*):)?(?P<path>/[^@\n]+)(?:@(?P<own>/[^@\n]+))?"
 )
@@ -78,6 +81,12 @@ def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
             root = PodsRoot(speaks, above)
             if above and _position(root, path) and not _position(root, parent):
                 return root
+    if line is not None and _OTHER_DRIVER.search(line.path):
+        raise ValueError(
+            "kubelet and the container runtime have different cgroup drivers, so that containers are "
+            "outside of their pods' control groups; remedy: SystemdCgroup = true in containerd's "
+            "configuration, or cgroup_manager in CRI-O's"
+        )
     raise ValueError(
         "this process is in no pod's control group, or does not see it: name kubelet's with the "
         f"setting pods_root; {EXPECTED}"

@@ -99,8 +99,8 @@ def _volume_id(text: str) -> str:
 def _target_uid(path: str, kubelet_root: str) -> str:
     if not is_target(path, kubelet_root):
         raise InvalidVolumeError(
-            f"the target is not a volume of a pod in {kubelet_root}; remedy: the setting "
-            "kubelet_root must be kubelet's --root-dir"
+            f"the target {path[:LONGEST_PATH]!r} is not a volume of a pod in {kubelet_root}; "
+            "remedy: the setting kubelet_root must be kubelet's --root-dir, which comes before /pods"
         )
     return path.removeprefix(kubelet_root).split("/", 3)[2]
 

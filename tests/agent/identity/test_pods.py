@@ -209,6 +209,14 @@ def test_without_a_pod_of_its_own_the_setting_is_asked_for(own: str) -> None:
         find_pods_root(own, "")
 
 
+def test_drivers_that_differ_are_named_and_not_a_setting() -> None:
+    """A recording of a node whose containerd has another driver than its kubelet."""
+    group = f"kubepods-burstable-pod{sliced(UID)}.slice:cri-containerd:{'0f' * 32}"
+    for path in (f"/system.slice/containerd.service/{group}", f"/{group}"):
+        with pytest.raises(ValueError, match=r"different cgroup drivers.*SystemdCgroup"):
+            find_pods_root(f"1:name=systemd:{path}\n4:memory:{path}\n", "")
+
+
 def test_the_setting_says_hierarchy_and_place() -> None:
     hybrid = "4:memory:/x\n1:pids:/y\n0::/\n"
     assert find_pods_root(hybrid, "/kubepods") == PodsRoot("memory", "/kubepods")
