@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable, Mapping
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from types import MappingProxyType
 from typing import Generic, Protocol, TypeVar
 
@@ -98,7 +98,7 @@ class Gate(Generic[Who]):
     refuse: Callable[[web.Request, AccessRefusedError], web.Response]
     open_to_all: AbstractSet[tuple[str, str]] = frozenset()
     """Methods and paths that need no proof."""
-    protection: Mapping[str, str] = NOTHING
+    protection: Mapping[str, str] = field(default_factory=dict)
     """Headers for answers that do not set them themselves."""
 
     @web.middleware
