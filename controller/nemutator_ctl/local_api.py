@@ -11,7 +11,6 @@ from nemutator_common.secret import Secret
 
 from nemutator_ctl.api import Api, ApiResponse
 from nemutator_ctl.exchanges import exchange, reason
-from nemutator_ctl.terminal_text import visible
 
 
 class LocalApi(Api):
@@ -64,17 +63,6 @@ def ask(
         return exchange(connection, method, target, body=body, token=token)
     finally:
         connection.close()
-
-
-def not_ready(where: Path) -> str | None:
-    """Why the process that listens on *where* is not ready; None when it is."""
-    try:
-        response = ask(where, "GET", "/readyz", timeout_s=0.5)
-    except (OSError, http.client.HTTPException):
-        return "it does not answer yet"
-    if response.status == http.client.OK:
-        return None
-    return visible("; ".join(response.body.decode(errors="replace").splitlines()), limit=200)
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -34,6 +34,9 @@ QUICK = Person(environment={"NEMUTATOR_OBSERVE_INTERVAL_S": str(INTERVAL_S)})
 LONGEST_GAP_S = 2 * INTERVAL_S + 0.5
 """Between two looks, on a machine that starts interpreters at the same time."""
 
+HUNG_S = 120.0
+"""A stopped child is found within 35 s; the rest is for a machine that is busy."""
+
 LIFELINE_S = 3.0
 """Children notice at once and drain within a second; the rest is for a machine that is busy."""
 
@@ -121,6 +124,25 @@ def test_a_killed_observe_comes_back_and_goes_on_reporting(tmp_path: Path) -> No
         assert alive(family) == {up.process.pid, *others}, "its own children end with it"
         stored = moments(up)
         assert len(stored) == len(set(stored))
+
+
+def test_a_stopped_child_is_replaced_and_that_is_said(tmp_path: Path) -> None:
+    with standing(tmp_path, person=QUICK) as up:
+        observe, pid = up.children()["observe"], up.children()["brain"]
+        os.kill(pid, signal.SIGSTOP)
+        up.wait_until(
+            lambda: re.search(
+                rf'"child_hung".*"process": "brain", "pid": {pid}, "reason": "it was stopped',
+                up.said(),
+            ),
+            "a word about it",
+            within_s=HUNG_S,
+        )
+        wait_until_started(up, "brain", instead_of=pid)
+        up.wait_until(lambda: up.ready("brain"), "the other brain", within_s=START_S)
+        wait_until_reported(up, time.time(), "a report to the new one")
+        assert up.children()["observe"] == observe, "nothing else was taken for hung"
+        assert up.said().count("child_hung") == 1
 
 
 def test_the_children_of_a_killed_up_end_and_the_next_starts_at_once(tmp_path: Path) -> None:

@@ -6,7 +6,7 @@ from collections.abc import Callable
 from nemutator_common.errors import OperatorError
 from nemutator_ctl.up.child import ChildProcess
 from nemutator_ctl.up.command_lines import Command
-from nemutator_ctl.up.restarts import Ended
+from nemutator_ctl.up.restarts import Ended, Scheduling
 
 SIGTERM, SIGKILL = Ended(-15), Ended(-9)
 
@@ -18,7 +18,13 @@ class FakeChild:
         self.pid = pid
         self.command = command
         self.problem: str | None = None
-        """What its probe says: why it is not ready."""
+        """Why it says that it is not ready."""
+        self.answers = True
+        """Whether it answers when it is asked for its health."""
+        self.state = "S"
+        """What the kernel says that it does: a letter, as in /proc."""
+        self.waited_s = 0.0
+        """For how long it has waited for a processor."""
         self.obeys = True
         """Whether it ends when it is asked to."""
         self.mortal = True
@@ -39,6 +45,9 @@ class FakeChild:
         await self._ended.wait()
         assert self._how is not None
         return self._how
+
+    def scheduling(self) -> Scheduling:
+        return Scheduling(self.state, self.waited_s)
 
     def ask_to_stop(self) -> None:
         self.events.append("asked")
@@ -72,6 +81,10 @@ class FakeProcesses:
     def last(self) -> FakeChild:
         return self.children[-1]
 
-    async def probe(self) -> str | None:
+    async def problem(self) -> str | None:
         """What the last child says of itself."""
         return self.last.problem
+
+    async def answers(self) -> bool:
+        """Whether the last child answers."""
+        return self.last.answers

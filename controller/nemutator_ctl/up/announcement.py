@@ -35,29 +35,36 @@ class ChildStatus:
 
 @dataclass(frozen=True, slots=True)
 class StartAnnouncer:
-    """Tells how *children* do.
+    """Shows the children and the link once all are ready.
 
-    What is not ready in time is told too, and everything once more when it is; and again when the
-    page has *moved*, because the link that was told no longer works then.
+    When that takes longer than usual, it says once for what it waits, and shows the link soon
+    after there is one. All of it is shown again when the page has *moved*: the old link does not work then.
     """
 
     children: Sequence[Child]
     moved: Event
     clock: Clock
     link: Callable[[], Awaitable[str | None]]
+    """A link that opens the console once; None while the brain gives none."""
     missing: Callable[[], Awaitable[Sequence[Fact] | None]]
     """What `observe` cannot see; None while it has not reported."""
+    say_waiting: Callable[[Sequence[ChildStatus]], None]
     say: Callable[[Sequence[ChildStatus], Sequence[Fact], str | None], None]
 
     async def run(self) -> None:
         while True:
             missing = await self._all_ready(within_s=PATIENCE_S, step_s=STEP_S)
-            link = await self._tell(missing)
-            while missing is None:
-                # Without a link there is no use in waiting for the rest in silence.
-                within_s = PATIENCE_S if link is None else math.inf
-                missing = await self._all_ready(within_s=within_s, step_s=LATER_STEP_S)
-                link = await self._tell(missing)
+            if missing is None:
+                link = await self.link()
+                if link is None:
+                    self.say_waiting(self._statuses())
+                    while (link := await self.link()) is None:
+                        await self.clock.sleep(LATER_STEP_S)
+                    missing = await self._all_ready(within_s=PATIENCE_S, step_s=LATER_STEP_S)
+                if missing is None:
+                    self.say(self._statuses(), (), link)
+                    missing = await self._all_ready(within_s=math.inf, step_s=LATER_STEP_S)
+            self.say(self._statuses(), missing or (), await self.link())
             await self.moved.wait()
             self.moved.clear()
 
@@ -72,11 +79,22 @@ class StartAnnouncer:
             await self.clock.sleep(step_s)
         return None
 
-    async def _tell(self, missing: Sequence[Fact] | None) -> str | None:
-        link = await self.link()
-        children = [ChildStatus(c.name, c.pid, c.note, c.problem) for c in self.children]
-        self.say(children, missing or (), link)
-        return link
+    def _statuses(self) -> Sequence[ChildStatus]:
+        return [ChildStatus(c.name, c.pid, c.note, c.problem) for c in self.children]
+
+
+def waiting(children: Sequence[ChildStatus]) -> str:
+    """What `up` prints, once, when a start takes longer than usual."""
+    awaited = [child for child in children if child.problem is not None]
+    return "\n".join(
+        [
+            "",
+            "nemutator still waits, as a slow machine may need minutes for its start:",
+            *(map(_child, awaited) if awaited else ["  observe has not reported yet"]),
+            "",
+            "",
+        ]
+    )
 
 
 def announcement(

@@ -20,14 +20,14 @@ from nemutator_common.names import BRAIN, CREDENTIALS, OBSERVE
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
-from nemutator_ctl import answers, local_api, nodes
+from nemutator_ctl import answers, nodes
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.settings import UpSettings
 from nemutator_ctl.up import command_lines, lock, privileges, sudo
-from nemutator_ctl.up.announcement import ChildStatus, StartAnnouncer, announcement
-from nemutator_ctl.up.child import Child, Preferred, Probe
+from nemutator_ctl.up.announcement import ChildStatus, StartAnnouncer, announcement, waiting
+from nemutator_ctl.up.child import Child, Health, Preferred
 from nemutator_ctl.up.command_lines import Command, Typed
-from nemutator_ctl.up.processes import LocalProcesses
+from nemutator_ctl.up.processes import LocalProcesses, SocketHealth
 from nemutator_ctl.up.sample import Sample
 from nemutator_ctl.up.sample_api import LocalSampleApi
 
@@ -38,8 +38,8 @@ SAMPLE = "sample"
 DRAIN_S = {BRAIN: 1.0, CREDENTIALS: 0.5, OBSERVE: 0.5, SAMPLE: 0.2}
 """Together with what the kernel needs for those that must be killed: 2 s, the promise of Ctrl-C."""
 
-ANSWER_S = 1.0
-"""For an answer of the brain: `up` has other things to do, and asks again."""
+ANSWER_S = 20.0
+"""For an answer of a brain that has just started, on a machine that is very slow."""
 
 
 async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) -> None:
@@ -107,6 +107,7 @@ class _Application:
             clock=self._clock,
             link=self._link,
             missing=lambda: asyncio.to_thread(self._missing),
+            say_waiting=lambda children: _print(waiting(children)),
             say=self._say,
         )
         supervisor = Supervisor()
@@ -120,17 +121,13 @@ class _Application:
 
     def _child(self, role: str, *, after: Child | None = None) -> Child:
         socket = self._directory.socket(role)
-        return self._supervised(
-            role,
-            self._command(role, self._settings),
-            lambda: asyncio.to_thread(local_api.not_ready, socket),
-            after=after,
-        )
+        command = self._command(role, self._settings)
+        return self._supervised(role, command, SocketHealth(socket), after=after)
 
     def _sample(self, program: str, needed: tuple[Child, ...]) -> Sample:
         command = command_lines.sample(Path(program).absolute())
         return Sample(
-            child=self._supervised(SAMPLE, command, _nothing_to_ask),
+            child=self._supervised(SAMPLE, command, None),
             needed=needed,
             api=LocalSampleApi(self._directory),
             clock=self._clock,
@@ -140,13 +137,13 @@ class _Application:
         )
 
     def _supervised(
-        self, name: str, command: Command, probe: Probe, *, after: Child | None = None
+        self, name: str, command: Command, health: Health | None, *, after: Child | None = None
     ) -> Child:
         return Child(
-            name,
-            command,
+            name=name,
+            command=command,
             processes=self._processes,
-            probe=probe,
+            health=health,
             clock=self._clock,
             roll=random.random,
             drain_s=DRAIN_S[name],
@@ -171,6 +168,8 @@ class _Application:
         self._observe.prefer(Preferred(command, ExitCode.CHILD_DIED, given_up))
 
     async def _link(self) -> str | None:
+        if self._brain.problem is not None:
+            return None
         try:
             link = answers.link(await asyncio.to_thread(self._asked.post, answers.LINKS_PATH))
         except OperatorError as error:
@@ -209,11 +208,6 @@ class _Application:
                 self._typed, version=__version__, children=children, missing=missing, link=link
             )
         )
-
-
-async def _nothing_to_ask() -> str | None:
-    """The sample serves nothing: that it runs is all there is to know."""
-    return None
 
 
 def _print(text: str) -> None:

@@ -3,9 +3,9 @@
 import asyncio
 import logging
 import math
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Protocol, Self
+from typing import Protocol
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
@@ -13,7 +13,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl.up import restarts
 from nemutator_ctl.up.command_lines import Command
-from nemutator_ctl.up.restarts import Ended
+from nemutator_ctl.up.restarts import Ended, Scheduling, Silence
 
 log = logging.getLogger(__name__)
 
@@ -26,8 +26,23 @@ PATIENCE_S = 20.0
 KILLED_S = 0.2
 """For the kernel to take away what was killed."""
 
-Probe = Callable[[], Awaitable[str | None]]
-"""Asks a child why it is not ready: None when it is. Ends soon, whatever the child does."""
+ASK_AGAIN_S = 10.0
+"""Between two questions whether a child answers, as kubelet's probes."""
+
+MISSED_AGAIN_S = 1.0
+"""Until it is asked again when it did not."""
+
+
+class Health(Protocol):
+    """What a child says of itself; both end soon, whatever it does."""
+
+    async def problem(self) -> str | None:
+        """Why it is not ready; None when it is."""
+        ...
+
+    async def answers(self) -> bool:
+        """Whether it answers at all."""
+        ...
 
 
 class ChildProcess(Protocol):
@@ -42,6 +57,10 @@ class ChildProcess(Protocol):
 
     async def ended(self) -> Ended:
         """Wait for its end, however long that takes."""
+        ...
+
+    def scheduling(self) -> Scheduling:
+        """What the kernel lets it do."""
         ...
 
     def ask_to_stop(self) -> None:
@@ -71,36 +90,26 @@ class Preferred:
     given_up: Callable[[OperatorError], None]
 
 
+@dataclass(kw_only=True, slots=True)
 class Child:
     """One child, supervised. What others may want to know of it are its plain attributes."""
 
-    def __init__(
-        self,
-        name: str,
-        command: Command,
-        *,
-        processes: Processes,
-        probe: Probe,
-        clock: Clock,
-        roll: Callable[[], float],
-        drain_s: float,
-        after: Self | None = None,
-    ) -> None:
-        self.name = name
-        self.command = command
-        self.pid: int | None = None
-        self.problem: str | None = "not started yet"
-        """Why it is not ready; None once it is."""
-        self.note = ""
-        """What a person should know about how it runs."""
-        self._preferred: Preferred | None = None
-        self._processes = processes
-        self._probe = probe
-        self._clock = clock
-        self._roll = roll
-        self._drain_s = drain_s
-        self._after = after
-        self._ready_at = math.inf
+    name: str
+    command: Command
+    processes: Processes
+    health: Health | None
+    """None for one that serves nothing: that it runs is all there is to know."""
+    clock: Clock
+    roll: Callable[[], float]
+    drain_s: float
+    after: "Child | None" = None
+    pid: int | None = None
+    problem: str | None = "not started yet"
+    """Why it is not ready; None once it is."""
+    note: str = ""
+    """What a person should know about how it runs."""
+    _preferred: Preferred | None = None
+    _ready_at: float = math.inf
 
     def prefer(self, preferred: Preferred) -> None:
         """Start it in this way from its next life on."""
@@ -108,9 +117,9 @@ class Child:
 
     async def run(self) -> None:
         """Run it again and again; returns by cancellation or an `OperatorError` only."""
-        if self._after is not None:
-            self.problem = f"it waits for {self._after.name}"
-            await self._after.wait_ready(within_s=PATIENCE_S)
+        if self.after is not None:
+            self.problem = f"it waits for {self.after.name}"
+            await self.after.wait_ready(within_s=PATIENCE_S)
         while True:
             try:
                 await self._live_again_and_again()
@@ -122,7 +131,7 @@ class Child:
 
     async def wait_ready(self, *, within_s: float) -> bool:
         """Wait until the child is ready, and say whether it is."""
-        deadline = self._clock.monotonic() + within_s
+        deadline = self.clock.monotonic() + within_s
         while self.problem is not None:
             if not await self._step(deadline):
                 return False
@@ -136,8 +145,8 @@ class Child:
                 self.name,
                 ended,
                 deaths=deaths,
-                ready_s=self._clock.monotonic() - self._ready_at,
-                roll=self._roll(),
+                ready_s=self.clock.monotonic() - self._ready_at,
+                roll=self.roll(),
             )
             deaths = restart.deaths
             log.warning(
@@ -150,32 +159,53 @@ class Child:
                     names.DELAY_S: round(restart.delay_s, 1),
                 },
             )
-            await self._clock.sleep(restart.delay_s)
+            await self.clock.sleep(restart.delay_s)
 
     async def _live(self, command: Command) -> Ended:
         """One life of the child. Whatever ends the wait for its end, the child is not left behind."""
-        process = self._processes.start(command)
+        process = self.processes.start(command)
         self.pid, self.problem, self._ready_at = process.pid, "starting", math.inf
         try:
-            while self.problem is not None:
-                if (ended := process.poll()) is not None:
-                    return ended
-                self.problem = await self._probe()
-                if self.problem is not None:
-                    await self._clock.sleep(STEP_S)
-            self._ready_at = self._clock.monotonic()
-            log.info("child_ready", {names.PROCESS: self.name, names.PID: process.pid})
-            return await process.ended()
+            async with asyncio.TaskGroup() as tasks:
+                watching = [tasks.create_task(self._become_ready(process))]
+                if self.health is not None:
+                    watching.append(tasks.create_task(self._end_if_hung(process, self.health)))
+                ended = await process.ended()
+                for task in watching:
+                    task.cancel()
+            return ended
         finally:
             self.problem = "not running"
             if process.poll() is None:
                 await self._drain(process)
 
+    async def _become_ready(self, process: ChildProcess) -> None:
+        while self.health is not None and (problem := await self.health.problem()) is not None:
+            self.problem = problem
+            await self.clock.sleep(STEP_S)
+        self.problem, self._ready_at = None, self.clock.monotonic()
+        log.info("child_ready", {names.PROCESS: self.name, names.PID: process.pid})
+
+    async def _end_if_hung(self, process: ChildProcess, health: Health) -> None:
+        """Ask it again and again; what hangs is ended, so that another can take its place."""
+        silence, looked_at, before = Silence(), self.clock.monotonic(), process.scheduling()
+        while (hung := silence.hung(started=math.isfinite(self._ready_at))) is None:
+            answers = await health.answers()
+            await self.clock.sleep(ASK_AGAIN_S if answers else MISSED_AGAIN_S)
+            passed_s, looked_at = self.clock.monotonic() - looked_at, self.clock.monotonic()
+            now = process.scheduling()
+            silence = Silence() if answers else silence.longer(passed_s, before, now)
+            before = now
+        keys = {names.PROCESS: self.name, names.PID: process.pid, names.REASON: hung}
+        log.warning("child_hung", keys)
+        self.problem = hung
+        await self._drain(process)
+
     async def _drain(self, process: ChildProcess) -> None:
-        asked_at = self._clock.monotonic()
+        asked_at = self.clock.monotonic()
         process.ask_to_stop()
         try:
-            if await self._gone(process, self._drain_s):
+            if await self._gone(process, self.drain_s):
                 return
         except asyncio.CancelledError:
             # Whoever cancels a second time has no time left, and the child may not stay.
@@ -184,7 +214,7 @@ class Child:
         keys = {
             names.PROCESS: self.name,
             names.PID: process.pid,
-            names.DURATION_MS: round((self._clock.monotonic() - asked_at) * 1e3),
+            names.DURATION_MS: round((self.clock.monotonic() - asked_at) * 1e3),
         }
         if not process.kill():
             log.error("child_left_behind", keys)
@@ -193,7 +223,7 @@ class Child:
         await self._gone(process, KILLED_S)
 
     async def _gone(self, process: ChildProcess, within_s: float) -> bool:
-        deadline = self._clock.monotonic() + within_s
+        deadline = self.clock.monotonic() + within_s
         while process.poll() is None:
             if not await self._step(deadline):
                 return False
@@ -201,8 +231,8 @@ class Child:
 
     async def _step(self, deadline: float) -> bool:
         """Wait for the next check, but not beyond *deadline*; False when that has passed."""
-        left_s = deadline - self._clock.monotonic()
+        left_s = deadline - self.clock.monotonic()
         if left_s <= 0:
             return False
-        await self._clock.sleep(min(STEP_S, left_s))
+        await self.clock.sleep(min(STEP_S, left_s))
         return True

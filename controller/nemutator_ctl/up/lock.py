@@ -15,8 +15,8 @@ from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import explained
 from nemutator_common.errors import ExitCode, OperatorError
 
-LEFTOVERS_S = 4.0
-"""Longer than the children of a killed `up` take to notice, and to drain."""
+LEFTOVERS_S = 20.0
+"""Longer than the children of a killed `up` take to notice and to drain, on a very slow machine."""
 
 STEP_S = 0.05
 """Between two attempts, which is also how late Ctrl-C is noticed."""

@@ -19,8 +19,9 @@ QUESTION = (
 PASSWORD_S = 120.0
 """For a password to be typed: sudo as Debian builds it would wait for ever."""
 
-SUDO_S = 10.0
-"""For sudo to answer when it may not ask: it looks up users and rules, some of them remote."""
+SUDO_S = 60.0
+"""For sudo when it may not ask: it looks up users and rules, some of them remote, and a very slow
+machine then starts an interpreter."""
 
 
 class Terminal(Protocol):

@@ -1,7 +1,8 @@
-"""How a child ended, and what to do then: start it again, after how long, or give up."""
+"""When a child is started again: how it ended, or for how long it has been silent."""
 
 import signal
 from dataclasses import dataclass
+from typing import Self
 
 from nemutator_common.backoff import Backoff
 from nemutator_common.errors import PERMANENT, ExitCode, OperatorError
@@ -13,6 +14,15 @@ MOST_DEATHS = 5
 """Deaths in a row, without a settled life between them, after which a restart is no help."""
 
 BACKOFF = Backoff(first_s=0.3, longest_s=5.0)
+
+HUNG_S = 60.0
+"""Without an answer that takes a millisecond, by a child that had a processor or needed none."""
+
+STOPPED_S = 15.0
+"""A debugger holds a process for a moment, and a person who stops one may want it back."""
+
+MISSED_S = 20.0
+"""No single missed answer counts for more: clocks jump while a virtual machine is paused."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,6 +44,49 @@ class Ended:
             return signal.Signals(-self.code).name
         except ValueError:
             return f"signal {-self.code}"
+
+
+@dataclass(frozen=True, slots=True)
+class Scheduling:
+    """What the kernel says of a process."""
+
+    state: str
+    """A letter, as proc_pid_stat(5) explains them."""
+    waited_s: float
+    """For how long its threads have waited for a processor, in all of its life."""
+
+
+@dataclass(frozen=True, slots=True)
+class Silence:
+    """For how long a child has not answered.
+
+    A machine that is slow is no defect of the child: neither waiting for a processor counts, nor
+    waiting for a disk, during which nothing could end it anyway.
+    """
+
+    able_s: float = 0.0
+    """While it could have answered."""
+    stopped_s: float = 0.0
+    """While it was stopped, as by SIGSTOP."""
+
+    def longer(self, passed_s: float, before: Scheduling, now: Scheduling) -> Self:
+        """One more answer was missed, *passed_s* after the last look."""
+        counted_s = min(passed_s, MISSED_S)
+        if now.state in "Tt":
+            return type(self)(self.able_s, self.stopped_s + counted_s)
+        if now.state == "D":
+            return type(self)(self.able_s)
+        # The sum is less than before when a thread has ended.
+        waited_s = max(0.0, now.waited_s - before.waited_s)
+        return type(self)(self.able_s + max(0.0, counted_s - waited_s))
+
+    def hung(self, *, started: bool) -> str | None:
+        """Why the child must be ended; None while there is hope. A start may take for ever."""
+        if self.stopped_s >= STOPPED_S:
+            return "it was stopped, as by SIGSTOP, and nobody let it go on"
+        if started and self.able_s >= HUNG_S:
+            return f"it has not answered for {self.able_s:.0f} s in which it could have"
+        return None
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl.up.child import ChildProcess
 from nemutator_ctl.up.command_lines import Command
 from nemutator_ctl.up.processes import LocalProcesses, readable_at_end
-from nemutator_ctl.up.restarts import Ended
+from nemutator_ctl.up.restarts import Ended, Scheduling
 
 from tests.fakes.processes import FakeChild, FakeProcesses
 from tests.processes import alive
@@ -90,6 +90,42 @@ async def test_what_has_ended_may_be_asked_and_killed_again(scene: Scene) -> Non
     child.ask_to_stop()
     child.kill()
     assert child.poll() == Ended(7)
+
+
+async def test_one_that_waits_is_seen_waiting(scene: Scene) -> None:
+    child = scene.start(OBEYS)
+    until(lambda: child.scheduling().state == "S", "its wait", within_s=PATIENCE_S)
+    assert child.scheduling().waited_s >= 0.0
+    child.kill()
+    await end_of(child)
+
+
+def seen_as(child: ChildProcess, states: str) -> Callable[[], bool]:
+    return lambda: child.scheduling().state in states
+
+
+async def test_a_stopped_one_is_seen_stopped_until_it_goes_on() -> None:
+    child = _real(OBEYS)
+    for sent, states in ((signal.SIGSTOP, "T"), (signal.SIGCONT, "SRD")):
+        os.kill(child.pid, sent)
+        until(seen_as(child, states), f"one of {states}", within_s=PATIENCE_S)
+    child.kill()
+    await end_of(child)
+
+
+async def test_what_waits_for_a_processor_is_counted_as_the_kernel_counts_it() -> None:
+    rivals = [_real("while True: pass") for _ in range(2)]
+    for rival in rivals:
+        os.sched_setaffinity(rival.pid, {min(os.sched_getaffinity(0))})
+    until(
+        lambda: all(rival.scheduling().waited_s > 0.05 for rival in rivals),
+        "a wait of each for the one processor",
+        within_s=PATIENCE_S,
+    )
+    for rival in rivals:
+        rival.kill()
+        await end_of(rival)
+        assert rival.scheduling() == Scheduling("", 0.0)
 
 
 async def test_a_wait_may_be_given_up(scene: Scene) -> None:

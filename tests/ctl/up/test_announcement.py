@@ -12,6 +12,7 @@ from nemutator_ctl.up.announcement import (
     ChildStatus,
     StartAnnouncer,
     announcement,
+    waiting,
 )
 from nemutator_ctl.up.child import PATIENCE_S, STEP_S, Child
 from nemutator_ctl.up.command_lines import Command, Typed
@@ -85,15 +86,16 @@ class Scene:
     moved: asyncio.Event = field(default_factory=asyncio.Event)
     report: Sequence[Fact] | None = None
     told: list[Told] = field(default_factory=list)
+    waited: list[list[str]] = field(default_factory=list)
 
     def __post_init__(self) -> None:
         processes = FakeProcesses()
         self.children = [
             Child(
-                name,
-                Command((name,)),
+                name=name,
+                command=Command((name,)),
                 processes=processes,
-                probe=processes.probe,
+                health=processes,
                 clock=self.clock,
                 roll=lambda: 0.0,
                 drain_s=0.5,
@@ -124,6 +126,7 @@ class Scene:
             clock=self.clock,
             link=self._link,
             missing=self._missing,
+            say_waiting=lambda children: self.waited.append([one.state for one in children]),
             say=self._say,
         )
         async with asyncio.TaskGroup() as group:
@@ -149,27 +152,56 @@ async def test_everything_is_told_once_all_are_ready_and_have_reported() -> None
         assert scene.told == [STANDS]
 
 
-async def test_what_does_not_stand_in_time_is_told_and_everything_again_when_it_does() -> None:
+async def test_what_takes_longer_is_waited_for_and_that_is_said_once() -> None:
     scene = Scene(report=(NO_BPF,))
     async with scene.running():
-        await scene.clock.advance(PATIENCE_S + STEP_S)
-        waiting = "not ready: not started yet"
-        assert scene.told == [([waiting, waiting], [], None)]
+        await scene.clock.advance(PATIENCE_S - STEP_S)
+        assert scene.waited == []
+        await scene.clock.advance(20 * PATIENCE_S)
+        assert scene.waited == [["not ready: not started yet"] * 2]
+        assert scene.told == []
         scene.ready()
         await scene.clock.advance(2 * LATER_STEP_S)
-        assert scene.told[1:] == [STANDS]
+        assert scene.told == [STANDS]
+        await scene.clock.advance(20 * PATIENCE_S)
+    assert (len(scene.waited), len(scene.told)) == (1, 1)
 
 
-async def test_the_link_is_told_as_soon_as_there_is_one_whatever_else_is_not_ready() -> None:
-    scene = Scene()
+async def test_the_link_is_shown_when_there_is_one_for_a_while_whatever_else_is_not_ready() -> None:
+    scene = Scene(report=(NO_BPF,))
+    half: Told = (["ready", "not ready: not started yet"], [], "http://x/open")
     async with scene.running():
         await scene.clock.advance(PATIENCE_S + STEP_S)
-        assert [link for _, _, link in scene.told] == [None]
         scene.children[0].problem = None
         await scene.clock.advance(PATIENCE_S + 2 * LATER_STEP_S)
-        assert [link for _, _, link in scene.told] == [None, "http://x/open"]
-        await scene.clock.advance(10 * PATIENCE_S)
-        assert len(scene.told) == 2
+        assert scene.told == [half]
+        await scene.clock.advance(20 * PATIENCE_S)
+        assert scene.told == [half]
+        scene.ready()
+        await scene.clock.advance(2 * LATER_STEP_S)
+    assert scene.told == [half, STANDS]
+    assert len(scene.waited) == 1
+
+
+async def test_a_link_that_is_there_in_time_is_shown_without_a_word_about_waiting() -> None:
+    scene = Scene()
+    scene.ready()
+    async with scene.running():
+        await scene.clock.advance(PATIENCE_S + STEP_S)
+        assert scene.told == [(["ready", "ready"], [], "http://x/open")]
+    assert scene.waited == []
+
+
+def test_what_is_waited_for_stands_with_its_reason_and_the_rest_does_not() -> None:
+    shown = waiting(
+        (
+            ChildStatus("brain", 7, "", "it does not answer yet"),
+            ChildStatus("credentials", 8, "", None),
+        )
+    )
+    assert "  brain        pid 7         not ready: it does not answer yet\n" in shown
+    assert "credentials" not in shown
+    assert "observe has not reported yet" in waiting((ChildStatus("brain", 7, "", None),))
 
 
 async def test_everything_is_told_again_when_the_page_has_moved_and_stands() -> None:

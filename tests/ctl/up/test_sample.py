@@ -61,10 +61,10 @@ class Scene:
 
     def _child(self, name: str, command: Command) -> Child:
         return Child(
-            name,
-            command,
+            name=name,
+            command=command,
             processes=self.processes,
-            probe=self.processes.probe,
+            health=self.processes,
             clock=self.clock,
             roll=lambda: 0.0,
             drain_s=0.5,
