@@ -45,7 +45,6 @@ static u64 (*const bpf_get_current_task)(void) = (void *)35;
 static long (*const bpf_get_stack)(void *context, void *buffer, u32 size, u64 flags) = (void *)67;
 static long (*const bpf_probe_read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*const bpf_probe_read_kernel)(void *to, u32 size, const void *from) = (void *)113;
-static u64 (*const bpf_get_current_ancestor_cgroup_id)(int level) = (void *)123;
 
 /* Registers as perf_event programs see them: 64-bit words, whatever the kernel's own union says. */
 #if defined(__TARGET_ARCH_x86_64)
@@ -71,17 +70,21 @@ struct kernfs_node {
 	u64 id;
 } RELOCATED;
 
-struct cgroup {
-	struct kernfs_node *kn;
-} RELOCATED;
+struct cgroup;
 
 struct cgroup_subsys_state {
 	struct cgroup *cgroup;
 	struct cgroup_subsys_state *parent;
 } RELOCATED;
 
+struct cgroup {
+	struct cgroup_subsys_state self;
+	struct kernfs_node *kn;
+} RELOCATED;
+
 struct css_set {
 	struct cgroup_subsys_state *subsys[1];
+	struct cgroup *dfl_cgrp;
 } RELOCATED;
 
 struct mm_struct {

@@ -117,19 +117,6 @@ INLINE bool in_user_mode(const struct bpf_perf_event_data *context)
 #endif
 }
 
-INLINE bool in_group(void)
-{
-	for (int level = 0; level < MOST_LEVELS; level++) {
-		u64 id = bpf_get_current_ancestor_cgroup_id(level);
-
-		if (id == wish.wanted)
-			return 1;
-		if (!id)
-			return 0;
-	}
-	return 0;
-}
-
 /* Which of the pointers of a css_set is that of the controller; -1 in a kernel without it. */
 INLINE int controller_index(void)
 {
@@ -144,17 +131,35 @@ INLINE int controller_index(void)
 	return -1;
 }
 
-/* The helper above knows version 2 only. */
-INLINE bool in_v1_group(void)
+/* The task's own place in the hierarchy that is asked for. */
+INLINE struct cgroup_subsys_state *own_state(void)
 {
 	struct task_struct *task = (void *)bpf_get_current_task();
 	struct css_set *set = READ_KERNEL(task, cgroups);
 	struct cgroup_subsys_state *state = 0;
-	int index = controller_index();
+	int index;
 
-	if (!set || index < 0)
+	if (!set)
 		return 0;
-	bpf_probe_read_kernel(&state, sizeof(state), (void **)&set->subsys + index);
+	if (wish.selection == SELECT_GROUP) {
+		struct cgroup *group = READ_KERNEL(set, dfl_cgrp);
+
+		return group ? &group->self : 0;
+	}
+	index = controller_index();
+	if (index >= 0)
+		bpf_probe_read_kernel(&state, sizeof(state), (void **)&set->subsys + index);
+	return state;
+}
+
+/*
+ * From the task's own group upwards. The helper for this, bpf_get_current_ancestor_cgroup_id, knows
+ * version 2 only, and perf events may not call it before Linux 5.15.
+ */
+INLINE bool in_group(void)
+{
+	struct cgroup_subsys_state *state = own_state();
+
 	for (int level = 0; level < MOST_LEVELS && state; level++) {
 		struct cgroup *group = READ_KERNEL(state, cgroup);
 		struct kernfs_node *node = group ? READ_KERNEL(group, kn) : 0;
@@ -180,11 +185,7 @@ INLINE u64 image(void)
 
 INLINE bool is_wanted(u32 tgid)
 {
-	if (wish.selection == SELECT_PROCESS)
-		return tgid == wish.wanted;
-	if (wish.selection == SELECT_GROUP)
-		return in_group();
-	return in_v1_group();
+	return wish.selection == SELECT_PROCESS ? tgid == wish.wanted : in_group();
 }
 
 /*

@@ -4,6 +4,7 @@ import asyncio
 import contextlib
 import errno
 import os
+import resource
 import secrets
 import threading
 from collections.abc import Callable, Mapping
@@ -45,8 +46,10 @@ _FIRST = b"\0\0\0\0"
 def facts(root: Path = Path("/")) -> SamplerFacts:
     return SamplerFacts(
         release=os.uname().release,
+        processor=os.uname().machine,
         btf=(root / "sys/kernel/btf/vmlinux").exists(),
         capabilities=parse_capabilities((root / "proc/self/status").read_bytes()),
+        locked_bytes=resource.getrlimit(resource.RLIMIT_MEMLOCK)[0],
         pid_namespace=(root / "proc/self/ns/pid").stat().st_ino,
     )
 
@@ -68,16 +71,9 @@ class KernelSampler:
     def _start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> "KernelSampling":
-        machine = os.uname().machine
-        content = nemutator_bpf.program(PROGRAM, machine)
-        if content is None or machine not in perf_events.MACHINES:
-            raise ProfileRefused(
-                "kernel",
-                f"there is no program for machines of type {machine}",
-                remedy="profile on x86_64 or aarch64",
-            )
         if refusal := missing(facts()):
             raise refusal
+        content = nemutator_bpf.program(PROGRAM, os.uname().machine)
         self._libbpf = self._libbpf or Libbpf()
         try:
             loaded = self._libbpf.load(content, constants=_wish(selection), entries=self._entries)

@@ -20,8 +20,6 @@ _CLOSE_ON_EXEC = 8
 _ENABLE, _DISABLE = 0x2400, 0x2401
 _NONE = -1
 
-MACHINES = frozenset(_NUMBERS)
-
 
 def online_cpus(root: Path = Path("/")) -> tuple[int, ...]:
     """The CPUs that can be sampled now: `0-3,8`."""

@@ -9,7 +9,17 @@ from nemutator_common import names
 from nemutator_agent.profiler.refusals import ProfileRefused
 
 OLDEST_KERNEL = (5, 8)
-"""CAP_BPF and CAP_PERFMON, batches on hash maps, and the helper that knows ancestors' cgroups."""
+"""CAP_BPF and CAP_PERFMON. All else is older: batches on hash maps (5.6), reading kernel and user
+memory apart (5.5), 64-bit ids of control groups (5.5), bounded loops (5.3)."""
+
+PROCESSORS = ("x86_64", "aarch64")
+"""Those that the sampling program is compiled for, as uname names them."""
+
+MEMORY_BY_CGROUP = (5, 11)
+"""Kernels before this one count the memory of BPF maps as locked, which has a limit."""
+
+LOCKED_BYTES = 16 << 20
+"""What the maps of one session take there."""
 
 INITIAL_PID_NAMESPACE = 0xEFFFFFFC
 """The inode of the first namespace of each kind is fixed (include/linux/proc_ns.h)."""
@@ -19,18 +29,23 @@ RIGHTS = {"CAP_BPF": 39, "CAP_PERFMON": 38}
 
 RIGHTS_REMEDY = f"{names.AS_ROOT}; in a cluster, give its container {' and '.join(RIGHTS)}"
 
-Requirement = Literal["kernel", "btf", "rights", "pid_namespace"]
+Requirement = Literal["kernel", "processor", "btf", "rights", "memory", "pid_namespace"]
 
 _SYS_ADMIN = 21
+_SYS_RESOURCE = 24
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerFacts:
     release: str
     """As uname says it: `6.1.0-38-amd64`."""
+    processor: str
+    """As uname says it, too."""
     btf: bool
     capabilities: int
     """CapEff of this process, as in /proc/self/status."""
+    locked_bytes: int
+    """How much memory this process may lock; -1 is no limit."""
     pid_namespace: int
     """The inode of this process's own."""
 
@@ -52,6 +67,12 @@ def obstacles(facts: SamplerFacts) -> dict[Requirement, ProfileRefused]:
             f"kernel {facts.release[:64]} is too old to be sampled",
             remedy=f"run Linux {oldest} or newer on this node",
         )
+    if facts.processor not in PROCESSORS:
+        found["processor"] = ProfileRefused(
+            "kernel",
+            f"there is no sampling program for processors of type {facts.processor[:64]}",
+            remedy=f"profile on {' or '.join(PROCESSORS)}",
+        )
     if not facts.btf:
         found["btf"] = ProfileRefused(
             "kernel",
@@ -63,6 +84,19 @@ def obstacles(facts: SamplerFacts) -> dict[Requirement, ProfileRefused]:
             "rights",
             f"the agent may not load BPF programs: it lacks {' and '.join(lacks)}",
             remedy=RIGHTS_REMEDY,
+        )
+    limited = version is not None and version < MEMORY_BY_CGROUP and facts.locked_bytes >= 0
+    # libbpf takes the limit away by itself where it may.
+    if (
+        limited
+        and facts.locked_bytes < LOCKED_BYTES
+        and not facts.capabilities >> _SYS_RESOURCE & 1
+    ):
+        found["memory"] = ProfileRefused(
+            "rights",
+            f"before Linux 5.11 a session needs {LOCKED_BYTES >> 20} MiB of locked memory, and the"
+            f" agent may lock {facts.locked_bytes >> 10} KiB",
+            remedy="give it CAP_SYS_RESOURCE, or raise the limit (systemd: LimitMEMLOCK=)",
         )
     if facts.pid_namespace != INITIAL_PID_NAMESPACE:
         found["pid_namespace"] = ProfileRefused(

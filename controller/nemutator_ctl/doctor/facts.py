@@ -42,6 +42,8 @@ class DoctorFacts:
     """The effective user id of this process; 0 is root."""
     kernel: str
     """The release: `6.1.0-18-amd64`."""
+    processor: str
+    """Its type: `x86_64`."""
     pidfd: bool | Unread
     btf: bool | Unread
     """Whether the kernel describes its own types to this process."""

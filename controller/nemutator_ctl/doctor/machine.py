@@ -21,6 +21,7 @@ def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
     return DoctorFacts(
         user=os.geteuid(),
         kernel=os.uname().release if isinstance(release, Unread) else release.strip(),
+        processor=os.uname().machine,
         pidfd=_pidfd(),
         btf=_begins(root / "sys/kernel/btf/vmlinux"),
         libbpf=libbpf.version(),

@@ -25,9 +25,11 @@ def _as_the_agent(requirement: Requirement) -> Callable[[DoctorFacts], CheckResu
             return unclear(facts.pid_namespace, f"whether {_PROFILES} can be made is not known")
         asked = SamplerFacts(
             release=facts.kernel,
+            processor=facts.processor,
             btf=facts.btf is True,
-            # `rights.py` judges these.
+            # `rights.py` judges these two.
             capabilities=0,
+            locked_bytes=-1,
             pid_namespace=facts.pid_namespace,
         )
         refused = requirements.obstacles(asked).get(requirement)
@@ -47,6 +49,7 @@ def _btf_found(facts: DoctorFacts) -> str:
 
 _FOUND: dict[Requirement, Callable[[DoctorFacts], str]] = {
     "kernel": lambda facts: facts.kernel or "it has no name",
+    "processor": lambda facts: facts.processor,
     "btf": _btf_found,
     "pid_namespace": lambda facts: f"number {facts.pid_namespace}",
 }
@@ -132,6 +135,7 @@ def _lockdown(facts: DoctorFacts) -> CheckResult:
 
 CHECKS = (
     Check("kernel", _PROFILES, _as_the_agent("kernel")),
+    Check("processor", _PROFILES, _as_the_agent("processor")),
     Check("BTF", _PROFILES, _as_the_agent("btf")),
     Check("libbpf", _PROFILES, _libbpf),
     Check("pid namespace", _PROFILES, _as_the_agent("pid_namespace")),

@@ -21,9 +21,6 @@ _CONSIDERED = _FOR_RUNTIMES | requirements.RIGHTS | _FOR_KERNEL_NAMES | _FOR_ROO
 _SYS_ADMIN = {"CAP_SYS_ADMIN": 21}
 """Shown where it stands for others, and never asked for: it is nearly everything."""
 
-_MEMORY_BY_CGROUP = (5, 11)
-"""Kernels before this one count the memory of BPF maps as locked, which has a limit."""
-
 _RUNTIMES = "runtime and version of processes of other users are guessed from their names"
 
 
@@ -61,7 +58,8 @@ def _losses(facts: DoctorFacts, held: int) -> Iterator[tuple[str, tuple[str, ...
     if _kernel_names_need_a_right(facts) and (lacks := _lacking(_FOR_KERNEL_NAMES, held)):
         yield "names of kernel functions in profiles", lacks
     release = readings.release(facts.kernel)
-    if release is not None and release < _MEMORY_BY_CGROUP and (lacks := _lacking(_FOR_ROOM, held)):
+    limited = release is not None and release < requirements.MEMORY_BY_CGROUP
+    if limited and (lacks := _lacking(_FOR_ROOM, held)):
         yield "room for BPF maps in profiles: this kernel limits locked memory", lacks
 
 

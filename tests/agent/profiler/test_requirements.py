@@ -5,6 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.profiler.requirements import (
     INITIAL_PID_NAMESPACE,
+    LOCKED_BYTES,
     SamplerFacts,
     missing,
     parse_capabilities,
@@ -13,10 +14,13 @@ from nemutator_agent.profiler.requirements import (
 BPF_AND_PERFMON = (1 << 38) | (1 << 39)
 GOOD = SamplerFacts(
     release="6.1.0-38-amd64",
+    processor="x86_64",
     btf=True,
+    locked_bytes=-1,
     capabilities=BPF_AND_PERFMON,
     pid_namespace=INITIAL_PID_NAMESPACE,
 )
+OLD = dataclasses.replace(GOOD, release="5.10.0-30-amd64")
 
 
 @pytest.mark.parametrize(
@@ -32,6 +36,9 @@ def test_nothing_is_missing_where_the_least_is_there(release: str, capabilities:
     [
         (dataclasses.replace(GOOD, release="5.7.19"), "kernel", "5.7.19 is too old"),
         (dataclasses.replace(GOOD, release="4.18.0-553.el8"), "kernel", "5.8 or newer"),
+        (dataclasses.replace(GOOD, processor="riscv64"), "kernel", "x86_64 or aarch64"),
+        (dataclasses.replace(OLD, locked_bytes=64 << 10), "rights", "lock 64 KiB; give it CAP_SYS"),
+        (dataclasses.replace(OLD, locked_bytes=LOCKED_BYTES - 1), "rights", "needs 16 MiB"),
         (dataclasses.replace(GOOD, btf=False), "kernel", "CONFIG_DEBUG_INFO_BTF"),
         (dataclasses.replace(GOOD, capabilities=0), "rights", "lacks CAP_BPF and CAP_PERFMON"),
         (dataclasses.replace(GOOD, capabilities=1 << 39), "rights", "lacks CAP_PERFMON;"),
@@ -46,6 +53,20 @@ def test_what_is_missing_is_named_with_its_remedy(
     assert refusal is not None
     assert refusal.reason == reason
     assert said in str(refusal)
+
+
+@pytest.mark.parametrize(
+    "facts",
+    [
+        dataclasses.replace(GOOD, processor="aarch64"),
+        OLD,
+        dataclasses.replace(OLD, locked_bytes=LOCKED_BYTES),
+        dataclasses.replace(OLD, locked_bytes=0, capabilities=BPF_AND_PERFMON | 1 << 24),
+        dataclasses.replace(OLD, locked_bytes=0, release="5.11.0"),
+    ],
+)
+def test_nothing_more_is_asked_for_than_is_needed(facts: SamplerFacts) -> None:
+    assert missing(facts) is None
 
 
 def test_a_release_that_nobody_understands_is_tried() -> None:

@@ -4,23 +4,67 @@ import struct
 
 import nemutator_bpf
 import pytest
+from nemutator_agent.inspection.bounded_file import BoundedFile
+from nemutator_agent.inspection.elf import Elf
+from nemutator_agent.profiler.requirements import OLDEST_KERNEL, PROCESSORS
 
 ELF_FOR_BPF = 247
 
+HELPERS = {
+    1: ("bpf_map_lookup_elem", (3, 19)),
+    2: ("bpf_map_update_elem", (3, 19)),
+    14: ("bpf_get_current_pid_tgid", (4, 2)),
+    35: ("bpf_get_current_task", (4, 8)),
+    67: ("bpf_get_stack", (4, 18)),
+    112: ("bpf_probe_read_user", (5, 5)),
+    113: ("bpf_probe_read_kernel", (5, 5)),
+}
+"""By number, with the first kernel in which a program of perf events may call it."""
 
-@pytest.mark.parametrize("machine", ["x86_64", "aarch64"])
+_CALL = 0x85
+_INSTRUCTION = struct.Struct("<BBhi")
+
+
+def program(machine: str) -> bytes:
+    return nemutator_bpf.program("sample", machine)
+
+
+def helpers(content: bytes) -> set[int]:
+    """The numbers of those that the program calls."""
+    file = BoundedFile(
+        lambda offset, size: content[offset : offset + size],
+        budget_bytes=len(content),
+        budget_reads=100,
+    )
+    code = Elf(file).section(b"perf_event")
+    assert code is not None
+    instructions = _INSTRUCTION.iter_unpack(content[code.offset : code.offset + code.size])
+    # Another register than 0 is a call of another function of the program.
+    return {
+        number for code, registers, _, number in instructions if (code, registers) == (_CALL, 0)
+    }
+
+
+@pytest.mark.parametrize("machine", PROCESSORS)
 def test_each_machine_has_the_program_for_itself(machine: str) -> None:
-    content = nemutator_bpf.program("sample", machine)
-    assert content is not None
+    content = program(machine)
     (made_for,) = struct.unpack_from("<H", content, 18)
     assert (content[:4], made_for) == (b"\x7fELF", ELF_FOR_BPF)
     for section in (b".BTF", b".BTF.ext", b"perf_event", b".maps", b"license"):
         assert section in content
 
 
+@pytest.mark.parametrize("machine", PROCESSORS)
+def test_no_program_calls_what_the_oldest_kernel_does_not_have(machine: str) -> None:
+    called = helpers(program(machine))
+    assert {1, 2, 14, 35, 67, 113} <= called <= HELPERS.keys()
+    assert max(HELPERS[number][1] for number in called) <= OLDEST_KERNEL
+
+
 def test_the_machines_registers_are_not_the_same() -> None:
-    assert nemutator_bpf.program("sample", "x86_64") != nemutator_bpf.program("sample", "aarch64")
+    assert program("x86_64") != program("aarch64")
 
 
 def test_a_machine_that_nobody_compiled_for_has_none() -> None:
-    assert nemutator_bpf.program("sample", "pdp11") is None
+    with pytest.raises(FileNotFoundError):
+        program("pdp11")

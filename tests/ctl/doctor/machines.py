@@ -27,6 +27,7 @@ V1_MOUNTS = """\
 DEBIAN_12 = DoctorFacts(
     user=0,
     kernel="6.1.0-18-amd64",
+    processor="x86_64",
     pidfd=True,
     btf=True,
     libbpf="v1.1",

@@ -24,15 +24,31 @@ def test_confidentiality_keeps_programs_from_the_kernel() -> None:
 
 @given(
     st.sampled_from(["4.18.0", "5.7.19", "5.8", "6.1.0-18", "custom", ""]),
+    st.sampled_from(["x86_64", "aarch64", "riscv64"]),
     st.booleans(),
     st.sampled_from([INITIAL_PID_NAMESPACE, 4026532177]),
 )
-def test_the_doctor_and_the_agent_judge_alike(release: str, btf: bool, pid_namespace: int) -> None:
-    facts = replace(machines.DEBIAN_12, kernel=release, btf=btf, pid_namespace=pid_namespace)
-    refused = missing(
-        SamplerFacts(release=release, btf=btf, capabilities=-1, pid_namespace=pid_namespace)
+def test_the_doctor_and_the_agent_judge_alike(
+    release: str, processor: str, btf: bool, pid_namespace: int
+) -> None:
+    facts = replace(
+        machines.DEBIAN_12,
+        kernel=release,
+        processor=processor,
+        btf=btf,
+        pid_namespace=pid_namespace,
     )
-    found = [about(facts, check) for check in ("kernel", "BTF", "pid namespace")]
+    refused = missing(
+        SamplerFacts(
+            release=release,
+            processor=processor,
+            btf=btf,
+            capabilities=-1,
+            locked_bytes=-1,
+            pid_namespace=pid_namespace,
+        )
+    )
+    found = [about(facts, check) for check in ("kernel", "processor", "BTF", "pid namespace")]
     limits = [one for one in found if one.state is not State.OK]
     if refused is None:
         assert limits == []
