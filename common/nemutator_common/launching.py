@@ -207,6 +207,8 @@ def _ending(program: str, settings: Shared, error: BaseException) -> int:
         if settings.log_format is LogFormat.JSON:
             log.critical("cannot_go_on", {names.ERROR: known})
         else:
+            # The complaint is the last line: whoever started the process looks there.
+            logs.flush()
             complain(program, known)
         return known.code
     hung = error if isinstance(error, HungTasksError) else None

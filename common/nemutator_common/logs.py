@@ -21,6 +21,8 @@ from types import MappingProxyType
 from typing import TextIO
 
 from nemutator_common import names
+from nemutator_common.log_queue import LogQueue
+from nemutator_common.meters import Meter
 from nemutator_common.settings import LogFormat, LogLevel
 
 LONGEST_VALUE = 2_000
@@ -48,7 +50,7 @@ def configure(
     """Send every line of this process to *stream* (standard error), in one format."""
     stream = stream or sys.stderr
     readable = style is LogFormat.TEXT or (style is LogFormat.AUTO and stream.isatty())
-    handler = logging.StreamHandler(stream)
+    handler = LogQueue(stream)
     handler.setFormatter(TextFormatter(role) if readable else JsonFormatter(role))
     # Nobody reads logging's own tracebacks about a closed terminal, and a lost line does no harm.
     logging.raiseExceptions = False
@@ -56,6 +58,19 @@ def configure(
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
     logging.captureWarnings(capture=True)
+
+
+def count_dropped(meter: Meter) -> None:
+    """Let *meter* count the lines that nobody reads."""
+    for handler in logging.getLogger().handlers:
+        if isinstance(handler, LogQueue):
+            handler.count_in(meter)
+
+
+def flush() -> None:
+    """Return when all lines so far are written, or when that takes too long."""
+    for handler in logging.getLogger().handlers:
+        handler.flush()
 
 
 class JsonFormatter(logging.Formatter):

@@ -185,6 +185,11 @@ HTTP_CONNECTIONS = Metric(
     "connections open now, those still in their TLS handshake included",
     ("listener",),
 )
+LOG_LINES_DROPPED = Metric(
+    "nemutator_log_lines_dropped_total",
+    "counter",
+    "lines of the log that were not written because nobody read the earlier ones",
+)
 HTTP_CONNECTIONS_DROPPED = Metric(
     "nemutator_http_connections_dropped_total",
     "counter",

@@ -1,0 +1,92 @@
+"""A queue between whoever logs and who reads the lines: a process never waits for a reader of its log."""
+
+import contextlib
+import logging
+import threading
+from collections import deque
+from typing import TextIO
+
+from nemutator_common import names
+from nemutator_common.meters import Meter
+
+log = logging.getLogger(__name__)
+
+MOST_CHARACTERS = 1 << 20
+LAST_LINES_S = 2.0
+"""How long the end of a process may wait until its last lines are written."""
+
+
+class LogQueue(logging.Handler):
+    """Writes lines to *stream* in a thread of its own. While nobody reads them *most* characters wait;
+    further lines are dropped and counted, and a line says so when somebody reads again."""
+
+    def __init__(self, stream: TextIO, *, most: int = MOST_CHARACTERS) -> None:
+        super().__init__()
+        self._stream = stream
+        self._most = most
+        self._changed = threading.Condition()
+        self._lines: deque[str] = deque()
+        self._characters = 0
+        self._is_writing = False
+        self._unreported = 0
+        self._meter: Meter | None = None
+        self._uncounted = 0
+        threading.Thread(target=self._run, name="log", daemon=True).start()
+
+    def count_in(self, meter: Meter) -> None:
+        """Count dropped lines in *meter*, those included that were dropped before."""
+        with self._changed:
+            self._meter = meter
+            meter.count(names.LOG_LINES_DROPPED, self._uncounted)
+            self._uncounted = 0
+
+    def emit(self, record: logging.LogRecord) -> None:
+        line = self.format(record) + "\n"
+        with self._changed:
+            if self._characters + len(line) > self._most:
+                self._drop()
+                return
+            self._lines.append(line)
+            self._characters += len(line)
+            self._changed.notify_all()
+
+    def flush(self) -> None:
+        """Return when all lines are written, or when that takes too long."""
+        with self._changed:
+            self._changed.wait_for(
+                lambda: not self._lines and not self._is_writing, timeout=LAST_LINES_S
+            )
+
+    def _drop(self) -> None:
+        self._unreported += 1
+        if self._meter is None:
+            self._uncounted += 1
+        else:
+            self._meter.count(names.LOG_LINES_DROPPED)
+
+    def _run(self) -> None:
+        while True:
+            with self._changed:
+                self._is_writing = False
+                self._changed.notify_all()
+                self._changed.wait_for(lambda: self._lines)
+                lines, dropped = list(self._lines), self._unreported
+                self._lines.clear()
+                self._unreported = 0
+                self._is_writing = True
+            # A terminal that is gone reads no line, and that does no harm.
+            with contextlib.suppress(OSError, ValueError):
+                self._stream.write("".join(lines))
+                self._stream.flush()
+            with self._changed:
+                self._characters -= sum(map(len, lines))
+            if dropped:
+                # Not through the logger: at its shutdown it waits for this thread.
+                self.emit(_report_of(dropped))
+
+
+def _report_of(dropped: int) -> logging.LogRecord:
+    arguments = ({names.COUNT: dropped},)
+    return log.makeRecord(
+        log.name, logging.WARNING, "", 0, "log_lines_dropped", arguments, exc_info=None
+    )
