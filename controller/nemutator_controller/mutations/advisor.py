@@ -1,4 +1,4 @@
-"""What a workload should request, as far as that is known: the port of the verb `resources`."""
+"""What a workload should request, as far as it is known: the port of the verb `resources`."""
 
 from dataclasses import dataclass
 from typing import Literal, Protocol
@@ -11,7 +11,7 @@ Side = Literal["requests", "limits"]
 
 @dataclass(frozen=True, slots=True)
 class WorkloadRef:
-    """The owner of a container. For a pod that nobody manages it is the pod itself."""
+    """The owner of a container's pod; without an owner, the pod itself."""
 
     namespace: str
     owner_kind: str
@@ -22,7 +22,7 @@ class WorkloadRef:
 class RecommendedAmount:
     amount: Quantity
     reason: str
-    """`p95 of 212 points`."""
+    """Like `p95 of 212 points`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,7 +40,7 @@ class Advisor(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class WithoutAdvice:
-    """An `Advisor` that has none to give, and says why."""
+    """An `Advisor` that has no advice, and says why."""
 
     reason: str
 

@@ -1,4 +1,4 @@
-"""The verb `annotations`: what others read beside a pod."""
+"""The verb `annotations`: they are notes on a pod for others to read."""
 
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import annotation

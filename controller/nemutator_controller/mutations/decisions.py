@@ -1,31 +1,31 @@
-"""What admission did to an object, as it is spooled, shipped, journaled and taken back: shapes only.
+"""What admission did to an object, as it is spooled, shipped, journaled and taken back: data only.
 
-A value that may be absent is a tuple of none or one, so that JSON `null` stays a value.
+A value that may be absent is a tuple of no value or one, so that JSON `null` stays a value.
 """
 
 from dataclasses import dataclass
 from typing import Any, Literal
 
 Maybe = tuple[Any, ...]
-"""Of none or one."""
+"""A tuple of no value or one."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Edit:
-    """One field, named so that it is found again when lists have changed their order."""
+    """A change of one field, which is found again when lists have changed their order."""
 
     path: str
     """`containers[name=app].resources.requests.cpu`, `metadata.labels[team]`."""
     before: Maybe
     after: Maybe
     verb: str
-    """Which kind of mutation: one of those that `skip-mutation` names."""
+    """The kind of mutation: one of the words of `skip-mutation`."""
     policy: str
-    """Name of the MutationPolicy, or `injection`."""
+    """The name of the MutationPolicy, or `injection`."""
     reason: str = ""
-    """Why this value, for people: `p95 of 212 points`."""
+    """The reason of this value, for people: `p95 of 212 points`."""
     digest: bool = False
-    """The values are keyed digests, because the real ones come from a secret."""
+    """Whether the values are keyed digests, because the real ones come from a secret."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -36,25 +36,25 @@ class Subject:
     kind: str
     namespace: str
     name: str
-    """Empty while the server still has to generate one,"""
+    """Empty while the server still has to generate one."""
     generate_name: str = ""
-    """which begins like this."""
+    """The beginning of a name that the server generates."""
     uid: str = ""
     owner_kind: str = ""
     owner_name: str = ""
-    """The workload at the top of its chain of owners, as far as admission can see."""
+    """The workload at the top of its chain of owners, as far as admission can see it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
-    """One answer of admission that changed something, or would have."""
+    """One response of admission that changed something, or would have."""
 
     id: str
     at: float
     request_uid: str
     operation: str
     mode: Literal["apply", "preview", "dry-run"]
-    """preview: a policy or the pod asked to compute and log only."""
+    """preview: a policy or the pod wants it computed and logged only."""
     subject: Subject
     edits: tuple[Edit, ...]
     warnings: tuple[str, ...] = ()

@@ -1,7 +1,7 @@
-"""Changes of an object as a list of edits: noted while they are made, applied, turned round.
+"""Changes of an object as a list of edits, which are noted while they are made, applied and reversed.
 
 Objects are never changed in place and never copied whole: only what lies on the way to a change is
-copied. What we do not know in an object is the very same afterwards.
+copied. Fields that we do not know are the very same afterwards.
 """
 
 from collections.abc import Iterable, Sequence
@@ -23,67 +23,57 @@ from nemutator_controller.mutations.paths import (
 )
 
 FIRST = frozenset({"initContainers"})
-"""Lists in which what we add goes first. Init containers run in their order, and what the others
-wait for must come before them."""
-
+"""Lists in which our items go first. Init containers run in their order, and the others may wait for
+what ours fetches."""
 
 _KEPT_EMPTY = frozenset({FieldStep("metadata"), FieldStep("spec"), FieldStep("template")})
 
 
 @dataclass(frozen=True, slots=True)
 class Author:
-    """Who wants a change, and why: what stands in an edit beside its values."""
+    """Who wants a change, and why: what an edit says beside its values."""
 
     verb: str
     policy: str
     reason: str = ""
-    digest: bool = False
 
 
 class Draft:
-    """An object while it is being changed. What it was stays as it is."""
+    """An object while it is being changed. The original stays as it is."""
 
     def __init__(self, manifest: Json, kind: str, *, leave: frozenset[str] = frozenset()) -> None:
-        """*leave*: paths that are not to be written, whoever wants it."""
+        """*leave*: paths that nobody may write."""
+        self.kind = kind
         self._original = manifest
-        self._kind = kind
         self._leave = leave
         self._authors: dict[Path, Author] = {}
         self._writing = Writing(manifest, kind)
 
     @property
-    def kind(self) -> str:
-        return self._kind
-
-    @property
-    def original(self) -> Json:
-        return self._original
-
-    @property
     def manifest(self) -> Json:
-        """As it is by now."""
+        """The object as it is now."""
         return self._writing.manifest
 
     def further(self) -> "Draft":
-        """A draft that begins with what this one has come to; this one stays as it is."""
-        return Draft(self.manifest, self._kind, leave=self._leave)
+        """A draft that begins with this one's object as it is now; this one stays as it is."""
+        return Draft(self.manifest, self.kind, leave=self._leave)
 
     def value(self, path: Path) -> Maybe:
-        return value_at(self._writing.manifest, path, self._kind)
+        return value_at(self.manifest, path, self.kind)
 
     def set(self, path: Path, value: Json, author: Author) -> None:
-        """The last one who wants another value is its author."""
+        """The author of a field is the last one who changed its value."""
         self.put(path, (value,), author)
 
     def put(self, path: Path, value: Maybe, author: Author) -> None:
-        """None removes what is there."""
+        """Set *value*, or remove the field when it is empty."""
         if same(self.value(path), value) or (self._leave and str(path) in self._leave):
             return
         self._writing.write(path, value)
         self._authors[path] = author
 
     def edits(self) -> tuple[Edit, ...]:
-        """What has really changed, each field once, in the order in which it was first touched."""
+        """What has really changed: each field once, in the order in which they were first written."""
         touched = {path.steps for path in self._authors}
         depths = {len(steps) for steps in touched}
         return tuple(
@@ -94,20 +84,19 @@ class Draft:
                 verb=author.verb,
                 policy=author.policy,
                 reason=author.reason,
-                digest=author.digest,
             )
             for path, author in self._authors.items()
-            # What was changed inside of another change is part of that one.
+            # A change within another change is part of that one.
             if not any(path.steps[:depth] in touched for depth in depths if depth < len(path.steps))
             and not same(
-                before := value_at(self._original, path, self._kind),
+                before := value_at(self._original, path, self.kind),
                 after := self.value(path),
             )
         )
 
 
 def apply_edits(manifest: Json, edits: Iterable[Edit], kind: str) -> Json:
-    """*manifest* with all *edits*, whatever stood there before."""
+    """*manifest* with all *edits*, whatever it had there before."""
     writing = Writing(manifest, kind)
     for edit in edits:
         writing.write(parse_path(edit.path), edit.after)
@@ -115,12 +104,12 @@ def apply_edits(manifest: Json, edits: Iterable[Edit], kind: str) -> Json:
 
 
 def reversed_edits(edits: Sequence[Edit]) -> tuple[Edit, ...]:
-    """What takes *edits* back, the last one first."""
+    """The edits that take *edits* back, the last one first."""
     return tuple(replace(edit, before=edit.after, after=edit.before) for edit in reversed(edits))
 
 
 def same(left: Json, right: Json) -> bool:
-    """Whether JSON calls them equal; Python also thinks that `True == 1`."""
+    """Whether they are equal as JSON, where `true` is not 1 as it is in Python."""
     if left is right:
         return True
     if isinstance(left, bool) or isinstance(right, bool):
@@ -137,16 +126,16 @@ def same(left: Json, right: Json) -> bool:
 
 
 def place_of_new(steps: Sequence[Step], items: Sequence[Json]) -> int:
-    """At which index a new item goes, when *steps* lead to it."""
+    """The index at which a new item goes among *items*, when *steps* lead to it."""
     around = steps[-2]
     return 0 if isinstance(around, FieldStep) and around.name in FIRST else len(items)
 
 
 def emptied(manifest: Json, steps: Sequence[Step]) -> int:
-    """How many of *steps* lead to what should go when the last one is removed.
+    """How many of *steps* lead to what should be removed when the last one is.
 
-    A map or list that would be left empty goes with its last member, as far as the field of the
-    item that it is in: to Kubernetes an empty map and none are the same.
+    A map or list is removed with its last member, up to the item that it is in: to Kubernetes an
+    empty map is the same as none.
     """
     containers = [manifest]
     for step in steps[:-1]:
@@ -158,18 +147,18 @@ def emptied(manifest: Json, steps: Sequence[Step]) -> int:
 
 
 def _stays(steps: Sequence[Step]) -> bool:
-    """Whether what *steps* lead to may be empty: `metadata`, a spec, a template, an item."""
+    """Whether what *steps* lead to stays when it is empty: `metadata`, a spec, a template, an item."""
     last = steps[-1]
     return isinstance(last, ItemStep) or last in _KEPT_EMPTY
 
 
 class Writing:
-    """Writes into copies. What was copied once is ours, and not copied again."""
+    """Writes into copies. A copy of ours is not copied again."""
 
     def __init__(self, manifest: Json, kind: str) -> None:
         self._holder: dict[str, Json] = {"": manifest}
         self._kind = kind
-        # The copies themselves, not only their ids: an id is used again when its owner is gone.
+        # With the copies themselves, because an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
 
     @property
@@ -200,7 +189,7 @@ class Writing:
         del container[_key(container, steps[-1])]
 
     def _container(self, steps: Sequence[Step]) -> Json:
-        """Our own copy of what holds the last of *steps*, made when it is missing."""
+        """Our own copy of what holds the last of *steps*; it is created when it is missing."""
         held: Json = self._holder
         key: Json = ""
         for at, step in enumerate(steps):

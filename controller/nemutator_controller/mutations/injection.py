@@ -1,9 +1,9 @@
 """The verb `containers`: a pod gets its socket, and an init container that fetches its secrets.
 
-What is added passes the `restricted` Pod Security Standard, and costs the scheduler nothing: the
-init container asks for what one of the pod's own containers asks for, and init containers run
-before the others, so the pod as a whole needs no more than before. For the same reason it is within
-every LimitRange and quota that the pod itself is in, and leaves the quality-of-service class alone.
+What is added passes the `restricted` Pod Security Standard, and costs the scheduler nothing: the init
+container requests what one of the pod's own containers requests, and runs before them, so the pod as
+a whole requests no more than before. For the same reason it keeps to every LimitRange and quota that
+the pod itself keeps to, and leaves the quality-of-service class as it is.
 """
 
 import posixpath
@@ -19,18 +19,18 @@ from nemutator_common.declarations import (
 )
 
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import FieldStep, ItemStep, Json, Path, named
-from nemutator_controller.mutations.qos import quantity
+from nemutator_controller.mutations.paths import ItemStep, Json, field_path, named
+from nemutator_controller.mutations.qos import LISTS, quantity
 
 VERB = "containers"
 POLICY = "injection"
 VOLUME = names.PREFIX
 INIT_CONTAINER = "nemutator-init"
 MODULE = "nemutator_init"
-"""What the agent's image is told to run."""
+"""The module that the agent's image runs."""
 
 NOBODY = 65532
-"""Runs the init container when the pod does not say who runs its containers."""
+"""The user of the init container when the pod names none for its containers."""
 
 _AUTHOR = Author(VERB, POLICY)
 _SYSTEM = "kubernetes.io/os"
@@ -40,19 +40,19 @@ _COPIED = ("cpu", "memory", "ephemeral-storage")
 @dataclass(frozen=True, slots=True)
 class Injector:
     image: str
-    """Of the agent: the init container is in it."""
+    """The agent's image, which has the init container's program."""
 
 
 ESSENTIAL = frozenset(map(str, (named("volumes", VOLUME), named("initContainers", INIT_CONTAINER))))
-"""Paths without which the others are worth nothing: a mount of no volume makes no valid pod."""
+"""Paths without which the others are useless: a pod that mounts a missing volume is not valid."""
 
 
 class NotInjectedError(Exception):
-    """Nothing was written, and why."""
+    """Nothing was written; the text says why."""
 
 
 def apply(draft: Draft, injector: Injector) -> list[str]:
-    """Write into *draft*; the warnings are for whoever created the pod."""
+    """Write into *draft*; the warnings are for the person who creates the pod."""
     spec = _spec(draft)
     declared = declared_by(draft)
     volume, mounts = _volume_name(spec), _mounts(spec)
@@ -76,9 +76,8 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
         )
     for field, name, by in mounts:
         if by is None and name != INIT_CONTAINER:
-            mounted = FieldStep("volumeMounts"), ItemStep("mountPath", names.POD_DIRECTORY)
             draft.set(
-                Path((*named(field, name).steps, *mounted)),
+                named(field, name) / "volumeMounts" / ItemStep("mountPath", names.POD_DIRECTORY),
                 {"name": volume, "mountPath": names.POD_DIRECTORY, "readOnly": True},
                 _AUTHOR,
             )
@@ -88,7 +87,7 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
 def declared_by(draft: Draft) -> Declarations:
     """What the pod's annotations ask for, and the uid that its containers agree on."""
     annotations: Mapping[str, Json] = {}
-    for found in draft.value(Path((FieldStep("metadata"), FieldStep("annotations")))):
+    for found in draft.value(field_path("metadata", "annotations")):
         annotations = found or {}
     try:
         declared = from_annotations(
@@ -100,10 +99,10 @@ def declared_by(draft: Draft) -> Declarations:
 
 
 def agreed_user(spec: Json) -> int | None:
-    """The one uid of all containers, as far as the pod says; what an image says is not known."""
+    """The one uid of all containers, if the pod says so; what their images say is not known."""
     users = {
         (each.get("securityContext") or {}).get("runAsUser", _pods(spec).get("runAsUser"))
-        for field in ("containers", "initContainers")
+        for field in LISTS
         for each in _objects(spec, field)
         if each.get("name") != INIT_CONTAINER
     }
@@ -112,20 +111,15 @@ def agreed_user(spec: Json) -> int | None:
 
 
 def _spec(draft: Draft) -> Json:
-    found = draft.value(Path((FieldStep("containers"),)))
-    if not found or not isinstance(found[0], list) or not found[0]:
+    fields = ("containers", "initContainers", "volumes", "securityContext", "os", "nodeSelector")
+    spec = {name: value for name in fields for value in draft.value(field_path(name))}
+    if not isinstance(spec.get("containers"), list) or not spec["containers"]:
         raise NotInjectedError("the pod has no containers")
-    spec = _whole_spec(draft)
-    # Most Windows pods are older than the field `os`.
+    # Most manifests of Windows pods are older than the field `os`.
     systems = (spec.get("os") or {}).get("name"), (spec.get("nodeSelector") or {}).get(_SYSTEM)
     if "windows" in systems:
         raise NotInjectedError("sockets of the agent are for Linux pods only")
     return spec
-
-
-def _whole_spec(draft: Draft) -> Json:
-    fields = ("containers", "initContainers", "volumes", "securityContext", "os", "nodeSelector")
-    return {name: value for name in fields for value in draft.value(Path((FieldStep(name),)))}
 
 
 def _objects(spec: Json, field: str) -> Iterator[Json]:
@@ -137,7 +131,7 @@ def _pods(spec: Json) -> Mapping[str, Json]:
 
 
 def _volume_name(spec: Json) -> str:
-    """Of the pod's own volume of ours, when its author has written one."""
+    """The name of the volume: the pod's author may have written one with our driver."""
     for volume in _objects(spec, "volumes"):
         if (volume.get("csi") or {}).get("driver") == names.CSI_DRIVER:
             return str(volume.get("name"))
@@ -147,8 +141,8 @@ def _volume_name(spec: Json) -> str:
 
 
 def _check_name(spec: Json) -> None:
-    """Two containers of one name make no valid pod, and a stranger's would be run for ours."""
-    for field in ("containers", "initContainers"):
+    """A pod must not have two containers of one name, nor run a stranger's in place of ours."""
+    for field in LISTS:
         for each in _objects(spec, field):
             ours = field == "initContainers" and MODULE in (each.get("args") or ())
             if each.get("name") == INIT_CONTAINER and not ours:
@@ -158,12 +152,12 @@ def _check_name(spec: Json) -> None:
 
 
 def _mounts(spec: Json) -> list[tuple[str, str, str | None]]:
-    """List, name, and the volume that is mounted at our place, of each container.
+    """List, name, and the volume that is mounted in our directory, of each container.
 
-    A mount inside of our place is named by its path: nobody could make its directory there.
+    A mount below our directory counts by its path: nobody could make a directory for it there.
     """
     found: list[tuple[str, str, str | None]] = []
-    for field in ("containers", "initContainers"):
+    for field in LISTS:
         for container in _objects(spec, field):
             by = None
             for mount in container.get("volumeMounts") or ():
@@ -177,6 +171,7 @@ def _mounts(spec: Json) -> list[tuple[str, str, str | None]]:
 
 
 def _init_container(spec: Json, injector: Injector, volume: str, user: int | None) -> Json:
+    wanted = user or NOBODY
     container: dict[str, Json] = {
         "name": INIT_CONTAINER,
         "image": injector.image,
@@ -188,20 +183,15 @@ def _init_container(spec: Json, injector: Injector, volume: str, user: int | Non
             "privileged": False,
             "readOnlyRootFilesystem": True,
             "runAsNonRoot": True,
-            **_user(_pods(spec), user),
+            # Never root, even where the pod says that root runs the pod.
+            **({} if _pods(spec).get("runAsUser") == wanted else {"runAsUser": wanted}),
             "seccompProfile": {"type": "RuntimeDefault"},
         },
-        # What it says last is what the developer sees in the pod's status.
+        # The pod's status shows the developer its last lines.
         "terminationMessagePolicy": "FallbackToLogsOnError",
     }
     resources = _like_the_largest(spec)
     return container | ({"resources": resources} if resources else {})
-
-
-def _user(pod: Mapping[str, Json], agreed: int | None) -> dict[str, Json]:
-    """Who runs the init container: never root, even where the pod says that root runs the pod."""
-    wanted = agreed or NOBODY
-    return {} if pod.get("runAsUser") == wanted else {"runAsUser": wanted}
 
 
 def _like_the_largest(spec: Json) -> Json:

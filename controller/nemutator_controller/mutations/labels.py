@@ -1,25 +1,22 @@
-"""The verb `labels`: what a pod is called, for selectors and people.
+"""The verb `labels`: by them selectors and people find a pod.
 
-A controller that no longer finds the pod it has just made makes another one, without end. So a label
-by which a workload may find its pods keeps its value.
+A controller that does not find the pod it has just made makes another one, without end. So a label by
+which a workload may find its pods keeps its value.
 """
 
 from collections.abc import Iterator
 
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import FieldStep, Json, Path, label, value_at
+from nemutator_controller.mutations.paths import Json, field_path, label, value_at
 from nemutator_controller.mutations.texts import Texts, write
 
 VERB = "labels"
 
-
 POD = "Pod"
-
-_LABELS = Path((FieldStep("metadata"), FieldStep("labels")))
 
 
 def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> list[str]:
-    """Write into *draft*, but no other value for the keys in *kept*; the warnings name those."""
+    """Write into *draft*, but leave the values of the keys in *kept*; the warnings name those."""
     refused = [
         key
         for key, value in texts.set.items()
@@ -44,7 +41,11 @@ def selected_by(manifest: Json, kind: str, *, managed: bool) -> frozenset[str]:
         return frozenset(_keys_in(_map(_map(manifest.get("spec")).get("selector"))))
     if not managed:
         return frozenset()
-    return frozenset(key for found in value_at(manifest, _LABELS, kind) for key in found or ())
+    return frozenset(
+        key
+        for found in value_at(manifest, field_path("metadata", "labels"), kind)
+        for key in found or ()
+    )
 
 
 def _keys_in(selector: Json) -> Iterator[str]:

@@ -1,7 +1,7 @@
 """Edits as a JSON Patch (RFC 6902), and how we apply one ourselves.
 
-A patch that the API server cannot apply fails the request even when failurePolicy is Ignore. So
-what we send was applied here first, by stricter rules than the server's.
+A patch that the API server cannot apply fails the request even when failurePolicy is Ignore. So each
+patch is applied here before it is sent, by stricter rules than the server's.
 """
 
 from collections.abc import Iterable, Sequence
@@ -24,15 +24,15 @@ from nemutator_controller.mutations.paths import (
 Operation = dict[str, Json]
 
 MOST = 1_000
-"""Operations of one patch. The server takes ten times that from clients."""
+"""Operations of one patch. The server accepts ten times that from clients."""
 
 
 class PatchError(ValueError):
-    """The patch does not apply."""
+    """The patch cannot be applied."""
 
 
 def render(manifest: Json, edits: Sequence[Edit], kind: str) -> list[Operation]:
-    """What makes of *manifest* the same as `apply_edits`.
+    """The patch that makes of *manifest* what `apply_edits` makes of it.
 
     At its end it tests that each item that was reached by its index is the one that was meant.
     """
@@ -42,7 +42,7 @@ def render(manifest: Json, edits: Sequence[Edit], kind: str) -> list[Operation]:
 def render_and_apply(
     manifest: Json, edits: Sequence[Edit], kind: str
 ) -> tuple[list[Operation], Json]:
-    """The same, and what `apply_edits` makes: it has to be made on the way."""
+    """The patch, and what `apply_edits` makes, which is a by-product."""
     operations: list[Operation] = []
     writing = Writing(manifest, kind)
     for edit in edits:
@@ -55,10 +55,10 @@ def render_and_apply(
 
 
 def guards(manifest: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
-    """Tests that *manifest* still has what the edits say was there before; to go in front.
+    """Operations that test, ahead of a patch, that *manifest* still has what the edits found there.
 
-    That nothing is there cannot be said in a JSON Patch: for this an update is bound to the
-    object's resourceVersion.
+    A JSON Patch cannot test that nothing is there: for this an update is bound to the object's
+    resourceVersion.
     """
     return [
         _operation("test", pointer, edit.before[0])
@@ -69,7 +69,7 @@ def guards(manifest: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
 
 
 def apply_patch(manifest: Json, operations: Iterable[Operation]) -> Json:
-    """*manifest* with the patch, or a `PatchError`; *manifest* itself stays as it is."""
+    """*manifest* with the patch applied, or a `PatchError`; *manifest* itself stays as it is."""
     copies = _Copies(manifest)
     for operation in operations:
         try:
@@ -92,7 +92,7 @@ def _written(manifest: Json, steps: Sequence[Step], value: Json) -> list[Operati
             return [_operation("add", new, value, steps[at:])]
         part, container = entered
         pointer += part
-    # For a field that is null "replace" is not everybody's; "add" is, and replaces, too.
+    # Not every server can "replace" a field that is null; all can "add" it, which replaces it.
     return [_operation("add" if container is None else "replace", pointer, value)]
 
 
@@ -113,21 +113,21 @@ def _removed(manifest: Json, steps: Sequence[Step]) -> list[Operation]:
 def _operation(
     op: Literal["add", "replace", "test"], pointer: str, value: Json, inside: Sequence[Step] = ()
 ) -> Operation:
-    """With the parents that *value* needs around it, as *inside* leads to it."""
+    """An operation on *value*, within the new parents through which *inside* leads to it."""
     for step in reversed(inside):
         value = [value] if isinstance(step, ItemStep) else {step.name: value}
     return {"op": op, "path": pointer, "value": value}
 
 
 def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
-    told: set[tuple[Step, ...]] = set()
+    tested: set[tuple[Step, ...]] = set()
     for edit in edits:
         steps = steps_in(kind, parse_path(edit.path))
         for depth, step in enumerate(steps, start=1):
-            if type(step) is not ItemStep or steps[:depth] in told:
+            if type(step) is not ItemStep or steps[:depth] in tested:
                 continue
-            told.add(steps[:depth])
-            # What the patch itself has added needs no proof, nor what it has removed.
+            tested.add(steps[:depth])
+            # Items that the patch itself has added or removed need no test.
             if pointer_along(manifest, steps[:depth]) is None:
                 break
             pointer = pointer_along(now, steps[:depth])
@@ -139,13 +139,12 @@ def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Itera
 class _Copies:
     """An object that is written into by JSON Pointer; what is on the way is copied once.
 
-    `edits.Writing` copies in the same way and shares nothing with it on purpose: what one of them makes
-    proves the other.
+    `edits.Writing` copies in the same way and shares no code with it on purpose: each proves the other.
     """
 
     def __init__(self, manifest: Json) -> None:
         self._holder: list[Json] = [manifest]
-        # The copies themselves, not only their ids: an id is used again when its owner is gone.
+        # With the copies themselves, because an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
 
     @property
@@ -191,7 +190,7 @@ def _add(container: Json, part: str, value: Json, pointer: str) -> None:
 
 
 def _key(container: Json, part: str, pointer: str) -> int | str:
-    """Where *part* leads to in *container*, which is something that is there."""
+    """The key of *part* in *container*, which must have it."""
     if isinstance(container, dict):
         if part not in container:
             raise PatchError(f"{pointer}: there is no {part!r}")
@@ -202,9 +201,9 @@ def _key(container: Json, part: str, pointer: str) -> int | str:
 
 
 def _index(name: str, last: int, pointer: str) -> int:
-    # ASCII digits, no sign, no leading zero: what RFC 6901 allows, where int() takes more.
+    # ASCII digits without sign or leading zero, as RFC 6901 says; int() accepts more.
     if not (name.isascii() and name.isdigit()) or (name[0] == "0" and name != "0"):
-        raise PatchError(f"{pointer}: {name[:40]!r} is no index")
+        raise PatchError(f"{pointer}: {name[:40]!r} is not an index")
     if len(name) > 9 or int(name) > last:
         raise PatchError(f"{pointer}: {name[:40]} is beyond the list")
     return int(name)

@@ -20,8 +20,8 @@ import msgspec
 from nemutator_controller.mutations.decisions import Maybe
 
 Json = Any
-"""A value of a decoded document. Objects of the API are never decoded into types of ours here:
-what we do not know must survive."""
+"""A value of a decoded document. Objects of the API are not decoded into types here, so that fields
+that we do not know survive."""
 
 LONGEST = 2048
 """Characters. A label's key has at most 317."""
@@ -29,7 +29,7 @@ LONGEST = 2048
 DEEPEST = 32
 
 LONGEST_NAME = 253
-"""Of an item. No API server stores a longer one, but webhooks see what it would refuse."""
+"""Characters of an item's name. No API server stores more, but webhooks see what it would refuse."""
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Pod": (),
@@ -40,7 +40,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Job": ("spec", "template"),
     "CronJob": ("spec", "jobTemplate", "spec", "template"),
 }
-"""Where the pod is in each kind that is one or makes one."""
+"""Where the pod is in each kind of object that is a pod or makes one."""
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
@@ -48,11 +48,11 @@ _STRING = json.JSONDecoder()
 
 
 class PathError(ValueError):
-    """The text is no path, or the object is not shaped as the path says."""
+    """The text is not a path, or the object is not shaped as the path says."""
 
 
 # Structs, not dataclasses: every pod that is changed makes, compares and looks up a hundred paths.
-# And final: isinstance() takes three times as long to say that a struct is not of a type.
+# They are final because isinstance() takes three times as long to deny that a struct is of a type.
 @final
 class FieldStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     """A field that the API declares."""
@@ -65,7 +65,7 @@ class FieldStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 @final
 class KeyStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
-    """A key of a map, chosen by people."""
+    """A key of a map, which people choose."""
 
     name: str
 
@@ -75,7 +75,7 @@ class KeyStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 @final
 class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
-    """The first item of a list whose field *by* is *value*."""
+    """The first item of a list in which the field *by* is *value*."""
 
     by: str
     value: str
@@ -86,8 +86,7 @@ class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 Step = FieldStep | KeyStep | ItemStep
 
-_METADATA, _SPEC = FieldStep("metadata"), FieldStep("spec")
-_LABELS, _ANNOTATIONS = FieldStep("labels"), FieldStep("annotations")
+_METADATA, _LABELS, _ANNOTATIONS = map(FieldStep, ("metadata", "labels", "annotations"))
 
 
 class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
@@ -96,8 +95,13 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     def __str__(self) -> str:
         return _text_of(self)
 
-    def __truediv__(self, step: Step) -> "Path":
-        return Path((*self.steps, step))
+    def __truediv__(self, step: Step | str) -> "Path":
+        """*step*, or the field of that name, within what this path leads to."""
+        return Path((*self.steps, FieldStep(step) if isinstance(step, str) else step))
+
+
+def field_path(*fields: str) -> Path:
+    return Path(tuple(map(FieldStep, fields)))
 
 
 def label(key: str) -> Path:
@@ -105,34 +109,21 @@ def label(key: str) -> Path:
 
 
 def annotation(key: str) -> Path:
-    # Plain text: a declared word would get into the documents that are written, as their key.
+    # As plain text: otherwise the declared word itself would be a key of the object that is written.
     return Path((_METADATA, _ANNOTATIONS, KeyStep(str(key))))
 
 
 def named(field: str, name: str) -> Path:
-    """The item of the list *field* of the spec that is called *name*."""
+    """The item called *name* in the list *field* of the spec."""
     if len(name) > LONGEST_NAME:
-        # What is remembered of paths would otherwise grow by megabytes with each stranger's pod.
+        # Otherwise the caches of paths would grow by megabytes with each pod of a stranger.
         raise PathError(f"{field}[name={name[:40]}…]: longer than {LONGEST_NAME} characters")
     return Path((FieldStep(field), ItemStep("name", name)))
 
 
-def template_root(kind: str) -> tuple[str, ...]:
-    """The names on the way to the pod in an object of *kind*."""
-    try:
-        return TEMPLATES[kind]
-    except KeyError:
-        raise PathError(f"{kind}: expected one of {', '.join(TEMPLATES)}") from None
-
-
-def spec_root(kind: str) -> str:
-    """Where the pod's spec is, as people write it: `spec.template.spec`."""
-    return ".".join((*template_root(kind), "spec"))
-
-
 @functools.lru_cache(maxsize=1024)
 def parse_path(text: str) -> Path:
-    """Read what `str()` of a path writes."""
+    """The path that `str()` writes as *text*."""
     if len(text) > LONGEST:
         raise PathError(f"{text[:40]!r}…: longer than {LONGEST} characters")
     steps = tuple(_steps(text))
@@ -147,26 +138,25 @@ def _text_of(path: Path) -> str:
 
 
 @functools.cache
-def _steps_to_pod(kind: str) -> tuple[Step, ...]:
-    return tuple(FieldStep(name) for name in template_root(kind))
-
-
-@functools.cache
-def _steps_to_spec(kind: str) -> tuple[Step, ...]:
-    return (*_steps_to_pod(kind), _SPEC)
+def _root(kind: str, first: str) -> tuple[Step, ...]:
+    """The steps to what a path that begins with the field *first* is read from."""
+    if kind not in TEMPLATES:
+        raise PathError(f"{kind}: expected one of {', '.join(TEMPLATES)}")
+    return tuple(
+        map(FieldStep, TEMPLATES[kind] if first == "metadata" else (*TEMPLATES[kind], "spec"))
+    )
 
 
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
     """The steps of *path* from the object itself."""
-    steps = path.steps
-    return (_steps_to_pod(kind) if steps[0] == _METADATA else _steps_to_spec(kind)) + steps
+    return _root(kind, "metadata" if path.steps[0] == _METADATA else "") + path.steps
 
 
 def value_at(manifest: Json, path: Path, kind: str) -> Maybe:
     """The one value that *path* names in *manifest*, or none."""
     found = manifest
     for step in steps_in(kind, path):
-        # As `member` would, without a call: nothing is done as often as this.
+        # As `member` does, but without a call: nothing here runs as often as this.
         if type(step) is ItemStep:
             index = index_of(found, step)
             if index is None:
@@ -184,7 +174,7 @@ def value_at(manifest: Json, path: Path, kind: str) -> Maybe:
 
 
 def pointer_to(manifest: Json, path: Path, kind: str) -> str | None:
-    """A JSON Pointer (RFC 6901) to what is there now; None when nothing is."""
+    """The JSON Pointer (RFC 6901) to *path* in *manifest*; None when nothing is there."""
     return pointer_along(manifest, steps_in(kind, path))
 
 
@@ -207,7 +197,7 @@ def member(container: Json, step: Step) -> Maybe:
 
 
 def enter(container: Json, step: Step) -> tuple[str, Json] | None:
-    """What a JSON Pointer says for *step*, slash included, and what it leads to."""
+    """The part of a JSON Pointer for *step*, with its slash, and what it leads to."""
     if type(step) is ItemStep:
         index = index_of(container, step)
         return None if index is None else (f"/{index}", container[index])
@@ -231,17 +221,17 @@ def index_of(container: Json, item: ItemStep) -> int | None:
 
 
 def escaped(name: str) -> str:
-    """As a part of a JSON Pointer."""
+    """*name* as a part of a JSON Pointer, with its slash."""
     if "~" not in name and "/" not in name:
         return f"/{name}"
-    # In this order: the other way round would escape what the first has written.
+    # In this order: otherwise the second would escape what the first has written.
     return "/" + name.replace("~", "~0").replace("/", "~1")
 
 
 def _steps(text: str) -> Iterator[Step]:
     word = _WORD.match(text)
     if word is None:
-        raise PathError(f"{text[:80]!r}: expected the name of a field at its begin")
+        raise PathError(f"{text[:80]!r}: expected the name of a field at its beginning")
     yield FieldStep(word[0])
     at = word.end()
     while at < len(text):

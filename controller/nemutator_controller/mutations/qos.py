@@ -1,21 +1,24 @@
-"""A pod's quality-of-service class, as kubelet will see it: who is evicted first."""
+"""A pod's quality-of-service class, as kubelet will see it: it decides which pods are evicted first."""
 
 import functools
 from collections.abc import Iterator
 from typing import Literal
 
 from nemutator_controller.kube.quantities import LONGEST, Quantity, QuantityError, parse_quantity
-from nemutator_controller.mutations.paths import FieldStep, Json, Path, value_at
+from nemutator_controller.mutations.paths import Json, field_path, value_at
 
 Class = Literal["Guaranteed", "Burstable", "BestEffort"]
+
+LISTS = ("containers", "initContainers")
+
 COUNTED = ("cpu", "memory")
-"""What the class depends on."""
+"""The resources that the class depends on."""
 
 Amounts = dict[str, Quantity]
 
 
 def class_of(manifest: Json, kind: str) -> Class:
-    """Of the pod that *manifest* is or makes. Requests that are missing default to their limits."""
+    """The class of the pod that *manifest* is or makes. A missing request defaults to its limit."""
     guaranteed = True
     anything = False
     for container in containers(manifest, kind):
@@ -32,13 +35,13 @@ def class_of(manifest: Json, kind: str) -> Class:
 
 def containers(manifest: Json, kind: str) -> Iterator[Json]:
     """All that count: init containers, too."""
-    for field in ("containers", "initContainers"):
-        for listed in value_at(manifest, Path((FieldStep(field),)), kind):
+    for field in LISTS:
+        for listed in value_at(manifest, field_path(field), kind):
             yield from (each for each in listed or () if isinstance(each, dict))
 
 
 def amounts(container: Json, side: str) -> Amounts:
-    """What a container asks for; what is no amount is left to the API server to refuse."""
+    """What a container asks for; a value that is not an amount is left for the API server to refuse."""
     section = (container.get("resources") or {}).get(side) or {}
     found: Amounts = {}
     for name in COUNTED:
@@ -49,11 +52,11 @@ def amounts(container: Json, side: str) -> Amounts:
 
 
 def quantity(value: Json) -> Quantity | None:
-    """A manifest of people may have a number where the API server writes text."""
+    """*value* as an amount; a manifest of people may have a number where the API server has text."""
     if value is None or isinstance(value, bool | dict | list):
         return None
     text = str(value)
-    # Nothing is remembered that is too long to be one anyway.
+    # Text that is too long for an amount must not fill the cache.
     return _quantity(text) if len(text) <= LONGEST else None
 
 

@@ -1,8 +1,8 @@
-"""The verb `resources`: what containers ask for and may use.
+"""The verb `resources`: what containers request and may use.
 
 The API server refuses a request above its limit, and kubelet evicts by class: so a request never
 rises above its limit, a limit never falls below its request, and the class stays unless the policy
-says otherwise. A share is taken of what the pod itself asked for, never of what we made of it.
+allows another. A share is taken of what the pod itself requested, never of what we made of it.
 """
 
 import functools
@@ -24,19 +24,18 @@ from nemutator_controller.mutations.advisor import (
     WorkloadRef,
 )
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import FieldStep, Path, named, parse_path
+from nemutator_controller.mutations.paths import Path, field_path, named, parse_path
 from nemutator_controller.mutations.qos import class_of, quantity
 
 VERB = "resources"
 ADVICE_VERB = "prom_metrics"
-"""As `skip-mutation` calls values that come from measurements."""
+"""The word of `skip-mutation` for values that come from measurements."""
 
 _MILLI = 10**6
 _UNIT = 10**9
 
-
 QUANTITY = re.compile(r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$")
-"""What people write. The API server reads more, like `-` and `+.e0`, and an exponent without end."""
+"""What people write. The API server reads more, like `-` and `+.e0`, and exponents of any length."""
 
 Glob = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 
@@ -46,37 +45,37 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
     value: str | None = None
     ratio: float | None = None
-    """Of what the pod asks for in the same place; nothing there, nothing done."""
+    """A share of what the pod requests in the same place; without that nothing is done."""
     advice: bool = False
-    """What the container has been seen to need."""
+    """The recommendation for the container."""
     min: str | None = None
     max: str | None = None
 
 
 class ContainerResources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     containers: tuple[Glob, ...] = ("*",)
-    """Globs on names."""
+    """Globs on their names."""
     requests: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
     limits: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
     qos: Literal["Keep", "Change"] = "Keep"
-    """Whether the pod may get another quality-of-service class by this."""
+    """Whether this may change the pod's quality-of-service class."""
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """What the verb must know beside the object."""
+    """What the verb depends on beside the object."""
 
     workload: WorkloadRef
     advisor: Advisor
     measured: bool = True
-    """Whether the pod lets values come from measurements."""
+    """Whether the pod allows values that come from measurements."""
 
 
 def apply(
     draft: Draft, resources: ContainerResources, circumstances: Circumstances, *, policy: str
 ) -> list[str]:
-    """Write into *draft*; the warnings say what was wanted and not done."""
-    if any(draft.value(Path((FieldStep("resources"),)))):
+    """Write into *draft*; the warnings say what the policy wants and was not done."""
+    if any(draft.value(field_path("resources"))):
         return [f"policy {policy}: resources left alone: the pod has them for all its containers"]
     warnings: list[str] = []
     trial = draft.further()
@@ -94,13 +93,13 @@ def apply(
         return [*warnings, f"policy {policy}: resources left alone: {earlier} would become {later}"]
     for edit in trial.edits():
         if list(map(quantity, edit.before)) == list(map(quantity, edit.after)):
-            continue  # It came down and went up again.
+            continue  # The amount came down and went up again.
         draft.put(parse_path(edit.path), edit.after, Author(VERB, policy, edit.reason))
     return warnings
 
 
 def faults(resources: ContainerResources) -> Iterator[str]:
-    """What types alone do not say; each begins with the field."""
+    """What the types alone do not exclude; each fault begins with the field."""
     if not resources.requests and not resources.limits:
         yield "requests: name at least one amount here or in limits"
     if not resources.containers or len(resources.containers) > 64:
@@ -148,7 +147,7 @@ class _Place:
 
     @property
     def beside(self) -> "_Place":
-        """The request of this limit, the limit of this request."""
+        """The request of this limit, or the limit of this request."""
         return replace(self, side="limits" if self.side == "requests" else "requests")
 
     def found(self, draft: Draft) -> Quantity | None:
@@ -158,12 +157,11 @@ class _Place:
 
 @functools.lru_cache(maxsize=1024)
 def _path_of(container: str, side: Side, resource: Name) -> Path:
-    section = named("containers", container) / FieldStep("resources") / FieldStep(side)
-    return section / FieldStep(resource)
+    return named("containers", container) / "resources" / side / resource
 
 
 def _wanted(resources: ContainerResources, container: str) -> Iterator[tuple[_Place, Amount]]:
-    # Limits first: requests are held below them.
+    # Limits come first, because requests are held below them.
     for name, amount in resources.limits.items():
         yield _Place(container, "limits", name), amount
     for name, amount in resources.requests.items():
@@ -171,7 +169,7 @@ def _wanted(resources: ContainerResources, container: str) -> Iterator[tuple[_Pl
 
 
 def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
-    for listed in draft.value(Path((FieldStep("containers"),))):
+    for listed in draft.value(field_path("containers")):
         for container in listed or ():
             name = container.get("name") if isinstance(container, dict) else None
             if isinstance(name, str) and any(fnmatchcase(name, glob) for glob in globs):
@@ -181,7 +179,7 @@ def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
 def _amount(
     draft: Draft, place: _Place, amount: Amount, circumstances: Circumstances
 ) -> RecommendedAmount | str | None:
-    """What should stand at *place*, why nothing can be said, or None: nothing is to be done."""
+    """The amount for *place*, why there is none, or None when nothing is to be done."""
     current = place.found(draft)
     if amount.advice:
         if not circumstances.measured:
@@ -195,7 +193,8 @@ def _amount(
     elif amount.ratio is not None:
         if current is None:
             return None
-        wanted, reason = _share(current, amount.ratio), f"{amount.ratio:g} of {current}"
+        share = Quantity(int(current.nanos * _exactly(amount.ratio)), current.format)
+        wanted, reason = share, f"{amount.ratio:g} of {current}"
     else:
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""
@@ -203,33 +202,25 @@ def _amount(
     if place.side == "requests":
         limit = place.beside.found(draft)
         if limit is not None and wanted > limit:
-            wanted, reason = limit, _both(reason, "held below the limit")
+            wanted, reason = limit, "; ".join(filter(None, (reason, "held below the limit")))
     if wanted.nanos <= 0:
         return f"left alone: {wanted} is nothing to ask for"
     return None if wanted == current else RecommendedAmount(wanted, reason)
 
 
 def _settle(draft: Draft, limit: _Place, policy: str) -> None:
-    """Raise a limit to its request: whatever was wanted, the two must fit together at the end.
+    """Raise a limit to its request: whatever the policy wants, they must fit together at the end.
 
-    Only now: while the limit was written, its request had not come down yet.
+    This comes last, because a request may come down after its limit was written.
     """
     most, least = limit.found(draft), limit.beside.found(draft)
     if most is not None and least is not None and most < least:
         draft.set(limit.path, str(least), Author(VERB, policy, "held above the request"))
 
 
-def _both(*reasons: str) -> str:
-    return "; ".join(filter(None, reasons))
-
-
-def _share(base: Quantity, ratio: float) -> Quantity:
-    return Quantity(int(base.nanos * _exactly(ratio)), base.format)
-
-
 @functools.lru_cache(maxsize=256)
 def _exactly(ratio: float) -> Fraction:
-    # As people wrote it: 0.1 is a tenth, not the binary fraction next to it.
+    # As people write it: 0.1 is a tenth, not the nearest binary fraction.
     return Fraction(str(ratio))
 
 
@@ -243,7 +234,7 @@ def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
 
 
 def _whole(wanted: Quantity, resource: Name) -> Quantity:
-    """The API server refuses parts of a milli-CPU, and warns of parts of a byte."""
+    """*wanted* rounded up: the API server refuses parts of a milli-CPU, and warns of parts of a byte."""
     unit = _MILLI if resource == "cpu" else _UNIT
     rounded = -(-wanted.nanos // unit) * unit
     format_ = Format.DECIMAL if resource == "cpu" else wanted.format

@@ -1,7 +1,7 @@
-"""What a pod does not want done to it.
+"""The mutations that a pod excludes by its annotations.
 
-The first nemutator's documents and its code disagreed on which annotation is which; both are
-understood, and its spellings of verbs too.
+The documents and the code of the first nemutator disagreed on which annotation is which; both are
+understood, and so are its spellings of verbs.
 """
 
 import re
@@ -38,10 +38,10 @@ _NO = frozenset({"", "false", "no", "off", "0"})
 class Skips:
     everything: bool = False
     preview: bool = False
-    """Compute and log, apply nothing."""
+    """Whether mutations are computed and logged, but not applied."""
     verbs: frozenset[str] = frozenset()
     unknown: tuple[tuple[str, str], ...] = ()
-    """Words that are no verbs, each after the annotation in which it stands."""
+    """Words that are not verbs, each with its annotation."""
 
 
 def skips_of(annotations: Mapping[str, object]) -> Skips:
@@ -53,8 +53,9 @@ def skips_of(annotations: Mapping[str, object]) -> Skips:
         if text in _YES:
             everything = True
         elif text not in _NO:
-            listed = {_verb(word) for word in re.split(r"[\s,]+", text) if word}
-            # Whoever says `skip` in words that we do not know wants to be left alone all the same.
+            words_here = (word.replace("-", "_") for word in re.split(r"[\s,]+", text) if word)
+            listed = {_SPELLINGS.get(word, word) for word in words_here}
+            # A `skip` in words that we do not know still means that the pod is to be left alone.
             everything = everything or (key == names.SKIP and bool(listed - _KNOWN))
             words |= listed
             unknown += ((key, word) for word in sorted(listed - _KNOWN))
@@ -64,8 +65,3 @@ def skips_of(annotations: Mapping[str, object]) -> Skips:
         verbs=frozenset(words & VERBS),
         unknown=tuple(unknown),
     )
-
-
-def _verb(word: str) -> str:
-    word = word.replace("-", "_")
-    return _SPELLINGS.get(word, word)

@@ -1,8 +1,8 @@
-"""What stands on a pod about what we did to it: enough to take it back without a journal.
+"""The annotation that says what we did to a pod: enough to take it back without a journal.
 
-Compact JSON: `{"id": "…", "edits": [[path, before, after, verb, policy], …]}`, before and after
-being lists of none or one value. When that is too long the edits are left out, and the record of
-that id must be on disk before anybody gets the answer.
+It is compact JSON: `{"id": "…", "edits": [[path, before, after, verb, policy], …]}`, in which before
+and after are lists of no value or one. When that is too long the edits are left out, and the record
+of that id must be on disk before the response is sent.
 """
 
 from collections.abc import Sequence
@@ -16,7 +16,7 @@ from nemutator_controller.mutations.edits import apply_edits, reversed_edits, sa
 from nemutator_controller.mutations.paths import Json, PathError, annotation, parse_path, value_at
 
 LONGEST = 4096
-"""Bytes. All annotations of an object together may have 256 KiB."""
+"""Bytes of a stamp. All annotations of an object together may have 256 KiB."""
 
 PATH = annotation(names.MUTATION)
 
@@ -33,10 +33,10 @@ _decoder = msgspec.json.Decoder(_Wire)
 class Stamp:
     id: str
     edits: tuple[Edit, ...] | None
-    """None: they did not fit."""
+    """None: there was no room for them."""
 
     def taken_off(self, manifest: Json, kind: str) -> Json:
-        """*manifest* as it was before us, where it still has what we wrote."""
+        """*manifest* without our edits, where it still has the values that we wrote."""
         ours = [
             edit
             for edit in self.edits or ()
@@ -46,7 +46,7 @@ class Stamp:
 
 
 def stamp_of(manifest: Json, kind: str) -> Stamp | None:
-    """What *manifest* says that we did to it. Nonsense says that we did something, and not what."""
+    """The stamp of *manifest*. Text that cannot be read as one means that we did something unknown."""
     found = value_at(manifest, PATH, kind)
     return (parse_stamp(found[0]) or Stamp("", None)) if found else None
 
@@ -62,12 +62,12 @@ def parse_stamp(text: Json) -> Stamp | None:
 
 
 def written(stamp: Stamp) -> str:
-    """As it stands on the pod; without the edits when these are too many."""
+    """The text of *stamp*; without its edits when they are too long."""
     return in_full(stamp) or msgspec.json.encode(_Wire(stamp.id)).decode()
 
 
 def in_full(stamp: Stamp) -> str | None:
-    """The same when it says all that was done."""
+    """The text of *stamp* with all its edits; None when there is no room for them."""
     if stamp.edits is None:
         return None
     edits = [(each.path, each.before, each.after, each.verb, each.policy) for each in stamp.edits]
@@ -76,21 +76,21 @@ def in_full(stamp: Stamp) -> str | None:
 
 
 def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp:
-    """The stamp after *edits* on an object that had the stamp *earlier*.
+    """The stamp after *edits* of an object that had the stamp *earlier*.
 
-    What a field was before the first of them is what it would be taken back to; but what somebody
-    else has written in between is what it was.
+    A field is taken back to its value before our first edit, or to the one that somebody else has
+    written since.
     """
     if earlier is None:
         return Stamp(decision, tuple(edits))
     if earlier.edits is None:
         return Stamp(decision, None)
-    folded = {edit.path: edit for edit in earlier.edits}
+    by_path = {edit.path: edit for edit in earlier.edits}
     for edit in edits:
-        first = folded.get(edit.path)
-        stood = first is not None and same(first.after, edit.before)
-        folded[edit.path] = replace(edit, before=first.before) if first and stood else edit
-    return Stamp(decision, tuple(folded.values()))
+        first = by_path.get(edit.path)
+        ours = first is not None and same(first.after, edit.before)
+        by_path[edit.path] = replace(edit, before=first.before) if first and ours else edit
+    return Stamp(decision, tuple(by_path.values()))
 
 
 def _edit(wire: Sequence[Json]) -> Edit:

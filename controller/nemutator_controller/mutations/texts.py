@@ -1,4 +1,4 @@
-"""Maps of short texts: what labels and annotations have in common."""
+"""What labels and annotations have in common: both are maps of short texts."""
 
 from collections.abc import Callable, Iterator, Mapping
 
@@ -14,12 +14,12 @@ LONGEST_ANNOTATION = 4096
 
 
 class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """What should stand in a map."""
+    """What a map should have."""
 
     set: Mapping[str, str] = {}
-    """Whatever stood there before."""
+    """Replaces what is there."""
     add: Mapping[str, str] = {}
-    """Only where nothing stands."""
+    """Is added where the map does not have the key."""
 
 
 def write(draft: Draft, texts: Texts, path: Callable[[str], Path], author: Author) -> None:
@@ -31,7 +31,7 @@ def write(draft: Draft, texts: Texts, path: Callable[[str], Path], author: Autho
 
 
 def faults(texts: Texts, *, labels: bool) -> Iterator[str]:
-    """Why the API server, or we, would refuse these; each begins with the field."""
+    """Why the API server, or we, would refuse *texts*; each fault begins with the field."""
     if not texts.set and not texts.add:
         yield "set: name at least one key here or in add"
     if len(texts.set) + len(texts.add) > MOST:
@@ -41,14 +41,15 @@ def faults(texts: Texts, *, labels: bool) -> Iterator[str]:
             where = f"{field}[{key[:80]}]"
             if key.startswith(f"{names.DOMAIN}/"):
                 yield f"{where}: words of {names.DOMAIN} steer nemutator itself; use another key"
-            elif not _is_pair(key, value if labels else ""):
+            elif not is_label(key, value if labels else ""):
                 what = "a label's key and value" if labels else "an annotation's key"
                 yield f"{where}: expected {what} (letters, digits, - _ . up to 63)"
             elif len(value) > LONGEST_ANNOTATION:
                 yield f"{where}: longer than {LONGEST_ANNOTATION} characters"
 
 
-def _is_pair(key: str, value: str) -> bool:
+def is_label(key: str, value: str) -> bool:
+    """Whether Kubernetes accepts them as the key and value of a label."""
     try:
         requirements = parse_selector(f"{key}={value}").requirements
     except SelectorError:

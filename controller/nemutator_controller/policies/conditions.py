@@ -1,4 +1,4 @@
-"""What a person reads of a policy in `kubectl get`: is it followed, and if not, what is wrong."""
+"""The condition of a policy that `kubectl get` shows: whether it is followed, and if not, why."""
 
 from collections.abc import Iterable
 from datetime import UTC, datetime
@@ -7,13 +7,13 @@ from nemutator_controller.policies.objects import READY, PolicyCondition, Policy
 from nemutator_controller.policies.snapshot import snapshot_of
 
 LONGEST = 4096
-"""Characters of what is wrong: a screen or two."""
+"""Characters of a message: a screen or two."""
 
 
 def due(
     policies: Iterable[PolicyObject], *, now: float
 ) -> list[tuple[PolicyObject, PolicyCondition]]:
-    """The policies whose status does not say what it should, each with what that is."""
+    """The policies whose status is out of date, each with the condition that it should have."""
     all_ = {policy.metadata.name: policy for policy in policies}
     faulty = snapshot_of({name: policy.spec for name, policy in all_.items()}).faulty
     moment = datetime.fromtimestamp(now, UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
@@ -26,7 +26,7 @@ def due(
 def _condition(policy: PolicyObject, fault: str | None, moment: str) -> PolicyCondition:
     status = "True" if fault is None else "False"
     before = policy.ready
-    # Since when it is so, not since when it was last looked at.
+    # The time of the last change, not of the last check.
     same = before is not None and before.status == status and before.last_transition_time
     return PolicyCondition(
         type=READY,

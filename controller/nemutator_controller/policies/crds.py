@@ -1,7 +1,7 @@
 """The CustomResourceDefinition of MutationPolicy, made from the typed model.
 
-Structure comes from the types; what types cannot say comes as CEL, where the API server can judge
-it within its cost limit, and from `model.py` where it cannot.
+The structure comes from the types. What types cannot express is CEL, as far as the API server can
+evaluate it within its cost limit; `model.py` checks the rest.
 """
 
 from collections.abc import Mapping
@@ -57,7 +57,7 @@ _LABEL_VALUE: Schema = {
     "pattern": r"^(([A-Za-z0-9][-A-Za-z0-9_.]*)?[A-Za-z0-9])?$",
     "maxLength": 63,
 }
-"""Patterns cost nothing, where each call of CEL counts: only keys of maps need it."""
+"""A pattern. Patterns cost nothing, while each call of CEL counts: only keys of maps need CEL."""
 
 _BOUNDS: Mapping[str, Schema] = {
     "LabelSelector.matchLabels": {"additionalProperties": _LABEL_VALUE},
@@ -185,7 +185,7 @@ def definition() -> Schema:
                     "additionalPrinterColumns": [
                         _column("Mode", "string", ".spec.mode"),
                         _column("Ready", "string", '.status.conditions[?(@.type=="Ready")].status'),
-                        # Empty while it is followed.
+                        # It is empty while the policy is followed.
                         _column(
                             "Fault", "string", '.status.conditions[?(@.type=="Ready")].message'
                         ),
@@ -237,7 +237,7 @@ def _object() -> Schema:
 
 
 def schema_of(shape: type[msgspec.Struct]) -> Schema:
-    """Structural schema of a struct of the model."""
+    """The structural schema of a struct of the model."""
     return _of_type(msgspec.inspect.type_info(shape))
 
 
@@ -246,7 +246,7 @@ def _of_type(info: msgspec.inspect.Type) -> Schema:
         case msgspec.inspect.StructType():
             return _of_struct(info)
         case msgspec.inspect.UnionType():
-            # Of None and something: the field may be left out, which `required` says already.
+            # A union with None: the field may be left out, which `required` says already.
             [inner] = (each for each in info.types if each != msgspec.inspect.NoneType())
             return _of_type(inner)
         case msgspec.inspect.LiteralType():
@@ -254,12 +254,12 @@ def _of_type(info: msgspec.inspect.Type) -> Schema:
         case msgspec.inspect.DictType():
             return _of_map(info)
         case msgspec.inspect.VarTupleType():
-            return {"type": "array", "items": _of_type(info.item_type)} | _said(
+            return {"type": "array", "items": _of_type(info.item_type)} | _given(
                 maxItems=info.max_length
             )
         case msgspec.inspect.StrType():
             longest = info.max_length or LONGEST_ANNOTATION
-            return {"type": "string", "maxLength": longest} | _said(minLength=info.min_length)
+            return {"type": "string", "maxLength": longest} | _given(minLength=info.min_length)
         case msgspec.inspect.BoolType():
             return {"type": "boolean"}
         case msgspec.inspect.FloatType():
@@ -275,10 +275,10 @@ def _of_map(info: msgspec.inspect.DictType) -> Schema:
         made = {"type": "object", "properties": dict.fromkeys(keys, value)}
     else:
         made = {"type": "object", "additionalProperties": value}
-    return made | _said(minProperties=info.min_length, maxProperties=info.max_length)
+    return made | _given(minProperties=info.min_length, maxProperties=info.max_length)
 
 
-def _said(**bounds: Any) -> Schema:
+def _given(**bounds: Any) -> Schema:
     return {name: value for name, value in bounds.items() if value is not None}
 
 

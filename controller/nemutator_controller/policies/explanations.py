@@ -1,7 +1,7 @@
-"""What the decoder says is wrong with a document, in the words of the document: field, then fault.
+"""The decoder's message about a fault of a document, in the document's words: field, then fault.
 
-The decoder names neither the key of a map under which something is wrong, nor the words that are
-allowed; both stand in the document and in its type.
+The decoder names neither the key of the map that has the fault nor the words that are allowed; the
+document has the one, and its type the other.
 """
 
 import re
@@ -15,10 +15,10 @@ _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 _LONGEST_KEY = 80
 
 
-def explained(said: str, document: Any, shape: type[msgspec.Struct], *, root: str) -> str:
-    """What *said*, about *document*, means; *root* is what its fields are in."""
+def explained(message: str, document: Any, shape: type[msgspec.Struct], *, root: str) -> str:
+    """The meaning of *message* about *document*; *root* is the name of the document itself."""
     # Such as: Expected `str`, got `int` - at `$.match.names[0]`; of a key: - at `key` in `$.match`
-    what, _, where = said.partition(" - at ")
+    what, _, where = message.partition(" - at ")
     field, value, info = root, document, msgspec.inspect.type_info(shape)
     for name, index in _STEP.findall(where):
         info = _given(info)
@@ -37,7 +37,7 @@ def explained(said: str, document: Any, shape: type[msgspec.Struct], *, root: st
 
 
 def _given(info: Type) -> Type:
-    """Of something or None: something. A field may be left out, but is not written as null."""
+    """The type beside None: a field may be left out, but is not written as null."""
     if not isinstance(info, UnionType):
         return info
     [given] = (each for each in info.types if not isinstance(each, msgspec.inspect.NoneType))
@@ -45,14 +45,14 @@ def _given(info: Type) -> Type:
 
 
 def _faulty(values: Mapping[str, Any], info: Type) -> str:
-    """The first key with something else than *info* says; maps hold objects or texts."""
+    """The first key whose value is not of the type *info*; maps have objects or texts."""
     wanted = info.cls if isinstance(info, StructType) else str
     for key, value in values.items():
         try:
             msgspec.convert(value, wanted)
         except msgspec.ValidationError:
             return key
-    raise KeyError(f"no value is other than {info}")
+    raise KeyError(f"all values are of the type {info}")
 
 
 def _allowed(what: str, info: Type) -> str:

@@ -1,4 +1,4 @@
-"""Which policies are for a pod."""
+"""Whether a policy is for a pod."""
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
@@ -9,14 +9,14 @@ from nemutator_controller.policies.model import Policy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CandidatePod:
-    """What policies can see of a pod, or of an object that makes some."""
+    """What policies can see of a pod, or of an object that makes pods."""
 
     namespace: str
     namespace_labels: Mapping[str, str] | None
     """None: the namespace is so new that no watch has shown it yet."""
     labels: Mapping[str, str]
     names: tuple[str, ...]
-    """Its own (or how that will begin), and its workload's."""
+    """Its own name, or the beginning of a generated one, and its workload's."""
 
 
 def matches(policy: Policy, pod: CandidatePod) -> bool:
@@ -32,7 +32,7 @@ def matches(policy: Policy, pod: CandidatePod) -> bool:
 def _namespace_matches(policy: Policy, pod: CandidatePod) -> bool:
     if not policy.namespaces.requirements:
         return True
-    # When unsure, the pod stays as it is.
+    # When the labels are unknown, the pod stays as it is.
     return pod.namespace_labels is not None and policy.namespaces.matches(pod.namespace_labels)
 
 

@@ -1,7 +1,7 @@
-"""MutationPolicy, the custom resource, and what is wrong with one.
+"""MutationPolicy, the custom resource, and the faults that one can have.
 
-The typed model is the one source: the CustomResourceDefinition is made from it (`crds.py`). What
-the API server's schema lets through, such as a policy from before the schema, is judged here again.
+The typed model is the one source: the CustomResourceDefinition is made from it (`crds.py`). Policies are
+checked here again, because the API server may have stored one before it had this schema.
 """
 
 import re
@@ -11,17 +11,11 @@ from typing import Annotated, Any, Literal
 import msgspec
 from nemutator_common import names
 
-from nemutator_controller.kube.label_selectors import (
-    Operator,
-    Requirement,
-    Selector,
-    SelectorError,
-    parse_selector,
-)
+from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
 from nemutator_controller.mutations import resources as resources_verb
 from nemutator_controller.mutations import texts as texts_of
 from nemutator_controller.mutations.resources import ContainerResources
-from nemutator_controller.mutations.texts import Texts
+from nemutator_controller.mutations.texts import Texts, is_label
 from nemutator_controller.policies.explanations import explained
 
 GROUP = names.DOMAIN
@@ -36,7 +30,7 @@ LONGEST_GLOB = 253
 
 LONGEST_NAME = 253
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
-"""As an API server wants names (RFC 1123)."""
+"""Names as an API server requires them (RFC 1123)."""
 
 _OPERATORS = {
     "In": Operator.IN,
@@ -49,7 +43,7 @@ _OPERATORS = {
 class _Strict(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
-    """A misspelt field is an error: it would be a wish that is silently not met."""
+    """A misspelt field is an error, because ignoring it would silently do less than was asked."""
 
 
 class Expression(_Strict, frozen=True):
@@ -59,14 +53,14 @@ class Expression(_Strict, frozen=True):
 
 
 class LabelSelector(_Strict, frozen=True):
-    """As everywhere in Kubernetes; an empty one selects everything."""
+    """A selector as everywhere in Kubernetes; an empty one selects everything."""
 
     match_labels: Annotated[Mapping[str, str], msgspec.Meta(max_length=32)] = {}
     match_expressions: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=32)] = ()
 
 
 class Match(_Strict, frozen=True):
-    """Which pods: all that is given must fit."""
+    """Which pods a policy is for: all given fields must match."""
 
     namespace_selector: LabelSelector = LabelSelector()
     pod_selector: LabelSelector = LabelSelector()
@@ -79,7 +73,7 @@ class Match(_Strict, frozen=True):
 
 
 class PolicyMutation(_Strict, frozen=True):
-    """One verb: exactly one of these."""
+    """One verb: exactly one of these fields."""
 
     labels: Texts | None = None
     annotations: Texts | None = None
@@ -112,7 +106,7 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
 
 
 def policy_of(name: str, spec: Any) -> Policy:
-    """The decoded *spec* of the policy *name*, or a `PolicyError` that names every fault."""
+    """The policy *name* with the decoded *spec*, or a `PolicyError` that names every fault."""
     try:
         typed = msgspec.convert(spec, Spec)
     except msgspec.ValidationError as error:
@@ -132,7 +126,7 @@ def policy_of(name: str, spec: Any) -> Policy:
 
 
 def policy_from_document(document: Any) -> Policy:
-    """From a whole object, as a file or the API server has it."""
+    """The policy in a whole object, as a file or the API server has it."""
     if not isinstance(document, dict):
         raise PolicyError(("the document: expected an object",))
     head = document.get("apiVersion"), document.get("kind")
@@ -195,20 +189,12 @@ def _mutation_faults(mutation: PolicyMutation) -> Iterator[str]:
 
 def _selector_faults(selector: LabelSelector) -> Iterator[str]:
     for key, value in selector.match_labels.items():
-        if not _parses(f"{key}={value}", key, (value,)):
+        if not is_label(key, value):
             yield f"matchLabels[{key[:80]}]: expected a label's key and value"
     for index, each in enumerate(selector.match_expressions):
         sets = each.operator in ("In", "NotIn")
         good = each.values if sets else ("x",)
         if sets != bool(each.values):
             yield f"matchExpressions[{index}].values: expected {'some' if sets else 'none'}"
-        elif not all(_parses(f"{each.key}={value}", each.key, (value,)) for value in good):
+        elif not all(is_label(each.key, value) for value in good):
             yield f"matchExpressions[{index}]: expected a label's key and values"
-
-
-def _parses(text: str, key: str, values: tuple[str, ...]) -> bool:
-    try:
-        requirements = parse_selector(text).requirements
-    except SelectorError:
-        return False
-    return [(each.key, each.values) for each in requirements] == [(key, values)]

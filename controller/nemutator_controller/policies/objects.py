@@ -1,4 +1,4 @@
-"""MutationPolicies as an API server has them. `model.py` judges whether one is sound."""
+"""MutationPolicies as an API server stores them; `model.py` decides whether one is sound."""
 
 from typing import Any
 
@@ -28,7 +28,7 @@ class PolicyObject(Object, frozen=True, gc=False):
 
     @property
     def ready(self) -> PolicyCondition | None:
-        """What was said of it last."""
+        """The condition that was written last."""
         return next((each for each in self.status.conditions if each.type == READY), None)
 
 

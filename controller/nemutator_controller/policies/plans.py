@@ -1,14 +1,14 @@
 """The edits that policies make in an object: the same for a pod at admission and for a manifest.
 
-Policies come first, by name; then the injection, which sees what they have made. What a policy
-or the pod wants previewed only is computed on top of what is applied.
+Policies come first, by name; then the injection, which sees their results. Edits that a policy or the
+pod wants previewed only are computed on top of those that are applied.
 
-Nothing is done twice: what our stamp says that we did is taken off first, so that the plan for an
-object that we have changed is the plan for what it was, less what it has already. Of a stamp that
-had no room for what we did nothing can be taken off: then no policy is followed a second time.
+No edit is made twice: the edits in our stamp are taken off first, so that the plan for an object that
+we have changed is the plan for the original, without the edits that it has already. A stamp that had
+no room for its edits cannot be taken off: then no policy is followed a second time.
 """
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
@@ -22,10 +22,9 @@ from nemutator_controller.mutations.defaults import defaulted
 from nemutator_controller.mutations.edits import Draft, apply_edits, same
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.paths import (
-    FieldStep,
     Json,
-    Path,
     PathError,
+    field_path,
     parse_path,
     value_at,
 )
@@ -33,7 +32,7 @@ from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
 from nemutator_controller.policies.matches import CandidatePod, matches
-from nemutator_controller.policies.model import Policy, PolicyMutation
+from nemutator_controller.policies.model import Policy
 
 Inject = Literal["enabled", "disabled", "required"]
 
@@ -44,8 +43,6 @@ FORGOTTEN = (
     " (apply it as it was before them, without that annotation, to have them followed again)"
 )
 
-_METADATA = Path((FieldStep("metadata"),))
-
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
@@ -53,24 +50,24 @@ class Situation:
 
     subject: Subject
     namespace_labels: Mapping[str, str] | None = None
-    """None: not known."""
+    """None: they are not known."""
     injector: Injector | None = None
-    """None: nothing is injected here, as outside of a cluster."""
+    """None: nothing is injected, as outside of a cluster."""
     advisor: Advisor = NO_ADVICE
     defaulted: bool = True
-    """Whether an API server has added its defaults already, as to all that it sends."""
+    """Whether an API server has added its defaults already, as it has to all that it sends."""
     reversed: frozenset[str] = frozenset()
-    """Paths that somebody has taken back for this workload: they are left alone."""
+    """The paths that somebody has taken back for this workload, which are left alone."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class MutationPlan:
     edits: tuple[Edit, ...] = ()
     previewed: tuple[Edit, ...] = ()
-    """What would be changed further, if it were not for previews."""
+    """The edits that would follow if they were not to be previewed only."""
     warnings: tuple[str, ...] = ()
     refused: str = ""
-    """Why the object must not be let in: it requires what cannot be done."""
+    """Why the object must not be let in: it requires an injection that is not possible."""
 
 
 def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
@@ -78,7 +75,7 @@ def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> Mu
     try:
         return _plan(manifest, situation, policies)
     except (AttributeError, TypeError) as error:
-        # An API server has decoded what it sends; a file of people's may have text for a list.
+        # An API server has decoded what it sends; a file may have text in the place of a list.
         raise PathError(str(error)) from error
 
 
@@ -90,7 +87,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         unchanged = defaulted(unchanged, kind)
     draft = Draft(unchanged, kind, leave=situation.reversed)
     skips = skips_of(_map(draft, "annotations"))
-    warnings = [f"{key}: {word[:40]!r} is no verb" for key, word in skips.unknown]
+    warnings = [f"{key}: {word[:40]!r} is not a verb" for key, word in skips.unknown]
     if skips.everything:
         return MutationPlan(warnings=tuple(warnings))
     pod = candidate(situation, _map(draft, "labels"))
@@ -107,7 +104,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     follow = partial(_follow, skips=skips, circumstances=circumstances, kept=kept)
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
-        # What we wrote opens policies, and is what a share would be taken of.
+        # Our own edits could make policies match, and shares would be taken of them.
         again = draft.further()
         for policy in applied:
             follow(policy, again)
@@ -122,7 +119,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         warnings += more
     further = draft.further()
     for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
-        # A preview says no more than what would change: its warnings are not the pod's.
+        # A preview is only about what would change: its warnings do not concern the pod.
         follow(policy, further)
     if skips.preview:
         injected(further)
@@ -144,14 +141,14 @@ def wants_injection(draft: Draft, situation: Situation) -> Inject:
     if own is None:
         own = (situation.namespace_labels or {}).get(names.INJECT)
         return "enabled" if own == "enabled" else "disabled"
-    # An unknown word is not a wish.
+    # An unknown word asks for nothing.
     return "enabled" if own == "enabled" else "required" if own == "required" else "disabled"
 
 
 def _injected(
     situation: Situation, inject: Inject, skips: Skips, draft: Draft
 ) -> tuple[list[str], str]:
-    """Warnings, and why the pod must not run without."""
+    """Warnings, and why the pod must not be let in without it."""
     injector = situation.injector
     if injector is None or inject == "disabled" or injection.VERB in skips.verbs:
         return [], ""
@@ -173,34 +170,15 @@ def _follow(
     circumstances: Circumstances,
     kept: frozenset[str],
 ) -> list[str]:
-    warnings: list[str] = []
+    name, warnings = policy.name, list[str]()
     for mutation in policy.spec.mutations:
-        for verb, act in _acts(mutation, policy.name, circumstances, kept):
-            if verb not in skips.verbs:
-                warnings += act(draft) or ()
+        if mutation.labels is not None and labels.VERB not in skips.verbs:
+            warnings += labels.apply(draft, mutation.labels, kept=kept, policy=name)
+        if mutation.annotations is not None and annotations.VERB not in skips.verbs:
+            annotations.apply(draft, mutation.annotations, policy=name)
+        if mutation.resources is not None and resources.VERB not in skips.verbs:
+            warnings += resources.apply(draft, mutation.resources, circumstances, policy=name)
     return warnings
-
-
-def _acts(
-    mutation: PolicyMutation, policy: str, circumstances: Circumstances, kept: frozenset[str]
-) -> Iterable[tuple[str, Callable[[Draft], list[str] | None]]]:
-    if mutation.labels is not None:
-        yield labels.VERB, partial(labels.apply, texts=mutation.labels, kept=kept, policy=policy)
-    if mutation.annotations is not None:
-        yield (
-            annotations.VERB,
-            partial(annotations.apply, texts=mutation.annotations, policy=policy),
-        )
-    if mutation.resources is not None:
-        yield (
-            resources.VERB,
-            partial(
-                resources.apply,
-                resources=mutation.resources,
-                circumstances=circumstances,
-                policy=policy,
-            ),
-        )
 
 
 def _before_us(manifest: Json, kind: str, stamp: Stamp | None) -> Json:
@@ -209,12 +187,12 @@ def _before_us(manifest: Json, kind: str, stamp: Stamp | None) -> Json:
     try:
         return stamp.taken_off(manifest, kind)
     except PathError:
-        # Not ours, then: it names what this object does not have.
+        # The stamp is not ours: it names what this object does not have.
         return manifest
 
 
 def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]:
-    """Those of *edits* whose outcome *manifest* does not have yet."""
+    """Those of *edits* whose results *manifest* does not have yet."""
     for edit in edits:
         now = value_at(manifest, parse_path(edit.path), kind)
         if not same(now, edit.after):
@@ -233,13 +211,13 @@ def candidate(situation: Situation, pod_labels: Mapping[str, str]) -> CandidateP
 
 
 def _map(draft: Draft, field: str) -> Mapping[str, str]:
-    for found in draft.value(_METADATA / FieldStep(field)):
+    for found in draft.value(field_path("metadata", field)):
         if found is None:
             continue
         if not isinstance(found, dict):
             raise PathError(f"metadata.{field}: expected an object")
         for key, value in found.items():
-            # An API server refuses it. A file may mean a wish by it, such as `skip: true`.
+            # An API server refuses other values. A file may mean something by them: `skip: true`.
             if not isinstance(value, str | None):
                 where = f"metadata.{field}[{str(key)[:80]}]"
                 raise PathError(f"{where}: expected text, so write it in quotes")

@@ -1,4 +1,4 @@
-"""All policies at one moment. Never changed: who holds one sees the same until it is done."""
+"""All policies at one moment. A snapshot never changes, so one request sees the same throughout."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -8,7 +8,7 @@ from typing import Any
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
 
 MOST = 1_000
-"""Each costs every pod about a microsecond."""
+"""Each policy costs every pod about a microsecond."""
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -16,13 +16,13 @@ _NONE: Mapping[str, str] = MappingProxyType({})
 @dataclass(frozen=True, slots=True)
 class Policies:
     sound: tuple[Policy, ...] = ()
-    """By name: the order in which they are applied."""
+    """In the order of their names, in which they are applied."""
     faulty: Mapping[str, str] = field(default_factory=lambda: _NONE)
-    """Name to what is wrong: they are left aside, and stop nobody else's."""
+    """What is wrong, by name. Faulty policies are left aside, and do not affect the others."""
 
 
 def snapshot_of(specs: Mapping[str, Any]) -> Policies:
-    """From decoded specs by name."""
+    """A snapshot of decoded *specs*, which are given by name."""
     sound: list[Policy] = []
     faulty: dict[str, str] = {}
     for name in sorted(specs):

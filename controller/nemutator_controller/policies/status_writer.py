@@ -23,7 +23,7 @@ from nemutator_controller.policies.objects import MUTATION_POLICIES, PolicyCondi
 log = logging.getLogger(__name__)
 
 WAITING = 1_000
-"""Changes that may wait; more begin again with all policies."""
+"""The most changes that may wait; when there are more, all policies are read again."""
 
 _BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
@@ -78,7 +78,7 @@ class PolicyStatusWriter:
                     force=True,
                 )
             except (NotFoundError, ConflictError):
-                # It has gone, or another one has its name: the watch will say so.
+                # It is gone, or another one has its name: the watch will show it.
                 continue
             except (KubeError, OverBudgetError) as error:
                 done = False
@@ -90,7 +90,7 @@ class PolicyStatusWriter:
         return done
 
     def _note(self, written: PolicyObject, condition: PolicyCondition) -> None:
-        """So that nothing is written twice before the watch has shown it."""
+        """Note a status that was written, so that it is not written again before the watch shows it."""
         name = written.metadata.name
         known = self._policies.get(name)
         if known is None or known.metadata.generation != written.metadata.generation:

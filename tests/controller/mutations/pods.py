@@ -6,13 +6,13 @@ from hypothesis import strategies as st
 from nemutator_controller.mutations.decisions import Edit
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import (
+    TEMPLATES,
     FieldStep,
     ItemStep,
     KeyStep,
     Path,
     annotation,
     label,
-    template_root,
 )
 
 Json = Any
@@ -94,7 +94,7 @@ def writable(draw: st.DrawFn, manifest: Json, kind: str) -> Path:
 
 def containers_of(manifest: Json, kind: str) -> list[str]:
     template = manifest
-    for name in template_root(kind):
+    for name in TEMPLATES[kind]:
         template = template[name]
     return [each["name"] for each in template["spec"]["containers"]]
 

@@ -13,13 +13,13 @@ from nemutator_controller.mutations.edits import (
     same,
 )
 from nemutator_controller.mutations.paths import (
+    TEMPLATES,
     FieldStep,
     ItemStep,
     Path,
     PathError,
     label,
     named,
-    template_root,
 )
 
 from tests.controller.mutations.pods import ME, Case, Json, drafted, edit, edited, pruned
@@ -59,7 +59,7 @@ def test_to_do_it_again_changes_nothing(case: Case) -> None:
 def test_what_is_not_on_the_way_is_not_copied(case: Case) -> None:
     kind, manifest, _ = case
     done = drafted(case).manifest
-    for name in template_root(kind):
+    for name in TEMPLATES[kind]:
         manifest, done = manifest[name], done[name]
     assert done["metadata"]["unknown"] is manifest["metadata"]["unknown"]
     assert done["spec"]["unknown"] is manifest["spec"]["unknown"]

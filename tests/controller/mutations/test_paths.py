@@ -16,7 +16,6 @@ from nemutator_controller.mutations.paths import (
     named,
     parse_path,
     pointer_to,
-    spec_root,
     value_at,
 )
 
@@ -89,7 +88,6 @@ def test_a_path_finds_its_value_and_where_it_is(
     ],
 )
 def test_a_path_begins_at_the_pod_that_an_object_makes(kind: str, root: str) -> None:
-    assert spec_root(kind) == root
     manifest: Json = POD
     for name in reversed(root.split(".")[:-1]):
         manifest = {name: manifest}
@@ -101,7 +99,7 @@ def test_a_path_begins_at_the_pod_that_an_object_makes(kind: str, root: str) -> 
 
 def test_a_kind_without_a_pod_is_named() -> None:
     with pytest.raises(PathError, match="ConfigMap: expected one of Pod, Deployment"):
-        spec_root("ConfigMap")
+        value_at(POD, label("team"), "ConfigMap")
 
 
 @pytest.mark.parametrize(

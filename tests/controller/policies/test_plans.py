@@ -74,14 +74,14 @@ def test_verbs_that_a_pod_does_not_want_are_left_out() -> None:
     both = policy("a", {"labels": {"set": {"x": "1"}}}, {"annotations": {"set": {"y": "1"}}})
     planned = plan(manifest, situation(), [both])
     assert paths(planned) == ["metadata.annotations[y]"]
-    assert planned.warnings == ("nemutator.io/skip-mutation: 'huh' is no verb",)
+    assert planned.warnings == ("nemutator.io/skip-mutation: 'huh' is not a verb",)
 
 
 def test_a_pod_that_wants_nothing_gets_nothing() -> None:
     manifest = pod(ENABLED, {"nemutator.io/skip": "true"})
     assert plan(manifest, situation(), [labelled("a", "1")]) == MutationPlan()
     manifest = pod(ENABLED, {"nemutator.io/skip": "never"})
-    warned = MutationPlan(warnings=("nemutator.io/skip: 'never' is no verb",))
+    warned = MutationPlan(warnings=("nemutator.io/skip: 'never' is not a verb",))
     assert plan(manifest, situation(), [labelled("a", "1")]) == warned
 
 
