@@ -57,6 +57,8 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 
 .PHONY: drill
 drill: venv-dev ## kills, fuzz and faults (these alone: FAULTS="--seed 11"): takes long, never in CI
+	@$(if $(FAULTS),,$(BIN)/python -m tests.testbed build --drills || \
+	    echo 'make drill: goes on; drills that need what is missing are skipped' >&2)
 	@$(if $(FAULTS),,$(PYTEST) -m drill $(or_empty))
 	@$(BIN)/python -m tests.drill $(FAULTS)
 

@@ -6,7 +6,7 @@ import sys
 
 from tests.testbed.building import making
 from tests.testbed.building.cache import Cache, MissingPartError, directory
-from tests.testbed.building.made import PARTS
+from tests.testbed.building.made import FOR_DRILLS, PARTS
 from tests.testbed.running import leftovers
 from tests.testbed.shell import open_shell
 
@@ -15,9 +15,10 @@ def say(line: str) -> None:
     print(f"testbed: {line}", file=sys.stderr, flush=True)
 
 
-def build(only: str | None) -> int:
+def build(only: str | None, *, drills: bool) -> int:
     """Makes what is not there yet; 1 when something could not be made."""
-    if not making.make_all([only] if only else list(PARTS), Cache(directory()), say):
+    names = [only] if only else [name for name in PARTS if drills or name not in FOR_DRILLS]
+    if not making.make_all(names, Cache(directory()), say):
         return 1
     print("testbed: ready")
     return 0
@@ -49,6 +50,7 @@ def main() -> int:
     commands = parser.add_subparsers(dest="command", required=True)
     building = commands.add_parser("build", help="make once what the tests' real parts are made of")
     building.add_argument("--only", choices=list(PARTS), help="this part alone")
+    building.add_argument("--drills", action="store_true", help="also what drills alone need")
     commands.add_parser("shell", help="open a shell; what follows is for it: -c 'kubectl …'")
     commands.add_parser("down", help="end and clean every run of this user")
     words = sys.argv[1:]
@@ -57,7 +59,7 @@ def main() -> int:
     try:
         match arguments.command:
             case "build":
-                return build(arguments.only)
+                return build(arguments.only, drills=arguments.drills)
             case "shell":
                 return shell(words[1:])
             case _:

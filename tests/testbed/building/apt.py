@@ -6,6 +6,7 @@ The machine's sources, keys and proxies are used as they are; root is not needed
 import contextlib
 import os
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
 from tests.testbed.building import apt_answers, commands
@@ -30,11 +31,28 @@ Acquire::IndexTargets::deb-src::Sources::DefaultEnabled "false";
 """
 
 
-class Apt:
-    """The package lists of this machine as of now, kept in *folder*."""
+@dataclass(frozen=True, slots=True)
+class Archive:
+    """Lists that the machine itself does not have: of another release or architecture of Debian."""
 
-    def __init__(self, folder: Path) -> None:
+    mirror: str
+    suite: str
+    architecture: str
+
+    @property
+    def source(self) -> str:
+        keyring = "/usr/share/keyrings/debian-archive-keyring.gpg"
+        return (
+            f"deb [arch={self.architecture} signed-by={keyring}] {self.mirror} {self.suite} main\n"
+        )
+
+
+class Apt:
+    """The package lists of this machine, or of *archive* alone, as of now, kept in *folder*."""
+
+    def __init__(self, folder: Path, archive: Archive | None = None) -> None:
         self._folder = folder
+        self._archive = archive
         self._log = folder / "apt.log"
         # Answers are parsed, so they are asked for in English.
         self._environment = os.environ | {"LC_ALL": "C", "DEBIAN_FRONTEND": "noninteractive"}
@@ -47,10 +65,21 @@ class Apt:
             # Root fetches as itself: the user _apt cannot write to this folder.
             "-o", "APT::Sandbox::User=root",
         ]  # fmt: skip
+        if archive is not None:
+            # What the machine has installed says nothing about what another one needs.
+            self._options += [
+                "-o", f"Dir::Etc::SourceList={folder / 'sources.list'}",
+                "-o", "Dir::Etc::SourceParts=/dev/null",
+                "-o", "Dir::State::status=/dev/null",
+                "-o", f"APT::Architecture={archive.architecture}",
+                "-o", f"APT::Architectures={archive.architecture}",
+            ]  # fmt: skip
 
     def update(self) -> None:
         """Fetch the lists. An archive that is away is no failure as long as the others will do."""
         self._settings.write_text(SETTINGS)
+        if self._archive is not None:
+            (self._folder / "sources.list").write_text(self._archive.source)
         for name in ("state/lists/partial", "cache/archives/partial"):
             (self._folder / name).mkdir(parents=True)
         with contextlib.suppress(CommandError):  # its words are in the log, and told by `_read`
@@ -94,7 +123,11 @@ class Apt:
             wanted = apt_answers.first_dependency(depends, name)
         except LookupError as missing:
             raise MissingPartError(str(missing)) from missing
-        return next(package for package in self.closure([wanted]) if package.name == wanted)
+        return self.newest(wanted)
+
+    def newest(self, name: str) -> Package:
+        """The package of that name alone, without what it needs."""
+        return next(package for package in self.closure([name]) if package.name == name)
 
     def _resolved(self, name: str) -> str:
         if "*" not in name:
@@ -116,9 +149,9 @@ class Apt:
 
 
 @contextlib.contextmanager
-def updated(folder: Path) -> Iterator[Apt]:
+def updated(folder: Path, archive: Archive | None = None) -> Iterator[Apt]:
     """An Apt with fresh lists; what apt refuses then is a part that is missing."""
-    apt = Apt(folder)
+    apt = Apt(folder, archive)
     try:
         apt.update()
         yield apt

@@ -1,21 +1,19 @@
-"""The disk of a machine with systemd and control groups of version 2, and the kernels for it.
+"""The disk of a machine with systemd and control groups of version 2.
 
-What our packages need comes on a second disk, which changes more often (`guest_packages.py`), and
-what belongs to one run on a third (`parts/machine/`). Of the first two all runs at once use copies.
+What our packages need comes on a second disk, which changes more often (`guest_packages.py`), what
+belongs to one run on a third (`parts/machine/`), and the modules of its kernel on the last
+(`guest_kernels.py`). Of all but the third, all runs at once use copies.
 """
 
-import gzip
 import os
-import shutil
 from collections.abc import Callable
 from pathlib import Path
 
 from tests.testbed.building import base_image, commands, disks, made, unpacked
-from tests.testbed.building.apt import Apt, updated
+from tests.testbed.building.apt import updated
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
-from tests.testbed.building.initramfs import DRIVERS, initramfs
-from tests.testbed.building.recipes import GUEST_KERNELS, Recipe
+from tests.testbed.building.recipes import Recipe
 
 PACKAGES = (
     *("systemd", "systemd-sysv", "dbus", "udev", "kmod", "openssh-server"),
@@ -25,6 +23,7 @@ PACKAGES = (
 # The disks beside that of the system: what one run brings, and the packages that are locked.
 RUN_DISK = "/opt/nemutator"
 PACKAGES_DISK = "/opt/packages"
+MODULES = "/usr/lib/modules"
 
 FILES = {
     "etc/hostname": "node\n",
@@ -47,13 +46,13 @@ MASKED = (
 
 
 def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
-    """Make disk, kernels and their first systems. To be called while the cache is locked."""
+    """Make `disk.img`. To be called while the cache is locked."""
     machine = made.this_machine()
     if os.geteuid() != 0:
         raise MissingPartError("needs root, because debootstrap makes device files")
     if machine.architecture != "amd64":
         raise MissingPartError(f"guests are made for amd64, and this is {machine.architecture}")
-    tools, busybox = made.debian("images"), made.debian("node")
+    tools = made.debian("images")
     cache.check_disk(recipe)
     say(f"{recipe.part}: making a machine with control groups of version 2; takes some 3 min")
     with cache.making(recipe) as folder, cache.scratch("guest") as scratch:
@@ -63,13 +62,6 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
                 root = base_image.bootstrap(
                     tools, lists.mirror(machine.codename), scratch, include=PACKAGES
                 )
-                for version, package in GUEST_KERNELS.items():
-                    release = _kernel(lists, package, root, scratch / version)
-                    (root / f"boot/vmlinuz-{release}").rename(folder / f"vmlinuz-{version}")
-                    first = initramfs(
-                        unpacked.program(busybox, "busybox").read_bytes(), _drivers(root, release)
-                    )
-                    (folder / f"initramfs-{version}").write_bytes(gzip.compress(first, 1))
             _configure(root, scratch)
             python = (root / "usr/bin/python3").readlink().name
             (folder / "python").write_text(python.removeprefix("python"))
@@ -78,33 +70,13 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             raise MissingPartError(f"could not be made: {failed}") from failed
 
 
-def _kernel(lists: Apt, package: str, root: Path, archives: Path) -> str:
-    """Unpack the kernel that *package* stands for into *root*; its release."""
-    archives.mkdir()
-    lists.download([lists.first_dependency(package)], archives)
-    (archive,) = archives.glob("*.deb")
-    modules = root / "usr/lib/modules"
-    before = {*modules.glob("*")}
-    _run(["dpkg-deb", "--extract", archive, archives / "unpacked"], archives)
-    for source, target in (("lib/modules", modules), ("boot", root / "boot")):
-        shutil.copytree(archives / "unpacked" / source, target, symlinks=True, dirs_exist_ok=True)
-    (release,) = {*modules.glob("*")} - before
-    _run(["chroot", root, "depmod", release.name], archives)
-    return release.name
-
-
-def _drivers(root: Path, release: str) -> dict[str, bytes]:
-    found = (root / "usr/lib/modules" / release).rglob("*.ko")
-    return {path.stem: path.read_bytes() for path in found if path.stem in DRIVERS}
-
-
 def _configure(root: Path, scratch: Path) -> None:
     for name, content in FILES.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
-    for disk in (RUN_DISK, PACKAGES_DISK):
-        (root / disk.lstrip("/")).mkdir()
+    for disk in (RUN_DISK, PACKAGES_DISK, MODULES):
+        (root / disk.lstrip("/")).mkdir(exist_ok=True)
     for command in ("nemutator", "nemutator-agent", "nemutator-controller"):
         (root / "usr/local/bin" / command).symlink_to(f"{RUN_DISK}/site/bin/{command}")
     _run(["chroot", root, "systemctl", "enable", "systemd-networkd.service"], scratch)

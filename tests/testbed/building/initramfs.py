@@ -1,4 +1,4 @@
-"""The small system that a guest's kernel starts first: it finds the disk, and hands over to it.
+"""The small system that a guest's kernel starts first: it finds the disks, and hands over to one.
 
 Debian's cloud kernel has ext4 in it and the drivers of virtual disks beside it, as modules.
 """
@@ -19,6 +19,9 @@ DRIVERS = (
     "virtio_net",
 )
 
+# The last of the disks: when it is there, the others are.
+MODULES_DISK = "/dev/vdd"
+
 INIT = """\
 #!/bin/busybox sh
 mount() { /bin/busybox mount "$@"; }
@@ -29,11 +32,12 @@ for module in {drivers}; do
     /bin/busybox insmod "/drivers/$module.ko"
 done
 tries=0
-until [ -b /dev/vda ] || [ "$tries" = 600 ]; do
+until [ -b {modules} ] || [ "$tries" = 600 ]; do
     /bin/busybox sleep 0.1
     tries=$((tries + 1))
 done
 mount -t ext4 /dev/vda /disk
+mount -t ext4 -o ro {modules} /disk/usr/lib/modules
 /bin/busybox umount /proc /sys
 mount --move /dev /disk/dev
 exec /bin/busybox switch_root /disk /sbin/init
@@ -45,7 +49,7 @@ FOLDERS = ("bin", "dev", "disk", "drivers", "proc", "sys")
 def initramfs(busybox: bytes, drivers: Mapping[str, bytes]) -> bytes:
     """The archive, not compressed. *drivers* are those of DRIVERS that the kernel has."""
     present = [name for name in DRIVERS if name in drivers]
-    script = INIT.replace("{drivers}", " ".join(present))
+    script = INIT.replace("{drivers}", " ".join(present)).replace("{modules}", MODULES_DISK)
     entries = [(name, stat.S_IFDIR | 0o755, b"") for name in FOLDERS]
     entries += [
         ("bin/busybox", stat.S_IFREG | 0o755, busybox),

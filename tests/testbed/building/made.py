@@ -6,7 +6,14 @@ from pathlib import Path
 
 from tests.testbed.building import recipes, requirements
 from tests.testbed.building.cache import Cache, MissingPartError, directory
-from tests.testbed.building.recipes import DEBIAN_GROUPS, GO_INPUTS, Machine, Recipe
+from tests.testbed.building.recipes import (
+    DEBIAN_GROUPS,
+    GO_INPUTS,
+    GUEST_KERNELS,
+    GuestKernel,
+    Machine,
+    Recipe,
+)
 
 PROGRAMS = Path(__file__).parent.parent / "programs"
 REQUIREMENTS = Path(__file__).parents[3] / "requirements"
@@ -58,8 +65,13 @@ def base_image_name() -> str:
 
 
 def guest() -> Path:
-    """A folder with `disk.img`, and `vmlinuz-N` and `initramfs-N` for each kernel N."""
+    """A folder with `disk.img`, and `python`, the version that is on it."""
     return _cache().folder(recipe("guest"))
+
+
+def guest_kernel(version: str, architecture: str) -> Path:
+    """A folder with `vmlinuz`, `initramfs` and `modules.img` of one of recipes.GUEST_KERNELS."""
+    return _cache().folder(recipe(f"kernel-{version}-{architecture}"))
 
 
 def guest_packages() -> Path:
@@ -107,6 +119,10 @@ def _debian(group: str) -> Callable[[], Recipe]:
     return lambda: recipes.debian(group, _with_codename(group))
 
 
+def _guest_kernel(kernel: GuestKernel) -> Callable[[], Recipe]:
+    return lambda: recipes.guest_kernel(kernel, _with_codename(kernel.part))
+
+
 def _with_codename(part: str) -> Machine:
     machine = this_machine()
     if not machine.codename:
@@ -122,9 +138,13 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     **{group: _debian(group) for group in DEBIAN_GROUPS},
     "base-image": lambda: recipes.base_image(_with_codename("base-image")),
     "guest": lambda: recipes.guest(_with_codename("guest")),
+    **{kernel.part: _guest_kernel(kernel) for kernel in GUEST_KERNELS},
     "guest-packages": lambda: recipes.guest_packages(
         guest_requirements(), _with_codename("guest-packages")
     ),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }
+
+# What `make drill` alone asks for.
+FOR_DRILLS = frozenset({"machine-arm64", "kernel-6.12-amd64", "kernel-5.10-amd64"})

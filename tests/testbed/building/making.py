@@ -1,12 +1,20 @@
 """Makes what is missing, one part after the other, and says of each why it could not be made."""
 
+import functools
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from tests.testbed.building import base_image, debian_packages, go_programs, guest, guest_packages
+from tests.testbed.building import (
+    base_image,
+    debian_packages,
+    go_programs,
+    guest,
+    guest_kernels,
+    guest_packages,
+)
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.made import PARTS
-from tests.testbed.building.recipes import DEBIAN_GROUPS, Recipe
+from tests.testbed.building.recipes import DEBIAN_GROUPS, GUEST_KERNELS, Recipe
 
 Say = Callable[[str], None]
 Maker = Callable[[Recipe, Cache, Say], None]
@@ -15,6 +23,7 @@ MAKERS: dict[str, Maker] = {
     **dict.fromkeys(DEBIAN_GROUPS, debian_packages.unpack),
     "base-image": base_image.build,
     "guest": guest.build,
+    **{one.part: functools.partial(guest_kernels.build, one) for one in GUEST_KERNELS},
     "guest-packages": guest_packages.build,
     "vault": go_programs.build,
     "kube": go_programs.build,

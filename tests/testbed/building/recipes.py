@@ -17,18 +17,16 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "images": ("buildah", "debootstrap"),
     # The compiler that scripts/bpf-objects records.
     "bpf": ("clang-14", "llvm-14", "libbpf1"),
-    "machine": ("qemu-system-x86", "openssh-client"),
-}
-
-# The kernels of guests, by the package whose first dependency is the newest of that version.
-GUEST_KERNELS: Mapping[str, str] = {
-    "6.1": "linux-image-cloud-amd64",
+    "machine": ("qemu-system-x86", "openssh-client", "kmod"),
+    "machine-arm64": ("qemu-system-arm",),
 }
 
 # To be raised when the way of making changes so that what was made before will not do.
 DEBIAN_REVISION = 1
 BASE_IMAGE_REVISION = 1
-GUEST_REVISION = 1
+GUEST_REVISION = 2
+
+GUEST_KERNEL_REVISION = 1
 
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 GO_INPUTS = ("go.mod", "go.sum", "main.go")
@@ -41,6 +39,28 @@ class Machine:
     architecture: str  # as Debian and Go both name it: amd64, arm64
     distribution: str  # ID of os-release: debian
     codename: str  # VERSION_CODENAME: bookworm; empty where there is none
+
+
+@dataclass(frozen=True, slots=True)
+class GuestKernel:
+    """A kernel for guests, by Debian's package whose first dependency is the newest of a version."""
+
+    version: str
+    architecture: str
+    package: str
+    suite: str = ""
+    """Of Debian; empty: the release that the machine itself has."""
+
+    @property
+    def part(self) -> str:
+        return f"kernel-{self.version}-{self.architecture}"
+
+
+GUEST_KERNELS = (
+    GuestKernel("6.1", "amd64", "linux-image-cloud-amd64"),
+    GuestKernel("6.12", "amd64", "linux-image-6.12-cloud-amd64"),
+    GuestKernel("5.10", "amd64", "linux-image-cloud-amd64", suite="bullseye"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +135,18 @@ def base_image(machine: Machine) -> Recipe:
 
 
 def guest(machine: Machine) -> Recipe:
-    """A disk with Debian, and the kernels that it is started with."""
+    """A disk with Debian, for any of the kernels."""
+    inputs = _debian_inputs(machine) | {"revision": str(GUEST_REVISION).encode()}
+    return Recipe("guest", inputs, estimate_s=150, room_gb=5)
+
+
+def guest_kernel(kernel: GuestKernel, machine: Machine) -> Recipe:
+    """The kernel, its modules on a disk of their own, and the first system that finds the disks."""
     inputs = _debian_inputs(machine) | {
-        "kernels": "\n".join(GUEST_KERNELS.values()).encode(),
-        "revision": str(GUEST_REVISION).encode(),
+        "kernel": f"{kernel.package} {kernel.architecture} {kernel.suite}".encode(),
+        "revision": str(GUEST_KERNEL_REVISION).encode(),
     }
-    return Recipe("guest", inputs, estimate_s=180, room_gb=5)
+    return Recipe(kernel.part, inputs, estimate_s=30, room_gb=1)
 
 
 def guest_packages(requirements: bytes, machine: Machine) -> Recipe:

@@ -81,7 +81,20 @@ def test_every_part_of_this_checkout_has_a_recipe_of_its_own() -> None:
     if not made.this_machine().codename:
         pytest.skip("not a Debian: its packages have no recipe here")
     folders = {made.recipe(name).folder for name in made.PARTS}
-    assert len(folders) == len(made.PARTS) == len(recipes.DEBIAN_GROUPS) + 5
+    many = len(recipes.DEBIAN_GROUPS) + len(recipes.GUEST_KERNELS)
+    assert len(folders) == len(made.PARTS) == many + 5
+
+
+def test_what_only_drills_need_is_a_part_like_the_others() -> None:
+    assert set(made.PARTS) > made.FOR_DRILLS
+
+
+def test_a_kernel_of_another_release_is_another_folder() -> None:
+    kernel = recipes.GUEST_KERNELS[0]
+    other = dataclasses.replace(kernel, suite="trixie")
+    assert recipes.guest_kernel(other, MACHINE).folder != (
+        recipes.guest_kernel(kernel, MACHINE).folder
+    )
 
 
 def test_the_base_image_bears_the_name_that_dockerfiles_ask_for() -> None:

@@ -78,6 +78,7 @@ class Machine:
 def begin(run: Run, kernel: str) -> Machine:
     """Start it with one of recipes.GUEST_KERNELS, and return when all of its services stand."""
     guest, tools = made.guest(), made.debian("machine")
+    boot = made.guest_kernel(kernel, "amd64")
     name = f"machine-{kernel}"
     folder = run.folder(name)
     environment = unpacked.environment(tools)
@@ -94,12 +95,13 @@ def begin(run: Run, kernel: str) -> Machine:
             *("-accel", os.environ.get(ACCELERATOR, "tcg,thread=multi"), "-cpu", "max"),
             *("-smp", str(CPUS), "-m", str(MEMORY_MB), "-display", "none", "-no-reboot"),
             *("-serial", f"file:{console}"),
-            *("-kernel", guest / f"vmlinuz-{kernel}", "-initrd", guest / f"initramfs-{kernel}"),
+            *("-kernel", boot / "vmlinuz", "-initrd", boot / "initramfs"),
             *("-append", "console=ttyS0 quiet panic=-1 psi=1"),
             # What is written goes with the machine.
             *("-drive", f"file={guest / 'disk.img'},if=virtio,format=raw,snapshot=on"),
             *("-drive", f"file={made.guest_packages()},if=virtio,format=raw,snapshot=on"),
             *("-drive", f"file={disk},if=virtio,format=raw,readonly=on"),
+            *("-drive", f"file={boot / 'modules.img'},if=virtio,format=raw,readonly=on"),
             *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:{LOOPBACK}:{port}-:22"),
             *("-device", "virtio-net-pci,netdev=net,romfile="),
         ],

@@ -1,0 +1,81 @@
+"""Kernels for guests: each with its modules on a disk, and the first system that finds the disks."""
+
+import gzip
+import lzma
+from collections.abc import Callable
+from pathlib import Path
+
+from tests.testbed.building import apt, commands, disks, made, unpacked
+from tests.testbed.building.apt import Archive
+from tests.testbed.building.cache import Cache, MissingPartError
+from tests.testbed.building.commands import CommandError
+from tests.testbed.building.initramfs import DRIVERS, initramfs
+from tests.testbed.building.recipes import GuestKernel, Recipe
+
+BUSYBOX = "busybox-static"
+
+
+def build(kernel: GuestKernel, recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
+    """Make `vmlinuz`, `initramfs` and `modules.img`. To be called while the cache is locked."""
+    tools = made.debian("machine")
+    cache.check_disk(recipe)
+    say(f"{recipe.part}: fetching Linux {kernel.version} for {kernel.architecture}")
+    with cache.making(recipe) as folder, cache.scratch(recipe.part) as scratch:
+        log = scratch / "kernel.log"
+        try:
+            root = _unpacked(kernel, scratch, log)
+            (modules,) = (root / "lib/modules").iterdir()
+            depmod = scratch / "depmod"
+            depmod.symlink_to(unpacked.program(tools, "kmod"))
+            commands.run(
+                [depmod, "--basedir", root, modules.name],
+                log=log,
+                environment=unpacked.environment(tools),
+            )
+            disks.make(modules.parent, folder / "modules.img", "512M", log=log)
+        except CommandError as failed:
+            raise MissingPartError(f"could not be made: {failed}") from failed
+        (root / f"boot/vmlinuz-{modules.name}").rename(folder / "vmlinuz")
+        first = initramfs((root / "bin/busybox").read_bytes(), drivers(modules))
+        (folder / "initramfs").write_bytes(gzip.compress(first, 1))
+
+
+def drivers(modules: Path) -> dict[str, bytes]:
+    """Those of DRIVERS that are below *modules*, as busybox loads them: not compressed."""
+    found = dict[str, bytes]()
+    for path in modules.rglob("*.ko*"):
+        name = path.name.partition(".")[0]
+        if name in DRIVERS:
+            content = path.read_bytes()
+            found[name] = lzma.decompress(content) if path.suffix == ".xz" else content
+    return found
+
+
+def _unpacked(kernel: GuestKernel, scratch: Path, log: Path) -> Path:
+    """The root of the kernel's package, with a static busybox for the same processor."""
+    archives = _new(scratch / "archives")
+    with apt.updated(_new(scratch / "apt"), _archive(kernel, scratch)) as lists:
+        lists.download([lists.first_dependency(kernel.package), lists.newest(BUSYBOX)], archives)
+    root = scratch / "root"
+    for archive in archives.glob("*.deb"):
+        commands.run(
+            ["dpkg-deb", "--extract", archive, root],
+            log=log,
+            environment={"PATH": unpacked.SYSTEM, "LC_ALL": "C"},
+        )
+    return root
+
+
+def _archive(kernel: GuestKernel, scratch: Path) -> Archive | None:
+    """Where *kernel* is when the machine's own lists do not have it."""
+    machine = made.this_machine()
+    if not kernel.suite and kernel.architecture == machine.architecture:
+        return None
+    with apt.updated(_new(scratch / "machine-apt")) as lists:
+        mirror = lists.mirror(machine.codename)
+    return Archive(mirror, kernel.suite or machine.codename, kernel.architecture)
+
+
+def _new(folder: Path) -> Path:
+    folder.mkdir()
+    return folder
