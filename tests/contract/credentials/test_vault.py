@@ -106,7 +106,7 @@ async def test_the_newest_version_is_read(asked: Vault, place: Place) -> None:
     mount = await asked.mount_of(token, path)
     assert mount == KV2
     document = await asked.read(token, mount, path)
-    assert document.data() == {"password": "second", "port": 5432}
+    assert document.content.reveal() == '{"password":"second","port":5432}'
     assert document.version == 2
 
 
@@ -117,7 +117,7 @@ async def test_an_engine_of_one_version_is_read(asked: Vault, place: Place) -> N
     mount = await asked.mount_of(token, path)
     assert mount == KV1
     document = await asked.read(token, mount, path)
-    assert (document.data(), document.version) == ({"word": "old"}, None)
+    assert (document.content.reveal(), document.version) == ('{"word":"old"}', None)
 
 
 async def test_what_no_policy_allows_is_denied(asked: Vault, place: Place) -> None:
@@ -182,7 +182,7 @@ async def test_a_batch_token_reads_and_cannot_be_ended(asked: Vault, place: Plac
     role, jwt = place.account(reads=[path], batch=True)
     lease = await asked.login(role, jwt)
     assert not lease.renewable
-    assert (await asked.read(lease.token, KV2, path)).data() == {"word": "x"}
+    assert (await asked.read(lease.token, KV2, path)).content.reveal() == '{"word":"x"}'
     for call in (asked.renew(lease.token), asked.revoke(lease.token)):
         with pytest.raises(VaultDeniedError, match="batch tokens cannot be"):
             await call
@@ -298,7 +298,7 @@ async def test_no_two_identities_share_a_token(fake: FakeVault) -> None:
         name: (await vault.login(name, Secret(f"jwt-{name}"))).token for name in ("one", "two")
     }
     assert all("X-Vault-Token" not in headers for headers in fake.headers)
-    assert (await vault.read(tokens["one"], KV2, "secret/one")).data() == {"of": "one"}
+    assert (await vault.read(tokens["one"], KV2, "secret/one")).content.reveal() == '{"of":"one"}'
     with pytest.raises(VaultDeniedError):
         await vault.read(tokens["one"], KV2, "secret/two")
     vault.close()

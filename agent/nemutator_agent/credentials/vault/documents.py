@@ -19,33 +19,45 @@ class EngineMount:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """All that lies at one place, as one version."""
+    """All that lies at one place, as one version. It is taken apart once, by the thread that read it:
+    a pod may ask for sixty keys of it at once."""
 
-    content: Secret
-    """A JSON object."""
+    values: Mapping[str, Secret]
+    """As text by key; a value that is not text in Vault is JSON here."""
+    texts: frozenset[str]
+    """The keys of values that are text in Vault, too."""
     version: int | None
     """None in engines that keep one version only."""
+    size: int
+    """In bytes of JSON."""
 
     @classmethod
     def of(cls, data: Mapping[str, Any], version: int | None) -> Self:
-        return cls(Secret(json.dumps(data, ensure_ascii=False, separators=(",", ":"))), version)
+        return cls(
+            {
+                key: Secret(value if isinstance(value, str) else _json(value))
+                for key, value in data.items()
+            },
+            frozenset(key for key, value in data.items() if isinstance(value, str)),
+            version,
+            len(_json(data).encode()),
+        )
 
     @property
-    def size(self) -> int:
-        return len(self.content.reveal().encode())
+    def content(self) -> Secret:
+        """All of it, as a JSON object."""
+        fields = (
+            f"{_json(key)}:{_json(value.reveal()) if key in self.texts else value.reveal()}"
+            for key, value in self.values.items()
+        )
+        return Secret(f"{{{','.join(fields)}}}")
 
     def keys(self) -> tuple[str, ...]:
-        return tuple(self.data())
-
-    def data(self) -> dict[str, Any]:
-        """Plain values: for the moment in which they are handed over."""
-        data: dict[str, Any] = json.loads(self.content.reveal())
-        return data
+        return tuple(self.values)
 
     def value(self, key: str) -> Secret | None:
-        """One of the values as text; a value that is not text in Vault is given as JSON."""
-        data = self.data()
-        if key not in data:
-            return None
-        value = data[key]
-        return Secret(value if isinstance(value, str) else json.dumps(value, ensure_ascii=False))
+        return self.values.get(key)
+
+
+def _json(value: object) -> str:
+    return json.dumps(value, ensure_ascii=False, separators=(",", ":"))

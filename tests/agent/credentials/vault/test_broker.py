@@ -33,7 +33,7 @@ async def test_a_pod_logs_in_once_and_reads_as_itself(setup: BrokerSetup) -> Non
     async with setup.running():
         session = setup.session()
         reading = await setup.broker.read(session, PATH)
-        assert reading.document.data() == {"password": "first"}
+        assert reading.document.content.reveal() == '{"password":"first"}'
         assert (reading.document.version, reading.cached, reading.stale) == (1, False, False)
         assert setup.calls == {"login": 1, "mount": 1, "read": 1}
     (login,) = setup.grants.all

@@ -16,13 +16,20 @@ values = st.recursive(
 @given(st.dictionaries(st.text(), values, max_size=5))
 def test_all_that_was_read_comes_out_again(data: dict[str, Any]) -> None:
     document = Document.of(data, 3)
-    assert document.data() == data
+    content = document.content.reveal()
+    assert json.loads(content) == data
+    assert len(content.encode("utf-8", "surrogatepass")) == document.size
     assert document.keys() == tuple(data)
     for key, value in data.items():
         given_out = document.value(key)
         assert given_out is not None
         text = given_out.reveal()
         assert text == value if isinstance(value, str) else json.loads(text) == value
+
+
+def test_a_document_is_taken_apart_once() -> None:
+    document = Document.of({"user": "x", "port": 5432}, 1)
+    assert document.value("port") is document.value("port")
 
 
 def test_a_key_that_is_not_there_is_none() -> None:
