@@ -12,18 +12,36 @@ from pathlib import Path
 
 import hypothesis
 import pytest
+from hypothesis.database import DirectoryBasedExampleDatabase
 
 pytest_plugins = ["tests.testbed.fixtures"]
 
 TESTS = Path(__file__).parent
 TIERS = ("e2e", "drill")
+IN_CI = bool(os.environ.get("CI"))
+
+
+def _examples() -> DirectoryBasedExampleDatabase | None:
+    """Keeps the examples that failed; None on a disk that is not to be written to, as in a guest:
+    Hypothesis would warn there, and a warning is an error.
+    """
+    if IN_CI:  # where a property has the same examples each time
+        return None
+    folder = TESTS.parent / ".hypothesis" / "examples"
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError:
+        return None
+    return DirectoryBasedExampleDatabase(folder)
+
 
 hypothesis.settings.register_profile(
     "nemutator",
+    database=_examples(),
     deadline=None,
     suppress_health_check=[hypothesis.HealthCheck.too_slow],
     print_blob=True,
-    derandomize=bool(os.environ.get("CI")),
+    derandomize=IN_CI,
 )
 hypothesis.settings.load_profile("nemutator")
 
@@ -51,7 +69,7 @@ def pytest_runtest_makereport(item: pytest.Item) -> Iterator[None]:
     """In CI the prerequisites are there, so a test of the real thing that is skipped has failed."""
     report: pytest.TestReport = yield  # type: ignore[assignment]
     expected = hasattr(report, "wasxfail")
-    if report.skipped and not expected and item.get_closest_marker("e2e") and os.environ.get("CI"):
+    if report.skipped and not expected and item.get_closest_marker("e2e") and IN_CI:
         report.outcome = "failed"
         report.longrepr = f"skipped, which CI does not accept: {report.longreprtext}"
     return report  # type: ignore[return-value]

@@ -29,12 +29,21 @@ def test_it() -> None:
         caller.connect(("192.0.2.1", 9))
 """
 
+PROPERTY = """
+from hypothesis import given
+from hypothesis import strategies as st
+
+@given(st.text())
+def test_it(text: str) -> None:
+    assert text == str(text)
+"""
 
 FILES = {
     "e2e/test_page.py": SKIPPED,
     "e2e/test_net.py": REACHING,
     "common/test_small_page.py": SKIPPED,
     "common/test_small_net.py": REACHING,
+    "common/test_small_property.py": PROPERTY,
 }
 
 
@@ -60,11 +69,17 @@ def run(folder: Path, *, ci: bool) -> Ran:
         (tests / file).parent.mkdir(parents=True, exist_ok=True)
         (tests / file).write_text(content)
     shutil.copy(REPOSITORY / "tests" / "conftest.py", tests)  # its plugins stay in ours
-    (folder / "pytest.ini").write_text("[pytest]\nmarkers =\n    e2e\n    drill\n")
+    (folder / "pytest.ini").write_text(
+        "[pytest]\nmarkers =\n    e2e\n    drill\n"
+        "filterwarnings =\n    error::hypothesis.errors.HypothesisWarning\n"
+    )
+    # In its place Hypothesis cannot keep examples, as on a disk that is not to be written to.
+    (folder / ".hypothesis").mkdir()
+    (folder / ".hypothesis" / "examples").touch()
     environment = {name: value for name, value in os.environ.items() if name != "CI"}
     alone = ["-p", "no:cacheprovider", "-p", "no:xdist"]
     ran = subprocess.run(
-        [sys.executable, "-m", "pytest", "-v", "-rfs", *alone, "tests"],
+        [sys.executable, "-m", "pytest", "-v", "--no-header", "-rfs", *alone, "tests"],
         cwd=folder,
         env=environment | {"PYTHONPATH": str(REPOSITORY)} | ({"CI": "true"} if ci else {}),
         capture_output=True,
@@ -101,3 +116,7 @@ def test_a_test_that_reaches_for_another_machine_fails(here: Ran, file: str) -> 
 def test_no_property_fails_because_the_machine_is_busy() -> None:
     assert hypothesis.settings().deadline is None
     assert hypothesis.HealthCheck.too_slow in hypothesis.settings().suppress_health_check
+
+
+def test_properties_hold_where_no_example_can_be_kept(here: Ran) -> None:
+    assert here.outcomes["common/test_small_property.py"] == "PASSED", here.said
