@@ -1,4 +1,4 @@
-"""The decision: facts of a process on one side, who it would have to be on the other."""
+"""Decides whether the facts of a process show that it is who it has to be."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
@@ -24,8 +24,8 @@ class PodAttestor:
 
 
 class LearningPodAttestor:
-    """A `PodAttestor` that may have to be told where kubelet keeps its pods, and where it is itself: a
-    process in a cgroup namespace of its own, as containers have it with version 2, sees neither.
+    """A `PodAttestor` that learns where kubelet keeps its pods, and where this process is itself: in a
+    cgroup namespace of its own, as containers have with version 2, a process sees neither.
     """
 
     def __init__(self, own_cgroup: str, setting: str) -> None:
@@ -39,31 +39,31 @@ class LearningPodAttestor:
                 raise
             self._unknown = str(error)
 
-    def learn(self, told: str) -> None:
-        """Take over what a process that sees the whole machine says, unless it is known already.
+    def learn(self, setting: str) -> None:
+        """Take over the *setting* that a process which sees the whole machine has found, unless the
+        position is known already.
 
-        A ValueError says what to do when that process does not know it either.
+        Raises a ValueError, which says what to do, when that process did not find it either.
         """
         root = self._root
         if root is None:
-            if not told:
+            if not setting:
                 raise ValueError(self._unknown)
-            self._root = find_pods_root(self._own_cgroup, told)
-        elif root.namespace is None and told:
-            heard = find_pods_root(self._own_cgroup, told)
-            if heard.hierarchy == root.hierarchy:
-                self._root = replace(root, namespace=heard.namespace)
+            self._root = find_pods_root(self._own_cgroup, setting)
+        elif root.namespace is None and setting:
+            found = find_pods_root(self._own_cgroup, setting)
+            if found.hierarchy == root.hierarchy:
+                self._root = replace(root, namespace=found.namespace)
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
-        """Decides as a `PodAttestor` does; until it has learnt the position, it admits nobody."""
+        """Decide as a `PodAttestor` does, and admit nobody while the position is not known."""
         if self._root is None:
             raise AttestationError("position", self._unknown)
         PodAttestor(self._root).admit(facts, pod_uid)
 
 
 def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[CallerRule]) -> None:
-    """Outside of Kubernetes: return when one of *rules* holds in all its parts, of user, program and
-    control group; else AttestationError."""
+    """Outside of Kubernetes: return when all parts of one of the *rules* hold; else AttestationError."""
     lines = parse_lines(facts.cgroup)
     if not any(_holds(rule, peer_uid, facts, lines) for rule in rules):
         program = facts.executable or "a program that may not be seen"
@@ -72,7 +72,7 @@ def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[CallerRul
 
 def _holds(rule: CallerRule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:
     return (
-        # Nobody means to write a rule without parts, so it admits nobody.
+        # A rule without parts is a mistake, so it admits nobody.
         rule != CallerRule()
         and rule.uid in (None, uid)
         and rule.executable in (None, facts.executable)

@@ -1,7 +1,7 @@
 """/proc/PID/cgroup: one line for each hierarchy, `number:controllers:path`.
 
-Paths are made of names that somebody chose: they may hold colons, blanks, and words that look like
-a pod's. Nothing is concluded from them here.
+Paths consist of names that anybody may have chosen: they may hold colons, blanks, and words that look
+like a pod's. Nothing is concluded from them here.
 """
 
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ LONGEST_TEXT = 64 << 10
 """A path has at most 4096 bytes, and no kernel has more than some twenty hierarchies."""
 
 UNIFIED = ""
-"""What the hierarchy of version 2 is called: its line names no controllers."""
+"""The name of the hierarchy of version 2, whose line lists no controllers."""
 
 _GONE = " (deleted)"
 
@@ -28,10 +28,11 @@ class CgroupLine:
 
 
 def parse_lines(text: str) -> tuple[CgroupLine, ...]:
-    """The lines in their order, or an AttestationError: a text that is odd proves nothing."""
+    """The lines in their order, or an AttestationError: a text that the kernel would not write proves
+    nothing."""
     if len(text) > LONGEST_TEXT:
         raise AttestationError("cgroup", f"its control groups take more than {LONGEST_TEXT} bytes")
-    # Not splitlines(): names may hold whatever else Unicode calls the end of a line.
+    # Not splitlines(): names may hold the other characters that end a line in Unicode.
     lines = tuple(_line(line) for line in text.removesuffix("\n").split("\n"))
     named = [name for line in lines for name in line.controllers or (UNIFIED,)]
     if len(named) != len(set(named)):

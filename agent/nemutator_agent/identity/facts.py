@@ -1,4 +1,4 @@
-"""What the kernel says of one process, read at one moment at which it certainly lived."""
+"""What the kernel shows of one process, read while the process certainly lived."""
 
 from dataclasses import dataclass
 
@@ -14,16 +14,16 @@ class ProcessFacts:
     cgroup: str
     """All of /proc/PID/cgroup."""
     started_ticks: int
-    """Since the machine's start: with the pid, an identity that is not used twice."""
+    """When it was started, counted from the machine's start: no two processes share this and a pid."""
     executable: str | None
-    """Its path on this machine. None when it may not be read, which is how it should be for an
-    agent without ptrace, or when the program lies where only its own process can reach it."""
+    """Its path on this machine. None when this process may not read it, as an agent without ptrace
+    should not, or when only the process itself can reach its program."""
 
 
 def started_ticks(stat: bytes) -> int:
     """The start time in /proc/PID/stat, whose second field is a name of the process's own choice.
 
-    It may hold blanks and parentheses, so what counts begins behind the last one.
+    The name may hold blanks and parentheses, so the other fields begin behind the last one.
     """
     name_end = stat.rfind(b")")
     fields = stat[name_end + 1 :].split()

@@ -1,4 +1,4 @@
-"""The one way in which identity says no."""
+"""The one exception by which identity refuses a caller."""
 
 from typing import Literal
 
@@ -12,17 +12,17 @@ Step = Literal[
     "other pod",
     "rule",
 ]
-"""Where the chain broke, in its order:
+"""The step that failed, in their order:
 
-credentials: the kernel does not name the peer; pidfd: it gives no hold on its process; cgroup: the
+credentials: the kernel does not name the peer; pidfd: it gives no pidfd of the process; cgroup: the
 process's control groups cannot be read or understood; position: they are not a pod's; hierarchies:
-they disagree; alive: the process ended, or is another one by now; other pod: it is a pod, but not
-the one that this socket was given to; rule: no rule admits it.
+they name different pods; alive: the process has ended, or another one has its number now; other pod:
+the process is in a pod, but not in the one that owns the socket; rule: no rule admits the process.
 """
 
 
 class AttestationError(Exception):
-    """The caller is not who it would have to be, or cannot be told; *why* is for people."""
+    """The caller is not who it has to be, or that is not certain; *why* is for people."""
 
     def __init__(self, step: Step, why: str) -> None:
         super().__init__(f"{step}: {why}")

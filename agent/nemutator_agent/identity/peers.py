@@ -1,12 +1,12 @@
-"""The process at the other end of a unix socket, held so that it cannot become another one.
+"""The process at the other end of a unix socket, held by a pidfd so that no other can take its place.
 
-SO_PEERCRED names the process that connected by a number, which may be used again once it is gone.
-SO_PEERPIDFD (Linux 6.5) gives a hold on that very process. Older kernels: `pidfd_open` with the
-number, right after accept. There a recycled number is caught only by who it must be, which is why a
-socket belongs to one pod.
+SO_PEERCRED gives the pid of the process that connected, which may be another process's once it has
+ended. SO_PEERPIDFD (Linux 6.5) gives a pidfd of the very process. On older kernels `pidfd_open` is
+called with the pid right after accept. There a recycled pid is caught only because its process is not
+in the right pod, which is why a socket belongs to one pod.
 
-Every look ends by asking the hold whether the process still lives: if it does, the number was its
-own all the time, and so is what was read under it.
+After everything is read, the pidfd shows whether the process still lives: if it does, it had the pid
+all the time, and all that was read is about it.
 """
 
 import errno
@@ -26,16 +26,16 @@ SO_PEERPIDFD = 77
 _CREDENTIALS = struct.Struct("iII")
 
 Hold = Callable[[socket.socket, int], int]
-"""Makes a pidfd from a connection and the pid that it names."""
+"""Makes a pidfd from a connection and the pid of its peer."""
 
 
 def by_connection(connection: socket.socket, pid: int) -> int:
-    """The kernel's own hold on whoever connected; OSError ENOPROTOOPT before Linux 6.5."""
+    """A pidfd of the process that connected; OSError ENOPROTOOPT before Linux 6.5."""
     return connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
 
 
 def by_number(connection: socket.socket, pid: int) -> int:
-    """A hold on the process that has the number now."""
+    """A pidfd of the process that has the pid now."""
     return os.pidfd_open(pid)
 
 
@@ -49,7 +49,7 @@ def by_best(connection: socket.socket, pid: int) -> int:
 
 
 class Peer:
-    """Whoever connected. `facts()` is asked anew for each request; `close()` lets go."""
+    """The process that connected. `facts()` is called for each request; `close()` ends the hold."""
 
     def __init__(self, pid: int, uid: int, gid: int, *, hold: int) -> None:
         self.pid = pid
@@ -59,7 +59,7 @@ class Peer:
         self._started: int | None = None
 
     def facts(self) -> ProcessFacts:
-        """What the kernel says of the process now; AttestationError when it is not there any more."""
+        """What the kernel shows of the process now; AttestationError when it has ended."""
         started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
         cgroup = self._read("cgroup", LONGEST_TEXT, step="cgroup").decode(
             "utf-8", "surrogateescape"
@@ -84,7 +84,7 @@ class Peer:
 
     def _read(self, name: str, most: int, *, step: Step) -> bytes:
         try:
-            # Unbuffered and in one piece where it can be: /proc makes its text when it is read.
+            # Unbuffered, and in one piece if possible: /proc makes its text when it is read.
             with open(f"/proc/{self.pid}/{name}", "rb", buffering=0) as file:
                 content = b""
                 while len(content) <= most and (more := file.read(most + 1 - len(content))):
@@ -98,8 +98,8 @@ class Peer:
         return content
 
     def _executable(self) -> str | None:
-        """Its path, when that leads us to the same file: anybody can mount a program of his own on
-        a path of his own mount namespace, and the link would show that path."""
+        """Its path, if that is the same file for this process: in a mount namespace of their own,
+        callers can mount a program on any path, and the link would show that path."""
         link = f"/proc/{self.pid}/exe"
         try:
             path = os.readlink(link)
@@ -109,7 +109,7 @@ class Peer:
 
 
 def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
-    """Take hold of whoever connected; AttestationError when the kernel does not let us."""
+    """Take hold of the process that connected; AttestationError when the kernel does not allow it."""
     try:
         given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     except OSError as error:
@@ -124,7 +124,7 @@ def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
     try:
         return Peer(pid, uid, gid, hold=hold(connection, pid))
     except OSError as error:
-        # Gone before we could look; or, on some kernels, already when it connected.
+        # It ended before this call; on some kernels, already before it was accepted.
         gone = error.errno in (errno.ESRCH, errno.ENODATA, errno.EINVAL)
         why = "the process that connected has ended" if gone else f"{error.strerror}"
         raise AttestationError("pidfd", why) from None

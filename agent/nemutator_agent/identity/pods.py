@@ -1,11 +1,11 @@
-"""Which pod a control group is of: a fixed position below kubelet's own root, never a search.
+"""Which pod a control group belongs to: by a fixed position below kubelet's own root, never by a search.
 
     root / [burstable | besteffort] / pod<uid> / …                              cgroupfs driver
     root.slice / [root-<qos>.slice] / root-[<qos>-]pod<uid, _ for ->.slice / …  systemd driver
 
-A process can be moved deeper by whoever was given a part of the tree, and there it may call groups
-what it likes; and in another hierarchy it may stand elsewhere altogether. So one hierarchy speaks,
-at one depth, and all the others may only contradict.
+A user who was given a part of the tree can move processes deeper and give groups any name there; in
+another hierarchy a process may be elsewhere altogether. So one hierarchy decides, at one depth, and
+all the others can only contradict.
 """
 
 import re
@@ -16,9 +16,9 @@ from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, 
 from nemutator_agent.identity.failures import AttestationError
 
 KUBELETS = ("memory", "pids", "cpu")
-"""Controllers of version 1 that kubelet gives each pod a group of; the first that is there speaks.
+"""Controllers of version 1 for which kubelet makes a group for each pod; the first of them decides.
 
-A machine of version 2 may still have others of version 1, for network classes say.
+A machine of version 2 may still have others of version 1, for network classes for example.
 """
 
 _UUID = r"[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}"
@@ -28,8 +28,8 @@ _UID = re.compile(rf"{_UUID}|{_HASH}")
 _QOS = ("burstable", "besteffort")
 _SLICE = ".slice"
 
-# Whatever the driver or the runtime's notation, and however it is wrapped: to contradict it is
-# enough to look like the name of a pod.
+# In any notation of drivers and runtimes, and within any other name: whatever looks like a pod's name
+# is enough to contradict.
 _POD_NAMED_ANYWHERE = re.compile(
     r"(?<![0-9a-z])pod([0-9a-f]{8}(?:[-_][0-9a-f]{4}){3}[-_][0-9a-f]{12}|[0-9a-f]{32})(?![0-9a-z])",
     re.IGNORECASE | re.ASCII,
@@ -55,30 +55,30 @@ class PodsRoot:
     """A controller of version 1, or `cgroup_lines.UNIFIED`."""
     path: str
     namespace: str | None = "/"
-    """The group that paths are seen from, by its own path: `/` but in a cgroup namespace.
+    """The path of the group that paths are seen from: `/`, except in a cgroup namespace.
 
-    None: not known, so that paths that lead out of it (`/../..`) cannot be understood.
+    None when it is not known, so that paths which lead out of it (`/../..`) cannot be understood.
     """
 
 
 def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
-    """Kubelet's root: as the *setting* says, else where the agent's own pod shows it.
+    """Kubelet's root: from the *setting*, else from the control group of the agent's own pod.
 
-    A ValueError says what to do when neither tells.
+    Raises a ValueError, which says what to do, when neither shows it.
     """
     try:
         lines = parse_lines(own_cgroup)
     except AttestationError as odd:
         raise ValueError(f"this process's own control groups: {odd.why}") from odd
-    speaks = next((name for name in KUBELETS if line_of(lines, name)), UNIFIED)
+    deciding = next((name for name in KUBELETS if line_of(lines, name)), UNIFIED)
     if setting:
-        return _from_setting(setting, lines, speaks)
-    line = line_of(lines, speaks)
+        return _from_setting(setting, lines, deciding)
+    line = line_of(lines, deciding)
     # The innermost: kubelet itself may run in a pod of another cluster.
     for path in reversed(tuple(_with_ancestors(line.path if line else "/"))):
         parent = path.rpartition("/")[0]
         for above in (parent.rpartition("/")[0], parent):
-            root = PodsRoot(speaks, above)
+            root = PodsRoot(deciding, above)
             if above and _position(root, path) and not _position(root, parent):
                 return root
     if line is not None and _OTHER_DRIVER.search(line.path):
@@ -111,16 +111,16 @@ def pod_of(cgroup: str, root: PodsRoot) -> str:
 def pods_named_in(cgroup: str) -> frozenset[str]:
     """The uids of all pods that anything in this text could mean, wherever it stands.
 
-    For who asks whether a pod may still be there: it proves nothing about the process.
+    This proves nothing about the process: it is for the question whether a pod may still be there.
     """
     return frozenset(_named(found) for found in _POD_NAMED_ANYWHERE.finditer(cgroup))
 
 
-def _from_setting(setting: str, lines: tuple[CgroupLine, ...], speaks: str) -> PodsRoot:
+def _from_setting(setting: str, lines: tuple[CgroupLine, ...], deciding: str) -> PodsRoot:
     match = _SETTING.fullmatch(setting)
     if match is None:
         raise ValueError(EXPECTED)
-    hierarchy = speaks if match["hierarchy"] is None else match["hierarchy"]
+    hierarchy = deciding if match["hierarchy"] is None else match["hierarchy"]
     path, own = match["path"], match["own"]
     line = line_of(lines, hierarchy)
     if line is None:
@@ -165,11 +165,11 @@ def _position(root: PodsRoot, path: str) -> str | None:
 
 
 def _absolute(path: str, namespace: str | None) -> str:
-    """*path* as it is outside of our namespace. The kernel puts `/..` in front, and nowhere else."""
+    """*path* as it is outside of our namespace. The kernel writes `/..` only in front."""
     names = path[1:].split("/")
     up = next((at for at, name in enumerate(names) if name != ".."), len(names))
     if ".." in names[up:]:
-        raise AttestationError("cgroup", "a path that no kernel writes")
+        raise AttestationError("cgroup", "its path has `..` behind a name, which no kernel writes")
     if namespace == "/" and not up:
         return path
     if namespace is None:
@@ -187,7 +187,7 @@ def _absolute(path: str, namespace: str | None) -> str:
 
 
 def _agrees(other: CgroupLine, uid: str, root: PodsRoot) -> None:
-    # A cluster in a pod of another one has that one's pod in front of each path.
+    # In a cluster that runs in a pod of another one, each path begins with that pod.
     path = (
         other.path.removeprefix(root.path) if other.path.startswith(f"{root.path}/") else other.path
     )

@@ -1,4 +1,4 @@
-"""Who may have what where there are no pods: written by the owner of a secret, kept with it."""
+"""Rules for who may have a secret where there are no pods: its owner writes them, and they are kept with it."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 EXPECTED = "expected uid=1000, exe=/usr/bin/app, cgroup=/system.slice/app.service, or some with ,"
 
 LARGEST_UID = 2**32 - 2
-"""The next one means that there is none."""
+"""The next number means that there is no user."""
 
 LONGEST = 4096
 
@@ -20,11 +20,11 @@ class CallerRule:
 
     uid: int | None = None
     executable: str | None = None
-    """The program itself; of a script that is its interpreter. Whoever may debug a program, its own
-    user always, can speak as it: this narrows a rule by uid, it does not replace one."""
+    """The program itself, which for a script is its interpreter. Users who may debug a program, as its
+    own user may, can speak as it: this narrows a rule by uid, and does not replace one."""
     cgroup: str | None = None
-    """This group and those below it: a path in version 2's hierarchy (in systemd's where there is
-    none), or with a controller of version 1 in front: `memory:/path`."""
+    """This group and those below it: a path in the hierarchy of version 2 (of systemd, where there is no
+    version 2), or one with a controller of version 1 in front: `memory:/path`."""
 
     def __str__(self) -> str:
         parts = {"uid": self.uid, "exe": self.executable, "cgroup": self.cgroup}
@@ -32,7 +32,7 @@ class CallerRule:
 
 
 def parse_rule(text: str) -> CallerRule:
-    """A ValueError says what was expected instead: each part may be given once, and one must be."""
+    """The rule, in which each part is given at most once; a ValueError says what was expected."""
     if len(text) > LONGEST or not text.isprintable():
         raise ValueError(EXPECTED)
     given: dict[str, str] = {}
@@ -49,7 +49,7 @@ def parse_rule(text: str) -> CallerRule:
 
 
 def split_cgroup(cgroup: str) -> tuple[str | None, str]:
-    """Hierarchy and path of a rule's cgroup; no hierarchy: whichever names services there."""
+    """Hierarchy and path of a rule's cgroup; None means the hierarchy that names services."""
     match = _CGROUP.fullmatch(cgroup)
     if match is None:
         raise ValueError("expected an absolute path behind cgroup=")
@@ -70,7 +70,7 @@ def _executable(text: str) -> str:
 
 def _cgroup(text: str) -> str:
     _, path = split_cgroup(text)
-    # The root is every process of the machine: no rule at all.
+    # Every process of the machine is below the root: that would be no rule.
     if path == "/" or {".", "..", ""} & set(path[1:].split("/")):
         raise ValueError("expected the path of a group below the root behind cgroup=")
     return text
