@@ -17,6 +17,7 @@ from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.secret.view import (
     LARGEST_BYTES,
     STORE_PATH,
+    open_rules,
     path_of,
     row,
     rows,
@@ -38,6 +39,11 @@ def main(argv: Sequence[str]) -> int:
             sys.stdout.write(
                 f"{made.name}: version {made.version}, for {' or '.join(made.rules)}\n"
             )
+            for rule in open_rules(made.rules):
+                sys.stderr.write(
+                    f"nemutator: every user who may run that program gets {made.name} by {rule}\n"
+                    f"  remedy: name the user as well, like --rule uid=33,{rule}\n"
+                )
         case "get":
             found = value(store.get(path_of(given.name))).reveal()
             # A terminal's prompt belongs on a line of its own; a pipe gets the value and no more.

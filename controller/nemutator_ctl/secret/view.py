@@ -74,6 +74,15 @@ def row(document: object) -> SecretRow:
         raise not_understood(f"no secret ({type(error).__name__})") from error
 
 
+def open_rules(rules: Sequence[str]) -> tuple[str, ...]:
+    """The rules that name a program and neither a user nor a control group."""
+    return tuple(
+        rule
+        for rule in rules
+        if rule.startswith("exe=") and ",uid=" not in rule and ",cgroup=" not in rule
+    )
+
+
 def value(document: object) -> Secret:
     found = document.get("value") if isinstance(document, Mapping) else None
     if not isinstance(found, str):

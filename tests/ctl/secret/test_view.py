@@ -5,6 +5,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_ctl.secret.view import (
     LARGEST_BYTES,
     SecretRow,
+    open_rules,
     path_of,
     row,
     rows,
@@ -41,6 +42,11 @@ def test_what_is_no_list_is_refused(document: object) -> None:
 
 def test_one_secret_is_a_row() -> None:
     assert row(DB) == SecretRow("db", 3, ("uid=1000", "exe=/usr/bin/app"))
+
+
+def test_a_rule_that_leaves_the_user_open_is_found() -> None:
+    rules = ("uid=1", "exe=/a", "uid=1,exe=/a", "exe=/a,cgroup=/b", "exe=/a,b")
+    assert open_rules(rules) == ("exe=/a", "exe=/a,b")
 
 
 def test_a_value_is_taken_out_and_hidden() -> None:
