@@ -36,7 +36,8 @@ _CONNECT = "import socket, sys; s = socket.socket(fileno=int(sys.argv[2])); s.re
 WRONG = _CONNECT + " s.send(b'[7, 7]'); s.recv(1)"
 WAITS_FOR_ITS_FILE = (
     "import os, socket, sys; s = socket.socket(fileno=int(sys.argv[2]));\n"
-    "while files := socket.recv_fds(s, 70000, 1)[1]: os.read(files[0], 1); s.send(b'[null, null]')"
+    "while files := socket.recv_fds(s, 70000, 1)[1]: os.read(files[0], 1);"
+    ' s.send(b\'{"runtime": null, "version": null}\')'
 )
 NEVER_ENDS = _CONNECT + " [s.send(bytes(65536)) for _ in range(1 << 20)]"
 

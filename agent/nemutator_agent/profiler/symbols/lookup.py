@@ -1,6 +1,8 @@
 """Answers questions about one file; runs in the worker, on any file it is given."""
 
-from collections.abc import Iterator
+import contextlib
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
 from nemutator_common.profiles.model import Frame, FrameTable
 
@@ -9,7 +11,7 @@ from nemutator_agent.inspection.elf import NotElfError
 from nemutator_agent.profiler.symbols import kallsyms, native
 from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
-from nemutator_agent.profiler.symbols.image import EXECUTABLE, DamagedError, Image
+from nemutator_agent.profiler.symbols.image import EFFORT, EXECUTABLE, DamagedError, Image
 from nemutator_agent.profiler.symbols.messages import (
     LONGEST_TEXT,
     Note,
@@ -24,7 +26,9 @@ _PIECE = 256 << 10
 class Executable:
     """Never fails on what the file holds: it answers less."""
 
-    def __init__(self, read_at: ReadAt) -> None:
+    def __init__(self, read_at: ReadAt, *, effort: int = EFFORT) -> None:
+        """*effort* is what each answer may cost."""
+        self._effort = effort
         self._image: Image | None = None
         self._go: GoSymbols | None = None
         self._notes: tuple[Note, ...] = ()
@@ -48,96 +52,71 @@ class Executable:
 
     def answer(self, question: SymbolQuestion) -> SymbolAnswer:
         if self._image is None:
-            nothing = (None,) * len(question.places)
-            return SymbolAnswer((), nothing, (-1,) * len(question.depths), None, self._notes)
-        self._image.effort.renew()
-        notes = list(self._notes)
-        table = FrameTable()
+            return _answer(question, {}, {}, notes=self._notes)
+        image, go = self._image, self._go
+        image.effort.renew(self._effort)
+        notes = self._notes
+        code = {place: image.address_of(place, flags=EXECUTABLE) for place in question.places}
+        addresses = {place: address for place, address in code.items() if address is not None}
         known: dict[int, tuple[Frame, ...]] = {}
         depths: dict[int, int] = {}
         try:
-            known = self._go_frames(question.places)
-            depths = {place: self._depth(place) for place in question.depths}
-            known |= self._native_frames([one for one in question.places if one not in known])
+            for place, address in addresses.items():
+                if go is not None and go.covers(address):
+                    with contextlib.suppress(DamagedError):
+                        known[place] = go.frames(address)
+            for place in question.depths:
+                if go is not None and place in addresses:
+                    with contextlib.suppress(DamagedError):
+                        depths[place] = go.depth(addresses[place])
+            others = {place: at for place, at in addresses.items() if place not in known}
+            named = native.functions(image, sorted(set(others.values())))
+            known |= {place: (named[at],) for place, at in others.items() if at in named}
         except TooMuchError:
-            notes.append("too_much")
-        places = tuple(
-            tuple(table.number(_cut(frame)) for frame in known[place]) if place in known else None
-            for place in question.places
+            # What was found until then is true.
+            notes = (*notes, "too_much") if "too_much" not in notes else notes
+        return _answer(
+            question,
+            known,
+            depths,
+            notes=notes,
+            text=None if go is None else _range(image, go),
+            build_id=self._build_id,
+            shift=image.shift,
         )
-        return SymbolAnswer(
-            table.frames,
-            places,
-            tuple(depths.get(place, -1) for place in question.depths),
-            self._text(),
-            tuple(dict.fromkeys(notes)),
-            self._build_id,
-            self._image.shift,
-        )
-
-    def _go_frames(self, places: tuple[int, ...]) -> dict[int, tuple[Frame, ...]]:
-        found = {}
-        for place in places:
-            address = self._address(place)
-            if self._go is None or address is None or not self._go.covers(address):
-                continue
-            try:
-                found[place] = self._go.frames(address)
-            except DamagedError:
-                continue
-        return found
-
-    def _depth(self, place: int) -> int:
-        address = self._address(place)
-        if self._go is None or address is None:
-            return -1
-        try:
-            return self._go.depth(address)
-        except DamagedError:
-            return -1
-
-    def _native_frames(self, places: list[int]) -> dict[int, tuple[Frame, ...]]:
-        addresses = {place: self._address(place) for place in places}
-        wanted = sorted({address for address in addresses.values() if address is not None})
-        if self._image is None or not wanted:
-            return {}
-        named = native.functions(self._image, wanted)
-        return {
-            place: (named[address],)
-            for place, address in addresses.items()
-            if address is not None and address in named
-        }
-
-    def _address(self, place: int) -> int | None:
-        return None if self._image is None else self._image.address_of(place, flags=EXECUTABLE)
-
-    def _text(self) -> tuple[int, int] | None:
-        if self._go is None or self._image is None:
-            return None
-        first = self._image.offset_of(self._go.first)
-        return first, first + self._go.end - self._go.first
 
 
 def kernel(read_at: ReadAt, question: SymbolQuestion) -> SymbolAnswer:
     """Answer from the kernel's list of symbols."""
-    wanted = sorted(set(question.places))
-    notes: tuple[Note, ...] = ()
-    named: dict[int, Frame] = {}
     try:
-        named = kallsyms.functions(_pieces(read_at), wanted)
+        named = kallsyms.functions(_pieces(read_at), sorted(set(question.places)))
     except kallsyms.AddressesHiddenError:
-        notes = ("hidden",)
+        return _answer(question, {}, {}, notes=("hidden",))
+    return _answer(question, {place: (frame,) for place, frame in named.items()}, {})
+
+
+def _answer(
+    question: SymbolQuestion,
+    known: Mapping[int, tuple[Frame, ...]],
+    depths: Mapping[int, int],
+    *,
+    notes: tuple[Note, ...] = (),
+    text: tuple[int, int] | None = None,
+    build_id: str = "",
+    shift: int = 0,
+) -> SymbolAnswer:
     table = FrameTable()
     places = tuple(
-        (table.number(_cut(named[place])),) if place in named else None for place in question.places
+        tuple(table.number(_cut(frame)) for frame in known[place]) if place in known else None
+        for place in question.places
     )
-    return SymbolAnswer(
-        table.frames,
-        places,
-        (-1,) * len(question.depths),
-        None,
-        notes,
-    )
+    found = tuple(depths.get(place, -1) for place in question.depths)
+    return SymbolAnswer(table.frames, places, found, text, notes, build_id, shift)
+
+
+def _range(image: Image, go: GoSymbols) -> tuple[int, int]:
+    first = image.offset_of(go.first)
+    return first, first + go.end - go.first
 
 
 def _pieces(read_at: ReadAt) -> Iterator[bytes]:
@@ -150,11 +129,4 @@ def _pieces(read_at: ReadAt) -> Iterator[bytes]:
 def _cut(frame: Frame) -> Frame:
     if len(frame.function) <= LONGEST_TEXT and len(frame.file) <= LONGEST_TEXT:
         return frame
-    return Frame(
-        frame.function[:LONGEST_TEXT],
-        frame.file[:LONGEST_TEXT],
-        frame.line,
-        frame.start_line,
-        frame.kind,
-        frame.inlined,
-    )
+    return replace(frame, function=frame.function[:LONGEST_TEXT], file=frame.file[:LONGEST_TEXT])

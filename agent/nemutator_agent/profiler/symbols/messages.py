@@ -1,16 +1,15 @@
 """What the worker is asked and what it answers, and how little of its answers is believed.
 
-Whatever the worker parsed may have taken it over: an answer is taken only when it is one that the
-question could have. Names in it are a stranger's words in any case.
+The file that the worker parsed may have taken it over, so an answer is accepted only when the
+question could have it. Names in it are chosen by a stranger in any case.
 """
 
-import json
 import re
-from collections.abc import Sequence
-from dataclasses import dataclass, field
-from typing import Literal, cast, get_args
+from dataclasses import dataclass
+from typing import Literal, get_args
 
-from nemutator_common.profiles.model import Frame, FrameKind
+import msgspec
+from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.inspection.failures import InvalidAnswerError
 
@@ -21,11 +20,12 @@ LARGEST_QUESTION = 64 << 10
 LARGEST_ANSWER = 8 << 20
 MOST_FRAMES = 64 * MOST_ADDRESSES
 LONGEST_TEXT = 4096
+_LARGEST = 1 << 62
 _BUILD_ID = re.compile("(?:[0-9a-f]{2}){0,64}")
 
 Note = Literal["go_too_old", "go_damaged", "no_inlines", "too_much", "hidden", "no_elf"]
-"""no_inlines: a Go program in which calls that were inlined cannot be told. too_much: the file led
-us from place to place until the effort was spent. hidden: the kernel shows no addresses."""
+"""no_inlines: a Go program whose inlined calls cannot be found. too_much: the file led from place to
+place until the effort was spent. hidden: the kernel shows no addresses."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ class SymbolQuestion:
     places: tuple[int, ...] = ()
     """Offsets in the file; addresses where the kernel is asked."""
     depths: tuple[int, ...] = ()
-    """Places of which the depth of the stack is asked, too."""
+    """Those of the places for which the depth of the stack is asked, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,10 +45,10 @@ class SymbolAnswer:
     places: tuple[tuple[int, ...] | None, ...] = ()
     """For each place asked, in `frames`, the innermost first; None where nothing is known."""
     depths: tuple[int, ...] = ()
-    """-1 where it is not known."""
+    """-1 where the depth is not known."""
     text: tuple[int, int] | None = None
     """Where the code of a Go program begins and ends, as offsets in the file."""
-    notes: tuple[Note, ...] = field(default=())
+    notes: tuple[Note, ...] = ()
     build_id: str = ""
     """Hexadecimal digits."""
     shift: int = 0
@@ -56,104 +56,53 @@ class SymbolAnswer:
 
 
 def encode_question(question: SymbolQuestion) -> bytes:
-    return json.dumps([question.kernel, question.places, question.depths]).encode()
+    return msgspec.json.encode(question)
 
 
 def decode_question(content: bytes) -> SymbolQuestion:
-    """Written by us."""
-    kernel, places, depths = json.loads(content)
-    return SymbolQuestion(bool(kernel), tuple(places), tuple(depths))
+    """Questions are our own, so nothing else is expected here."""
+    return msgspec.json.decode(content, type=SymbolQuestion)
 
 
 def encode_answer(answer: SymbolAnswer) -> bytes:
-    frames = [
-        [one.function, one.file, one.line, one.start_line, one.kind, one.inlined]
-        for one in answer.frames
-    ]
-    said = [
-        frames,
-        answer.places,
-        answer.depths,
-        answer.text,
-        answer.notes,
-        answer.build_id,
-        answer.shift,
-    ]
-    return json.dumps(said).encode()
+    return msgspec.json.encode(answer)
 
 
 def decode_answer(content: bytes, question: SymbolQuestion) -> SymbolAnswer:
     if len(content) > LARGEST_ANSWER:
         raise InvalidAnswerError("the answer is too long")
     try:
-        value = json.loads(content)
-    except (ValueError, RecursionError):
-        raise InvalidAnswerError("the answer is not JSON") from None
-    frames, places, depths, text, notes, build_id, shift = _list(value, 7, exactly=True)
-    known = tuple(_frame(one) for one in _list(frames, MOST_FRAMES))
-    asked_places = _list(places, len(question.places), exactly=True)
-    asked_depths = _list(depths, len(question.depths), exactly=True)
-    return SymbolAnswer(
-        known,
-        tuple(None if one is None else _stack(one, len(known)) for one in asked_places),
-        tuple(_whole(one, -(1 << 31), 1 << 31) for one in asked_depths),
-        None if text is None else _range(text),
-        tuple(_note(one) for one in _list(notes, len(get_args(Note)))),
-        _digits(build_id),
-        _whole(shift, 0, 1 << 62),
+        answer = msgspec.json.decode(content, type=SymbolAnswer)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        raise InvalidAnswerError("the answer does not have the form of one") from None
+    if not (_is_about(answer, question) and all(map(_is_symbol, answer.frames))):
+        raise InvalidAnswerError("the question could not have this answer")
+    return answer
+
+
+def _is_about(answer: SymbolAnswer, question: SymbolQuestion) -> bool:
+    known = range(len(answer.frames))
+    first, end = answer.text or (0, 1)
+    return (
+        len(answer.places) == len(question.places)
+        and len(answer.depths) == len(question.depths)
+        and len(known) <= MOST_FRAMES
+        and all(number in known for stack in answer.places for number in stack or ())
+        and all(-_LARGEST <= depth <= _LARGEST for depth in answer.depths)
+        and 0 <= first < end <= _LARGEST
+        and len(answer.notes) <= len(get_args(Note))
+        and _BUILD_ID.fullmatch(answer.build_id) is not None
+        and 0 <= answer.shift <= _LARGEST
     )
 
 
-def _frame(value: object) -> Frame:
-    function, file, line, start_line, kind, inlined = _list(value, 6, exactly=True)
-    if kind not in get_args(FrameKind) or not isinstance(inlined, bool):
-        raise InvalidAnswerError("expected a kind of frame")
-    return Frame(
-        _text(function),
-        _text(file),
-        _whole(line, 0, 1 << 32),
-        _whole(start_line, 0, 1 << 32),
-        cast("FrameKind", kind),
-        inlined,
+def _is_symbol(frame: Frame) -> bool:
+    """Where the frame is in which file is not for the worker to say."""
+    return (
+        len(frame.function) <= LONGEST_TEXT
+        and len(frame.file) <= LONGEST_TEXT
+        and 0 <= frame.line <= 1 << 32
+        and 0 <= frame.start_line <= 1 << 32
+        and frame.address == 0
+        and frame.binary is None
     )
-
-
-def _stack(value: object, frames: int) -> tuple[int, ...]:
-    return tuple(_whole(one, 0, frames - 1) for one in _list(value, MOST_FRAMES))
-
-
-def _range(value: object) -> tuple[int, int]:
-    first, end = (_whole(one, 0, 1 << 62) for one in _list(value, 2, exactly=True))
-    if first >= end:
-        raise InvalidAnswerError("expected a range")
-    return first, end
-
-
-def _note(value: object) -> Note:
-    if not isinstance(value, str) or value not in get_args(Note):
-        raise InvalidAnswerError("expected a note that we know")
-    return cast("Note", value)
-
-
-def _digits(value: object) -> str:
-    if not isinstance(value, str) or not _BUILD_ID.fullmatch(value):
-        raise InvalidAnswerError("expected hexadecimal digits")
-    return value
-
-
-def _list(value: object, most: int, *, exactly: bool = False) -> Sequence[object]:
-    if not isinstance(value, list) or len(value) > most or (exactly and len(value) != most):
-        raise InvalidAnswerError("expected a list of another length")
-    return value
-
-
-def _text(value: object) -> str:
-    if not isinstance(value, str) or len(value) > LONGEST_TEXT:
-        raise InvalidAnswerError("expected a text")
-    return value
-
-
-def _whole(value: object, least: int, most: int) -> int:
-    if not isinstance(value, int) or isinstance(value, bool) or not least <= value <= most:
-        raise InvalidAnswerError("expected a number within its bounds")
-    return value

@@ -14,12 +14,14 @@ def asked(content: bytes, *places: int, depths: tuple[int, ...] = ()) -> SymbolA
 
 
 def test_places_in_a_go_program_are_told_with_their_inlined_calls() -> None:
-    answer = asked(GoProgram().build(), TEXT + 0x15, TEXT, TEXT + 0x60, 5, depths=(TEXT + 4, 5))
+    answer = asked(
+        GoProgram().build(), TEXT + 0x15, TEXT, TEXT + 0x60, 5, TEXT + 4, depths=(TEXT + 4, 5)
+    )
     names = [
         None if stack is None else [answer.frames[one].function for one in stack]
         for stack in answer.places
     ]
-    assert names == [["main.deep", "main.add", "main.main"], ["main.main"], [], None]
+    assert names == [["main.deep", "main.add", "main.main"], ["main.main"], [], None, ["main.main"]]
     assert answer.depths == (8, -1)
     assert answer.text == (TEXT, TEXT + 0x70)
     assert answer.notes == ()
@@ -31,6 +33,18 @@ def test_what_cannot_be_told_is_said() -> None:
     assert asked(GoProgram(module=False, text_in_head=False).build()).notes == ("go_damaged",)
     nothing = SymbolAnswer((), (None,), (-1,), None, ("no_elf",))
     assert asked(b"#!/bin/sh", 1, depths=(1,)) == nothing
+
+
+def test_what_was_found_before_the_effort_was_spent_is_kept() -> None:
+    content = GoProgram().build()
+    places = (TEXT, TEXT + 0x15, TEXT + 0x41)
+    whole = asked(content, *places)
+    partial = Executable(reader(content), effort=60).answer(SymbolQuestion(False, places))
+    assert partial.places[0] == whole.places[0]
+    assert partial.places[-1] is None
+    assert partial.notes == ("too_much",)
+    nothing = Executable(reader(content), effort=0).answer(SymbolQuestion(False, places))
+    assert nothing.places == (None, None, None)
 
 
 def test_functions_of_a_library_are_named() -> None:

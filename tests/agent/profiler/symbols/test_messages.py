@@ -8,7 +8,9 @@ from nemutator_agent.inspection.failures import InvalidAnswerError
 from nemutator_agent.profiler.symbols.messages import (
     LARGEST_ANSWER,
     LARGEST_QUESTION,
+    LONGEST_TEXT,
     MOST_ADDRESSES,
+    MOST_FRAMES,
     Note,
     SymbolAnswer,
     SymbolQuestion,
@@ -43,7 +45,9 @@ def conversations(draw: st.DrawFn) -> tuple[SymbolQuestion, SymbolAnswer]:
 
 
 @given(conversations())
-def test_what_is_said_is_understood(conversation: tuple[SymbolQuestion, SymbolAnswer]) -> None:
+def test_questions_and_answers_are_read_as_they_were_written(
+    conversation: tuple[SymbolQuestion, SymbolAnswer],
+) -> None:
     question, answer = conversation
     assert decode_question(encode_question(question)) == question
     assert decode_answer(encode_answer(answer), question) == answer
@@ -58,53 +62,98 @@ ASKED = SymbolQuestion(False, (1,), (1,))
 TRUE = SymbolAnswer((Frame("f", kind="go"),), ((0,),), (8,), (1, 2), ("no_inlines",))
 
 
+def frame(**changed: object) -> list[dict[str, object]]:
+    true = {"function": "f", "file": "", "line": 0, "start_line": 0, "kind": "go"}
+    return [true | {"inlined": False, "address": 0, "binary": None} | changed]
+
+
+BINARY = {"file": "/bin/sh", "build_id": "", "start": 0, "limit": 0, "offset": 0}
+
+
 @pytest.mark.parametrize(
-    ("place", "value"),
+    ("name", "value"),
     [
-        (0, None),
-        (0, [["f", "", 0, 0, "ghost", False]]),
-        (0, [["f", "", 0, 0, "go", 1]]),
-        (0, [["f", "", -1, 0, "go", False]]),
-        (0, [["f" * 5000, "", 0, 0, "go", False]]),
-        (0, [["f", "", True, 0, "go", False]]),
-        (0, [["f"]]),
-        (0, []),
-        (1, [[1]]),
-        (1, [[-1]]),
-        (1, []),
-        (1, [[0], [0]]),
-        (1, ["x"]),
-        (2, []),
-        (2, [1 << 40]),
-        (2, [1.5]),
-        (3, [1]),
-        (3, [2, 1]),
-        (3, [-1, 1]),
-        (4, ["a note of its own"]),
-        (4, [7]),
-        (4, ["hidden"] * 20),
-        (5, None),
-        (5, "0g"),
-        (5, "00" * 65),
-        (6, -1),
-        (6, 1 << 63),
+        ("frames", None),
+        ("frames", [["f", "", 0, 0, "go", False]]),
+        ("frames", frame(kind="ghost")),
+        ("frames", frame(inlined=1)),
+        ("frames", frame(line=-1)),
+        ("frames", frame(line=(1 << 32) + 1)),
+        ("frames", frame(line=True)),
+        ("frames", frame(start_line=-1)),
+        ("frames", frame(start_line=(1 << 32) + 1)),
+        ("frames", frame(function="f" * (LONGEST_TEXT + 1))),
+        ("frames", frame(file="f" * (LONGEST_TEXT + 1))),
+        ("frames", frame(address=1)),
+        ("frames", frame(binary=BINARY)),
+        ("frames", frame() * (MOST_FRAMES + 1)),
+        ("frames", []),
+        ("places", [[1]]),
+        ("places", [[-1]]),
+        ("places", []),
+        ("places", [[0], [0]]),
+        ("places", ["x"]),
+        ("depths", []),
+        ("depths", [8, 8]),
+        ("depths", [(1 << 62) + 1]),
+        ("depths", [-(1 << 62) - 1]),
+        ("depths", [1.5]),
+        ("text", [1]),
+        ("text", [2, 1]),
+        ("text", [2, 2]),
+        ("text", [-1, 1]),
+        ("text", [0, (1 << 62) + 1]),
+        ("notes", ["a note of its own"]),
+        ("notes", [7]),
+        ("notes", ["hidden"] * 20),
+        ("build_id", None),
+        ("build_id", "0g"),
+        ("build_id", "000"),
+        ("build_id", "00" * 65),
+        ("shift", -1),
+        ("shift", (1 << 62) + 1),
+        ("shift", 1 << 70),
     ],
 )
-def test_an_answer_that_the_question_could_not_have_is_refused(place: int, value: object) -> None:
-    said = json.loads(encode_answer(TRUE))
-    assert decode_answer(json.dumps(said).encode(), ASKED) == TRUE
-    said[place] = value
+def test_an_answer_that_the_question_could_not_have_is_refused(name: str, value: object) -> None:
     with pytest.raises(InvalidAnswerError):
-        decode_answer(json.dumps(said).encode(), ASKED)
+        decode_answer(changed(name, value), ASKED)
 
 
-@pytest.mark.parametrize("content", [b"", b"{}", b"[[[[", b"\xff", b"[" * 100_000, b"[1,2]"])
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("frames", frame(function="f" * LONGEST_TEXT, file="f" * LONGEST_TEXT)),
+        ("frames", frame(line=1 << 32, start_line=1 << 32)),
+        ("frames", frame() * MOST_FRAMES),
+        ("places", [None]),
+        ("depths", [1 << 62]),
+        ("depths", [-(1 << 62)]),
+        ("text", [0, 1 << 62]),
+        ("text", None),
+        ("notes", list(get_args(Note))),
+        ("build_id", "00" * 64),
+        ("shift", 1 << 62),
+    ],
+)
+def test_what_is_within_all_bounds_is_taken(name: str, value: object) -> None:
+    decode_answer(changed(name, value), ASKED)
+
+
+def changed(name: str, value: object) -> bytes:
+    answer = json.loads(encode_answer(TRUE))
+    assert name in answer
+    return json.dumps(answer | {name: value}).encode()
+
+
+@pytest.mark.parametrize("content", [b"", b"[]", b"[[[[", b"\xff", b"[" * 100_000, b"[1,2]"])
 def test_what_is_no_answer_is_refused(content: bytes) -> None:
     with pytest.raises(InvalidAnswerError):
         decode_answer(content, ASKED)
 
 
 def test_an_answer_that_is_too_long_is_not_even_read() -> None:
+    assert decode_answer(encode_answer(TRUE).ljust(LARGEST_ANSWER), ASKED) == TRUE
     with pytest.raises(InvalidAnswerError, match="too long"):
         decode_answer(b" " * (LARGEST_ANSWER + 1), ASKED)
 
