@@ -61,7 +61,7 @@ class MemoryJournal(Failing):
         for one in stamps:
             made.append(known_from(one, self._entries.get(one.decision)))
             if made[-1] == "observed":
-                await self.seen(one.decision, name=one.name, uid=one.uid)
+                await self.seen(one.decision, name=one.subject.name, uid=one.subject.uid)
         return made
 
     async def close(self, reversal: Reversal) -> None:

@@ -32,7 +32,7 @@ from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
 from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
-from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, written
+from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, stamping, written
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 
 log = logging.getLogger(__name__)
@@ -256,10 +256,9 @@ def too_large(pod: Any) -> str:
 
 def patch_of(pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
     """The patch for *edits* and the *stamp*, proven on our own copy."""
-    before = value_at(pod, PATH, kind)
-    stamping = Edit(path=str(PATH), before=before, after=(stamp,), verb="stamp", policy="")
+    everything = (*edits, stamping(value_at(pod, PATH, kind), stamp))
     try:
-        operations, wanted = render_and_apply(pod, (*edits, stamping), kind)
+        operations, wanted = render_and_apply(pod, everything, kind)
         made = apply_patch(pod, operations)
     except (PatchError, PathError) as error:
         raise _FailedError("self_check", f"the patch would not apply: {error}") from error

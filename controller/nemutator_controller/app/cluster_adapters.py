@@ -19,6 +19,7 @@ from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.kube.writing import OnlyIf, Writer
+from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
@@ -113,9 +114,7 @@ class StampedPodChanges:
         async for pod in _pods(self.watch, "journal"):
             meta = pod.metadata
             if (stamp := meta.annotations.get(MUTATION)) is not None:
-                yield StampedPod(
-                    namespace=meta.namespace, name=meta.name, uid=meta.uid, stamp=stamp
-                )
+                yield StampedPod(pod_subject(meta.namespace, meta.name, meta.uid), stamp)
 
 
 async def _pods(watch: ClusterWatch, subscriber: str) -> AsyncIterator[Pod]:

@@ -1,7 +1,7 @@
 """Which replicas of admission know the tombstones.
 
-An evicted pod is replaced at once. If the new pod were shown to a replica that does not know yet
-what was taken back, the same would be done to it again.
+An evicted pod is replaced at once. A replica that does not know yet what was taken back would make the
+same edits in the new pod.
 """
 
 from dataclasses import dataclass, field
@@ -9,27 +9,27 @@ from dataclasses import dataclass, field
 from nemutator_common.process import Process
 
 LISTENS_S = 30.0
-"""So long after it last asked a replica is waited for: twice its longest pause between two tries."""
+"""How long after its last request a replica is waited for: twice its longest pause between two tries."""
 
 PATIENCE_S = 8.0
-"""For all of them. They ask each two seconds; the command that waits for us gives up after ten."""
+"""The wait for all replicas. They ask every two seconds, and the command that waits gives up after ten."""
 
 CHECK_S = 0.2
 
 MOST = 100
-"""Replicas. Whoever has the token of one may make up no more than its own name anyway."""
+"""Replicas that are remembered. The token of a replica proves its own name only."""
 
 
 @dataclass(slots=True)
 class AdmissionReplicas:
-    """Knows replicas by when they asked. A brain that has just begun knows none yet, and waits."""
+    """Knows replicas by their requests. A brain that has just started knows none yet, and waits."""
 
     process: Process
     expected: bool
-    """Whether there is an admission at all, as there is in a cluster."""
+    """Whether there is an admission, as in a cluster."""
     _began_at: float = field(init=False)
     _asked: dict[str, tuple[float, float]] = field(default_factory=dict, init=False)
-    """The last time but one, and the last. Who asks again has taken in what it was told."""
+    """The last request but one, and the last. A replica that asks again has applied the answer before."""
 
     def __post_init__(self) -> None:
         self._began_at = self.process.clock.monotonic()
@@ -42,7 +42,7 @@ class AdmissionReplicas:
             self._asked[replica] = last, now
 
     async def knows(self) -> bool:
-        """Wait until each replica knows what is taken back by now; False: one does not, after all."""
+        """Wait until each replica knows what is taken back by now; False when one still does not."""
         buried_at = self.process.clock.monotonic()
         while not self._knows(buried_at):
             if self.process.clock.monotonic() - buried_at >= PATIENCE_S:

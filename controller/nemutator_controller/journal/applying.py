@@ -1,11 +1,11 @@
 """Applies a manifest where there is no cluster, with the changes that admission would make to its pod.
 
-The policies that were applied before make the plan; it is journaled, and only then the manifest is
-kept with its changes in it.
+The plan follows from the policies that were applied before. It is journaled first, and then the manifest
+is stored with its changes.
 """
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, replace
 from typing import Any
 
 from nemutator_common.process import Process
@@ -20,10 +20,10 @@ from nemutator_controller.journal.manifests import (
 )
 from nemutator_controller.journal.ports import JournalStore, Manifests
 from nemutator_controller.mutations.advisor import Advisor
-from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.edits import apply_edits, same
-from nemutator_controller.mutations.paths import PathError, value_at
-from nemutator_controller.mutations.stamps import PATH, merged, stamp_of, written
+from nemutator_controller.mutations.paths import PathError
+from nemutator_controller.mutations.stamps import merged, stamp_of, stamping, written
 from nemutator_controller.policies.model import KIND
 from nemutator_controller.policies.plans import NO_ADVICE, MutationPlan, Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
@@ -31,7 +31,7 @@ from nemutator_controller.policies.snapshot import Policies, snapshot_of
 WRITER = "brain"
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
-"""The label that every namespace of a cluster has: by it selectors can name one here, too."""
+"""The label that every namespace of a cluster has, so that selectors can name one here, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,13 +39,13 @@ class Applying:
     store: JournalStore
     manifests: Manifests
     fresh: Callable[[], str]
-    """Makes ids of decisions that nobody has used."""
+    """Makes unused ids of decisions."""
     process: Process
     advisor: Advisor = NO_ADVICE
 
     async def apply(self, document: object) -> Applied:
-        """Raises `ManifestError`; and what `Manifests` and `JournalStore` raise, then nothing is
-        changed or applying again does no harm."""
+        """Raises `ManifestError`, and the errors of `Manifests` and `JournalStore`: after them nothing
+        has changed, or applying again does no harm."""
         manifest = manifest_of(document)
         before = await self.manifests.get(manifest.subject)
         if manifest.is_policy:
@@ -55,31 +55,26 @@ class Applying:
         faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
         warnings = (*planned.warnings, *faulty, *await self.manifests.damaged(KIND))
         id_ = self.fresh()
-        result = _changed(manifest, planned, id_)
-        if before is not None and same(_unstamped(before), _unstamped_in(result, manifest.subject)):
-            return Applied(subject=manifest.subject, outcome="unchanged", warnings=warnings)
-        decisions = self._decisions(manifest.subject, planned, id_, warnings)
-        # The journal shall not show what is refused afterwards.
-        await self.manifests.check(manifest.subject, result)
+        result, subject = _changed(manifest, planned, id_), manifest.subject
+        if before is not None and same(
+            _unstamped(before.document, subject), _unstamped(result, subject)
+        ):
+            return Applied(subject=subject, outcome="unchanged", warnings=warnings)
+        decisions = self._decisions(subject, planned, id_, warnings)
+        # The journal must not show a change that is refused afterwards.
+        await self.manifests.check(subject, result)
         await self.store.add(decisions, writer=WRITER, state="answered")
-        await self.manifests.put(manifest.subject, result)
+        await self.manifests.put(subject, result)
         for decision in decisions:
-            await self.store.seen(decision.id, name=manifest.subject.name, uid="")
+            await self.store.seen(decision.id, name=subject.name, uid="")
         return Applied(
-            subject=manifest.subject,
+            subject=subject,
             outcome="created" if before is None else "changed",
             decision=id_ if planned.edits else "",
             edits=planned.edits,
             previewed=planned.previewed,
             warnings=warnings,
         )
-
-    async def all(self) -> Sequence[LiveObject]:
-        """Everything that was applied."""
-        return await self.manifests.all()
-
-    async def get(self, subject: Subject) -> LiveObject | None:
-        return await self.manifests.get(subject)
 
     async def _save(self, manifest: Manifest, before: LiveObject | None) -> Applied:
         if before is not None and same(dict(before.document), dict(manifest.document)):
@@ -107,44 +102,33 @@ class Applying:
     def _decisions(
         self, subject: Subject, planned: MutationPlan, id_: str, warnings: tuple[str, ...]
     ) -> list[Decision]:
-        both = (("apply", id_, planned.edits), ("preview", f"{id_}-preview", planned.previewed))
-        return [
-            Decision(
-                id=each,
-                at=self.process.clock.now(),
-                request_uid="",
-                operation="APPLY",
-                mode="apply" if mode == "apply" else "preview",
-                subject=subject,
-                edits=edits,
-                warnings=warnings,
-            )
-            for mode, each, edits in both
-            if edits
-        ]
+        applied = Decision(
+            id=id_,
+            at=self.process.clock.now(),
+            request_uid="",
+            operation="APPLY",
+            mode="apply",
+            subject=subject,
+            edits=planned.edits,
+            warnings=warnings,
+        )
+        preview = replace(applied, id=f"{id_}-preview", mode="preview", edits=planned.previewed)
+        return [each for each in (applied, preview) if each.edits]
 
 
 def _changed(manifest: Manifest, planned: MutationPlan, id_: str) -> Mapping[str, Any]:
     kind = manifest.subject.kind
     if not planned.edits:
         return manifest.document
-    changed = apply_edits(manifest.document, planned.edits, kind)
     stamp = written(merged(stamp_of(manifest.document, kind), id_, planned.edits))
-    edit = Edit(path=str(PATH), before=(), after=(stamp,), verb="stamp", policy="")
-    result: Mapping[str, Any] = apply_edits(changed, [edit], kind)
+    edits = (*planned.edits, stamping((), stamp))
+    result: Mapping[str, Any] = apply_edits(manifest.document, edits, kind)
     return result
 
 
-def _unstamped(live: LiveObject) -> Any:
-    return _unstamped_in(live.document, live.subject)
-
-
-def _unstamped_in(document: Mapping[str, Any], subject: Subject) -> Any:
-    """Without our stamp, whose id is another one each time."""
+def _unstamped(document: Mapping[str, Any], subject: Subject) -> Any:
+    """*document* without our stamp, whose id is a new one each time."""
     try:
-        if not value_at(document, PATH, subject.kind):
-            return document
-        edit = Edit(path=str(PATH), before=(), after=(), verb="stamp", policy="")
-        return apply_edits(document, [edit], subject.kind)
+        return apply_edits(document, [stamping(())], subject.kind)
     except PathError:
         return document

@@ -1,4 +1,4 @@
-"""A decision without a journal: from the stamp that admission has left on a pod."""
+"""Decisions and the stamps that admission leaves on pods: which belong together."""
 
 from dataclasses import replace
 
@@ -16,7 +16,7 @@ from nemutator_controller.mutations.stamps import Stamp, stamp_of
 
 
 def stamp_on(live: LiveObject) -> Stamp | None:
-    """What the object says that we did to it, if that can be believed at all."""
+    """The stamp of the object, when it is one that we could have written."""
     stamp = stamp_of(live.document, live.subject.kind)
     if stamp is None or not 0 < len(stamp.id) <= LONGEST_ID:
         return None
@@ -24,10 +24,7 @@ def stamp_on(live: LiveObject) -> Stamp | None:
 
 
 def concerns(entry: JournalEntry, live: LiveObject) -> bool:
-    """Whether the journal's decision is about this object.
-
-    Whoever may annotate a pod may write another's stamp on it.
-    """
+    """Whether the journal's decision is about this object: a stamp can be copied to another pod."""
     return is_about(entry.decision, live.subject)
 
 
@@ -41,23 +38,16 @@ def is_about(decision: Decision, found: Subject) -> bool:
 
 
 def known_from(stamp: PodStamp, entry: JournalEntry | None) -> Known:
-    """What it means for the journal, which has *entry* under that id, that this pod was seen."""
+    """What the journal, which has *entry* under the stamp's id, knows of the stamp."""
     if entry is None:
         return "unknown"
     if entry.state != "answered":
         return "known"
-    pod = Subject(
-        api_version="v1",
-        kind="Pod",
-        namespace=stamp.namespace,
-        name=stamp.name,
-        uid=stamp.uid,
-    )
-    return "observed" if is_about(entry.decision, pod) else "foreign"
+    return "observed" if is_about(entry.decision, stamp.subject) else "foreign"
 
 
 def decision_from(stamp: Stamp, live: LiveObject) -> Decision | None:
-    """What the stamp alone tells; None when it was too long to say which edits."""
+    """The decision as the stamp alone has it; None when there was no room for its edits."""
     if stamp.edits is None:
         return None
     kind, name = owner_of(live.document)
@@ -73,6 +63,6 @@ def decision_from(stamp: Stamp, live: LiveObject) -> Decision | None:
 
 
 def about(decision: Decision, subject: Subject) -> Decision:
-    """*decision* with the name that its object has got meanwhile."""
+    """*decision* with the name that its object has been given since."""
     known = replace(decision.subject, name=subject.name, uid=subject.uid)
     return replace(decision, subject=known)

@@ -36,7 +36,7 @@ def shown(entry: JournalEntry, reversals: Sequence[Reversal]) -> Json:
 
 
 def planned(plan: RollbackPlan, *, evict: bool) -> Json:
-    """What a person reads before saying yes."""
+    """What a person reads before confirming it."""
     return {
         "apiVersion": names.API_VERSION,
         "kind": "RollbackPlan",
@@ -84,7 +84,7 @@ def applied(result: Applied) -> Json:
 
 
 def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
-    """Manifests by name; *whole*: with what is in them."""
+    """Manifests by name; *whole*: with their content."""
     items = [
         {**_object(live.subject), "version": live.version}
         | ({"manifest": live.document} if whole else {})

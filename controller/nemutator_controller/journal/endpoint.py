@@ -1,4 +1,4 @@
-"""`/api/v1/mutations`: what was changed, and taking it back; and the tombstones for admission."""
+"""`/api/v1/mutations`: lists what was changed and takes it back; and the tombstones for admission."""
 
 import hashlib
 import logging
@@ -21,17 +21,17 @@ from nemutator_controller.journal.live_objects import ObjectRefusedError, Unreac
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import LONGEST_ID, JournalEntry, names_of
 from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
-from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.decisions import Subject, pod_subject
 
 log = logging.getLogger(__name__)
 
 MUTATIONS_PATH = "/api/v1/mutations"
 
 STAMPED = "marked"
-"""In place of an id: the one whose stamp a pod carries."""
+"""In the place of an id: the mutation whose stamp a pod carries."""
 
 LOCAL_REPLICA = "local"
-"""An admission on this machine, which has shown the link token and so has no name."""
+"""The name of an admission on this machine, which proves itself by the link token and has none."""
 
 MOST_LISTED = 1_000
 LISTED = 100
@@ -87,10 +87,13 @@ class MutationsApi:
         only_plan, evict = (_flag(request.query.get(word)) for word in ("plan", "evict"))
         if only_plan is None or evict is None:
             return refusal(400, "plan, evict: expected true or false", "leave them out for false")
-        if request.match_info["id"] == STAMPED and _pod(request) is None:
-            return refusal(400, "pod: expected NAMESPACE/NAME", "write it as team/web-1")
-        decision = await self._decision(request)
-        if decision is None:
+        if request.match_info["id"] == STAMPED:
+            if (pod := _pod(request)) is None:
+                return refusal(400, "pod: expected NAMESPACE/NAME", "write it as team/web-1")
+            decision = await self.rolling_back.stamped(pod)
+        elif (entry := await self._entry(request)) is not None:
+            decision = entry.decision
+        else:
             return _unknown()
         if only_plan:
             plan = await self.rolling_back.plan(decision)
@@ -106,14 +109,6 @@ class MutationsApi:
             },
         )
         return answer(documents.taken_back(reversal, decision.subject))
-
-    async def _decision(self, request: web.Request) -> Decision | None:
-        """The one that is named, or the one whose stamp `?pod=namespace/name` carries."""
-        if request.match_info["id"] == STAMPED:
-            pod = _pod(request)
-            return None if pod is None else await self.rolling_back.stamped(pod)
-        entry = await self._entry(request)
-        return None if entry is None else entry.decision
 
     async def _entry(self, request: web.Request) -> JournalEntry | None:
         word = request.match_info["id"]
@@ -134,7 +129,7 @@ class TombstonesApi:
 
     async def _give(self, request: web.Request) -> web.Response:
         caller = request[CALLER]
-        # Before they are read: what is taken back in between is in the next response.
+        # It counts as asked before they are read: what is taken back in between is not in the response.
         self.replicas.asked(caller.name or LOCAL_REPLICA)
         document = TombstoneSnapshot(tuple(sorted(await self.store.tombstones())))
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
@@ -142,7 +137,7 @@ class TombstonesApi:
 
 
 def explained(handler: Handler, asked: str) -> Handler:
-    """What keeps what was *asked* from being answered, as an answer with a remedy."""
+    """*handler*, whose errors become responses with a remedy; *asked* says what was not finished."""
 
     async def explaining(request: web.Request) -> web.Response:
         try:
@@ -165,8 +160,7 @@ def _pod(request: web.Request) -> Subject | None:
         0 < len(word) <= LONGEST_WORD and word.isprintable() for word in words
     ):
         return None
-    namespace, name = words
-    return Subject(api_version="v1", kind="Pod", namespace=namespace, name=name)
+    return pod_subject(*words)
 
 
 def _unknown() -> web.Response:

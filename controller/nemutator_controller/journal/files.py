@@ -1,7 +1,7 @@
-"""Manifests as files of the data directory: what stands for a cluster's objects outside of one.
+"""Manifests as files of the data directory, in the place of a cluster's objects.
 
-One JSON file for each object, made for people to read and to edit. Its version is a digest of its
-bytes, so that an editor's change is noticed as well as ours.
+Each object is one JSON file, which people can read and edit. Its version is a digest of its bytes, so
+that an editor's change is noticed as well as ours.
 """
 
 import asyncio
@@ -46,23 +46,22 @@ DEADLINE_S = 5.0
 
 SUFFIX = ".json"
 LONGEST_STEM = 255 - len(SUFFIX)
-"""Bytes of a name that can be a file's: NAME_MAX of the file systems of Linux."""
+"""Bytes of an object's name that fit into a file's: NAME_MAX of Linux' file systems."""
 
 IN_THE_WAY = frozenset(
     {errno.EEXIST, errno.EISDIR, errno.ELOOP, errno.ENOTDIR, errno.ENOTEMPTY, errno.ENXIO}
 )
-"""Of these failures a person must remove the cause: no disk is at fault."""
-
+"""Failures that are no fault of the disk: a person must remove their cause."""
 
 _NAME = re.compile(r"[a-z0-9]([a-z0-9.-]{0,251}[a-z0-9])?")
 _KIND = re.compile(r"[A-Z][A-Za-z]{0,62}")
 
 NOWHERE = "_"
-"""The folder of objects that have no namespace; no namespace can be called so."""
+"""The folder of objects without a namespace; it is no valid name of a namespace."""
 
 
 class FileObjects:
-    """`Objects` in the files below *root*. One process writes them, and people do."""
+    """`Manifests` in files below *root*, which one process writes, and people."""
 
     running = False
 
@@ -74,7 +73,7 @@ class FileObjects:
         return await self._outside(lambda: self._get(subject))
 
     async def find(self, subject: Subject, decision: str) -> LiveObject | None:
-        """None: a file always has the name that its manifest had."""
+        """None: a manifest always has its name."""
         return None
 
     async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
@@ -84,31 +83,39 @@ class FileObjects:
         raise ObjectRefusedError(f"{live.subject.kind}: a manifest does not run")
 
     async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
-        """Raise what `put` would."""
         await self._outside(lambda: self._kept(subject, document))
 
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
-        """Keep *document*, whatever was there before."""
         return await self._outside(lambda: self._put(subject, document))
 
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
-        """Every object, of one kind if it is named; what cannot be read is left out."""
-        return await self._outside(lambda: list(self._all(kind)))
+        found = []
+        for each in await self._outside(lambda: list(self._each(kind))):
+            if isinstance(each, LiveObject):
+                found.append(each)
+            else:
+                log.warning("manifest_left_out", {names.ERROR: each})
+        return found
 
     async def damaged(self, kind: str) -> Sequence[str]:
         found = await self._outside(lambda: list(self._each(kind)))
         return [str(each) for each in found if not isinstance(each, LiveObject)]
 
     async def _outside(self, work: Callable[[], T]) -> T:
-        """Do *work* in a thread: a disk can take its time."""
+        """Do *work* in a thread, because a disk may be slow."""
+
+        def alone() -> T:
+            with self._turn:
+                return work()
+
         try:
             async with asyncio.timeout(DEADLINE_S):
-                return await asyncio.to_thread(self._alone, work)
+                return await asyncio.to_thread(alone)
         except TimeoutError:
             raise UnreachableError("the disk of the data directory does not answer") from None
         except OSError as error:
             why = error.strerror or str(error)
-            # A failed renaming names two files: what is in the way is where it was to go.
+            # The error of a renaming names two files: its target is the one that something blocks.
             where = error.filename2 or error.filename
             if error.errno in IN_THE_WAY and where is not None:
                 raise _in_the_way(Path(os.fsdecode(where)), why) from error
@@ -116,22 +123,11 @@ class FileObjects:
             remedy = REMEDIES["full" if full else "io"].format(self._root)
             raise UnreachableError(f"{self._root}: {why}", remedy=remedy, full=full) from error
 
-    def _alone(self, work: Callable[[], T]) -> T:
-        with self._turn:
-            return work()
-
     def _get(self, subject: Subject) -> LiveObject | None:
         return _read(self._path(subject), subject)
 
-    def _all(self, kind: str | None) -> Iterator[LiveObject]:
-        for each in self._each(kind):
-            if isinstance(each, LiveObject):
-                yield each
-            else:
-                log.warning("manifest_left_out", {names.ERROR: each})
-
     def _each(self, kind: str | None) -> Iterator[LiveObject | Exception]:
-        """Every object, or why it cannot be read."""
+        """Each object, or the error that says why it cannot be read."""
         for path in sorted(self._root.glob(f"{kind or '*'}/*/*{SUFFIX}")):
             kind_there, namespace, name = path.parts[-3], path.parts[-2], path.stem
             subject = Subject(
@@ -165,7 +161,7 @@ class FileObjects:
         return LiveObject(subject=subject, document=document, version=_version(body))
 
     def _kept(self, subject: Subject, document: Mapping[str, Any]) -> tuple[Path, bytes]:
-        """Where *document* is kept, and as what; raises `ObjectRefusedError` when it cannot be."""
+        """The file and the bytes of *document*; raises `ObjectRefusedError` when it cannot be kept."""
         path = self._path(subject)
         try:
             body = body_of(document)
@@ -176,7 +172,7 @@ class FileObjects:
         return path, body
 
     def _path(self, subject: Subject) -> Path:
-        """Its file. These names come from a manifest: none of them may lead elsewhere."""
+        """Its file. The names come from a manifest, and must not lead out of the directory."""
         if not _KIND.fullmatch(subject.kind):
             raise ObjectRefusedError(f"kind {subject.kind[:80]!r}: expected a word like Deployment")
         namespaces = (("namespace", subject.namespace),) if subject.namespace else ()
@@ -196,14 +192,14 @@ class FileObjects:
 
 def _read(path: Path, subject: Subject) -> LiveObject | None:
     try:
-        # A link may lead anywhere, and a pipe may never end.
+        # A link can lead anywhere, and reading a pipe may never end.
         fd = os.open(path, os.O_RDONLY | os.O_NOFOLLOW | os.O_NONBLOCK | os.O_CLOEXEC)
     except FileNotFoundError:
         return None
     try:
         if not stat.S_ISREG(os.fstat(fd).st_mode):
-            raise _in_the_way(path, "it is no file")
-        # Not by `fdopen` at once: of a directory it refuses the descriptor and leaves it open.
+            raise _in_the_way(path, "it is not a file")
+        # `fdopen` comes late, because it refuses a directory and leaves its descriptor open.
         with os.fdopen(fd, "rb", closefd=False) as file:
             body = file.read(LARGEST + 1)
     finally:
@@ -226,7 +222,7 @@ def _in_the_way(path: Path, why: str) -> ObjectRefusedError:
 
 
 def _place(path: Path) -> str:
-    """As it is called within the data directory."""
+    """Its path within the data directory."""
     return "/".join(path.parts[-4:]).encode(errors="backslashreplace").decode()
 
 

@@ -1,4 +1,4 @@
-"""The objects of a cluster: read as they are, written only if they still are so."""
+"""The objects of a cluster, which are written only if they are still as they were read."""
 
 from collections.abc import Sequence
 from dataclasses import replace
@@ -59,7 +59,7 @@ class KubeObjects:
         except KubeError as error:
             raise _failure(error) from error
         live = _live(subject, body)
-        # Another object may have taken the name since.
+        # Another object may have the name by now.
         return None if subject.uid and live.subject.uid != subject.uid else live
 
     async def find(self, subject: Subject, decision: str) -> LiveObject | None:
@@ -67,7 +67,7 @@ class KubeObjects:
         try:
             async for page in self._reader.pages(resource, Selection(namespace=subject.namespace)):
                 for found in page.items:
-                    # Whoever may annotate a pod may write any stamp on it.
+                    # A stamp can be copied to another pod.
                     named_so = found.metadata.name.startswith(subject.generate_name)
                     if named_so and _carries(found, decision):
                         return await self.get(replace(subject, name=found.metadata.name))
@@ -81,7 +81,7 @@ class KubeObjects:
             *guards(live.document, edits, subject.kind),
             *render(live.document, edits, subject.kind),
         ]
-        # That a field is absent no operation can test, so then nothing at all may have changed.
+        # No operation can test that a field is absent: then the object must not have changed at all.
         version = "" if all(edit.before for edit in edits) else live.version
         try:
             body = await self._writer.json_patch(
@@ -95,7 +95,7 @@ class KubeObjects:
         except (ConflictError, NotFoundError) as error:
             raise ChangedError(str(error)) from error
         except InvalidError as error:
-            # A failed test and a value that is not allowed are the same 422.
+            # A failed test and a value that is not allowed have the same status, 422.
             now = await self.get(subject)
             if now is None or now.version != live.version:
                 raise ChangedError(str(error)) from error
@@ -134,7 +134,7 @@ def _live(subject: Subject, body: bytes) -> LiveObject:
             subject=found, document=document, version=str(metadata["resourceVersion"])
         )
     except (msgspec.DecodeError, KeyError, TypeError) as error:
-        raise UnreachableError(f"the answer of the API server is no object: {error}") from error
+        raise UnreachableError(f"the API server's answer is not an object: {error}") from error
 
 
 def _carries(found: Object, decision: str) -> bool:

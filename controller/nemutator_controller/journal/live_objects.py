@@ -1,4 +1,4 @@
-"""An object as it is now, and what can keep it from being read or written."""
+"""An object as it is now, and why it may not be read or written."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -18,15 +18,15 @@ class LiveObject:
 
 
 class ChangedError(Exception):
-    """The object has changed since it was read: read it again."""
+    """The object has changed since it was read, so it has to be read again."""
 
 
 class ObjectRefusedError(Exception):
-    """The API server, or the disk, refuses; asking again does not help."""
+    """The API server or the disk refuses, and asking again does not help."""
 
 
 class UnreachableError(Exception):
-    """The API server, or the disk, does not answer now; *remedy*: what a person must do about it.
+    """The API server or the disk does not answer now; *remedy*: what a person must do about it.
 
     *full*: only more room on a disk helps.
     """

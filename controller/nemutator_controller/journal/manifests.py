@@ -1,4 +1,4 @@
-"""Whether what somebody applies where there is no cluster is an object that can be planned for."""
+"""Checks of the manifests that are applied where there is no cluster."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -14,14 +14,14 @@ DEFAULT_NAMESPACE = "default"
 LONGEST_NAME = 253
 
 LARGEST = 1 << 20
-"""Bytes of one manifest, as it comes and as it is kept."""
+"""Bytes of one manifest, as it is sent and as it is stored."""
 
 DEEPEST = 64
-"""Lists and objects within each other: whoever walks through a manifest does so by recursion."""
+"""Levels of lists and objects: a manifest is walked through by recursion."""
 
 
 class ManifestError(ValueError):
-    """It cannot be applied; `faults` name each field and what was expected."""
+    """The manifest cannot be applied; `faults` name each field and what was expected."""
 
     def __init__(self, faults: tuple[str, ...]) -> None:
         super().__init__("; ".join(faults))
@@ -43,14 +43,14 @@ class Applied:
     subject: Subject
     outcome: Literal["created", "changed", "unchanged"]
     decision: str = ""
-    """Id of what was changed in it; empty when nothing was."""
+    """The id of what was changed in it; empty when nothing was."""
     edits: tuple[Edit, ...] = ()
     previewed: tuple[Edit, ...] = ()
     warnings: tuple[str, ...] = ()
 
 
 def read_manifest(body: bytes) -> object:
-    """The document in *body*, which is JSON; a `ManifestError` says that it is not."""
+    """The document in *body*; raises `ManifestError` when it is not JSON, too large or too deep."""
     if len(body) > LARGEST:
         raise ManifestError((f"the document: larger than {LARGEST} bytes",))
     try:
@@ -63,9 +63,9 @@ def read_manifest(body: bytes) -> object:
 
 
 def body_of(document: Mapping[str, Any]) -> bytes:
-    """*document* as it is kept: for people to read, as long as that is not too large.
+    """*document* as it is stored: readable for people, unless only the compact form is small enough.
 
-    Raises `ManifestError` when it is, even without what makes it readable.
+    Raises `ManifestError` when that is too large as well.
     """
     close = msgspec.json.encode(document)
     if len(close) >= LARGEST:

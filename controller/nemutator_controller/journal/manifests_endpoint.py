@@ -1,4 +1,4 @@
-"""`/api/v1/objects`: manifests where there is no cluster, applied and shown."""
+"""`/api/v1/objects`: applies and shows manifests where there is no cluster."""
 
 from dataclasses import dataclass
 
@@ -29,11 +29,11 @@ class ManifestsApi:
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
-        """All of them by name; with `?name=` those of that name, and what is in them."""
+        """All of them by name; with `?name=` those of that name, with their content."""
         kind, namespace, name = (request.query.get(word) for word in ("kind", "namespace", "name"))
         found = [
             live
-            for live in await self.applying.all()
+            for live in await self.applying.manifests.all()
             if kind in (None, live.subject.kind)
             and namespace in (None, live.subject.namespace)
             and name in (None, live.subject.name)

@@ -21,7 +21,7 @@ class JournalStore(Protocol):
     """Raises `StoreUnavailableError` when it cannot be asked."""
 
     async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
-        """Save *decisions*; those whose id is known already change nothing."""
+        """Save *decisions*, except those whose ids are known already."""
         ...
 
     async def entry(self, decision: str) -> JournalEntry | None: ...
@@ -33,17 +33,17 @@ class JournalStore(Protocol):
         ...
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
-        """Note the name of the object that carries the stamp of *decision*. False: nothing was to be noted."""
+        """Note the name of the object with the stamp of *decision*; False when there was nothing to note."""
         ...
 
     async def note(self, stamps: Sequence[PodStamp]) -> Sequence[Known]:
-        """The same for pods of a cluster, where anybody may have copied a stamp; one by one."""
+        """The same for pods of a cluster, where a stamp may be a copy; what is known of each."""
         ...
 
     async def close(self, reversal: Reversal) -> None:
-        """Save *reversal*, and its state as the decision's, if that decision is kept.
+        """Save *reversal*, and its state as the decision's, if that decision is still kept.
 
-        Again with the same id: nothing.
+        A reversal with a known id changes nothing.
         """
         ...
 
@@ -52,13 +52,13 @@ class JournalStore(Protocol):
         ...
 
     async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
-        """Save *new* ones; False, and none is kept, when there is no room for them."""
+        """Save *new* ones; False, and none of them is saved, when there is no room for them."""
         ...
 
     async def tombstones(self) -> Sequence[Tombstone]: ...
 
     async def drop_before(self, moment: float, *, most: int) -> int:
-        """Remove up to *most* decisions older than *moment*, oldest first; how many there were."""
+        """Remove up to *most* decisions older than *moment*, oldest first, and return their number."""
         ...
 
     async def drop_oldest(self, *, most: int) -> int: ...
@@ -68,51 +68,51 @@ class JournalStore(Protocol):
 
 class StampedPods(Protocol):
     def changes(self) -> AsyncIterator[StampedPod]:
-        """Every pod with a stamp: first those that there are, then each that comes or changes."""
+        """Every pod with a stamp: first those that exist, then each that is created or changed."""
         ...
 
 
 class Objects(Protocol):
-    """The objects that were changed, where they are kept. Raises what `live_objects.py` defines."""
+    """The objects that were changed. Raises the errors that `live_objects.py` defines."""
 
     @property
     def running(self) -> bool:
-        """Whether a pod there is one that runs, of which not everything can be changed."""
+        """Whether their pods run, so that not everything in them can be changed."""
         ...
 
     async def get(self, subject: Subject) -> LiveObject | None: ...
 
     async def find(self, subject: Subject, decision: str) -> LiveObject | None:
-        """The object that carries the stamp of *decision*, for when its name is not known."""
+        """The object with the stamp of *decision*, for when its name is not known."""
         ...
 
     async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
-        """Make *edits*, all of them or none, if the object still is as *live* shows it.
+        """Make all *edits* or none, if the object is still as *live* shows it.
 
-        *resize*: they are resources of a running pod.
+        *resize*: they change resources of a running pod.
         """
         ...
 
     async def evict(self, live: LiveObject) -> None:
-        """Ask for the end of a pod, so that its workload makes another one."""
+        """Evict a pod, so that its workload makes another one."""
         ...
 
 
 class Manifests(Objects, Protocol):
-    """Objects that are kept here because there is no cluster that would keep them."""
+    """Objects that are stored here because there is no cluster."""
 
     async def check(self, subject: Subject, document: Mapping[str, Any]) -> None:
-        """Raise what `put` would, as far as that can be known before."""
+        """Raise the error that `put` would raise, as far as it can be known before."""
         ...
 
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
-        """Save *document*, whatever was there before."""
+        """Save *document* in the place of what was there before."""
         ...
 
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
-        """Every object, of one kind if it is named; what cannot be read is left out."""
+        """All objects, of one kind if it is given, without those that cannot be read."""
         ...
 
     async def damaged(self, kind: str) -> Sequence[str]:
-        """What `all` leaves out of that kind, each with its reason."""
+        """Why `all` leaves objects of that kind out, one reason for each."""
         ...

@@ -1,4 +1,4 @@
-"""What the journal keeps: decisions as they came, their state, and each try to take one back."""
+"""What the journal keeps: decisions as they arrived, their states, and each try to take one back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -9,23 +9,23 @@ import msgspec
 from nemutator_controller.mutations.decisions import Decision, Maybe, Subject
 
 LARGEST_DECISION = 256 << 10
-"""Bytes of one decision as JSON. The largest object that an API server takes is 1.5 MiB, and what
-is changed in one is a small part of it."""
+"""Bytes of one decision as JSON. An API server stores objects of up to 1.5 MiB, and a decision changes
+a small part of one."""
 
 MOST_EDITS = 512
 LONGEST_ID = 64
 
 State = Literal["answered", "observed", "reversed", "partly", "conflict"]
-"""answered: admission has answered so, which is no proof that the object was stored. observed: an object
-with our values was seen. The others say how taking it back went."""
+"""answered: admission has responded so, which does not prove that the object was stored. observed: an
+object with our values was seen. The others say how taking it back went."""
 
 Result = Literal["reversed", "already", "conflict", "left", "refused"]
-"""Of one edit. already: it had its old value. conflict: somebody else has changed it since. left:
-it needs what was not allowed, a new pod. refused: the API server, or the disk, refused the write."""
-
+"""The result of one edit. already: the field had its old value. conflict: somebody else has changed it
+since. left: it needs a new pod, which was not allowed. refused: the API server or the disk refused the
+write."""
 
 Known = Literal["observed", "known", "foreign", "unknown"]
-"""How a stamp that was seen fits the journal. unknown: there is no such decision (yet)."""
+"""What the journal knows of a stamp that was seen. unknown: it does not have its decision (yet)."""
 
 
 class DecisionError(ValueError):
@@ -39,36 +39,32 @@ class JournalEntry:
     decision: Decision
     state: State
     writer: str
-    """Who decided: the name of an admission pod, or of the brain itself outside of a cluster."""
+    """What decided: the name of an admission pod, or `brain` outside of a cluster."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class StampedPod:
-    """A pod as a watch shows it, with what stands where our stamp is."""
+    """A pod as a watch shows it, with the text of the annotation that our stamp has."""
 
-    namespace: str
-    name: str
-    uid: str
+    subject: Subject
     stamp: str
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
+@dataclass(frozen=True, slots=True)
 class PodStamp:
     """A pod that carries the stamp of *decision*."""
 
     decision: str
-    namespace: str
-    name: str
-    uid: str
+    subject: Subject
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EditOutcome:
-    """What became of one edit."""
+    """The outcome of taking one edit back."""
 
     path: str
     live: Maybe
-    """As it was found."""
+    """The value that was found."""
     result: Result
     why: str = ""
 
@@ -102,7 +98,7 @@ def decode(record: Mapping[str, object]) -> Decision:
 
 
 def names_of(subject: Subject) -> str:
-    """The object as people write it: `Pod team/web-1`, or with the beginning of its name."""
+    """The object as people write it: `Pod team/web-1`, or with the beginning of a generated name."""
     name = subject.name or f"{subject.generate_name}…"
     where = f"{subject.namespace}/" if subject.namespace else ""
     return f"{subject.kind} {where}{name}"

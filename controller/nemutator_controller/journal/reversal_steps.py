@@ -1,7 +1,7 @@
-"""What it takes to take a decision back: three values of each field are compared, nothing is done.
+"""The steps that take a decision back, from three values of each field: before, after and now.
 
-Only what still has our value gets its old one back. Whatever anybody else has written since stays,
-and is named.
+Only a field that still has our value gets its old one back. A value that somebody else has written
+since stays, and is named.
 """
 
 from collections.abc import Mapping, Sequence
@@ -26,11 +26,11 @@ REMOVED = "somebody else has removed it since"
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ReversalStep:
-    """What is to become of one edit."""
+    """What is to be done about one edit."""
 
     edit: Edit
     live: Maybe
-    """As the field is now, or as the steps before have left it."""
+    """The value of the field now, or after the steps before."""
     verdict: Verdict
     way: Way
     why: str = ""
@@ -44,9 +44,9 @@ def steps_back(
     running: bool,
     newer: Sequence[Decision] = (),
 ) -> tuple[ReversalStep, ...]:
-    """How to take back *decisions*, newest first, from the object as it is in *document*.
+    """How to take back *decisions*, newest first, from the object that is now *document*.
 
-    *newer*: what we have done to it since, which stays.
+    *newer*: our later decisions about it, which stay.
     """
     now: Any = document
     left: list[Path] = []
@@ -60,7 +60,7 @@ def steps_back(
                 try:
                     now = apply_edits(now, [backwards(step)], kind)
                 except PathError as error:
-                    # What was around the field has gone with it.
+                    # What the field was in is gone, too.
                     step = replace(step, verdict="conflict", why=str(error))
             if step.verdict == "conflict" and path is not None:
                 left.append(path)
@@ -70,16 +70,7 @@ def steps_back(
 
 def backwards(step: ReversalStep) -> Edit:
     """The edit that takes the step's one back."""
-    edit = step.edit
-    return Edit(
-        path=edit.path,
-        before=step.live,
-        after=edit.before,
-        verb=edit.verb,
-        policy=edit.policy,
-        reason="taken back",
-        digest=edit.digest,
-    )
+    return replace(step.edit, before=step.live, after=step.edit.before, reason="taken back")
 
 
 def _step(
@@ -102,11 +93,11 @@ def _verdict(
     if any(_overlap(path, other) for other in left):
         return "conflict", NEWER_STANDS
     if edit.digest:
-        # A new pod is made without looking at the old one's values.
+        # A new pod is made without the old one's values.
         return ("reverse", "") if way == "new pod" and live else ("conflict", UNKNOWN_VALUE)
     amounts = FieldStep("resources") in path.steps
     if alike(live, edit.after, amounts=amounts) or (
-        # The server adds its defaults to what we have added; a new pod is made without either.
+        # The server adds its defaults to what we added; a new pod is made without both.
         way == "new pod" and covers(live, edit.after, amounts=amounts)
     ):
         return "reverse", ""
@@ -116,7 +107,7 @@ def _verdict(
 
 
 def _writer_of(step: ReversalStep, newer: Sequence[Decision]) -> Decision | None:
-    """Who of us has given the field the value that it has."""
+    """The decision of ours that gave the field its value."""
     path = step.edit.path
     amounts = FieldStep("resources") in parse_path(path).steps
     return next(
@@ -133,7 +124,7 @@ def _writer_of(step: ReversalStep, newer: Sequence[Decision]) -> Decision | None
 def _within_the_class(
     steps: Sequence[ReversalStep], document: Mapping[str, Any], kind: str
 ) -> tuple[ReversalStep, ...]:
-    """No resize may change a pod's quality-of-service class (KEP-1287): such ones need a new pod."""
+    """A resize must not change a pod's quality-of-service class (KEP-1287): then it needs a new pod."""
     resized = [step for step in steps if step.verdict == "reverse" and step.way == "resize"]
     if not resized:
         return tuple(steps)
@@ -144,13 +135,13 @@ def _within_the_class(
 
 
 def _overlap(one: Path, other: Path) -> bool:
-    """Whether they name the same, or one of them lies inside of the other."""
+    """Whether both name the same field, or one names a part of the other."""
     common = min(len(one.steps), len(other.steps))
     return one.steps[:common] == other.steps[:common]
 
 
 def alike(left: Any, right: Any, *, amounts: bool = False) -> bool:
-    """Whether both are the same value. *amounts*: `0.5` is `500m`, as the server writes it."""
+    """Whether both are the same value; *amounts*: `0.5` is `500m`, as the server writes it."""
     if not amounts:
         return same(left, right)
     if isinstance(left, dict) and isinstance(right, dict):
@@ -165,15 +156,15 @@ def alike(left: Any, right: Any, *, amounts: bool = False) -> bool:
 
 
 def covers(live: Any, wanted: Any, *, amounts: bool = False) -> bool:
-    """Whether *live* has all that *wanted* says, and perhaps more fields, or items in between.
+    """Whether *live* has all that *wanted* has, and perhaps more fields, or items in between.
 
-    More items only where items are objects: the server mounts its token into our container, too,
-    but an argument more is another command.
+    Further items are allowed only among objects: the server mounts its token into our container, too,
+    but a further argument would make another command.
     """
     if isinstance(live, dict) and isinstance(wanted, dict):
         return all(
             covers(live[key], value, amounts=amounts or key == "resources")
-            # The server does not keep what is empty.
+            # The server does not store what is empty.
             if key in live
             else value is None or value == {} or value == []
             for key, value in wanted.items()
@@ -183,7 +174,7 @@ def covers(live: Any, wanted: Any, *, amounts: bool = False) -> bool:
             return len(live) == len(wanted) and all(
                 covers(one, other, amounts=amounts) for one, other in zip(live, wanted, strict=True)
             )
-        # One iterator for all of them: the order of ours must hold.
+        # They share one iterator, because our items must be in the same order.
         rest = iter(live)
         return all(any(covers(one, item, amounts=amounts) for one in rest) for item in wanted)
     return alike(live, wanted, amounts=amounts)

@@ -1,4 +1,4 @@
-"""What taking a decision back will do to its object, and what it makes of the decision."""
+"""What taking a decision back will do to its object, and the decision's state after it."""
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
@@ -11,7 +11,7 @@ from nemutator_controller.journal.ways import Way
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import parse_path, value_at
-from nemutator_controller.mutations.stamps import PATH, Stamp, merged, written
+from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamping, written
 
 NEEDS_NEW_POD = "a running pod keeps it: only a new pod can be without it (ask for an eviction)"
 NO_OWNER = "a running pod keeps it, and no workload would make this pod anew: delete it yourself"
@@ -26,7 +26,7 @@ class RollbackPlan:
     live: LiveObject
     steps: tuple[ReversalStep, ...]
     others: tuple[Decision, ...] = ()
-    """What else of ours was done to this object, newest first."""
+    """Our other changes of this object, newest first."""
 
     @property
     def owner(self) -> tuple[str, str] | None:
@@ -42,8 +42,8 @@ def restamped(plan: RollbackPlan) -> list[Edit]:
     """The edit after which our stamp says what is left of our changes: other mutations, and fields that
     somebody else has changed since.
 
-    Where nothing is left there is no stamp. A running pod keeps it as it is: without one it would
-    look as if admission had missed it.
+    When nothing is left the stamp is removed. The stamp of a running pod stays as it is: without one
+    the pod would look as if admission had missed it.
     """
     stamp = stamp_on(plan.live)
     if stamp is None:
@@ -63,12 +63,11 @@ def restamped(plan: RollbackPlan) -> list[Edit]:
     if id_ == plan.decision.id and not paths & held:
         id_ = next((one.id for one in plan.others if paths & {e.path for e in one.edits}), id_)
     text = value_at(plan.live.document, PATH, plan.live.subject.kind)
-    after = (written(Stamp(id_, tuple(left))),) if left else ()
-    return [Edit(path=str(PATH), before=text, after=after, verb="stamp", policy="")]
+    return [stamping(text, *([written(Stamp(id_, tuple(left)))] if left else []))]
 
 
 def _rest(edit: Edit, taken: Edit | None, plan: RollbackPlan) -> Iterator[Edit]:
-    """What is left of the stamp's *edit* when *taken*, the last part of it, is taken back."""
+    """What is left of the stamp's *edit* when *taken*, its last part, is taken back."""
     if taken is None:
         yield edit
         return
@@ -80,7 +79,7 @@ def _rest(edit: Edit, taken: Edit | None, plan: RollbackPlan) -> Iterator[Edit]:
 
 
 def _standing(plan: RollbackPlan) -> Iterator[Edit]:
-    """What the other mutations have done and nobody has changed since, from the journal alone."""
+    """The edits of the other mutations that nobody has changed since, from the journal alone."""
     kind = plan.live.subject.kind
     back = [backwards(step) for step in plan.steps if step.verdict == "reverse"]
     after = apply_edits(plan.live.document, back, kind)
@@ -93,7 +92,7 @@ def _standing(plan: RollbackPlan) -> Iterator[Edit]:
 
 
 def state_after(outcomes: Sequence[EditOutcome]) -> State:
-    """What a try with these *outcomes* makes of its decision."""
+    """The state of a decision after a try with these *outcomes*."""
     results = {outcome.result for outcome in outcomes}
     if results <= {"reversed", "already"}:
         return "reversed"

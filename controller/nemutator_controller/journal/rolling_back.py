@@ -1,4 +1,4 @@
-"""Takes a decision back: plans, writes what can be written, and notes what became of each edit."""
+"""Takes a decision back: plans, writes what can be written, and notes the outcome of each edit."""
 
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
@@ -38,7 +38,7 @@ TRIES = 5
 """Somebody else may write the object between our read and our write."""
 
 MOST_OTHERS = 100
-"""Mutations of one object that are read, the newest ones."""
+"""The newest mutations of one object that are read."""
 
 NO_ROOM = "there is no room for a further tombstone: roll policies back instead of single pods"
 NOT_HEARD = (
@@ -49,7 +49,7 @@ KEPT_CHANGING = "it kept changing while this was tried: try again"
 
 
 class NotToReverseError(Exception):
-    """There is nothing that could be taken back; says why, and what to do instead."""
+    """There is nothing to take back; says why, and what to do instead."""
 
     def __init__(self, what: str, remedy: str) -> None:
         super().__init__(what)
@@ -62,7 +62,7 @@ class RollingBack:
     objects: Objects
     replicas: AdmissionReplicas
     fresh: Callable[[], str]
-    """Makes ids of reversals that nobody has used."""
+    """Makes unused ids of reversals."""
     process: Process
 
     async def plan(self, decision: Decision) -> RollbackPlan:
@@ -111,12 +111,14 @@ class RollingBack:
         return decision
 
     async def roll_back(self, decision: Decision, *, evict: bool) -> Reversal:
-        """Do what can be done. What was done is noted even when the rest fails."""
+        """Take back what can be taken back, which is noted even when the rest fails."""
         outcomes: dict[str, EditOutcome] = {}
         evicted = False
         for left in reversed(range(TRIES)):
             plan = await self.plan(decision)
-            _judge(plan, outcomes)
+            for step in plan.steps:
+                if step.verdict != "reverse":
+                    _note([step], outcomes, step.verdict, step.why)
             try:
                 await self._write(plan, outcomes)
             except ChangedError:
@@ -137,7 +139,7 @@ class RollingBack:
         return reversal
 
     async def _others(self, decision: Decision, live: LiveObject) -> tuple[Decision, ...]:
-        """What else was done to the object, newest first; a running pod is of one decision."""
+        """Our other changes of the object, newest first; a running pod has one decision only."""
         if self.objects.running:
             return ()
         subject = live.subject
@@ -153,7 +155,7 @@ class RollingBack:
         )
 
     def _is_another(self, live: LiveObject, decision: Decision) -> bool:
-        """Whether a pod with another stamp has taken the name: a StatefulSet's do."""
+        """Whether a pod with another stamp has the name now, as in StatefulSets."""
         if not self.objects.running or live.subject.kind != POD:
             return False
         stamp = stamp_on(live)
@@ -178,7 +180,7 @@ class RollingBack:
     async def _replace(
         self, plan: RollbackPlan, outcomes: dict[str, EditOutcome], *, evict: bool
     ) -> bool:
-        """Have the pod made anew, without what is taken back; whether it was evicted."""
+        """Evict the pod, so that the next one is without the edits; whether it was evicted."""
         steps = plan.by("new pod")
         if not steps:
             return False
@@ -188,7 +190,7 @@ class RollingBack:
         if not evict:
             _note(steps, outcomes, "left", NEEDS_NEW_POD)
             return False
-        # All of them: the next pod is made from the beginning, what could be patched included.
+        # All steps: the next pod would have again what could be patched in this one.
         kind, name = plan.owner
         tombstones = [
             Tombstone(plan.live.subject.namespace, kind, name, step.edit.path)
@@ -217,16 +219,6 @@ def _gone(subject: Subject) -> NotToReverseError:
         f"{names_of(subject)} is not there any more",
         "look at its workload's newer pods: `nemutator mutations` lists them",
     )
-
-
-def _judge(plan: RollbackPlan, outcomes: dict[str, EditOutcome]) -> None:
-    for step in plan.steps:
-        done = outcomes.get(step.edit.path)
-        if step.verdict == "reverse" or (done is not None and done.result == "reversed"):
-            continue
-        outcomes[step.edit.path] = EditOutcome(
-            path=step.edit.path, live=step.live, result=step.verdict, why=step.why
-        )
 
 
 def _note(

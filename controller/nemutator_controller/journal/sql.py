@@ -4,12 +4,13 @@ import logging
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from typing import Any
 
 import msgspec
 from nemutator_common import names
 from nemutator_common.meters import Meter
 from nemutator_common.wire import Tombstone
-from sqlalchemy import Connection, delete, func, insert, select, update
+from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import decisions, reversals, tombstones
@@ -31,7 +32,7 @@ Handler = Callable[[Connection, str, Sequence[Mapping[str, object]]], None]
 
 MOST_TOMBSTONES = 10_000
 KEPT_REVERSALS = 20
-"""Of one decision: its last tries."""
+"""The last tries to take one decision back."""
 
 _DECISION = msgspec.json.Decoder(Decision)
 _REVERSAL = msgspec.json.Decoder(Reversal)
@@ -47,11 +48,8 @@ class SqlJournal:
         await self.database.write(partial(_add, new=decisions, writer=writer, state=state))
 
     async def entry(self, decision: str) -> JournalEntry | None:
-        def job(connection: Connection) -> JournalEntry | None:
-            row = connection.execute(_ENTRY.where(decisions.c.id == decision)).one_or_none()
-            return None if row is None else _entry(*row)
-
-        return await self.database.read(job)
+        query = _ENTRY.where(decisions.c.id == decision)
+        return next(iter(await self.database.read(partial(_entries, query=query))), None)
 
     async def entries(
         self, *, namespace: str | None, name: str | None, limit: int
@@ -61,11 +59,7 @@ class SqlJournal:
             query = query.where(decisions.c.namespace == namespace)
         if name is not None:
             query = query.where(decisions.c.name == name)
-
-        def job(connection: Connection) -> list[JournalEntry]:
-            return [_entry(*row) for row in connection.execute(query)]
-
-        return await self.database.read(job)
+        return await self.database.read(partial(_entries, query=query))
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
         return await self.database.write(partial(_seen, decision=decision, name=name, uid=uid))
@@ -106,9 +100,9 @@ class SqlJournal:
 
 
 def recorder(meter: Meter) -> Handler:
-    """What stores the records of the stream "decisions", in the transaction that moves its cursor.
+    """Stores the records of the stream "decisions", in the transaction that moves its cursor.
 
-    A record that is no decision is counted and left out: to refuse it would stop the stream.
+    A record that is not a decision is counted and left out, because refusing it would stop the stream.
     """
 
     def record_decisions(
@@ -129,12 +123,15 @@ def recorder(meter: Meter) -> Handler:
 _ENTRY = select(decisions.c.document, decisions.c.state, decisions.c.writer)
 
 
-def _entry(document: bytes, state: State, writer: str) -> JournalEntry:
-    return JournalEntry(decision=_DECISION.decode(document), state=state, writer=writer)
+def _entries(connection: Connection, *, query: Select[Any]) -> list[JournalEntry]:
+    return [
+        JournalEntry(decision=_DECISION.decode(row.document), state=row.state, writer=row.writer)
+        for row in connection.execute(query)
+    ]
 
 
 def _add(connection: Connection, *, new: Sequence[Decision], writer: str, state: State) -> None:
-    # Of two with one id in the same batch the first counts.
+    # When two decisions of a batch have the same id, the first one counts.
     fresh = {decision.id: decision for decision in reversed(new)}
     for known in connection.scalars(select(decisions.c.id).where(decisions.c.id.in_(fresh))):
         del fresh[known]
@@ -177,20 +174,21 @@ def _seen(connection: Connection, *, decision: str, name: str, uid: str) -> bool
 
 def _note(connection: Connection, *, stamps: Sequence[PodStamp]) -> list[Known]:
     wanted = {stamp.decision for stamp in stamps}
-    rows = connection.execute(_ENTRY.where(decisions.c.id.in_(wanted)))
-    kept = {entry.decision.id: entry for entry in (_entry(*row) for row in rows)}
+    found = _entries(connection, query=_ENTRY.where(decisions.c.id.in_(wanted)))
+    kept = {entry.decision.id: entry for entry in found}
     made: list[Known] = []
     for stamp in stamps:
         entry = kept.get(stamp.decision)
         made.append(known_from(stamp, entry))
         if entry is not None and made[-1] == "observed":
             kept[stamp.decision] = replace(entry, state="observed")
-            _seen(connection, decision=stamp.decision, name=stamp.name, uid=stamp.uid)
+            pod = stamp.subject
+            _seen(connection, decision=stamp.decision, name=pod.name, uid=pod.uid)
     return made
 
 
 def _close(connection: Connection, *, reversal: Reversal) -> None:
-    # Of a decision that is not kept (any more) nothing would ever remove it.
+    # Without its decision a reversal would never be removed.
     known = connection.scalar(select(decisions.c.id).where(decisions.c.id == reversal.decision))
     if known is None:
         return

@@ -1,7 +1,7 @@
-"""Notes which pods came of which decisions: admission decides before a pod has its name.
+"""Notes which pods came of which decisions, because admission decides before a pod has its name.
 
-The pod is seen before its decision is here as often as after: admission ships it by another way, and
-late when the brain was away. So what the journal does not know is asked again, ever more seldom.
+A pod may be seen before its decision arrives: admission ships decisions on another way, and late when
+the brain was away. So stamps that the journal does not know are tried again, less and less often.
 """
 
 import asyncio
@@ -25,17 +25,17 @@ STEP = 200
 """Stamps in one transaction: reports must not wait long behind it."""
 
 MOST_FRESH = 1_000
-"""That wait for their first turn; then the watch's own queue does, which bounds itself."""
+"""Stamps that wait for their first try; further pods wait in the watch's queue, which is bounded."""
 
 MOST_WAITING = 10_000
-"""That wait for their decision; more are counted and seen again when their pods change."""
+"""Stamps that wait for their decisions; more are counted, and seen again when their pods change."""
 
 MOST_NOTED = 200_000
-"""Pods that are done with: more than a cluster may have at once."""
+"""Pods that are done: more than a cluster can have at once."""
 
 LONGEST_S = 300.0
 TRIES = 30
-"""Two hours. A decision that is not here by then was lost, or is too old to be kept."""
+"""Two hours of tries. A decision that has not arrived by then is lost, or too old to be kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,7 +53,7 @@ class StampObserver:
     _fresh: dict[str, PodStamp] = field(default_factory=dict, init=False)
     _waiting: dict[str, _Waiting] = field(default_factory=dict, init=False)
     _noted: dict[str, str] = field(default_factory=dict, init=False)
-    """The stamps of pods that are done with, by uid; the oldest go first."""
+    """The stamps of pods that are done, by uid; the oldest are forgotten first."""
 
     async def run(self) -> None:
         async with asyncio.TaskGroup() as group:
@@ -62,16 +62,14 @@ class StampObserver:
 
     async def _follow(self) -> None:
         async for pod in self.pods.changes():
-            if self._noted.get(pod.uid) == pod.stamp or pod.uid in self._waiting:
+            uid = pod.subject.uid
+            if self._noted.get(uid) == pod.stamp or uid in self._waiting:
                 continue
-            stamp = pod_stamp_of(pod)
-            if stamp is None:
-                self._done(pod.uid, pod.stamp)
-                continue
-            while len(self._fresh) >= MOST_FRESH:
-                await self.process.clock.sleep(EVERY_S)
-            self._fresh[pod.uid] = stamp
-            self._done(pod.uid, pod.stamp)
+            if (stamp := pod_stamp_of(pod)) is not None:
+                while len(self._fresh) >= MOST_FRESH:
+                    await self.process.clock.sleep(EVERY_S)
+                self._fresh[uid] = stamp
+            self._done(uid, pod.stamp)
 
     async def _note(self) -> None:
         while True:
@@ -82,7 +80,7 @@ class StampObserver:
                 log.warning("stamps_not_noted", {names.REASON: failure.reason})
 
     async def note(self) -> None:
-        """Note all that is due in the journal; what it does not take stays due."""
+        """Note all that is due in the journal; what the journal cannot store stays due."""
         while some := dict(islice(self._fresh.items(), STEP)):
             waiting = {uid: _Waiting(one, 0, 0.0) for uid, one in some.items()}
             await self._note_some(waiting)
@@ -119,8 +117,8 @@ class StampObserver:
 
 
 def pod_stamp_of(pod: StampedPod) -> PodStamp | None:
-    """None for what is no stamp of ours."""
+    """None when the text is not a stamp of ours."""
     stamp = parse_stamp(pod.stamp)
     if stamp is None or not 0 < len(stamp.id) <= LONGEST_ID:
         return None
-    return PodStamp(decision=stamp.id, namespace=pod.namespace, name=pod.name, uid=pod.uid)
+    return PodStamp(stamp.id, pod.subject)

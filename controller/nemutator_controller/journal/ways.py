@@ -1,4 +1,4 @@
-"""How a field of an object can be given another value: what Kubernetes allows for each kind."""
+"""How a field of an object can get another value: what Kubernetes allows for each kind."""
 
 from typing import Literal
 
@@ -13,7 +13,7 @@ POD = "Pod"
 def way_of(kind: str, path: Path, wanted: Maybe, *, running: bool) -> Way:
     """How the field *path* of an object of *kind* gets the value *wanted*.
 
-    A pod that runs keeps its spec: only its metadata can be patched, and the CPU and memory of its
+    The spec of a running pod is fixed: only its metadata can be patched, and the CPU and memory of its
     containers resized, to other amounts but not to none (KEP-1287).
     """
     if kind != POD or not running or path.steps[0] == FieldStep("metadata"):

@@ -45,6 +45,11 @@ class Subject:
     """The workload at the top of its chain of owners, as far as admission can see it."""
 
 
+def pod_subject(namespace: str, name: str, uid: str = "") -> Subject:
+    """A pod that has its name."""
+    return Subject(api_version="v1", kind="Pod", namespace=namespace, name=name, uid=uid)
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """One response of admission that changed something, or would have."""

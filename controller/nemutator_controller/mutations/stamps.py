@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import msgspec
 from nemutator_common import names
 
-from nemutator_controller.mutations.decisions import Edit
+from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
 from nemutator_controller.mutations.paths import Json, PathError, annotation, parse_path, value_at
 
@@ -49,6 +49,11 @@ def stamp_of(manifest: Json, kind: str) -> Stamp | None:
     """The stamp of *manifest*. Text that cannot be read as one means that we did something unknown."""
     found = value_at(manifest, PATH, kind)
     return (parse_stamp(found[0]) or Stamp("", None)) if found else None
+
+
+def stamping(before: Maybe, *after: str) -> Edit:
+    """The edit that replaces a stamp *before* by another one, or removes it."""
+    return Edit(path=str(PATH), before=before, after=after, verb="stamp", policy="")
 
 
 def parse_stamp(text: Json) -> Stamp | None:

@@ -17,6 +17,7 @@ from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access, Fixed
 from nemutator_controller.kube.transport import HttpTransport
+from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
@@ -125,11 +126,11 @@ async def test_pods_with_marks_are_told_first_all_and_then_as_they_change(tmp_pa
         changes = cluster.stamped.changes()
         async with contextlib.aclosing(changes):  # type: ignore[type-var]
             assert await anext(changes) == StampedPod(
-                namespace="shop", name="web-3", uid="u3", stamp='{"id": "d3"}'
+                pod_subject("shop", "web-3", "u3"), '{"id": "d3"}'
             )
             kube.store.put(kinds.PODS, pod("web-4", "u4"))
             kube.store.put(kinds.PODS, pod("web-5", "u5", mutation="?"))
-            assert (await anext(changes)).uid == "u5"
+            assert (await anext(changes)).subject.uid == "u5"
 
 
 async def test_a_result_is_written_to_the_very_pod(tmp_path: Path) -> None:

@@ -12,6 +12,7 @@ from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import EditOutcome, JournalEntry, PodStamp, Reversal
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
+from nemutator_controller.mutations.decisions import pod_subject
 
 from tests.fakes.databases import opened
 from tests.fakes.decisions import NOW, POD, decision, edit
@@ -111,9 +112,8 @@ async def test_of_pods_that_were_seen_each_is_told_what_was_made_of_it(
     await journal.add(new, writer="a", state="answered")
     await journal.close(replace(reversal(1, of=3), state="reversed"))
 
-    def seen(number: int, name: str, **changed: str) -> PodStamp:
-        where = {"namespace": "team", **changed}
-        return PodStamp(decision=f"d{number}", name=name, uid=f"u-{name}", **where)
+    def seen(number: int, name: str, namespace: str = "team") -> PodStamp:
+        return PodStamp(f"d{number}", pod_subject(namespace, name, f"u-{name}"))
 
     stamps = [
         seen(1, "web-1"),

@@ -248,9 +248,12 @@ async def test_what_was_applied_is_listed_and_found() -> None:
     place = Place()
     await place.apply(policy())
     await place.apply(deployment())
-    assert [live.subject.name for live in await place.applying.all()] == ["defaults", "web"]
+    assert [live.subject.name for live in await place.applying.manifests.all()] == [
+        "defaults",
+        "web",
+    ]
     subject = Subject(api_version="", kind="Deployment", namespace="default", name="web")
-    assert await place.applying.get(subject) is not None
+    assert await place.applying.manifests.get(subject) is not None
 
 
 async def test_a_share_is_taken_of_the_request_that_a_limit_stands_for_and_can_be_taken_back() -> (

@@ -87,7 +87,7 @@ def test_a_decision_learns_the_name_of_its_object() -> None:
     assert about(unnamed, FOUND).subject == replace(POD, uid="u1")
 
 
-PODS_STAMP = PodStamp(decision="d1", namespace=FOUND.namespace, name=FOUND.name, uid=FOUND.uid)
+PODS_STAMP = PodStamp("d1", FOUND)
 
 
 @pytest.mark.parametrize(
@@ -101,4 +101,4 @@ def test_only_a_decision_that_was_just_answered_learns_from_the_stamp_of_its_pod
 
 def test_a_stamp_of_no_decision_or_of_another_pods_teaches_nothing() -> None:
     assert known_from(PODS_STAMP, None) == "unknown"
-    assert known_from(replace(PODS_STAMP, name="other"), entry()) == "foreign"
+    assert known_from(PodStamp("d1", replace(FOUND, name="other")), entry()) == "foreign"

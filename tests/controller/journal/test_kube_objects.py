@@ -105,5 +105,5 @@ async def test_each_refusal_says_what_to_do_next(
 @pytest.mark.parametrize("answer", [b"", b"[]", b'{"metadata": {}}', b'{"metadata": 3}', b"\xff"])
 async def test_an_answer_that_is_no_object_is_no_answer(answer: bytes) -> None:
     objects, _ = standing(answer)
-    with pytest.raises(UnreachableError, match="is no object"):
+    with pytest.raises(UnreachableError, match="is not an object"):
         await objects.get(POD)

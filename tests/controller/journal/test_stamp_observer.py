@@ -16,6 +16,7 @@ from nemutator_controller.journal.stamp_observer import (
     StampObserver,
     pod_stamp_of,
 )
+from nemutator_controller.mutations.decisions import pod_subject
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.decisions import POD, decision
@@ -27,12 +28,8 @@ UNNAMED = replace(POD, name="", generate_name="web-")
 
 
 def marked(number: int, *, stamp: str | None = None, namespace: str = "team") -> StampedPod:
-    return StampedPod(
-        namespace=namespace,
-        name=f"web-{number}",
-        uid=f"u{number}",
-        stamp=f'{{"id": "d{number}"}}' if stamp is None else stamp,
-    )
+    pod = pod_subject(namespace, f"web-{number}", f"u{number}")
+    return StampedPod(pod, f'{{"id": "d{number}"}}' if stamp is None else stamp)
 
 
 class Watch:

@@ -114,7 +114,7 @@ async def test_a_pipe_does_not_make_anybody_wait(objects: FileObjects, place: Pa
     os.mkfifo(place)
     # With nobody at its other end it would be empty; with somebody who is silent, it is not.
     other_end = os.open(place, os.O_RDWR)
-    with pytest.raises(ObjectRefusedError, match="it is no file: move away"):
+    with pytest.raises(ObjectRefusedError, match="it is not a file: move away"):
         await objects.get(WEB)
     assert await objects.all() == []
     os.close(other_end)
