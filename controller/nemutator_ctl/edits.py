@@ -1,43 +1,39 @@
-"""Edits of objects for people: what a field was, and what it is or would be."""
+"""Objects and their edits for people: what a field was, and what it is or would be."""
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 from dataclasses import dataclass
+from typing import Annotated, Any
+
+from msgspec import Meta
 
 from nemutator_ctl.terminal_text import visible
 
 WIDTH = 160
 """Columns that a line may take: a whole container can be a value."""
 
+FieldValue = Annotated[tuple[Any, ...], Meta(max_length=1)]
+"""Empty when the field is absent; otherwise its one value."""
+
+
+@dataclass(frozen=True, slots=True)
+class ShownObject:
+    kind: str
+    namespace: str
+    name: str
+
+    def __str__(self) -> str:
+        where = f"{self.namespace}/" if self.namespace else ""
+        return f"{self.kind} {where}{self.name}"
+
 
 @dataclass(frozen=True, slots=True)
 class ShownEdit:
     path: str
-    before: tuple[object, ...]
-    """Empty when the field was absent; otherwise its one value."""
-    after: tuple[object, ...]
+    before: FieldValue
+    after: FieldValue
     policy: str = ""
     reason: str = ""
-
-
-def edit_from(raw: object) -> ShownEdit:
-    """The edit in a document; raises TypeError or KeyError when *raw* is not one."""
-    if not isinstance(raw, Mapping):
-        raise TypeError(raw)
-    return ShownEdit(
-        path=str(raw["path"]),
-        before=maybe(raw["before"]),
-        after=maybe(raw["after"]),
-        policy=str(raw.get("policy", "")),
-        reason=str(raw.get("reason", "")),
-    )
-
-
-def maybe(raw: object) -> tuple[object, ...]:
-    """A value that may be absent."""
-    if not isinstance(raw, list | tuple) or len(raw) > 1:
-        raise TypeError(raw)
-    return tuple(raw)
 
 
 def diff(edits: Iterable[ShownEdit]) -> str:
@@ -45,8 +41,7 @@ def diff(edits: Iterable[ShownEdit]) -> str:
     return "".join(_lines(edit) for edit in edits)
 
 
-def said(value: tuple[object, ...]) -> str:
-    """A value on one line."""
+def one_line(value: FieldValue) -> str:
     if not value:
         return "(absent)"
     return json.dumps(value[0], sort_keys=True, separators=(", ", ": "))
@@ -55,9 +50,9 @@ def said(value: tuple[object, ...]) -> str:
 def _lines(edit: ShownEdit) -> str:
     lines = []
     if edit.before:
-        lines.append(f"  - {edit.path}: {said(edit.before)}")
+        lines.append(f"  - {edit.path}: {one_line(edit.before)}")
     if edit.after:
-        lines.append(f"  + {edit.path}: {said(edit.after)}")
-    text = "".join(visible(line, limit=WIDTH) + "\n" for line in lines)
-    why = ": ".join(filter(None, (edit.policy, edit.reason)))
-    return text + (visible(f"      by {why}", limit=WIDTH) + "\n" if why else "")
+        lines.append(f"  + {edit.path}: {one_line(edit.after)}")
+    if why := ": ".join(filter(None, (edit.policy, edit.reason))):
+        lines.append(f"      by {why}")
+    return "".join(visible(line, limit=WIDTH) + "\n" for line in lines)

@@ -25,5 +25,5 @@ def test_whatever_is_answered_the_link_can_be_printed(document: object) -> None:
 
 
 def test_a_link_that_draws_on_the_terminal_is_none() -> None:
-    with pytest.raises(OperatorError, match="no link"):
+    with pytest.raises(OperatorError, match="not a link"):
         link({"url": "http://\x1b[2J"})

@@ -1,11 +1,9 @@
 from collections.abc import Callable
-from typing import Any
 
-import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.nodes import decode, decode_list
+from nemutator_ctl.nodes import ShownWorkload, decode, decode_list
 
 from tests.ctl.topologies import document, listing, process, workload
 
@@ -17,28 +15,15 @@ def test_a_process_stands_below_its_workload_and_workloads_by_their_place() -> N
             processes=[process(1, "/b"), process(2, "/a"), process(3, "/gone")],
         )
     )
-    assert [row.name for row in node.rows] == ["/a", "2 app", "/a/x", "/b", "1 app", "3 app"]
-
-
-@pytest.mark.parametrize(
-    ("runtime", "version", "shown"),
-    [
-        ("go", "go1.26.8", "go 1.26.8"),
-        ("python", "3.11", "python 3.11"),
-        ("go", None, "go"),
-        (None, None, ""),
-    ],
-)
-def test_a_runtime_is_named_once(runtime: str | None, version: str | None, shown: str) -> None:
-    told: dict[str, Any] = process(1, "/a") | {"runtime": runtime, "runtime_version": version}
-    (node,) = decode(document(workloads=[workload("/a")], processes=[told]))
-    assert node.rows[1].runtime == shown
+    rows = [row.path if isinstance(row, ShownWorkload) else row.pid for row in node.rows()]
+    assert rows == ["/a", 2, "/a/x", "/b", 1, 3]
 
 
 def test_what_is_not_known_stays_unknown() -> None:
     (node,) = decode(document(workloads=[workload("/a") | {"cpu_cores": None}], processes=[]))
-    assert node.rows[0].cpu_cores is None
-    assert node.rows[0].pressures == (1.5, None, None)
+    (row,) = node.workloads
+    assert row.cpu_cores is None
+    assert row.pressures.shares() == (1.5, None, None)
     assert node.machine.cpus == 2
 
 
@@ -76,8 +61,8 @@ def test_a_topology_with_one_wrong_value_is_an_error_and_no_defect(data: st.Data
 
 def test_a_list_of_nodes_has_the_sums_of_each() -> None:
     (node,) = decode_list(listing("n1"))
-    assert (node.name, node.stale, node.age_s, node.processes) == ("n1", False, 3.2, 42)
-    assert node.machine.pressures == (2.0, 0.0, None)
+    assert (node.name, node.stale, node.age_s, node.sums.processes) == ("n1", False, 3.2, 42)
+    assert (node.sums.waiting.cpu, node.sums.waiting.io) == (2.0, None)
 
 
 @given(st.data())

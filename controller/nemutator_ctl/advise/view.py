@@ -1,10 +1,9 @@
 """Advice as typed values, and as a table for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from nemutator_ctl.answers import not_understood
-from nemutator_ctl.json_values import items, mapping, number, text_or_none
+from nemutator_ctl.answers import Amount, Listing, understood
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -28,26 +27,28 @@ NOTHING = (
 
 
 @dataclass(frozen=True, slots=True)
+class ShownAmounts:
+    cpu: str | None
+    memory: str | None
+
+
+@dataclass(frozen=True, slots=True)
 class AdviceRow:
     namespace: str
+    owner_kind: str
     owner: str
     container: str
     points: int
-    span_s: float
-    cpu_now: str | None
-    cpu: str | None
-    memory_now: str | None
-    memory: str | None
+    span_s: Amount
+    requests_now: ShownAmounts
+    requests: ShownAmounts
     state: str
     reason: str
 
 
 def decode(document: object) -> tuple[AdviceRow, ...]:
     """The rows in *document*, or an `OperatorError` when it is not advice."""
-    try:
-        return tuple(_row(mapping(item)) for item in items(mapping(document)["items"]))
-    except (KeyError, TypeError, ValueError, OverflowError) as error:
-        raise not_understood(f"no advice ({type(error).__name__})") from error
+    return understood(document, Listing[AdviceRow], "advice").items
 
 
 def view(rows: Sequence[AdviceRow], *, namespace: str | None = None) -> str:
@@ -61,18 +62,18 @@ def view(rows: Sequence[AdviceRow], *, namespace: str | None = None) -> str:
 def _cells(row: AdviceRow) -> Sequence[str]:
     return (
         row.namespace,
-        row.owner,
+        f"{row.owner_kind}/{row.owner}",
         row.container,
         str(row.points),
         span(row.span_s),
-        _change(row.cpu_now, row.cpu),
-        _change(row.memory_now, row.memory),
+        _change(row.requests_now.cpu, row.requests.cpu),
+        _change(row.requests_now.memory, row.requests.memory),
         f"{row.state}: {row.reason}" if row.state == "provisional" else row.reason,
     )
 
 
 def span(seconds: float) -> str:
-    """Short, as kubectl says an age: two of the same unit before the next one begins."""
+    """Short, as kubectl writes an age: two of a unit before the next larger one is used."""
     for unit, size in (("d", 86_400), ("h", 3600), ("m", 60)):
         if seconds >= 2 * size:
             return f"{int(seconds / size)}{unit}"
@@ -83,20 +84,3 @@ def _change(now: str | None, recommended: str | None) -> str:
     if recommended is None:
         return "-"
     return recommended if now is None else f"{now} → {recommended}"
-
-
-def _row(item: Mapping[str, object]) -> AdviceRow:
-    now, requests = mapping(item["requests_now"]), mapping(item["requests"])
-    return AdviceRow(
-        namespace=str(item["namespace"]),
-        owner=f"{item['owner_kind']}/{item['owner']}",
-        container=str(item["container"]),
-        points=int(number(item["points"])),
-        span_s=number(item["span_s"]),
-        cpu_now=text_or_none(now["cpu"]),
-        cpu=text_or_none(requests["cpu"]),
-        memory_now=text_or_none(now["memory"]),
-        memory=text_or_none(requests["memory"]),
-        state=str(item["state"]),
-        reason=str(item["reason"]),
-    )

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 
 from nemutator_common.errors import OperatorError
 
-from nemutator_ctl.answers import not_understood
+from nemutator_ctl.answers import understood
 from nemutator_ctl.documents import called
-from nemutator_ctl.edits import diff, edit_from
+from nemutator_ctl.edits import ShownEdit, ShownObject, diff
 from nemutator_ctl.terminal_text import visible
 
 POLICY = "MutationPolicy"
@@ -20,6 +20,17 @@ class Piece:
 
     file: str
     document: object
+
+
+@dataclass(frozen=True, slots=True)
+class ShownApplied:
+    object: ShownObject
+    outcome: str
+    id: str
+    """Of the mutation; empty when nothing was changed."""
+    edits: tuple[ShownEdit, ...]
+    previewed: tuple[ShownEdit, ...]
+    warnings: tuple[str, ...]
 
 
 def in_order(pieces: Iterable[Piece]) -> list[Piece]:
@@ -36,20 +47,18 @@ def refused(piece: Piece, error: OperatorError, *, left: int = 0) -> OperatorErr
 
 def view(document: object) -> str:
     """One object: what became of it, and what was changed in it."""
-    try:
-        if not isinstance(document, dict):
-            raise TypeError(document)
-        subject = document["object"]
-        where = f"{subject['namespace']}/" if subject["namespace"] else ""
-        id_ = f"  (mutation {document['id']})" if document["id"] else ""
-        head = f"{subject['kind']} {where}{subject['name']} {document['outcome']}{id_}"
-        warnings = [f"  warning: {text}" for text in document["warnings"]]
-        previewed = diff(map(edit_from, document["previewed"]))
-        changed = diff(map(edit_from, document["edits"]))
-    except (KeyError, TypeError) as error:
-        raise not_understood(f"not what applying answers ({type(error).__name__})") from error
-    lines = "".join(visible(line, limit=WIDTH) + "\n" for line in (head, *warnings))
-    return lines + changed + (f"  preview only:\n{previewed}" if previewed else "")
+    applied = understood(document, ShownApplied, "what applying answers")
+    id_ = f"  (mutation {applied.id})" if applied.id else ""
+    lines = [
+        f"{applied.object} {applied.outcome}{id_}",
+        *(f"  warning: {text}" for text in applied.warnings),
+    ]
+    previewed = diff(applied.previewed)
+    return (
+        "".join(visible(line, limit=WIDTH) + "\n" for line in lines)
+        + diff(applied.edits)
+        + (f"  preview only:\n{previewed}" if previewed else "")
+    )
 
 
 def _is_policy(document: object) -> bool:

@@ -3,10 +3,12 @@
 import time
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import Annotated
 
-from nemutator_ctl.answers import not_understood
-from nemutator_ctl.edits import ShownEdit, diff, edit_from
-from nemutator_ctl.json_values import items, mapping
+from msgspec import Meta
+
+from nemutator_ctl.answers import Listing, understood
+from nemutator_ctl.edits import ShownEdit, diff
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -22,22 +24,52 @@ LAYOUT = (
 )
 
 
+Moment = Annotated[float, Meta(ge=0, lt=1e11)]
+"""Seconds since the epoch, as far as a calendar goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChangedObject:
+    kind: str
+    namespace: str
+    name: str
+    generate_name: str
+
+    def __str__(self) -> str:
+        # A pod that had no name yet is shown by the beginning of its name.
+        return f"{self.kind} {self.namespace}/{self.name or f'{self.generate_name}…'}"
+
+
 @dataclass(frozen=True, slots=True)
 class ListedMutation:
     id: str
-    at: float
-    what: str
+    at: Moment
+    subject: ChangedObject
+    mode: str
     state: str
     edits: tuple[ShownEdit, ...]
     warnings: tuple[str, ...]
 
+    @property
+    def standing(self) -> str:
+        """What has become of it; of one that was never made, its mode."""
+        return self.state if self.mode == "apply" else self.mode
+
+
+@dataclass(frozen=True, slots=True)
+class ListedReversal:
+    at: Moment
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownMutation(ListedMutation):
+    reversals: tuple[ListedReversal, ...]
+
 
 def decode(document: object) -> tuple[ListedMutation, ...]:
     """The mutations in *document*, or an `OperatorError` when it is no list of them."""
-    try:
-        return tuple(map(_mutation, items(mapping(document)["items"])))
-    except (KeyError, TypeError, ValueError) as error:
-        raise not_understood(f"not a list of mutations ({type(error).__name__})") from error
+    return understood(document, Listing[ListedMutation], "a list of mutations").items
 
 
 def overview(mutations: Sequence[ListedMutation], *, namespace: str | None = None) -> str:
@@ -51,31 +83,13 @@ def overview(mutations: Sequence[ListedMutation], *, namespace: str | None = Non
 
 def details(document: object) -> str:
     """One mutation with each of its fields, and the attempts to roll it back."""
-    try:
-        mutation = _mutation(document)
-        tries = [mapping(each) for each in items(mapping(document)["reversals"])]
-        ends = [f"{_when(each['at'])}: rollback: {each['state']}" for each in tries]
-    except (KeyError, TypeError, ValueError) as error:
-        raise not_understood(f"not a mutation ({type(error).__name__})") from error
-    head = f"{mutation.id}  {mutation.what}  {_when(mutation.at)}  {mutation.state}"
-    lines = [visible(line, limit=200) for line in (head, *mutation.warnings, *ends)]
-    return "\n".join(lines) + "\n" + diff(mutation.edits)
-
-
-def _mutation(raw: object) -> ListedMutation:
-    each = mapping(raw)
-    subject = mapping(each["subject"])
-    # A pod that had no name yet is shown by the beginning of its name.
-    name = subject["name"] or f"{subject['generate_name']}…"
-    mode = str(each["mode"])
-    return ListedMutation(
-        id=str(each["id"]),
-        at=_moment(each["at"]),
-        what=f"{subject['kind']} {subject['namespace']}/{name}",
-        state=mode if mode != "apply" else str(each["state"]),
-        edits=tuple(map(edit_from, items(each["edits"]))),
-        warnings=tuple(f"warning: {text}" for text in items(each["warnings"])),
-    )
+    mutation = understood(document, ShownMutation, "a mutation")
+    lines = [
+        f"{mutation.id}  {mutation.subject}  {_when(mutation.at)}  {mutation.standing}",
+        *(f"warning: {text}" for text in mutation.warnings),
+        *(f"{_when(each.at)}: rollback: {each.state}" for each in mutation.reversals),
+    ]
+    return "".join(visible(line, limit=200) + "\n" for line in lines) + diff(mutation.edits)
 
 
 def _cells(mutation: ListedMutation) -> Sequence[str]:
@@ -83,18 +97,12 @@ def _cells(mutation: ListedMutation) -> Sequence[str]:
     return (
         mutation.id,
         _when(mutation.at),
-        mutation.what,
-        mutation.state,
+        str(mutation.subject),
+        mutation.standing,
         str(len(mutation.edits)),
         ", ".join(policies),
     )
 
 
-def _when(at: object) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(_moment(at)))
-
-
-def _moment(raw: object) -> float:
-    if not isinstance(raw, int | float) or not 0 <= raw < 1e11:
-        raise TypeError(raw)
-    return float(raw)
+def _when(at: float) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(at))

@@ -1,13 +1,14 @@
 """What is typed after `nemutator profile`, and what the brain answers, as values."""
 
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import PurePath
+from typing import Annotated
 
+from msgspec import Meta
 from nemutator_common.errors import ExitCode, OperatorError
 
-from nemutator_ctl.answers import not_understood
+from nemutator_ctl.answers import Amount, understood
 from nemutator_ctl.terminal_text import visible
 
 PATH = "/api/v1/profiles"
@@ -16,18 +17,22 @@ RENDERINGS = {".pb.gz": "pprof", ".folded": "folded", ".html": "flamegraph"}
 """End of a file's name → what is saved in it."""
 
 
+Count = Annotated[int, Meta(ge=0, lt=1 << 60)]
+
+
 @dataclass(frozen=True, slots=True)
 class ShownProfile:
-    id: str
+    # It becomes a part of paths that are asked for next.
+    id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9]+\Z")]
     title: str
     state: str
     reason: str
     remedy: str
-    seconds: float
-    hz: int
-    recorded: int
-    lost: Mapping[str, int]
-    cpu_seconds: float | None
+    seconds: Amount
+    hz: Count
+    recorded: Count
+    lost: dict[str, Count]
+    cpu_seconds: Amount | None
     notes: tuple[str, ...]
     link: str | None
 
@@ -51,7 +56,7 @@ def target(text: str, node: str | None) -> dict[str, str]:
 
 
 def seconds(text: str) -> float:
-    """A time that can be sent; whether it is one to be profiled for, the brain knows."""
+    """A number that can be sent; the brain decides whether it allows a profile of that length."""
     try:
         value = float(text)
     except ValueError:
@@ -71,7 +76,7 @@ def rendering(file: PurePath) -> str:
         if file.name.endswith(end):
             return what
     raise OperatorError(
-        f"{file.name}: the end of the name says what is saved, and this one says nothing",
+        f"{file.name}: the end of the name decides what is saved, and this one is not known",
         remedy=f"end it in {', '.join(RENDERINGS)}",
         code=ExitCode.USAGE,
     )
@@ -79,31 +84,4 @@ def rendering(file: PurePath) -> str:
 
 def decode(document: object) -> ShownProfile:
     """The profile in *document*, or an `OperatorError` when there is none."""
-    try:
-        if not isinstance(document, Mapping):
-            raise TypeError
-        lost, cpu_seconds = document["lost"], document["cpu_seconds"]
-        link = document["link"]
-        return ShownProfile(
-            id=_identity(document["id"]),
-            title=str(document["title"]),
-            state=str(document["state"]),
-            reason=str(document["reason"]),
-            remedy=str(document["remedy"]),
-            seconds=float(document["seconds"]),
-            hz=int(document["hz"]),
-            recorded=int(document["recorded"]),
-            lost={str(reason): int(count) for reason, count in lost.items()},
-            cpu_seconds=None if cpu_seconds is None else float(cpu_seconds),
-            notes=tuple(map(str, document["notes"])),
-            link=None if link is None else str(link),
-        )
-    except (AttributeError, KeyError, TypeError, ValueError, OverflowError) as error:
-        raise not_understood(f"no profile ({type(error).__name__})") from error
-
-
-def _identity(raw: object) -> str:
-    # It becomes a part of paths that are asked for next.
-    if not isinstance(raw, str) or not raw.isascii() or not raw.isalnum():
-        raise ValueError
-    return raw
+    return understood(document, ShownProfile, "a profile")

@@ -8,7 +8,13 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.documents import Output, rendered
-from nemutator_ctl.rollback.view import anything_to_do, is_pod, is_whole, keeps, outcome, plan
+from nemutator_ctl.rollback.view import (
+    decode_plan,
+    decode_rollback,
+    is_pod,
+    plan_view,
+    rollback_view,
+)
 
 ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
 MARKED = "marked"
@@ -47,23 +53,26 @@ def main(argv: Sequence[str]) -> int:
     query = {"evict": str(given.evict).lower()} | ({"pod": given.pod} if given.pod else {})
     output = Output(given.output)
     if given.plan or not given.yes:
-        planned = brain.post(path, query={**query, "plan": "true"})
-        text = plan(planned)
-        if given.plan or not anything_to_do(planned):
-            sys.stdout.write(text if output is Output.TABLE else rendered(planned, output))
+        document = brain.post(path, query={**query, "plan": "true"})
+        planned = decode_plan(document)
+        text = plan_view(planned)
+        if given.plan or not planned.does_something:
+            sys.stdout.write(text if output is Output.TABLE else rendered(document, output))
             # A plan alone is not expected to change anything.
-            return ExitCode.FAILED if keeps(planned) and not given.plan else ExitCode.OK
+            kept = planned.keeps_something and not given.plan
+            return ExitCode.FAILED if kept else ExitCode.OK
         _ask(text)
-    done = brain.post(path, query=query)
-    sys.stdout.write(outcome(done) if output is Output.TABLE else rendered(done, output))
-    return ExitCode.OK if is_whole(done) else ExitCode.FAILED
+    document = brain.post(path, query=query)
+    done = decode_rollback(document)
+    sys.stdout.write(rollback_view(done) if output is Output.TABLE else rendered(document, output))
+    return ExitCode.OK if done.is_whole else ExitCode.FAILED
 
 
 def _ask(text: str) -> None:
-    """Returns when a person says yes."""
+    """Return when a person says yes."""
     if not sys.stdin.isatty():
         raise OperatorError(
-            "nobody is there to be asked",
+            "there is no terminal on which to ask whether to go on",
             remedy="read the plan with --plan, then say --yes",
             code=ExitCode.USAGE,
         )

@@ -1,29 +1,66 @@
 """The plan of a rollback and its end, for people."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable
+from dataclasses import dataclass
 
-from nemutator_ctl.answers import not_understood
-from nemutator_ctl.edits import maybe, said
-from nemutator_ctl.json_values import mapping
+from nemutator_ctl.answers import understood
+from nemutator_ctl.edits import FieldValue, ShownObject, one_line
 from nemutator_ctl.terminal_text import visible
 
 WIDTH = 200
 
 
-def plan(document: object) -> str:
-    """What will be done to each field, or an `OperatorError` when *document* is no plan."""
-    try:
-        return _text(document, _steps(document))
-    except (KeyError, TypeError) as error:
-        raise not_understood(f"not a plan ({type(error).__name__})") from error
+@dataclass(frozen=True, slots=True)
+class PlannedStep:
+    path: str
+    what: str
+    verdict: str
+    live: FieldValue
+    before: FieldValue
+    after: FieldValue
 
 
-def outcome(document: object) -> str:
-    """What became of each field."""
-    try:
-        return _text(document, _outcomes(document))
-    except (KeyError, TypeError) as error:
-        raise not_understood(f"not the end of a rollback ({type(error).__name__})") from error
+@dataclass(frozen=True, slots=True)
+class ShownPlan:
+    id: str
+    object: ShownObject
+    steps: tuple[PlannedStep, ...]
+
+    @property
+    def does_something(self) -> bool:
+        return any(step.verdict == "reverse" for step in self.steps)
+
+    @property
+    def keeps_something(self) -> bool:
+        """It leaves a part of the mutation as it is."""
+        return any(step.verdict == "conflict" for step in self.steps)
+
+
+@dataclass(frozen=True, slots=True)
+class FieldOutcome:
+    path: str
+    result: str
+    why: str
+
+
+@dataclass(frozen=True, slots=True)
+class ShownRollback:
+    id: str
+    object: ShownObject
+    state: str
+    outcomes: tuple[FieldOutcome, ...]
+
+    @property
+    def is_whole(self) -> bool:
+        return self.state == "reversed"
+
+
+def decode_plan(document: object) -> ShownPlan:
+    return understood(document, ShownPlan, "the plan of a rollback")
+
+
+def decode_rollback(document: object) -> ShownRollback:
+    return understood(document, ShownRollback, "the end of a rollback")
 
 
 def is_pod(word: str) -> bool:
@@ -32,40 +69,28 @@ def is_pod(word: str) -> bool:
     return bool(namespace and name) and "/" not in name
 
 
-def anything_to_do(document: object) -> bool:
-    steps = mapping(document).get("steps", [])
-    return any(mapping(step).get("verdict") == "reverse" for step in steps)
+def plan_view(plan: ShownPlan) -> str:
+    """What will be done to each field."""
+    return _text([f"{plan.id}: {plan.object}", *_steps(plan)])
 
 
-def keeps(document: object) -> bool:
-    """Whether a plan leaves something of the mutation as it is."""
-    steps = mapping(document).get("steps", [])
-    return any(mapping(step).get("verdict") == "conflict" for step in steps)
+def rollback_view(rollback: ShownRollback) -> str:
+    """What became of each field."""
+    ends = [
+        f"  {each.path}: {each.result}" + (f": {each.why}" if each.why else "")
+        for each in rollback.outcomes
+    ]
+    return _text([f"{rollback.id}: {rollback.object}", *ends, f"  {rollback.state}"])
 
 
-def is_whole(document: object) -> bool:
-    """Whether all of the mutation has been rolled back."""
-    return mapping(document).get("state") == "reversed"
+def _steps(plan: ShownPlan) -> Iterable[str]:
+    for step in plan.steps:
+        yield f"  {step.path}: {step.what}"
+        if step.verdict == "reverse":
+            yield f"      {one_line(step.live)} → {one_line(step.before)}"
+        elif step.verdict == "conflict":
+            yield f"      is {one_line(step.live)}, we had set {one_line(step.after)}"
 
 
-def _steps(document: object) -> Iterator[str]:
-    for step in map(mapping, mapping(document)["steps"]):
-        yield f"  {step['path']}: {step['what']}"
-        live, before = said(maybe(step["live"])), said(maybe(step["before"]))
-        if step["verdict"] == "reverse":
-            yield f"      {live} → {before}"
-        elif step["verdict"] == "conflict":
-            yield f"      is {live}, we had set {said(maybe(step['after']))}"
-
-
-def _outcomes(document: object) -> Iterator[str]:
-    for each in map(mapping, mapping(document)["outcomes"]):
-        yield f"  {each['path']}: {each['result']}" + (f": {each['why']}" if each["why"] else "")
-    yield f"  {mapping(document)['state']}"
-
-
-def _text(document: object, lines: Iterator[str]) -> str:
-    subject = mapping(mapping(document)["object"])
-    where = f"{subject['namespace']}/" if subject["namespace"] else ""
-    head = f"{mapping(document)['id']}: {subject['kind']} {where}{subject['name']}"
-    return "".join(visible(line, limit=WIDTH) + "\n" for line in (head, *lines))
+def _text(lines: Iterable[str]) -> str:
+    return "".join(visible(line, limit=WIDTH) + "\n" for line in lines)

@@ -1,6 +1,6 @@
 """What the store of secrets answers, as typed values and for people."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 from urllib.parse import quote
 
@@ -8,8 +8,7 @@ from nemutator_common.declarations import is_name
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
-from nemutator_ctl.answers import not_understood
-from nemutator_ctl.json_values import items, mapping
+from nemutator_ctl.answers import Listing, understood
 from nemutator_ctl.tables import Column, table
 
 STORE_PATH = "/v1/store/secrets"
@@ -27,6 +26,11 @@ class SecretRow:
     name: str
     version: int
     rules: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _ShownValue:
+    value: str
 
 
 def path_of(name: str) -> str:
@@ -56,22 +60,12 @@ def value_from(given: bytes) -> Secret:
 
 def rows(document: object) -> tuple[SecretRow, ...]:
     """The rows of a list; an `OperatorError` when *document* is not one."""
-    try:
-        return tuple(row(item) for item in items(mapping(document)["items"]))
-    except (KeyError, TypeError) as error:
-        raise not_understood(f"no list of secrets ({type(error).__name__})") from error
+    return understood(document, Listing[SecretRow], "a list of secrets").items
 
 
 def row(document: object) -> SecretRow:
     """The row of one secret; its value is not read."""
-    try:
-        item = mapping(document)
-        name, version = item["name"], item["version"]
-        if not isinstance(name, str) or not isinstance(version, int):
-            raise TypeError("name or version")
-        return SecretRow(name, version, tuple(str(rule) for rule in items(item["rules"])))
-    except (KeyError, TypeError) as error:
-        raise not_understood(f"no secret ({type(error).__name__})") from error
+    return understood(document, SecretRow, "a secret")
 
 
 def open_rules(rules: Sequence[str]) -> tuple[str, ...]:
@@ -84,10 +78,7 @@ def open_rules(rules: Sequence[str]) -> tuple[str, ...]:
 
 
 def value(document: object) -> Secret:
-    found = document.get("value") if isinstance(document, Mapping) else None
-    if not isinstance(found, str):
-        raise not_understood("no value in it")
-    return Secret(found)
+    return Secret(understood(document, _ShownValue, "a secret with its value").value)
 
 
 def view(found: Sequence[SecretRow]) -> str:

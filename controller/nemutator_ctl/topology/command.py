@@ -48,11 +48,10 @@ def _found(nodes: Sequence[ShownNode], given: argparse.Namespace) -> Sequence[Sh
         )
     if given.namespace is None and given.selector is None:
         return nodes
-    found = [node for node in nodes if node.rows]
+    found = [node for node in nodes if node.workloads or node.processes]
     if not found:
-        # As kubectl does it: to find nothing is no failure, but nobody is left to guess.
-        said = nothing_found(nodes, namespace=given.namespace, selector=given.selector)
-        sys.stderr.write(said)
+        # As with kubectl, finding nothing is no failure; but the reason is shown.
+        sys.stderr.write(nothing_found(nodes, namespace=given.namespace, selector=given.selector))
     return found
 
 

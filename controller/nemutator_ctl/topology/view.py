@@ -2,7 +2,13 @@
 
 from collections.abc import Iterable, Sequence
 
-from nemutator_ctl.nodes import NodeSummary, ShownMachine, ShownNode, ShownRow
+from nemutator_ctl.nodes import (
+    NodeSummary,
+    ShownMachine,
+    ShownNode,
+    ShownProcess,
+    ShownWorkload,
+)
 from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
 
@@ -64,17 +70,17 @@ def nothing_found(
 
 
 def _listed(node: NodeSummary) -> Sequence[str]:
-    machine = node.machine
+    sums = node.sums
     return (
         node.name,
         "stale" if node.stale else "live",
         f"{node.age_s:.0f}s",
-        _cores(machine.cpu_cores),
-        UNKNOWN if machine.cpus is None else str(machine.cpus),
-        _mebibytes(machine.memory_used_bytes),
-        _mebibytes(machine.memory_bytes),
-        *map(_percent, machine.pressures),
-        UNKNOWN if node.processes is None else str(node.processes),
+        _cores(sums.cpu_cores),
+        UNKNOWN if sums.cpus is None else str(sums.cpus),
+        _mebibytes(sums.memory_used_bytes),
+        _mebibytes(sums.memory_bytes),
+        *map(_percent, (sums.waiting.cpu, sums.waiting.memory, sums.waiting.io)),
+        UNKNOWN if sums.processes is None else str(sums.processes),
     )
 
 
@@ -82,7 +88,7 @@ def _node(node: ShownNode) -> str:
     name, kernel = visible(node.name, limit=64), visible(node.machine.kernel, limit=64)
     seen = f"seen {node.age_s:.0f} s ago" + (", stale" if node.stale else "")
     head = [f"{name}: kernel {kernel}, {seen}", *_machine(node.machine), *_gaps(node)]
-    return "\n".join(head) + "\n" + table(LAYOUT, list(map(_cells, node.rows)))
+    return "\n".join(head) + "\n" + table(LAYOUT, list(map(_cells, node.rows())))
 
 
 def _machine(machine: ShownMachine) -> Iterable[str]:
@@ -91,10 +97,11 @@ def _machine(machine: ShownMachine) -> Iterable[str]:
         f"  CPU {_cores(machine.cpu_cores)} of {cpus} cores, memory"
         f" {_mebibytes(machine.memory_used_bytes)} of {_mebibytes(machine.memory_bytes)}"
     )
-    cpu, memory, io = map(_percent, machine.pressures)
+    cpu, memory, io = map(_percent, machine.pressures.shares())
     yield f"  waiting for CPU {cpu}, for memory {memory}, for I/O {io} of the last 10 s"
-    if machine.throughput:
-        read, written, received, sent = map(_per_second, machine.throughput)
+    if moved := machine.throughput:
+        read, written = _per_second(moved.disk_read), _per_second(moved.disk_written)
+        received, sent = _per_second(moved.network_received), _per_second(moved.network_sent)
         yield f"  disks read {read}, written {written}; network received {received}, sent {sent}"
 
 
@@ -104,16 +111,27 @@ def _gaps(node: ShownNode) -> Iterable[str]:
         yield f"  cannot be seen: {what}: {why}"
 
 
-def _cells(row: ShownRow) -> Sequence[str]:
-    depth = len(list(filter(None, row.path.split("/")))) + (row.kind == "process")
+def _cells(row: ShownWorkload | ShownProcess) -> Sequence[str]:
+    if isinstance(row, ShownProcess):
+        name = " ".join(filter(None, (str(row.pid), row.command, row.script)))
+        # Go calls its versions go1.26.8, which beside the runtime's own name says it twice.
+        version = row.runtime_version and row.runtime_version.removeprefix("go")
+        runtime = " ".join(filter(None, (row.runtime, version)))
+        cores, memory = _cores(row.cpu_cores), _mebibytes(row.memory_bytes)
+        unknown = (UNKNOWN, UNKNOWN, UNKNOWN)
+        return (_indented(row.workload, 1) + name, "process", cores, memory, *unknown, runtime)
     return (
-        "  " * min(depth, 8) + row.name,
+        _indented(row.path) + row.name,
         row.kind,
         ("~" if row.cpu_is_summed else "") + _cores(row.cpu_cores),
         _mebibytes(row.memory_bytes),
-        *map(_percent, row.pressures),
-        row.runtime,
+        *map(_percent, row.pressures.shares()),
+        "",
     )
+
+
+def _indented(path: str, more: int = 0) -> str:
+    return "  " * min(len(list(filter(None, path.split("/")))) + more, 8)
 
 
 def _cores(cores: float | None) -> str:

@@ -1,20 +1,20 @@
 """The processes of this data directory, as `sample.py` asks them."""
 
 import asyncio
-from collections.abc import Mapping
+from dataclasses import dataclass
 
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import nodes
-from nemutator_ctl.answers import not_understood
+from nemutator_ctl.answers import Listing, understood
+from nemutator_ctl.edits import ShownObject
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.up import sample_objects
 from nemutator_ctl.up.sample_objects import PutUp
 
-ANSWER_S = 5.0
-
+SECRETS = "/v1/store/secrets"
 OBJECTS = "/api/v1/objects"
 MUTATIONS = "/api/v1/mutations"
 
@@ -27,10 +27,40 @@ HZ = 99
 ENDED = ("refused", "lost")
 
 
+@dataclass(frozen=True, slots=True)
+class SecretName:
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
+class AskedProfile:
+    id: str
+    state: str
+    reason: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class MutationState:
+    id: str
+    mode: str
+    state: str
+
+
+@dataclass(frozen=True, slots=True)
+class StepVerdict:
+    verdict: str
+
+
+@dataclass(frozen=True, slots=True)
+class RollbackVerdicts:
+    steps: tuple[StepVerdict, ...]
+
+
 class LocalSampleApi:
     def __init__(self, directory: DataDirectory) -> None:
-        self._brain = LocalApi(directory, timeout_s=ANSWER_S)
-        self._credentials = LocalApi(directory, role=names.CREDENTIALS, timeout_s=ANSWER_S)
+        self._brain = LocalApi(directory)
+        self._credentials = LocalApi(directory, role=names.CREDENTIALS)
 
     async def put_up(self) -> PutUp:
         return await asyncio.to_thread(self._put_up)
@@ -42,46 +72,45 @@ class LocalSampleApi:
         target = {"kind": "pid", "value": str(pid)}
         question = {"target": target, "seconds": SECONDS, "hz": HZ}
         asked = await asyncio.to_thread(self._brain.post, "/api/v1/profiles", question)
-        return _text(asked, "id")
+        return understood(asked, AskedProfile, "a profile").id
 
     async def failure(self, profile: str) -> str | None:
         shown = await asyncio.to_thread(self._brain.get, f"/api/v1/profiles/{profile}")
-        state = _text(shown, "state")
-        if state == "done":
+        asked = understood(shown, AskedProfile, "a profile")
+        if asked.state == "done":
             return ""
-        if state not in ENDED:
+        if asked.state not in ENDED:
             return None
-        reason, remedy = _text(shown, "reason"), _text(shown, "remedy")
-        return f"the profile was {state}: {reason}\n  remedy: {remedy}"
+        return f"the profile was {asked.state}: {asked.reason}\n  remedy: {asked.remedy}"
 
     def _put_up(self) -> PutUp:
-        store = "/v1/store/secrets"
-        if not any(
-            one.get("name") == sample_objects.SECRET for one in _items(self._credentials, store)
-        ):
+        secrets = understood(self._credentials.get(SECRETS), Listing[SecretName], "secrets").items
+        if SecretName(sample_objects.SECRET) not in secrets:
             value = {"value": sample_objects.VALUE}
-            self._credentials.put(f"{store}/{sample_objects.SECRET}", value)
-        for document in sample_objects.absent(_items(self._brain, OBJECTS)):
+            self._credentials.put(f"{SECRETS}/{sample_objects.SECRET}", value)
+        there = understood(self._brain.get(OBJECTS), Listing[ShownObject], "objects").items
+        for document in sample_objects.absent(there):
             self._brain.post(OBJECTS, document)
         return PutUp(secret=sample_objects.SECRET, mutation=self._to_roll_back())
 
     def _to_roll_back(self) -> str | None:
         """Id of the newest mutation of which a rollback would undo something."""
         metadata = sample_objects.MANIFEST["metadata"]
-        query = f"namespace={metadata['namespace']}&name={metadata['name']}&limit={MOST_TRIED}"
-        for one in _items(self._brain, f"{MUTATIONS}?{query}"):
-            if one.get("mode") != "apply" or one.get("state") == "reversed":
+        query = {**metadata, "limit": str(MOST_TRIED)}
+        listed = understood(self._brain.get(MUTATIONS, query), Listing[MutationState], "mutations")
+        for one in listed.items:
+            if one.mode != "apply" or one.state == "reversed":
                 continue
-            id_ = _text(one, "id")
             try:
-                plan = self._brain.post(f"{MUTATIONS}/{id_}/rollback", query={"plan": "true"})
+                plan = self._brain.post(f"{MUTATIONS}/{one.id}/rollback", query={"plan": "true"})
             except OperatorError as error:
                 if error.code is ExitCode.FAILED:
                     # Its object is gone, or is another one by now.
                     continue
                 raise
-            if any(step.get("verdict") == "reverse" for step in _items_of(plan, "steps")):
-                return id_
+            steps = understood(plan, RollbackVerdicts, "the plan of a rollback").steps
+            if StepVerdict("reverse") in steps:
+                return one.id
         return None
 
     def _is_go(self, pid: int) -> bool:
@@ -91,27 +120,7 @@ class LocalSampleApi:
             # The first report may not be there yet.
             return False
         return any(
-            row.kind == "process"
-            and row.name.split()[0] == str(pid)
-            and row.runtime.startswith("go")
+            process.pid == pid and process.runtime == "go"
             for node in known
-            for row in node.rows
+            for process in node.processes
         )
-
-
-def _items(api: LocalApi, path: str) -> list[Mapping[str, object]]:
-    return _items_of(api.get(path), "items")
-
-
-def _items_of(document: object, field: str) -> list[Mapping[str, object]]:
-    items = document.get(field) if isinstance(document, Mapping) else None
-    if not isinstance(items, list) or not all(isinstance(one, Mapping) for one in items):
-        raise not_understood(f"it has no list of {field}")
-    return items
-
-
-def _text(document: object, field: str) -> str:
-    value = document.get(field) if isinstance(document, Mapping) else None
-    if not isinstance(value, str):
-        raise not_understood(f"it has no {field}")
-    return value

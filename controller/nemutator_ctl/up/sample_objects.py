@@ -1,13 +1,14 @@
 """What is put up so that a new user has something to try, and the commands that try it."""
 
 import shlex
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
 from nemutator_common import names
 
+from nemutator_ctl.edits import ShownObject
 from nemutator_ctl.terminal_text import visible
 from nemutator_ctl.up.command_lines import Typed
 
@@ -64,21 +65,17 @@ class PutUp:
     """Id of a mutation that can be rolled back; None when there is none (any more)."""
 
 
-def absent(there: Iterable[Mapping[str, object]]) -> list[dict[str, Any]]:
+def absent(there: Collection[ShownObject]) -> list[dict[str, Any]]:
     """What is not among the objects that are *there* already, in the order to put it up.
 
     What is there may be a person's own by now, and we leave it alone whatever is in it.
     """
-    known = {_identity(one) for one in there}
-    return [
-        one
-        for one in (POLICY, MANIFEST)
-        if _identity({"kind": one["kind"], **one["metadata"]}) not in known
-    ]
+    return [one for one in (POLICY, MANIFEST) if _name_of(one) not in there]
 
 
-def _identity(one: Mapping[str, object]) -> tuple[object, ...]:
-    return (one.get("kind"), one.get("namespace") or "", one.get("name"))
+def _name_of(document: dict[str, Any]) -> ShownObject:
+    metadata = document["metadata"]
+    return ShownObject(document["kind"], metadata.get("namespace", ""), metadata["name"])
 
 
 def to_try(there: PutUp, typed: Typed, *, objects: Path) -> str:

@@ -52,7 +52,7 @@ def test_a_rule_that_leaves_the_user_open_is_found() -> None:
 def test_a_value_is_taken_out_and_hidden() -> None:
     found = value({"value": "hunter2"})
     assert (found.reveal(), str(found)) == ("hunter2", "***")
-    with pytest.raises(OperatorError, match="no value"):
+    with pytest.raises(OperatorError, match="not a secret with its value"):
         value({})
 
 

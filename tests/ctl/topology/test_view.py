@@ -1,3 +1,5 @@
+from typing import Any
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -42,6 +44,21 @@ def test_what_nobody_counts_is_a_sum_and_a_script_tells_programs_apart() -> None
     text = view(decode(document(workloads=[summed], processes=[scripted])))
     assert "~250m" in text
     assert "1 python3 /srv/main.py" in text
+
+
+@pytest.mark.parametrize(
+    ("runtime", "version", "shown"),
+    [
+        ("go", "go1.26.8", "go 1.26.8"),
+        ("python", "3.11", "python 3.11"),
+        ("go", None, "go"),
+        (None, None, ""),
+    ],
+)
+def test_a_runtime_is_named_once(runtime: str | None, version: str | None, shown: str) -> None:
+    one: dict[str, Any] = process(1, "/a") | {"runtime": runtime, "runtime_version": version}
+    text = view(decode(document(workloads=[], processes=[one])))
+    assert text.splitlines()[-1].split()[8:] == shown.split()
 
 
 def test_without_a_node_it_says_so() -> None:

@@ -1,11 +1,13 @@
 """What is put up is what the policies' own code understands, and changes something."""
 
+from dataclasses import replace
 from pathlib import Path
 
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import declarations
 from nemutator_controller.policies.model import policy_from_document
+from nemutator_ctl.edits import ShownObject
 from nemutator_ctl.up import sample_objects
 from nemutator_ctl.up.command_lines import Typed
 from nemutator_ctl.up.sample_objects import PutUp
@@ -21,8 +23,8 @@ def test_the_secret_has_a_name_that_can_be_asked_for() -> None:
     assert declarations.is_name(sample_objects.SECRET)
 
 
-POLICY = {"kind": "MutationPolicy", "namespace": "", "name": "sample-owners"}
-SHOP = {"kind": "Deployment", "namespace": "sample", "name": "shop"}
+POLICY = ShownObject("MutationPolicy", "", "sample-owners")
+SHOP = ShownObject("Deployment", "sample", "shop")
 
 
 def test_only_what_is_not_there_is_put_up() -> None:
@@ -33,7 +35,11 @@ def test_only_what_is_not_there_is_put_up() -> None:
 
 
 def test_what_only_shares_a_name_is_something_else() -> None:
-    others = [SHOP | {"namespace": "default"}, SHOP | {"kind": "Pod"}, POLICY | {"name": "x"}]
+    others = [
+        replace(SHOP, namespace="default"),
+        replace(SHOP, kind="Pod"),
+        replace(POLICY, name="x"),
+    ]
     assert sample_objects.absent(others) == [sample_objects.POLICY, sample_objects.MANIFEST]
 
 
