@@ -7,7 +7,7 @@ from typing import ClassVar
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.settings import Shared, between, setting
+from nemutator_common.settings import ServesMetrics, between, setting
 from nemutator_common.shipping.settings import CallsBrain
 from nemutator_common.wire import (
     HIGHEST_PROFILE_HZ,
@@ -184,7 +184,7 @@ class CredentialsSettings(CallsBrain):
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class MountSettings(Shared):
+class MountSettings(ServesMetrics):
     """`nemutator-agent mount`."""
 
     role: ClassVar[str] = names.MOUNT

@@ -417,6 +417,20 @@ UPLINK_FAILURES = Metric(
     ("stream", "reason"),
 )
 
+KUBELET_CALLS = Metric(
+    "nemutator_kubelet_calls_total",
+    "counter",
+    "calls of kubelet to the CSI driver, by method (as gRPC names it) and result: ok, or the gRPC"
+    " status of the refusal",
+    ("method", "result"),
+)
+VOLUMES = Metric("nemutator_volumes", "gauge", "volumes that are published to pods of this node")
+VOLUMES_WAITING = Metric(
+    "nemutator_volumes_waiting",
+    "gauge",
+    "volumes whose latest state the credentials process does not know yet",
+)
+
 CREDENTIAL_READS = Metric(
     "nemutator_credentials_reads_total",
     "counter",

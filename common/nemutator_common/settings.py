@@ -27,6 +27,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, ClassVar, Generic, Literal, TypeVar
 
+from nemutator_common.addresses import TcpAddress, parse_address
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.names import PREFIX, ROLES
 
@@ -63,6 +64,15 @@ def setting(default: T, meaning: str, *, check: Check | None = None) -> T:
 
 def between(low: float, high: float) -> Check:
     return lambda value: None if low <= value <= high else f"expected {low:g} to {high:g}"
+
+
+def tcp_address(text: str) -> str | None:
+    """A check: *text* is empty, or a TCP address to listen on."""
+    expected = "expected an address and a port, like 0.0.0.0:9464"
+    try:
+        return None if not text or isinstance(parse_address(text), TcpAddress) else expected
+    except ValueError:
+        return expected
 
 
 class SettingsError(OperatorError):
@@ -106,6 +116,18 @@ class Shared:
     )
     lifeline: bool = setting(
         False, "Stop when standard input closes, so that no process outlives its supervisor."
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ServesMetrics(Shared):
+    """The settings of a process that runs for a long time, and counts what it does."""
+
+    metrics: str = setting(
+        "",
+        "TCP address where `/metrics`, `/healthz` and `/readyz` are served to everybody who can"
+        " connect, without TLS; in a pod `0.0.0.0:PORT`. Empty: no port.",
+        check=tcp_address,
     )
 
 

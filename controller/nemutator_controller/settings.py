@@ -7,8 +7,8 @@ from pathlib import Path
 from typing import ClassVar
 
 from nemutator_common import names
-from nemutator_common.serving.addresses import TcpAddress, parse_address
-from nemutator_common.settings import Shared, between, setting
+from nemutator_common.addresses import TcpAddress, parse_address
+from nemutator_common.settings import ServesMetrics, between, setting
 from nemutator_common.shipping.settings import CallsBrain
 
 
@@ -54,7 +54,7 @@ def _separate(text: str) -> tuple[str, ...]:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class BrainSettings(Shared):
+class BrainSettings(ServesMetrics):
     role: ClassVar[str] = names.BRAIN
 
     console: str = setting(

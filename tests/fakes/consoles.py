@@ -7,7 +7,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 from pathlib import Path
 
-from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.addresses import TcpAddress
 from nemutator_common.serving.tls import TlsFiles
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Envelope

@@ -10,11 +10,12 @@ from typing import Any
 import uvloop
 from aiohttp import web
 from nemutator_common import names
+from nemutator_common.addresses import Address, TcpAddress
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.readiness import Readiness
-from nemutator_common.serving.addresses import Address, TcpAddress
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.responses import ErrorDetails
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.system_clock import SystemClock
@@ -85,7 +86,7 @@ class Listener:
                 web.get("/unsendable", self._unsendable),
             ],
             middlewares=middlewares,
-            operations=frozenset({"healthz", "readyz", "metrics"}),
+            operations=ALL_OPERATIONS,
             limits=limits,
             tls=tls,
             error_details=error_details,

@@ -18,8 +18,8 @@ from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.publications import PUBLICATIONS_PATH, PublishedPod
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.declarations import DeclarationError, Declarations
-from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 

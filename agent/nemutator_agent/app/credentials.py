@@ -11,12 +11,14 @@ from pathlib import Path
 from aiohttp import web
 from aiohttp.typedefs import Middleware
 from nemutator_common import names
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
 from nemutator_common.real_process import real_process
-from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.operations import ALL_OPERATIONS
+from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
 from nemutator_common.shipping.streams import grant_stream
@@ -85,6 +87,7 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
                 key=digest_key(process.directory.root / "audit.key"),
             ),
         )
+        add_metrics_listener(process, settings.metrics)
         process.supervisor.add("ship grants", grants.run)
         form = _with_vault if settings.vault_address else _with_files
         async with form(parts):
@@ -213,7 +216,7 @@ def _private(
         address=UnixAddress(process.directory.socket(names.CREDENTIALS)),
         routes=routes,
         middlewares=middlewares,
-        operations=frozenset({"healthz", "readyz", "metrics"}),
+        operations=ALL_OPERATIONS,
         limits=PRIVATE_LIMITS,
         accept_peer=accept_peer,
     )

@@ -7,9 +7,10 @@ from dataclasses import replace
 from pathlib import Path
 
 from nemutator_common import names
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.supervising import Supervisor
-from nemutator_common.system_clock import SystemClock
+from nemutator_common.real_process import real_process
+from nemutator_common.serving.operations_server import OperationsServer, add_metrics_listener
 
 from nemutator_agent.mount import cgroup_namespace
 from nemutator_agent.mount.credentials_socket import CredentialsSocket
@@ -25,6 +26,10 @@ log = logging.getLogger(__name__)
 
 async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     """`nemutator-agent mount`: publish what kubelet asks for, until *stop*."""
+    process = real_process(settings.data_dir, stop_s=3.0)
+    operations = OperationsServer(
+        process=process, address=UnixAddress(process.directory.socket(names.MOUNT)), name="local"
+    )
     kubelet_root = os.fspath(Path(settings.kubelet_root or find_kubelet_root() or USUAL_PLACES[0]))
     settings = replace(settings, kubelet_root=kubelet_root)
     log.info("kubelet_root", {names.PATH: kubelet_root})
@@ -34,10 +39,11 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
         LinuxMounts(volumes, kubelet_root=Path(kubelet_root)),
         CredentialsSocket(settings.credentials),
         records,
-        clock=SystemClock(),
+        process,
     )
     calls = KubeletCalls(
         publisher,
+        process,
         driver=settings.driver,
         node=settings.node or os.uname().nodename,
         kubelet_root=kubelet_root,
@@ -47,7 +53,10 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     _prepare(settings, records)
     _see_the_machines_groups()
     publisher.restore()
-    supervisor = Supervisor(stop_s=3.0)
+    supervisor = process.supervisor
+    operations.bind()
+    supervisor.add("serve probes", operations.run)
+    add_metrics_listener(process, settings.metrics)
     await calls.bind()
     supervisor.add("notify credentials", publisher.run)
     supervisor.add("serve kubelet", calls.run)

@@ -6,9 +6,11 @@ import resource
 import secrets
 
 from nemutator_common import names
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.real_process import real_process
-from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.operations import ALL_OPERATIONS
+from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.shipping.brain_http import ReportsOverHttp, brain_over_http
 from nemutator_common.shipping.buffer import Buffer
@@ -46,7 +48,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         name=names.OBSERVE,
         address=UnixAddress(process.directory.socket(names.OBSERVE)),
         routes=(),
-        operations=frozenset({"healthz", "readyz", "metrics"}),
+        operations=ALL_OPERATIONS,
         limits=_LIMITS,
         # The directory is private; and we may be root on behalf of an ordinary user.
         socket_mode=0o666,
@@ -70,6 +72,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
             summary_s=settings.summary_s,
         )
         await server.bind()
+        add_metrics_listener(process, settings.metrics)
         supervisor.add("serve", server.run)
         supervisor.add("ship reports", uplink.run)
         supervisor.add("inspect executables", executables.run)

@@ -17,6 +17,8 @@ import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
 from nemutator_common import __version__, names
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.meters import Meter
+from nemutator_common.process import Process
 
 from nemutator_agent.mount import csi
 from nemutator_agent.mount.failures import CredentialsUnavailableError
@@ -34,6 +36,9 @@ PUBLISH_S = 30.0
 
 STOP_S = 1.0
 
+PART = "kubelet"
+"""The part of the process that is not ready until kubelet has registered the driver."""
+
 Method = Callable[[bytes], Awaitable[bytes]]
 
 
@@ -48,6 +53,7 @@ class KubeletCalls:
     """Both sockets. `bind()`, then `run()` until cancelled."""
 
     publisher: VolumePublisher
+    process: Process
     _: KW_ONLY
     driver: str
     node: str
@@ -58,6 +64,7 @@ class KubeletCalls:
 
     async def bind(self) -> None:
         """Answer on both sockets; the registration comes last, for then kubelet begins to call."""
+        self.process.readiness.fail(PART, "kubelet has not registered the driver yet")
         identity = "/csi.v1.Identity/"
         node = "/csi.v1.Node/"
         registration = "/pluginregistration.Registration/"
@@ -102,7 +109,7 @@ class KubeletCalls:
             ],
             maximum_concurrent_rpcs=MOST_CALLS,
         )
-        server.add_generic_rpc_handlers((_Methods(methods),))
+        server.add_generic_rpc_handlers((_Methods(methods, self.process.meter),))
         _listen(server, path)
         await server.start()
         self._servers.append(server)
@@ -120,8 +127,10 @@ class KubeletCalls:
     async def _registered(self, message: bytes) -> bytes:
         status = csi.parse_registration(message)
         if status.registered:
+            self.process.readiness.pass_(PART)
             log.info("registered_with_kubelet", {names.ADDRESS: self.plugin_socket})
         else:
+            self.process.readiness.fail(PART, f"kubelet refused the driver: {status.error[:200]}")
             log.error("not_registered_with_kubelet", {names.ERROR: status.error[:200]})
         return b""
 
@@ -149,12 +158,20 @@ def _listen(server: Any, path: Path) -> None:
 
 
 class _Methods(grpc.GenericRpcHandler):  # type: ignore[misc]  # grpc has no types
-    def __init__(self, methods: dict[str, Method]) -> None:
+    def __init__(self, methods: dict[str, Method], meter: Meter) -> None:
         self._methods = methods
+        self._meter = meter
 
     def service(self, details: grpc.HandlerCallDetails) -> Any:
         method = self._methods.get(details.method)
-        return None if method is None else grpc.unary_unary_rpc_method_handler(_guarded(method))
+        if method is None:
+            return None
+        name = details.method.rpartition("/")[2]
+
+        def count(result: str) -> None:
+            self._meter.count(names.KUBELET_CALLS, method=name, result=result)
+
+        return grpc.unary_unary_rpc_method_handler(_guarded(method, count))
 
 
 def _always(answer: bytes) -> Method:
@@ -164,11 +181,15 @@ def _always(answer: bytes) -> Method:
     return method
 
 
-def _guarded(method: Method) -> Callable[[bytes, Context], Awaitable[bytes]]:
+def _guarded(
+    method: Method, count: Callable[[str], None]
+) -> Callable[[bytes, Context], Awaitable[bytes]]:
     async def call(message: bytes, context: Context) -> bytes:
         try:
             async with asyncio.timeout(PUBLISH_S):
-                return await method(message)
+                answer = await method(message)
+            count("ok")
+            return answer
         except (InvalidVolumeError, MalformedMessageError) as error:
             code, why = grpc.StatusCode.INVALID_ARGUMENT, str(error)
         except TooManyVolumesError as error:
@@ -181,6 +202,7 @@ def _guarded(method: Method) -> Callable[[bytes, Context], Awaitable[bytes]]:
             # Not INTERNAL, which is final to kubelet: of a volume that failed for good it never
             # tells the end, and a part of it may be there (isFinalError, pkg/volume/csi).
             code, why = grpc.StatusCode.UNAVAILABLE, f"{error.strerror}: {error.filename or ''}"
+        count(code.name.lower())
         log.warning("kubelet_refused", {names.REASON: code.name.lower(), names.ERROR: why})
         return await context.abort(code, f"nemutator: {why}")
 

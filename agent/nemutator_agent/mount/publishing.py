@@ -11,7 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from nemutator_common import names
-from nemutator_common.clocks import Clock
+from nemutator_common.process import Process
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.ports import Credentials, PodMounts, VolumeRecords
@@ -23,6 +23,9 @@ log = logging.getLogger(__name__)
 
 MOST_VOLUMES = 2048
 """Kubelet's own default is 110 pods, and nobody runs ten times that many."""
+
+PART = "credentials"
+"""The part of the process that is not ready while the credentials process cannot be notified."""
 
 POLL_S = 2.0
 """How often it is checked whether the credentials process is still the same: a restart of it is
@@ -46,7 +49,7 @@ class VolumePublisher:
     mounts: PodMounts
     credentials: Credentials
     records: VolumeRecords
-    clock: Clock
+    process: Process
     _volumes: dict[str, Volume] = field(default_factory=dict, init=False)
     _unnotified: set[str] = field(default_factory=set, init=False)
     """Ids of volumes whose last change the credentials process does not know yet."""
@@ -114,16 +117,18 @@ class VolumePublisher:
 
     async def run(self) -> None:
         """Tell the credentials process what it does not know, for ever."""
-        failing = False
+        readiness, meter = self.process.readiness, self.process.meter
         while True:
             try:
                 await self.catch_up()
-                failing = False
+                readiness.pass_(PART)
             except (CredentialsUnavailableError, OSError) as error:
-                if not failing:
+                if PART not in readiness.problems():
                     log.warning("credentials_not_notified", {names.ERROR: str(error)})
-                failing = True
-            await self.clock.sleep(POLL_S)
+                readiness.fail(PART, str(error))
+            meter.gauge(names.VOLUMES, len(self._volumes))
+            meter.gauge(names.VOLUMES_WAITING, len({*self._unnotified, *self._ended}))
+            await self.process.clock.sleep(POLL_S)
 
     async def catch_up(self) -> None:
         """Tell it all when it is another one, else what is left. Raises what stopped that."""

@@ -3,15 +3,13 @@
 import json
 from collections.abc import Callable, Mapping
 from http import HTTPStatus
-from typing import Literal
 
 from aiohttp import web
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
-
-Operation = Literal["healthz", "readyz", "metrics"]
+from nemutator_common.serving.operations import Operation, respond
 
 ErrorDetails = Mapping[int, Mapping[str, str]]
 """What a listener adds to its own error responses, by status: a remedy, or another text."""
@@ -80,28 +78,13 @@ def operations(
 ) -> Mapping[str, Callable[[web.BaseRequest], web.Response]]:
     """The handler of each path that is an operation of this listener."""
 
-    def healthz(_: web.BaseRequest) -> web.Response:
-        return RoutineResponse(text="ok\n", headers=_UNCACHED)
+    def handler(operation: Operation) -> Callable[[web.BaseRequest], web.Response]:
+        def answer(request: web.BaseRequest) -> web.Response:
+            as_json = "application/json" in request.headers.get("Accept", "")
+            response = respond(operation, process.readiness, process.meter, as_json=as_json)
+            headers = {**_UNCACHED, "Content-Type": response.content_type}
+            return RoutineResponse(body=response.body, status=response.status, headers=headers)
 
-    def readyz(request: web.BaseRequest) -> web.Response:
-        problems, notes = process.readiness.problems(), process.readiness.notes()
-        status = 503 if problems else 200
-        if "application/json" in request.headers.get("Accept", ""):
-            content = {"ready": not problems, "problems": dict(problems), "notes": dict(notes)}
-            return RoutineResponse(
-                text=json.dumps(content),
-                status=status,
-                headers=_UNCACHED,
-                content_type="application/json",
-            )
-        lines = [f"{part}: {why}" for part, why in problems.items()] or ["ready"]
-        lines += [f"note: {part}: {what}" for part, what in notes.items()]
-        text = "".join(f"{line}\n" for line in lines)
-        return RoutineResponse(text=text, status=status, headers=_UNCACHED)
+        return answer
 
-    def metrics(_: web.BaseRequest) -> web.Response:
-        headers = {**_UNCACHED, "Content-Type": process.meter.content_type}
-        return RoutineResponse(body=process.meter.exposition(), headers=headers)
-
-    known = {"healthz": healthz, "readyz": readyz, "metrics": metrics}
-    return {f"/{name}": answer for name, answer in known.items() if name in served}
+    return {f"/{operation}": handler(operation) for operation in served}

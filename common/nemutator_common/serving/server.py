@@ -12,17 +12,17 @@ from aiohttp import web
 from aiohttp.typedefs import Middleware
 
 from nemutator_common import names
+from nemutator_common.addresses import Address
 from nemutator_common.process import Process
 from nemutator_common.serving.accepted_peer import AcceptedPeer
-from nemutator_common.serving.addresses import Address
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.fair_share import drop_candidates
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.operations import Operation
 from nemutator_common.serving.request_pipeline import RequestPipeline
 from nemutator_common.serving.responses import (
     ErrorDetails,
-    Operation,
     early_response,
     operations,
 )

@@ -11,8 +11,8 @@ import time
 from collections.abc import Iterator
 from pathlib import Path
 
+from nemutator_common.addresses import Address, TcpAddress, UnixAddress
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.serving.addresses import Address, TcpAddress, UnixAddress
 
 LONGEST_PATH = 107
 """The most bytes of a unix socket's path: `sun_path` has 108, and the last is a zero."""

@@ -3,12 +3,12 @@
 from dataclasses import dataclass
 from pathlib import Path
 
-from nemutator_common.settings import Shared, between, setting
+from nemutator_common.settings import ServesMetrics, between, setting
 from nemutator_common.shipping.destinations import destination
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class CallsBrain(Shared):
+class CallsBrain(ServesMetrics):
     brain: str = setting(
         "",
         "Where the brain is: `unix:/path` or `https://host:port`; empty: its socket in the data"

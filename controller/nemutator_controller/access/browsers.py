@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Literal
 
-from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.addresses import TcpAddress
 
 Distrust = Literal["host", "origin"]
 

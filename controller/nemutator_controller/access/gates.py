@@ -8,7 +8,7 @@ from typing import Generic, Protocol, TypeVar
 
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.addresses import TcpAddress
 
 from nemutator_controller.access.bearers import bearer
 from nemutator_controller.access.browsers import distrust, hosts_of, is_foreign

@@ -5,6 +5,7 @@ import contextlib
 import socket
 
 from nemutator_common.real_process import real_process
+from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import DocumentsOverHttp, StreamOverHttp, brain_over_http
 from nemutator_common.shipping.shipper import Shipper
@@ -62,6 +63,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             spool.added = shipper.wake
             local = local_listener(process)
             webhook = webhook_listener(settings, cluster, spool, process)
+            add_metrics_listener(process, settings.metrics)
             # They stop in the opposite order: listeners first.
             tasks = {
                 "ship decisions": shipper.run,

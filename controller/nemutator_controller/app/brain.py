@@ -6,6 +6,7 @@ from collections.abc import Callable
 
 from nemutator_common.process import Process
 from nemutator_common.real_process import real_process
+from nemutator_common.serving.operations_server import add_metrics_listener
 
 from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
@@ -54,6 +55,7 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
         if cluster:
             tasks += cluster.tasks()
         tasks += [listener.task for listener in listeners]
+        add_metrics_listener(process, settings.metrics)
         add_tasks(process.supervisor, tasks)
         async with bound(listeners):
             await process.supervisor.run(stop)

@@ -5,9 +5,9 @@ from collections.abc import Sequence
 
 from aiohttp import web
 from aiohttp.typedefs import Middleware
+from nemutator_common.addresses import TcpAddress, parse_address
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
-from nemutator_common.serving.addresses import TcpAddress, parse_address
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.tls import TlsFiles

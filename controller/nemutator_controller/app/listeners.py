@@ -6,8 +6,9 @@ from collections.abc import AsyncIterator, Sequence
 from dataclasses import dataclass
 
 from nemutator_common import names
-from nemutator_common.serving.addresses import UnixAddress, parse_address
+from nemutator_common.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
@@ -75,7 +76,7 @@ def local_listener(context: BrainContext, routes: Sequence[ProcessRoute]) -> Bra
             address=UnixAddress(process.directory.socket(names.BRAIN)),
             routes=routes,
             middlewares=[_gate(LinkToken(process.directory), routes, LINK_TOKEN_REMEDY).admit],
-            operations=frozenset({"healthz", "readyz", "metrics"}),
+            operations=ALL_OPERATIONS,
             limits=LOCAL_LIMITS,
         )
     )
@@ -98,7 +99,7 @@ def uplink_listener(
         address=parse_address(settings.uplink),
         routes=routes,
         middlewares=[_gate(cluster.callers, routes, POD_REMEDY).admit],
-        operations=frozenset({"healthz", "readyz", "metrics"}),
+        operations=frozenset({"healthz", "readyz"}),
         limits=limits,
         tls=cluster.leaf.tls,
     )

@@ -5,10 +5,11 @@ import secrets
 from pathlib import Path
 
 from nemutator_common import names
+from nemutator_common.addresses import UnixAddress, parse_address
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
-from nemutator_common.serving.addresses import UnixAddress, parse_address
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.server import HttpServer, TlsFiles
 
 from nemutator_controller.admission.endpoint import Webhook
@@ -34,7 +35,7 @@ def local_listener(process: Process) -> HttpServer:
         name="local",
         address=UnixAddress(process.directory.socket(names.ADMISSION)),
         routes=[],
-        operations=frozenset({"healthz", "readyz", "metrics"}),
+        operations=ALL_OPERATIONS,
     )
 
 

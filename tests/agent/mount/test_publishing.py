@@ -5,14 +5,18 @@ import pytest
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.publishing import (
     MOST_VOLUMES,
+    PART,
     POLL_S,
     TooManyVolumesError,
     VolumePublisher,
 )
 from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import InvalidVolumeError
+from nemutator_common import names
+from nemutator_common.readiness import Readiness
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
 from tests.fakes.mounting import (
     FakeCredentials,
     FakeMounts,
@@ -20,6 +24,7 @@ from tests.fakes.mounting import (
     a_volume,
     target_of,
 )
+from tests.fakes.process import fake_process
 
 OTHER = "ffffffff-0000-4111-8222-333344445555"
 
@@ -30,10 +35,13 @@ class Node:
     credentials: FakeCredentials = field(default_factory=FakeCredentials)
     records: FakeRecords = field(default_factory=FakeRecords)
     clock: ManualClock = field(default_factory=ManualClock)
+    meter: MemoryMeter = field(default_factory=MemoryMeter)
+    readiness: Readiness = field(default_factory=Readiness)
 
     def publisher(self) -> VolumePublisher:
         """A new life of the process: what is mounted and kept is still there."""
-        publisher = VolumePublisher(self.mounts, self.credentials, self.records, clock=self.clock)
+        process = fake_process(clock=self.clock, meter=self.meter, readiness=self.readiness)
+        publisher = VolumePublisher(self.mounts, self.credentials, self.records, process)
         publisher.restore()
         return publisher
 
@@ -224,7 +232,13 @@ async def test_it_keeps_looking_until_credentials_are_there(node: Node) -> None:
         await node.clock.until_sleeping()
         await node.clock.advance(POLL_S)
         assert node.credentials.known == {}
+        assert PART in node.readiness.problems()
+        assert node.meter.value(names.VOLUMES_WAITING) == 1
         node.credentials.away = False
         await node.clock.advance(POLL_S)
         assert sorted(node.credentials.known) == ["csi-1"]
+        await node.clock.until_sleeping()
+        assert node.readiness.problems() == {}
+        assert node.meter.value(names.VOLUMES) == 1
+        assert node.meter.value(names.VOLUMES_WAITING) == 0
         running.cancel()

@@ -9,13 +9,16 @@ from typing import Any
 import grpc  # type: ignore[import-untyped]
 import grpc.aio  # type: ignore[import-untyped]
 import pytest
-from nemutator_agent.mount.kubelet_grpc import KubeletCalls
+from nemutator_agent.mount.kubelet_grpc import PART, KubeletCalls
 from nemutator_agent.mount.protobuf import Message, fields
 from nemutator_agent.mount.publishing import VolumePublisher
+from nemutator_common import names
+from nemutator_common.process import Process
 
 from tests.agent.mount.requests import publish_message, unpublish_message
-from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
 from tests.fakes.mounting import ROOT, FakeCredentials, FakeMounts, FakeRecords, target_of
+from tests.fakes.process import fake_process
 
 CALL_S = 10.0
 
@@ -27,6 +30,7 @@ class Driver:
     mounts: FakeMounts
     credentials: FakeCredentials
     records: FakeRecords
+    process: Process
 
     async def node(self, method: str, message: bytes = b"") -> bytes:
         return await call(self.plugin, f"/csi.v1.Node/{method}", message)
@@ -43,12 +47,13 @@ async def call(channel: Any, method: str, message: bytes) -> bytes:
 @pytest.fixture
 async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
     mounts, credentials = FakeMounts(), FakeCredentials()
-    records = FakeRecords()
-    publisher = VolumePublisher(mounts, credentials, records, clock=ManualClock())
+    records, process = FakeRecords(), fake_process()
+    publisher = VolumePublisher(mounts, credentials, records, process)
     plugin, registration = tmp_path / "csi.sock", tmp_path / "reg.sock"
     plugin.touch()  # what a killed one leaves behind
     calls = KubeletCalls(
         publisher,
+        process,
         driver="agent.nemutator.io",
         node="node-1",
         kubelet_root=ROOT,
@@ -60,7 +65,7 @@ async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
         grpc.aio.insecure_channel(f"unix:{plugin}") as one,
         grpc.aio.insecure_channel(f"unix:{registration}") as other,
     ):
-        yield Driver(one, other, mounts, credentials, records)
+        yield Driver(one, other, mounts, credentials, records, process)
     await calls.close()
 
 
@@ -77,7 +82,27 @@ async def test_kubelet_learns_where_the_driver_is(driver: Driver, tmp_path: Path
     status = Message()
     status.number(1, 1)
     method = f"{service}/NotifyRegistrationStatus"
+    assert PART in driver.process.readiness.problems()
     assert await call(driver.registration, method, status.encoded()) == b""
+    assert PART not in driver.process.readiness.problems()
+
+
+async def test_a_driver_that_kubelet_refused_is_not_ready(driver: Driver) -> None:
+    method = "/pluginregistration.Registration/NotifyRegistrationStatus"
+    status = Message()
+    status.text(2, "no such version")
+    await call(driver.registration, method, status.encoded())
+    assert "no such version" in driver.process.readiness.problems()[PART]
+
+
+async def test_calls_are_counted_by_method_and_result(driver: Driver) -> None:
+    await driver.node("NodePublishVolume", publish_message())
+    with pytest.raises(grpc.aio.AioRpcError):
+        await driver.node("NodePublishVolume", b"\xff\xff")
+    meter = driver.process.meter
+    assert isinstance(meter, MemoryMeter)
+    for result in ("ok", "invalid_argument"):
+        assert meter.value(names.KUBELET_CALLS, method="NodePublishVolume", result=result) == 1
 
 
 async def test_kubelet_learns_who_it_is(driver: Driver) -> None:

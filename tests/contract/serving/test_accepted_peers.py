@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.serving.addresses import UnixAddress
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.serving.connection import accepted_peer_of
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer

@@ -6,7 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
-from nemutator_common.serving.addresses import UnixAddress
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.serving.server import MOST_TOLD
 
 from tests.fakes.listeners import (

@@ -19,8 +19,8 @@ from cryptography.hazmat.primitives import hashes, serialization
 from cryptography.hazmat.primitives.asymmetric import ec
 from cryptography.x509.oid import NameOID
 from nemutator_common import names
+from nemutator_common.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.serving.server import RELOAD_S, TlsFiles
 from nemutator_common.serving.sockets import ListeningSocket
 

@@ -1,7 +1,7 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.addresses import TcpAddress
 from nemutator_controller.access.browsers import (
     HEADERS,
     distrust,

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common import names
-from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.addresses import TcpAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor

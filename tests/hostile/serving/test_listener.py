@@ -13,7 +13,7 @@ from typing import Any
 
 import pytest
 from nemutator_common import names
-from nemutator_common.serving.addresses import TcpAddress
+from nemutator_common.addresses import TcpAddress
 
 from tests.fakes.listeners import (
     GET,

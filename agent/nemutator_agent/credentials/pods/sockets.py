@@ -4,9 +4,9 @@ import os
 from pathlib import Path
 
 from nemutator_common import names
+from nemutator_common.addresses import UnixAddress
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
-from nemutator_common.serving.addresses import UnixAddress
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket

@@ -4,7 +4,7 @@ from pathlib import Path
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.serving.addresses import TcpAddress, UnixAddress, parse_address
+from nemutator_common.addresses import TcpAddress, UnixAddress, parse_address
 
 ports = st.integers(0, 65535)
 hosts = st.ip_addresses().filter(lambda ip: getattr(ip, "scope_id", None) is None)
