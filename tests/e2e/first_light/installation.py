@@ -23,6 +23,15 @@ from tests.testbed.running.waiting import until
 NAMESPACE = "nemutator"
 SAMPLE = "localhost/nemutator/shop:e2e"
 
+METRICS = {
+    "brain": "metrics-brain",
+    "admission": "metrics-webhook",
+    "mount": "metrics-mount",
+    "credentials": "metrics-creds",
+    "observe": "metrics-observe",
+}
+"""Of each process, the name of the port where it is scraped."""
+
 READY_S = 60
 CALL_S = 20.0
 
@@ -48,7 +57,7 @@ class Installation:
     cluster: Cluster
     node: Node
     vault: Vault
-    ports: Mapping[str, int]
+    ports: dict[str, int]
     ca_file: Path
     """Of nemutator's own authority."""
 
@@ -105,7 +114,7 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
     """Everything of `deploy/`, and return when it is ready."""
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.agent", AGENT)
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.controller", CONTROLLER)
-    ports = {name: free_port() for name in ("console", "uplink", "https")}
+    ports = {name: free_port() for name in ("console", "uplink", "https", *METRICS.values())}
     place = Place(
         kubelet_root=node.kubelet_root,
         settings=_settings(node, vault, ports),
@@ -189,27 +198,33 @@ def _webhooks_are_ours(cluster: Cluster) -> bool:
 
 def _settings(node: Node, vault: Vault, ports: Mapping[str, int]) -> str:
     brain = f"https://{LOOPBACK}:{ports['uplink']}"
+    metrics = {role: f'metrics = "{LOOPBACK}:{ports[name]}"' for role, name in METRICS.items()}
     return f"""\
 [brain]
+{metrics["brain"]}
 uplink = "0.0.0.0:{ports["uplink"]}"
 cluster_console = "0.0.0.0:{ports["console"]}"
 server_names = "{LOOPBACK}"
 
 [admission]
+{metrics["admission"]}
 address = "0.0.0.0:{ports["https"]}"
 brain = "{brain}"
 init_image = "{AGENT}"
 
 [credentials]
+{metrics["credentials"]}
 vault_address = "{vault.url}"
 brain = "{brain}"
 
 [observe]
+{metrics["observe"]}
 brain = "{brain}"
 interval_s = 1
 # So that there are enough points for advice within a test.
 summary_s = 1
 
 [mount]
+{metrics["mount"]}
 kubelet_root = "{node.kubelet_root}"
 """
