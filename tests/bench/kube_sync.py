@@ -23,13 +23,14 @@ from nemutator_controller.kube.configuration import Access, Fixed
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.reading import Reader
-from nemutator_controller.kube.resources import NODES, PODS, REPLICA_SETS
-from nemutator_controller.kube.store import by_namespace, by_node, by_owner
+from nemutator_controller.kube.resources import PODS, REPLICA_SETS
 from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
+from tests.fakes.kube.indexes import by_namespace, by_node, by_owner
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
+from tests.hollow.nodes import NODES
 from tests.processes import own_memory
 
 COUNTS = {"pods": 150_000, "nodes": 5_000, "replicasets": 60_000}

@@ -16,14 +16,13 @@ from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import (
     DEPLOYMENTS,
     NAMESPACES,
-    NODES,
     PODS,
     REPLICA_SETS,
     Resource,
 )
 
 from tests.hollow import writes
-from tests.hollow.nodes import LEASES
+from tests.hollow.nodes import LEASES, NODES
 from tests.hollow.plan import LABEL
 from tests.hollow.sending import Sender
 

@@ -8,10 +8,9 @@ from collections.abc import Collection
 
 from nemutator_common.clocks import Clock
 from nemutator_controller.kube.budget import TokenBucket
-from nemutator_controller.kube.resources import NODES
 
 from tests.hollow import nodes, writes
-from tests.hollow.nodes import LEASE_NAMESPACE, LEASES
+from tests.hollow.nodes import LEASE_NAMESPACE, LEASES, NODES
 from tests.hollow.plan import Plan
 from tests.hollow.sending import Sender
 

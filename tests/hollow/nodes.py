@@ -11,6 +11,7 @@ from tests.hollow.plan import LABEL, Plan, node_address
 
 Json = dict[str, Any]
 
+NODES: Final = Resource("", "v1", "nodes", "Node", Object, namespaced=False)
 LEASES: Final = Resource("coordination.k8s.io", "v1", "leases", "Lease", Object)
 LEASE_NAMESPACE: Final = "kube-node-lease"
 LEASE_S: Final = 40

@@ -14,14 +14,13 @@ from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.resources import (
     DEPLOYMENTS,
     NAMESPACES,
-    NODES,
     PODS,
     REPLICA_SETS,
     Resource,
 )
 
 from tests.hollow import nodes, pods, workloads, writes
-from tests.hollow.nodes import LEASE_NAMESPACE, LEASES
+from tests.hollow.nodes import LEASE_NAMESPACE, LEASES, NODES
 from tests.hollow.plan import Life, Plan, Workload
 from tests.hollow.sending import Sender
 from tests.hollow.writes import Json

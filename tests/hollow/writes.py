@@ -30,12 +30,12 @@ def patch(
 
 
 def delete(resource: Resource[Any], namespace: str, name: str) -> Call:
-    return calls.deleting(resource, namespace, name, _options())
+    return _ending(resource, namespace, name)
 
 
 def finish(resource: Resource[Any], namespace: str, name: str) -> Call:
     """Delete it at once: what a kubelet does when the last container of a pod has ended."""
-    return calls.deleting(resource, namespace, name, _options(gracePeriodSeconds=0))
+    return _ending(resource, namespace, name, gracePeriodSeconds=0)
 
 
 def metadata_of(resource: Resource[Any]) -> Resource[Object]:
@@ -54,7 +54,12 @@ def uid_in(answer: bytes) -> str:
     return msgspec.json.decode(answer, type=Object).metadata.uid
 
 
-def _options(**more: object) -> bytes:
-    return msgspec.json.encode(
-        {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background", **more}
+def _ending(resource: Resource[Any], namespace: str, name: str, **more: object) -> Call:
+    options = {"apiVersion": "v1", "kind": "DeleteOptions", "propagationPolicy": "Background"}
+    return Call(
+        verb="delete",
+        method="DELETE",
+        path=resource.path(namespace, name),
+        asked=calls.asked("delete", resource, namespace),
+        body=msgspec.json.encode({**options, **more}),
     )

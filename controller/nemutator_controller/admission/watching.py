@@ -15,7 +15,7 @@ from nemutator_common.process import Process
 from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
-from nemutator_controller.kube.objects import Namespace
+from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
@@ -35,7 +35,7 @@ class WatchedCluster:
     """A `KnownCluster` from informers."""
 
     policy_informer: Informer[PolicyObject]
-    namespace_informer: Informer[Namespace]
+    namespace_informer: Informer[Object]
     process: Process
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)

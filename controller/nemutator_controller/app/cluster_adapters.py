@@ -148,7 +148,7 @@ class ResultsOnPods:
 
     def notify(self, pod: PodRef, note: str) -> None:
         self.announcer.announce(
-            News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note[:1000], "Warning")
+            News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note, "Warning")
         )
 
 

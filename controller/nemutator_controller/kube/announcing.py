@@ -10,15 +10,14 @@ from collections import OrderedDict
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from hashlib import blake2b
-from typing import Any, Literal
+from typing import Literal
 
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError, NotFoundError
-from nemutator_controller.kube.objects import Object
-from nemutator_controller.kube.resources import EVENTS, Resource
+from nemutator_controller.kube.resources import EVENTS
 from nemutator_controller.kube.writing import Json, Writer
 
 log = logging.getLogger(__name__)
@@ -50,16 +49,6 @@ class News:
 class _Told:
     first_at: float
     count: int
-
-
-def news_about(
-    resource: Resource[Any], about: Object, reason: str, note: str, *, warning: bool = False
-) -> News:
-    metadata = about.metadata
-    return News(
-        resource.api_version, resource.kind, metadata.namespace, metadata.name, metadata.uid,
-        reason, note[:LONGEST_NOTE], "Warning" if warning else "Normal",
-    )  # fmt: skip
 
 
 class Announcer:
@@ -134,7 +123,7 @@ class Announcer:
             },
             "type": news.type,
             "reason": news.reason,
-            "message": news.note,
+            "message": news.note[:LONGEST_NOTE],
             "source": {"component": self._component},
             "firstTimestamp": _timestamp(told.first_at),
             **again,

@@ -19,6 +19,10 @@ _METADATA_LIST: Final = f"{JSON};as=PartialObjectMetadataList;g=meta.k8s.io;v=v1
 _METADATA: Final = f"{JSON};as=PartialObjectMetadata;g=meta.k8s.io;v=v1"
 
 
+_OURS: Final[Mapping[str, str]] = MappingProxyType({"fieldManager": names.PREFIX})
+"""On every write: the server notes which fields are ours."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
     """One request. *asked* says it in words, as the permission that it needs."""
@@ -121,26 +125,24 @@ def watching(
 
 def creating(
     resource: Resource[Any], namespace: str, body: bytes, *, name: str = "",
-    subresource: str = "", dry_run: bool = False,
+    subresource: str = "",
 ) -> Call:  # fmt: skip
     return Call(
         verb="create",
         method="POST",
         path=resource.path(namespace, name, subresource),
         asked=_about(asked("create", resource, namespace, subresource), name),
-        query=_write_query(dry_run=dry_run),
+        query=_OURS,
         body=body,
     )
 
 
 def patching(
     resource: Resource[Any], namespace: str, name: str, body: bytes, *,
-    content_type: str, subresource: str = "", force: bool = False, dry_run: bool = False,
+    content_type: str, subresource: str = "", force: bool = False,
 ) -> Call:  # fmt: skip
     """*force* is for server-side apply: take over fields that others own."""
-    query = _write_query(dry_run=dry_run)
-    if force:
-        query["force"] = "true"
+    query = {**_OURS, "force": "true"} if force else _OURS
     return Call(
         verb="patch",
         method="PATCH",
@@ -150,22 +152,6 @@ def patching(
         body=body,
         content_type=content_type,
     )
-
-
-def deleting(resource: Resource[Any], namespace: str, name: str, body: bytes) -> Call:
-    """*body* is a DeleteOptions with every option in it: the server then ignores the query."""
-    return Call(
-        verb="delete",
-        method="DELETE",
-        path=resource.path(namespace, name),
-        asked=_about(asked("delete", resource, namespace), name),
-        body=body,
-    )
-
-
-def _write_query(*, dry_run: bool) -> dict[str, str]:
-    query = {"fieldManager": names.PREFIX}
-    return {**query, "dryRun": "All"} if dry_run else query
 
 
 def _about(permission: str, name: str) -> str:

@@ -51,7 +51,6 @@ class Metadata(Shape, frozen=True, gc=False):
     resource_version: str = ""
     generation: int = 0
     creation_timestamp: str = ""
-    deletion_timestamp: str | None = None
     labels: Mapping[str, str] = {}
     annotations: Mapping[str, str] = {}
     """Only ours (`nemutator.io/…`) are kept: others are as large as people make them."""
@@ -83,12 +82,6 @@ class Object(Shape, frozen=True, gc=False):
     metadata: Metadata
 
 
-class Condition(Shape, frozen=True, gc=False):
-    type: str
-    status: str
-    reason: str = ""
-
-
 class Resources(Shape, frozen=True, gc=False):
     requests: Mapping[str, str] = {}
     limits: Mapping[str, str] = {}
@@ -101,15 +94,12 @@ class Container(Shape, frozen=True, gc=False):
     name: str
     image: str = ""
     resources: Resources = Resources()
-    restart_policy: str = ""
-    """`Always` on an init container makes it a sidecar."""
 
 
 class PodSpec(Shape, frozen=True, gc=False):
     containers: tuple[Container, ...]
     init_containers: tuple[Container, ...] = ()
     node_name: str = ""
-    service_account_name: str = ""
 
     def __post_init__(self) -> None:
         # All pods of a workload have the very same containers, as far as we read them.
@@ -117,74 +107,22 @@ class PodSpec(Shape, frozen=True, gc=False):
         if self.init_containers:
             _set(self, "init_containers", _one(self.init_containers))
         _set(self, "node_name", _one(self.node_name))
-        _set(self, "service_account_name", _one(self.service_account_name))
 
 
 class ContainerStatus(Shape, frozen=True, gc=False):
     name: str
     container_id: str = msgspec.field(default="", name="containerID")
-    ready: bool = False
-    restart_count: int = 0
 
 
 class PodStatus(Shape, frozen=True, gc=False):
-    phase: str = ""
-    qos_class: str = ""
-    start_time: str = ""
-    conditions: tuple[Condition, ...] = ()
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     """Sidecars are among them: they run as long as the pod."""
-
-    def __post_init__(self) -> None:
-        _set(self, "phase", _one(self.phase))
-        _set(self, "qos_class", _one(self.qos_class))
-        # Thousands of pods are in the very same condition.
-        _set(self, "conditions", _one(self.conditions))
 
 
 class Pod(Object, frozen=True, gc=False):
     spec: PodSpec
     status: PodStatus = PodStatus()
-
-
-class NodeSpec(Shape, frozen=True, gc=False):
-    unschedulable: bool = False
-
-
-class NodeStatus(Shape, frozen=True, gc=False):
-    capacity: Mapping[str, str] = {}
-    allocatable: Mapping[str, str] = {}
-    conditions: tuple[Condition, ...] = ()
-
-
-class Node(Object, frozen=True, gc=False):
-    spec: NodeSpec = NodeSpec()
-    status: NodeStatus = NodeStatus()
-
-
-class NamespaceStatus(Shape, frozen=True, gc=False):
-    phase: str = ""
-
-
-class Namespace(Object, frozen=True, gc=False):
-    status: NamespaceStatus = NamespaceStatus()
-
-
-class PodTemplate(Shape, frozen=True, gc=False):
-    spec: PodSpec
-
-
-class WorkloadSpec(Shape, frozen=True, gc=False):
-    template: PodTemplate
-    replicas: int | None = None
-    """None: a kind that has none (a DaemonSet)."""
-
-
-class WorkloadObject(Object, frozen=True, gc=False):
-    """A Deployment, StatefulSet or DaemonSet: who makes pods, and what they ask for."""
-
-    spec: WorkloadSpec
 
 
 def _ours(annotations: Mapping[str, str]) -> dict[str, str]:

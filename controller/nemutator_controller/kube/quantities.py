@@ -13,7 +13,6 @@ It differs on purpose where apimachinery loses the amount or does not end:
 import enum
 import re
 from dataclasses import dataclass, field
-from typing import Self
 
 LONGEST = 128
 """In characters. Every amount of a 64-bit counter fits into 29; what is longer is hostile."""
@@ -55,18 +54,6 @@ class Quantity:
 
     nanos: int
     format: Format = field(default=Format.DECIMAL, compare=False)
-
-    @classmethod
-    def of_cores(cls, cores: float) -> Self:
-        """*cores* in whole millis, rounded up: what a CPU request is made of."""
-        return cls(_rounded_up(round(cores * _PER_UNIT), 10**6) * 10**6)
-
-    @classmethod
-    def of_bytes(cls, count: int) -> Self:
-        return cls(count * _PER_UNIT, Format.BINARY)
-
-    def to_cores(self) -> float:
-        return self.nanos / _PER_UNIT
 
     def to_millis(self) -> int:
         """Thousandths, rounded away from zero."""

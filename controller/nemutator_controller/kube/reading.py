@@ -1,15 +1,11 @@
-"""One-shot reads: an object, its bytes, or a list page by page.
-
-These are for what is read once. Whoever reads again wants an informer.
-"""
+"""Single reads: an object, or a list page by page. What is read again and again has an informer."""
 
 from collections.abc import AsyncIterator
+from dataclasses import dataclass
 from typing import TypeVar
 
-import msgspec
-
 from nemutator_controller.kube import calls
-from nemutator_controller.kube.calls import Call, Selection
+from nemutator_controller.kube.calls import Selection
 from nemutator_controller.kube.decoder import Decoder, NotAListError, Page
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.objects import Object
@@ -22,32 +18,15 @@ PAGE = 500
 EVERYTHING = Selection()
 
 
+@dataclass(frozen=True, slots=True)
 class Reader:
     """Reads through a transport; every failure is a `KubeError`, and nothing is retried."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
-
-    async def version(self) -> str:
-        """The server's version, as `v1.36.3`."""
-        call = Call(verb="get", method="GET", path="/version", asked="get /version")
-        try:
-            answer = msgspec.json.decode(await self._transport.send(call), type=_Version)
-        except msgspec.DecodeError as error:
-            raise UnavailableError(call.asked, f"this is no API server: {error}") from error
-        return answer.git_version
+    transport: Transport
 
     async def raw(self, resource: Resource[T], namespace: str, name: str) -> bytes:
         """The object as the server has it, for a patch that needs all of it."""
-        return await self._transport.send(calls.getting(resource, namespace, name))
-
-    async def get(self, resource: Resource[T], namespace: str, name: str) -> T:
-        call = calls.getting(resource, namespace, name)
-        body = await self._transport.send(call)
-        try:
-            return Decoder(resource.shape).object(body)
-        except msgspec.DecodeError as error:
-            raise UnavailableError(call.asked, f"it cannot be read: {error}") from error
+        return await self.transport.send(calls.getting(resource, namespace, name))
 
     async def pages(
         self, resource: Resource[T], selection: Selection = EVERYTHING, *, limit: int = PAGE
@@ -58,14 +37,10 @@ class Reader:
         while True:
             call = calls.listing(resource, selection, limit=limit, after=after)
             try:
-                page = decoder.page(await self._transport.send(call))
+                page = decoder.page(await self.transport.send(call))
             except NotAListError as error:
                 raise UnavailableError(call.asked, f"the answer is no list: {error}") from error
             yield page
             after = page.next
             if not after:
                 return
-
-
-class _Version(msgspec.Struct, rename="camel"):
-    git_version: str

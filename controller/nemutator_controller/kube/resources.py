@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote
 
-from nemutator_controller.kube.objects import Namespace, Node, Object, Pod, WorkloadObject
+from nemutator_controller.kube.objects import Object, Pod
 
 T = TypeVar("T", bound=Object)
 
@@ -39,12 +39,11 @@ class Resource(Generic[T]):
 
 
 PODS: Final = Resource("", "v1", "pods", "Pod", Pod)
-NODES: Final = Resource("", "v1", "nodes", "Node", Node, namespaced=False)
-NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", Namespace, namespaced=False)
+NAMESPACES: Final = Resource("", "v1", "namespaces", "Namespace", Object, namespaced=False)
 EVENTS: Final = Resource("", "v1", "events", "Event", Object)
-DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", WorkloadObject)
-STATEFUL_SETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", WorkloadObject)
-DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", WorkloadObject)
+DEPLOYMENTS: Final = Resource("apps", "v1", "deployments", "Deployment", Object)
+STATEFUL_SETS: Final = Resource("apps", "v1", "statefulsets", "StatefulSet", Object)
+DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", Object)
 # A cluster keeps ten old ReplicaSets for each Deployment; only who owns them is of use.
 REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", Object)
 JOBS: Final = Resource("batch", "v1", "jobs", "Job", Object)

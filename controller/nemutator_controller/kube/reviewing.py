@@ -1,6 +1,7 @@
 """Asks the API server who somebody is, and what they may do."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import msgspec
@@ -15,11 +16,11 @@ from nemutator_controller.kube.reviews import AccessVerdict, TokenVerdict, User,
 S = TypeVar("S")
 
 
+@dataclass(frozen=True, slots=True)
 class Reviewer:
     """Reviews change nothing, so they need no budget. Without an answer nobody is believed."""
 
-    def __init__(self, transport: Transport) -> None:
-        self._transport = transport
+    transport: Transport
 
     async def token(self, token: Secret, audiences: Sequence[str] = ()) -> TokenVerdict:
         """Who *token* belongs to, if it is good and meant for one of *audiences*."""
@@ -49,7 +50,7 @@ class Reviewer:
     async def _review(self, resource: Resource[Any], spec: object, shape: type[S]) -> S:
         body = {"apiVersion": resource.api_version, "kind": resource.kind, "spec": spec}
         call = calls.creating(resource, "", msgspec.json.encode(body))
-        answer = await self._transport.send(call)
+        answer = await self.transport.send(call)
         try:
             return msgspec.convert(msgspec.json.decode(answer)["status"], shape)
         except (msgspec.DecodeError, KeyError, TypeError) as error:

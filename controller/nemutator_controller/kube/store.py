@@ -22,20 +22,6 @@ Index = Callable[[T], Iterable[str]]
 """Under which values an object is found."""
 
 
-def by_node(pod: Object) -> Iterable[str]:
-    node: str = getattr(getattr(pod, "spec", None), "node_name", "")
-    return (node,) if node else ()
-
-
-def by_namespace(item: Object) -> Iterable[str]:
-    return (item.metadata.namespace,)
-
-
-def by_owner(item: Object) -> Iterable[str]:
-    """Under the uids of its owners."""
-    return [owner.uid for owner in item.metadata.owner_references]
-
-
 class Change(msgspec.Struct, Generic[T], frozen=True, gc=False):
     """What happened to one object: it came (no *before*), changed, or went (no *after*)."""
 

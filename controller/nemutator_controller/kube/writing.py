@@ -41,29 +41,25 @@ class OnlyIf:
 ANYWAY = OnlyIf()
 
 
+@dataclass(frozen=True, slots=True)
 class Writer:
-    """Every write takes its turn in *budget*. *dry_run*: the server does all but keep it.
+    """Every write takes its turn in *budget*.
 
     Only a 429 is tried again, because then the server has not begun: whether to repeat a write that
     may have happened is for its caller to know. What comes back is the object as it is now.
     """
 
-    def __init__(self, transport: Transport, budget: WriteBudget, clock: Clock) -> None:
-        self._transport = transport
-        self._budget = budget
-        self._clock = clock
+    transport: Transport
+    budget: WriteBudget
+    clock: Clock
 
-    async def create(
-        self, resource: Resource[Any], namespace: str, manifest: Json, *, dry_run: bool = False
-    ) -> bytes:
+    async def create(self, resource: Resource[Any], namespace: str, manifest: Json) -> bytes:
         body = {"apiVersion": resource.api_version, "kind": resource.kind, **manifest}
-        return await self._write(
-            calls.creating(resource, namespace, _encoded(body), dry_run=dry_run)
-        )
+        return await self._write(calls.creating(resource, namespace, _encoded(body)))
 
     async def json_patch(
         self, resource: Resource[Any], namespace: str, name: str, operations: Sequence[Json], *,
-        only_if: OnlyIf = ANYWAY, subresource: str = "", dry_run: bool = False,
+        only_if: OnlyIf = ANYWAY, subresource: str = "",
     ) -> bytes:  # fmt: skip
         """RFC 6902. The conditions become `test` operations in front: a failed one is a 422."""
         tests = [
@@ -78,13 +74,12 @@ class Writer:
                 _encoded([*tests, *operations]),
                 content_type=calls.JSON_PATCH,
                 subresource=subresource,
-                dry_run=dry_run,
             )
         )
 
     async def merge_patch(
         self, resource: Resource[Any], namespace: str, name: str, patch: Json, *,
-        only_if: OnlyIf = ANYWAY, subresource: str = "", dry_run: bool = False,
+        only_if: OnlyIf = ANYWAY, subresource: str = "",
     ) -> bytes:  # fmt: skip
         """RFC 7386: null takes a field away, a list replaces a list."""
         return await self._write(
@@ -95,13 +90,12 @@ class Writer:
                 _encoded(_with_metadata(patch, only_if.metadata)),
                 content_type=calls.MERGE_PATCH,
                 subresource=subresource,
-                dry_run=dry_run,
             )
         )
 
     async def apply(
         self, resource: Resource[Any], namespace: str, name: str, wanted: Json, *,
-        only_if: OnlyIf = ANYWAY, subresource: str = "", force: bool = False, dry_run: bool = False,
+        only_if: OnlyIf = ANYWAY, subresource: str = "", force: bool = False,
     ) -> bytes:  # fmt: skip
         """Server-side apply: *wanted* is all that we own of it; made when it is not there.
 
@@ -120,55 +114,34 @@ class Writer:
                 content_type=calls.APPLY_PATCH,
                 subresource=subresource,
                 force=force,
-                dry_run=dry_run,
             )
         )
 
-    async def delete(
-        self, resource: Resource[Any], namespace: str, name: str, *,
-        only_if: OnlyIf = ANYWAY, dry_run: bool = False,
-    ) -> bytes:  # fmt: skip
-        options = _delete_options(only_if)
-        if dry_run:
-            # The server ignores it in the query when there are options in the body.
-            options["dryRun"] = ["All"]
-        return await self._write(calls.deleting(resource, namespace, name, _encoded(options)))
-
-    async def evict(
-        self, namespace: str, pod: str, *, only_if: OnlyIf = ANYWAY, dry_run: bool = False
-    ) -> None:
+    async def evict(self, namespace: str, pod: str, *, only_if: OnlyIf = ANYWAY) -> None:
         """Ask for the end of a pod; a `DisruptionBudgetError` says: not now."""
+        options = {"preconditions": only_if.metadata} if only_if.metadata else {}
         body = {
             "apiVersion": "policy/v1",
             "kind": "Eviction",
             "metadata": {"namespace": namespace, "name": pod},
-            "deleteOptions": _delete_options(only_if),
+            "deleteOptions": {"apiVersion": "v1", "kind": "DeleteOptions", **options},
         }
         await self._write(
-            calls.creating(
-                PODS, namespace, _encoded(body), name=pod, subresource="eviction", dry_run=dry_run
-            )
+            calls.creating(PODS, namespace, _encoded(body), name=pod, subresource="eviction")
         )
 
     async def _write(self, call: Call) -> bytes:
         for attempt in range(1, TRIES + 1):
-            async with self._budget.spend():
+            async with self.budget.spend():
                 try:
-                    return await self._transport.send(call)
+                    return await self.transport.send(call)
                 except TooManyRequestsError as error:
                     if attempt == TRIES or error.retry_after_s > LONGEST_WAIT_S:
                         raise
                     wait_s = max(error.retry_after_s, float(attempt))
             # The turn is over here, so that others can write meanwhile.
-            await self._clock.sleep(wait_s)
+            await self.clock.sleep(wait_s)
         raise AssertionError("the last attempt returns or raises")
-
-
-def _delete_options(only_if: OnlyIf) -> dict[str, Any]:
-    options: dict[str, Any] = {"apiVersion": "v1", "kind": "DeleteOptions"}
-    if only_if.metadata:
-        options["preconditions"] = only_if.metadata
-    return options
 
 
 def _with_metadata(manifest: Json, metadata: Json) -> Json:

@@ -4,20 +4,23 @@ A behaviour that the real server shows differently is a mistake of the fake. A t
 server can be made to do is for the fake alone, and says why in its parametrisation.
 """
 
+import json
 from collections.abc import AsyncIterator
 from dataclasses import dataclass
-from typing import TypeVar
+from typing import Any, TypeVar
 
 import pytest
 from nemutator_common.backoff import Backoff
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.calls import Call, asked
 from nemutator_controller.kube.configuration import Fixed
+from nemutator_controller.kube.decoder import Decoder
 from nemutator_controller.kube.informing import Informer, InformerPace
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
-from nemutator_controller.kube.resources import Resource
+from nemutator_controller.kube.resources import PODS, Resource
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
 
@@ -84,6 +87,30 @@ class Client:
     def write(self) -> Writer:
         clock = SystemClock()
         return Writer(self.transport, WriteBudget(clock), clock)
+
+    async def get(self, resource: Resource[T], namespace: str, name: str) -> T:
+        return Decoder(resource.shape).object(await self.read.raw(resource, namespace, name))
+
+    async def phase(self, namespace: str, pod: str) -> str:
+        found = json.loads(await self.read.raw(PODS, namespace, pod))
+        return str(found["status"]["phase"])
+
+    async def delete(
+        self, resource: Resource[Any], namespace: str, name: str, **preconditions: str
+    ) -> None:
+        options = {"apiVersion": "v1", "kind": "DeleteOptions", "preconditions": preconditions}
+        call = Call(
+            verb="delete",
+            method="DELETE",
+            path=resource.path(namespace, name),
+            asked=asked("delete", resource, namespace),
+            body=json.dumps(options).encode(),
+        )
+        await self.transport.send(call)
+
+    async def version(self) -> str:
+        call = Call(verb="get", method="GET", path="/version", asked="get /version")
+        return str(json.loads(await self.transport.send(call))["gitVersion"])
 
     def informer(self, resource: Resource[T]) -> Informer[T]:
         return Informer(

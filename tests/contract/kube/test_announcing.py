@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 
 import pytest
 from nemutator_common.system_clock import SystemClock
-from nemutator_controller.kube.announcing import Announcer, news_about
+from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.resources import NAMESPACES, PODS
 
 from tests.contract.kube.conftest import Client
@@ -43,8 +43,9 @@ async def test_the_same_news_is_one_event_that_counts(
     announcer: Announcer, client: Client, api: Conversation, place: Place
 ) -> None:
     await client.write.create(PODS, place.namespace, pod("web"))
-    web = await client.read.get(PODS, place.namespace, "web")
-    news = news_about(PODS, web, "Corrected", "requests.cpu is 100m now")
+    web = await client.get(PODS, place.namespace, "web")
+    note = "requests.cpu is 100m now"
+    news = News("v1", "Pod", place.namespace, "web", web.metadata.uid, "Corrected", note)
     announcer.announce(news)
     await told_about(api, place.namespace, web.metadata.uid, 1)
     announcer.announce(news)
@@ -59,6 +60,7 @@ async def test_the_same_news_is_one_event_that_counts(
 async def test_news_of_what_lies_in_no_namespace_lies_in_the_default_one(
     announcer: Announcer, client: Client, api: Conversation, place: Place
 ) -> None:
-    here = await client.read.get(NAMESPACES, "", place.namespace)
-    announcer.announce(news_about(NAMESPACES, here, "Opened", "mutation is on"))
+    here = await client.get(NAMESPACES, "", place.namespace)
+    uid, note = here.metadata.uid, "mutation is on"
+    announcer.announce(News("v1", "Namespace", "", place.namespace, uid, "Opened", note))
     await told_about(api, "default", here.metadata.uid, 1)

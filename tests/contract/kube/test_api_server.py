@@ -52,11 +52,11 @@ def here(place: Place) -> str:
 
 async def test_a_created_pod_can_be_read_typed_and_raw(client: Client, here: str) -> None:
     await client.write.create(PODS, here, pod("web"))
-    found = await client.read.get(PODS, here, "web")
+    found = await client.get(PODS, here, "web")
     assert found.metadata.uid
     assert found.spec.containers[0].image == "app:1"
     assert json.loads(await client.read.raw(PODS, here, "web"))["kind"] == "Pod"
-    assert (await client.read.version()).startswith("v1.")
+    assert (await client.version()).startswith("v1.")
 
 
 async def test_a_list_comes_in_pages_of_one_moment(client: Client, here: str) -> None:
@@ -65,7 +65,7 @@ async def test_a_list_comes_in_pages_of_one_moment(client: Client, here: str) ->
     pages = client.read.pages(PODS, Selection(namespace=here), limit=2)
     first = await anext(pages)
     await client.write.create(PODS, here, pod("later"))
-    await client.write.delete(PODS, here, "web-3")
+    await client.delete(PODS, here, "web-3")
     found = [manifest.metadata.name for manifest in first.items]
     found += [manifest.metadata.name async for page in pages for manifest in page.items]
     assert found == [f"web-{number}" for number in range(5)]
@@ -109,26 +109,16 @@ async def test_a_name_that_is_taken_is_told(client: Client, here: str) -> None:
         await client.write.create(PODS, here, pod("web"))
 
 
-async def test_dry_run_keeps_nothing(client: Client, here: str) -> None:
-    made = await client.write.create(PODS, here, pod("web"), dry_run=True)
-    assert json.loads(made)["metadata"]["uid"]
-    with pytest.raises(NotFoundError, match=f"get pods in namespace {here}"):
-        await client.read.get(PODS, here, "web")
+async def test_what_is_deleted_is_not_found(client: Client, here: str) -> None:
     await client.write.create(PODS, here, pod("web"))
-    label = {"metadata": {"labels": {"a": "1"}}}
-    await client.write.merge_patch(PODS, here, "web", label, dry_run=True)
-    await client.write.delete(PODS, here, "web", dry_run=True)
-    await client.write.evict(here, "web", dry_run=True)
-    found = await client.read.get(PODS, here, "web")
-    assert (found.metadata.labels, found.metadata.deletion_timestamp) == ({}, None)
-    await client.write.delete(PODS, here, "web")
-    with pytest.raises(NotFoundError):
-        await client.read.get(PODS, here, "web")
+    await client.delete(PODS, here, "web")
+    with pytest.raises(NotFoundError, match=f"get pods in namespace {here}"):
+        await client.get(PODS, here, "web")
 
 
 async def test_a_patch_of_what_has_changed_since_is_refused(client: Client, here: str) -> None:
     await client.write.create(PODS, here, pod("web"))
-    seen = (await client.read.get(PODS, here, "web")).metadata
+    seen = (await client.get(PODS, here, "web")).metadata
     only_if = OnlyIf(resource_version=seen.resource_version, uid=seen.uid)
     label = {"metadata": {"labels": {"a": "1"}}}
     await client.write.merge_patch(PODS, here, "web", label, only_if=only_if)
@@ -140,7 +130,7 @@ async def test_a_patch_of_what_has_changed_since_is_refused(client: Client, here
     with pytest.raises(InvalidError):
         await client.write.json_patch(PODS, here, "web", [operation], only_if=only_if)
     await client.write.json_patch(PODS, here, "web", [operation], only_if=OnlyIf(uid=seen.uid))
-    assert (await client.read.get(PODS, here, "web")).metadata.labels == {"a": "3"}
+    assert (await client.get(PODS, here, "web")).metadata.labels == {"a": "3"}
 
 
 async def test_a_patch_of_another_object_of_the_same_name_is_refused(
@@ -180,8 +170,8 @@ async def test_apply_takes_what_is_anothers_only_by_force(
 
 async def test_apply_does_not_make_anew_what_is_gone(client: Client, here: str) -> None:
     await client.write.apply(MAPS, here, "settings", {"data": {"a": "1"}})
-    seen = (await client.read.get(MAPS, here, "settings")).metadata
-    await client.write.delete(MAPS, here, "settings")
+    seen = (await client.get(MAPS, here, "settings")).metadata
+    await client.delete(MAPS, here, "settings")
     gone = OnlyIf(uid=seen.uid, resource_version=seen.resource_version)
     with pytest.raises(ConflictError):
         await client.write.apply(MAPS, here, "settings", {"data": {"a": "2"}}, only_if=gone)
@@ -191,9 +181,9 @@ async def test_status_is_written_apart(client: Client, here: str) -> None:
     await client.write.create(PODS, here, pod("web"))
     status = {"status": {"phase": "Running"}}
     await client.write.merge_patch(PODS, here, "web", status)
-    assert (await client.read.get(PODS, here, "web")).status.phase != "Running"
+    assert await client.phase(here, "web") != "Running"
     await client.write.merge_patch(PODS, here, "web", status, subresource="status")
-    assert (await client.read.get(PODS, here, "web")).status.phase == "Running"
+    assert await client.phase(here, "web") == "Running"
 
 
 async def test_an_eviction_that_a_budget_forbids_is_told_apart(
@@ -215,7 +205,7 @@ async def test_an_eviction_that_a_budget_forbids_is_told_apart(
     await place.counted("pdb")
     await client.write.evict(here, "web")
     with pytest.raises(NotFoundError):
-        await client.read.get(PODS, here, "web")
+        await client.get(PODS, here, "web")
 
 
 async def test_deleting_another_object_of_the_same_name_is_refused(
@@ -223,7 +213,7 @@ async def test_deleting_another_object_of_the_same_name_is_refused(
 ) -> None:
     await client.write.create(PODS, here, pod("web"))
     with pytest.raises(ConflictError):
-        await client.write.delete(PODS, here, "web", only_if=OnlyIf(uid="not-this-one"))
+        await client.delete(PODS, here, "web", uid="not-this-one")
 
 
 async def test_an_object_that_is_too_large_is_no_reason_to_try_again(
@@ -250,9 +240,9 @@ async def test_a_permission_goes_as_far_as_it_was_given(place: Place, client: Cl
     await client.write.create(PODS, place.namespace, pod("web"))
     async with HttpTransport(Fixed(access(place, token)), MemoryMeter()) as transport:
         theirs = Client(transport, MemoryMeter())
-        assert (await theirs.read.get(PODS, place.namespace, "web")).metadata.uid
+        assert (await theirs.get(PODS, place.namespace, "web")).metadata.uid
         with pytest.raises(ForbiddenError, match=f"delete pods in namespace {place.namespace}"):
-            await theirs.write.delete(PODS, place.namespace, "web")
+            await theirs.delete(PODS, place.namespace, "web")
         with pytest.raises(ForbiddenError, match="create pods/eviction in namespace"):
             await theirs.write.evict(place.namespace, "web")
 
@@ -273,7 +263,7 @@ async def test_an_unknown_resource_is_no_empty_list_and_no_missing_object(
     with pytest.raises(UnknownResourceError, match=f"list {plural}.* in all namespaces"):
         await anext(client.read.pages(unknown))
     with pytest.raises(UnknownResourceError):
-        await client.read.get(unknown, here, "one")
+        await client.get(unknown, here, "one")
 
 
 async def test_reviews_answer_who_and_whether(place: Place, client: Client) -> None:
@@ -302,13 +292,13 @@ async def test_a_token_is_good_for_its_audience_alone(place: Place, client: Clie
     assert not (await reviewer.token(token)).authenticated
     async with HttpTransport(Fixed(access(place, token.reveal())), MemoryMeter()) as transport:
         with pytest.raises(UnauthorizedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, place.namespace, "web")
+            await Client(transport, MemoryMeter()).get(PODS, place.namespace, "web")
 
 
 async def test_an_expired_token_is_refused_by_its_name(place: Place, here: str) -> None:
     async with HttpTransport(Fixed(access(place, "expired")), MemoryMeter()) as transport:
         with pytest.raises(UnauthorizedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
+            await Client(transport, MemoryMeter()).get(PODS, here, "web")
 
 
 async def test_a_bad_ca_is_not_trusted(place: Place, here: str) -> None:
@@ -316,18 +306,18 @@ async def test_a_bad_ca_is_not_trusted(place: Place, here: str) -> None:
         stranger = Access(server=place.url, ca=other.ca_file.read_text(), token=Secret("x"))
     async with HttpTransport(Fixed(stranger), MemoryMeter()) as transport:
         with pytest.raises(UntrustedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
+            await Client(transport, MemoryMeter()).get(PODS, here, "web")
     nonsense = Access(server=place.url, ca="no certificate", token=Secret("x"))
     async with HttpTransport(Fixed(nonsense), MemoryMeter()) as transport:
         with pytest.raises(UntrustedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
+            await Client(transport, MemoryMeter()).get(PODS, here, "web")
 
 
 async def test_an_unreachable_server_is_unavailable() -> None:
     meter = MemoryMeter()
     async with HttpTransport(Fixed(Access(server="https://127.0.0.1:1")), meter) as transport:
         with pytest.raises(UnavailableError):
-            await Client(transport, meter).read.get(PODS, "default", "web")
+            await Client(transport, meter).get(PODS, "default", "web")
     assert meter.value(names.KUBE_REQUESTS, verb="get", result="unreachable") == 1
 
 
@@ -348,12 +338,12 @@ class Rotating:
 async def test_a_401_renews_the_token_once(place: Place, here: str) -> None:
     rotating = Rotating(access(place, "old"), access(place))
     async with HttpTransport(rotating, MemoryMeter()) as transport:
-        assert (await Client(transport, MemoryMeter()).read.version()).startswith("v")
+        assert (await Client(transport, MemoryMeter()).version()).startswith("v")
     assert rotating.renewals == 1
     refused = Rotating(access(place, "old"), access(place, "older"), access(place))
     async with HttpTransport(refused, MemoryMeter()) as transport:
         with pytest.raises(UnauthorizedError):
-            await Client(transport, MemoryMeter()).read.get(PODS, here, "web")
+            await Client(transport, MemoryMeter()).get(PODS, here, "web")
     assert refused.renewals == 1
 
 
@@ -362,7 +352,7 @@ async def test_a_ca_of_before_is_read_again(place: Place) -> None:
         before = Access(server=place.url, ca=other.ca_file.read_text(), token=Secret("old"))
     rotating = Rotating(before, access(place))
     async with HttpTransport(rotating, MemoryMeter()) as transport:
-        assert (await Client(transport, MemoryMeter()).read.version()).startswith("v")
+        assert (await Client(transport, MemoryMeter()).version()).startswith("v")
     assert rotating.renewals == 1
 
 
@@ -370,7 +360,7 @@ async def test_a_ca_of_before_is_read_again(place: Place) -> None:
 async def test_a_429_says_when_to_come_back(kube: FakeKube, client: Client, here: str) -> None:
     kube.controls.fail_next(429, retry_after_s=7)
     with pytest.raises(TooManyRequestsError) as told:
-        await client.read.get(PODS, here, "web")
+        await client.get(PODS, here, "web")
     assert told.value.retry_after_s == 7
 
 
@@ -378,7 +368,7 @@ async def test_a_429_says_when_to_come_back(kube: FakeKube, client: Client, here
 async def test_a_500_can_be_tried_again(kube: FakeKube, client: Client, here: str) -> None:
     kube.controls.fail_next(500)
     with pytest.raises(UnavailableError) as told:
-        await client.read.get(PODS, here, "web")
+        await client.get(PODS, here, "web")
     assert told.value.retry
 
 

@@ -71,7 +71,7 @@ async def test_it_follows_creation_change_and_deletion(client: Client, place: Pl
         label = {"metadata": {"labels": {"changed": "yes"}}}
         await client.write.merge_patch(PODS, here, "b", label)
         await until(informer, place, lambda pods: pods["b"].metadata.labels == {"changed": "yes"})
-        await client.write.delete(PODS, here, "a")
+        await client.delete(PODS, here, "a")
         await until(informer, place, lambda pods: "a" not in pods)
 
 
@@ -120,7 +120,7 @@ async def test_it_survives_what_networks_do(
             await relay.close()
         else:
             relay.hold()
-        await client.write.delete(PODS, here, "before")
+        await client.delete(PODS, here, "before")
         await client.write.create(PODS, here, pod("after"))
         if how == "closed for a while":
             await relay.open()
@@ -253,7 +253,7 @@ async def test_the_largest_objects_come_through_a_watch(
     async with informed(client, PODS) as informer:
         await client.write.create(PODS, place.namespace, big)
         await until(informer, place, lambda pods: "big" in pods)
-        await client.write.delete(PODS, place.namespace, "big")
+        await client.delete(PODS, place.namespace, "big")
         await until(informer, place, lambda pods: "big" not in pods)
         assert informer.undecodable == {}
 

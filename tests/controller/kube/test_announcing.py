@@ -6,24 +6,27 @@ import json
 from collections.abc import AsyncIterator
 
 from nemutator_common import names
-from nemutator_controller.kube.announcing import Announcer, event_name, news_about
+from nemutator_controller.kube.announcing import LONGEST_NOTE, Announcer, News, event_name
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.failures import AlreadyExistsError, ForbiddenError, NotFoundError
-from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.writing import Writer
 
-from tests.controller.kube.test_store import manifest
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport
 
-NEWS = news_about(PODS, manifest("web"), "Resized", "cpu 1 → 2", warning=True)
+
+def news(name: str, reason: str = "R", note: str = "n") -> News:
+    return News("v1", "Pod", "team", name, f"uid of {name}", reason, note, "Warning")
+
+
+NEWS = news("web", "Resized", "cpu 1 → 2")
 FORBIDDEN = ForbiddenError("create events in namespace team", "no")
 
 
 @contextlib.asynccontextmanager
 async def told(
-    *script: Said, times: int = 1
+    *script: Said, times: int = 1, about: News = NEWS
 ) -> AsyncIterator[tuple[ScriptedTransport, MemoryMeter]]:
     """After *script* was used up by one announcement after the other."""
     transport, clock, meter = ScriptedTransport(*script), EagerClock(), MemoryMeter()
@@ -32,10 +35,10 @@ async def told(
     async with asyncio.TaskGroup() as group:
         task = group.create_task(announcer.run())
         for _ in range(times):
-            announcer.announce(NEWS)
+            announcer.announce(about)
             for _ in range(20):
                 await asyncio.sleep(0)
-        announcer.announce(news_about(PODS, manifest("other"), "Last", "one"))
+        announcer.announce(news("other", "Last", "one"))
         async with asyncio.timeout(5):
             await transport.over.wait()
         yield transport, meter
@@ -45,7 +48,7 @@ async def told(
 async def test_news_is_an_event_about_its_object() -> None:
     async with told(b"{}") as (transport, _):
         event = json.loads(transport.calls[0].body)
-        assert event["involvedObject"]["uid"] == "uid-web"
+        assert event["involvedObject"]["uid"] == "uid of web"
         assert (event["reason"], event["type"], event["count"]) == ("Resized", "Warning", 1)
         assert event["source"] == {"component": "brain"}
 
@@ -81,11 +84,14 @@ async def test_what_does_not_fit_is_dropped_and_counted() -> None:
         writer, fake_process(clock=clock, meter=meter), component="brain", capacity=2
     )
     for name in ("a", "b", "c", "a"):
-        announcer.announce(news_about(PODS, manifest(name), "R", "n"))
+        announcer.announce(news(name))
     assert meter.value(names.KUBE_EVENTS_DROPPED, reason="full") == 1
 
 
+async def test_a_note_fits_the_server() -> None:
+    async with told(b"{}", about=news("web", note="n" * 5000)) as (transport, _):
+        assert json.loads(transport.calls[0].body)["message"] == "n" * LONGEST_NOTE
+
+
 def test_the_name_of_an_event_fits_the_server() -> None:
-    news = news_about(PODS, manifest("x" * 253), "R", "n" * 5000)
-    assert len(event_name(news, 1.0)) <= 253
-    assert len(news.note) == 1024
+    assert len(event_name(news("x" * 253), 1.0)) <= 253

@@ -1,12 +1,12 @@
 from nemutator_controller.kube import calls
 from nemutator_controller.kube.calls import Selection
-from nemutator_controller.kube.resources import NODES, PODS, REPLICA_SETS
+from nemutator_controller.kube.resources import NAMESPACES, PODS, REPLICA_SETS
 
 
 def test_what_is_asked_is_named_as_a_permission() -> None:
     assert calls.asked("list", PODS, "team") == "list pods in namespace team"
     assert calls.asked("list", PODS, "") == "list pods in all namespaces"
-    assert calls.asked("watch", NODES, "") == "watch nodes"
+    assert calls.asked("watch", NAMESPACES, "") == "watch namespaces"
     assert calls.asked("patch", REPLICA_SETS, "a", "status") == (
         "patch replicasets.apps/status in namespace a"
     )
@@ -39,14 +39,13 @@ def test_metadata_only_resources_are_asked_for_as_such() -> None:
     assert "as=PartialObjectMetadataList" in accept
 
 
-def test_writes_are_under_our_name_and_can_be_tried_dry() -> None:
+def test_writes_are_under_our_name() -> None:
     call = calls.patching(
         PODS, "team", "web", b"{}", content_type=calls.MERGE_PATCH, subresource="status",
-        force=True, dry_run=True,
+        force=True,
     )  # fmt: skip
-    assert call.query == {"fieldManager": "nemutator", "dryRun": "All", "force": "true"}
+    assert call.query == {"fieldManager": "nemutator", "force": "true"}
     assert call.path.endswith("/pods/web/status")
-    assert calls.deleting(PODS, "team", "web", b"").query == {}
     assert calls.getting(PODS, "team", "web").asked == "get pods in namespace team (web)"
 
 

@@ -20,10 +20,10 @@ from nemutator_controller.kube.failures import (
 from nemutator_controller.kube.informing import Informer, InformerPace, NotSyncedError
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.resources import PODS
-from nemutator_controller.kube.store import by_node
 from nemutator_controller.kube.subscribing import Resync
 
 from tests.controller.kube.pods import bookmark, event, expired, pod, pods
+from tests.fakes.kube.indexes import by_node
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import EagerClock, Said, ScriptedTransport

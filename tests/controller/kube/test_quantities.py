@@ -178,14 +178,10 @@ def test_an_exponent_far_below_a_nano_is_one_nano() -> None:
 
 
 def test_cores_and_bytes() -> None:
-    assert parse_quantity("250m").to_cores() == 0.25
     assert parse_quantity("250m").to_millis() == 250
     assert parse_quantity("1n").to_millis() == 1
     assert parse_quantity("1.5Gi").to_bytes() == 1536 * 2**20
     assert parse_quantity("-1500m").to_bytes() == -2
-    assert str(Quantity.of_cores(0.1 + 0.2)) == "300m"
-    assert str(Quantity.of_cores(0.0004)) == "1m"
-    assert str(Quantity.of_bytes(3 << 30)) == "3Gi"
 
 
 def test_a_sum_that_starts_at_zero_takes_the_other_format() -> None:

@@ -1,10 +1,10 @@
-from nemutator_controller.kube.resources import NODES, PODS, REPLICA_SETS
+from nemutator_controller.kube.resources import NAMESPACES, PODS, REPLICA_SETS
 
 
 def test_paths_are_those_of_the_api_server() -> None:
     assert PODS.path() == "/api/v1/pods"
     assert PODS.path("team", "web", "eviction") == "/api/v1/namespaces/team/pods/web/eviction"
-    assert NODES.path("ignored", "n1") == "/api/v1/nodes/n1"
+    assert NAMESPACES.path("ignored", "n1") == "/api/v1/namespaces/n1"
     assert REPLICA_SETS.path("team") == "/apis/apps/v1/namespaces/team/replicasets"
 
 

@@ -11,12 +11,10 @@ from nemutator_controller.kube.store import (
     Change,
     PartedMap,
     Store,
-    by_namespace,
-    by_node,
-    by_owner,
 )
 
 from tests.controller.kube.pods import pod
+from tests.fakes.kube.indexes import by_namespace, by_node, by_owner
 
 DECODER = Decoder(Pod)
 INDEXES = {"node": by_node, "namespace": by_namespace, "owner": by_owner}

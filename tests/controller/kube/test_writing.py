@@ -66,27 +66,18 @@ async def test_apply_with_a_version_alone_would_make_anew_what_is_gone() -> None
 
 async def test_create_says_its_kind() -> None:
     it, transport, _ = writer(b"{}")
-    await it.create(PODS, "team", {"metadata": {"name": "web"}}, dry_run=True)
+    await it.create(PODS, "team", {"metadata": {"name": "web"}})
     assert json.loads(transport.calls[0].body)["kind"] == "Pod"
-    assert transport.calls[0].query["dryRun"] == "All"
 
 
-async def test_deletion_and_eviction_carry_their_preconditions() -> None:
+async def test_an_eviction_carries_its_preconditions() -> None:
     it, transport, _ = writer(b"{}", b"{}")
-    await it.delete(PODS, "team", "web", only_if=SEEN)
     await it.evict("team", "web", only_if=SEEN)
-    delete, evict = (json.loads(call.body) for call in transport.calls)
-    assert delete["preconditions"] == {"uid": "u1", "resourceVersion": "7"}
-    assert evict["kind"] == "Eviction"
-    assert evict["deleteOptions"]["preconditions"] == delete["preconditions"]
-
-
-async def test_a_dry_run_of_a_deletion_is_said_in_its_options() -> None:
-    it, transport, _ = writer(b"{}", b"{}")
-    await it.delete(PODS, "team", "web", dry_run=True)
-    assert json.loads(transport.calls[0].body)["dryRun"] == ["All"]
-    await it.delete(PODS, "team", "web")
-    assert "dryRun" not in json.loads(transport.calls[1].body)
+    await it.evict("team", "web")
+    bound, free = (json.loads(call.body) for call in transport.calls)
+    assert bound["kind"] == "Eviction"
+    assert bound["deleteOptions"]["preconditions"] == {"uid": "u1", "resourceVersion": "7"}
+    assert "preconditions" not in free["deleteOptions"]
 
 
 async def test_429_is_tried_again_when_it_is_over() -> None:

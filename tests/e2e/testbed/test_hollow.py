@@ -7,17 +7,18 @@ import random
 from collections.abc import AsyncIterator, Callable
 from typing import Any
 
+import msgspec
 import pytest
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.calls import Selection
 from nemutator_controller.kube.configuration import Access, Fixed
 from nemutator_controller.kube.informing import Informer
-from nemutator_controller.kube.objects import Pod
-from nemutator_controller.kube.resources import PODS
-from nemutator_controller.kube.store import by_owner
+from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.resources import Resource
 from nemutator_controller.kube.transport import HttpTransport
 
+from tests.fakes.kube.indexes import by_owner
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.hollow.fleet import Fleet
@@ -42,10 +43,29 @@ async def reached(cluster: Cluster) -> AsyncIterator[HttpTransport]:
         yield transport
 
 
+class Condition(msgspec.Struct, frozen=True):
+    type: str
+    status: str
+
+
+class FleetStatus(msgspec.Struct, frozen=True):
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+
+class FleetPod(Object, frozen=True, gc=False):
+    """With the fields by which people see that a pod is ready; the product does not read them."""
+
+    status: FleetStatus = FleetStatus()
+
+
+FLEET_PODS = Resource("", "v1", "pods", "Pod", FleetPod)
+
+
 @contextlib.asynccontextmanager
-async def informed(transport: HttpTransport) -> AsyncIterator[Informer[Pod]]:
+async def informed(transport: HttpTransport) -> AsyncIterator[Informer[FleetPod]]:
     informer = Informer(
-        PODS,
+        FLEET_PODS,
         transport=transport,
         process=fake_process(clock=SystemClock()),
         selection=Selection(labels=f"{LABEL}={PLAN.name}"),
@@ -58,13 +78,13 @@ async def informed(transport: HttpTransport) -> AsyncIterator[Informer[Pod]]:
         task.cancel()
 
 
-async def seen(informer: Informer[Pod], holds: Callable[[list[Pod]], bool]) -> None:
+async def seen(informer: Informer[FleetPod], holds: Callable[[list[FleetPod]], bool]) -> None:
     with informer.subscribe("test") as subscription:
         while not holds(list(informer.snapshot().objects.values())):
             await subscription.next()
 
 
-def is_ready(pod: Pod) -> bool:
+def is_ready(pod: FleetPod) -> bool:
     return pod.status.phase == "Running" and any(
         condition.type == "Ready" and condition.status == "True"
         for condition in pod.status.conditions

@@ -15,10 +15,10 @@ from hypothesis import strategies as st
 from nemutator_controller.kube.informing import Informer, InformerPace, NotSyncedError
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.resources import PODS
-from nemutator_controller.kube.store import by_node
 from nemutator_controller.kube.subscribing import Resync, Subscription
 
 from tests.controller.kube.pods import pod
+from tests.fakes.kube.indexes import by_node
 from tests.fakes.kube.kinds import PODS as POD_KIND
 from tests.fakes.kube.store import Store
 from tests.fakes.process import fake_process
