@@ -51,7 +51,7 @@ def testbed_run(request: pytest.FixtureRequest) -> Iterator[Run]:
             request.config.stash[kept] = where
     with contextlib.suppress(NotInTimeError):
         # What was killed last is still seen for a moment.
-        until(lambda: not look().added_since(before), "all is gone", within_s=5)
+        until(lambda: not look().added_since(before), "all is gone", within_s=60)
     assert look().added_since(before) == [], "the testbed has left something behind"
 
 

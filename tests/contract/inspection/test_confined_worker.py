@@ -85,10 +85,13 @@ def is_confined(pid: int) -> None:
     if os.geteuid() == 0:
         assert {*process.uids()} == {*process.gids()} == {65534}
         assert status["Groups"].strip() == ""
+        assert process.num_fds() < 16
+    else:  # its memory and files are closed even to the user whose it is
+        with pytest.raises(psutil.AccessDenied):
+            process.num_fds()
     limits = Path(f"/proc/{pid}/limits").read_text()
     for limit in ("Max processes             0 ", "Max core file size        0 "):
         assert limit in limits
-    assert process.num_fds() < 16
 
 
 @pytest.mark.slow

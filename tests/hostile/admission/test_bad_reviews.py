@@ -92,7 +92,6 @@ REFUSED = {
     "an operation that is a list": GOOD.replace(b'"CREATE"', b"[]"),
     "a namespace that is a number": GOOD.replace(b'"default"', b"7"),
     "deep arrays": b"[" * 200_000,
-    "a deep object": with_object(nested(100_000)),
 }
 
 ANSWERED = {
@@ -139,6 +138,16 @@ async def test_what_is_no_review_is_refused_with_a_reason_and_counted() -> None:
                 assert answer.status == 400, what
                 assert (await answer.json())["error"].startswith(("expected", "request.uid")), what
         assert meter.value(names.ADMISSION_FAILURES, reason="review") == len(REFUSED)
+        async with session.post("/mutate", data=GOOD) as answer:
+            assert verified(await answer.read()).patch
+
+
+async def test_an_object_that_no_stack_holds_changes_nothing() -> None:
+    async with standing(MemoryMeter()) as url, aiohttp.ClientSession(url) as session:
+        async with session.post("/mutate", data=with_object(nested(100_000))) as answer:
+            body = await answer.read()
+            # Python 3.14 passes over it where earlier ones give up, and then no plan is made.
+            assert answer.status == 400 or not verified(body).patch
         async with session.post("/mutate", data=GOOD) as answer:
             assert verified(await answer.read()).patch
 

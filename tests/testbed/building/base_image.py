@@ -42,23 +42,28 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             ) from failed
 
 
-def bootstrap(tools: Path, mirror: str, scratch: Path, *, include: Sequence[str] = ()) -> Path:
-    """The smallest system, with the packages *include* and what they depend on."""
+def bootstrap(
+    tools: Path, mirror: str, scratch: Path, *, suite: str = "", include: Sequence[str] = ()
+) -> Path:
+    """The smallest system of *suite*, or else of this machine's own, with the packages *include*."""
     machine = made.this_machine()
+    suite = suite or machine.codename
     root = scratch / "root"
     keyring = Path(f"/usr/share/keyrings/{machine.distribution}-archive-keyring.gpg")
+    scripts = tools / "usr/share/debootstrap/scripts"
     commands.run(
         [
             tools / "usr/sbin/debootstrap", "--variant=minbase",
             f"--arch={machine.architecture}", f"--keyring={keyring}", "--force-check-gpg",
             *([f"--include={','.join(include)}"] if include else []),
-            machine.codename, root, mirror,
+            # A suite that is younger than debootstrap is made as the newest one that it knows.
+            suite, root, mirror, *([] if (scripts / suite).exists() else [scripts / "sid"]),
         ],
         log=scratch / "debootstrap.log",
         within=CONTAINED,
         environment=_inherited()
         | unpacked.environment(tools)
-        | {"DEBOOTSTRAP_DIR": str(tools / "usr/share/debootstrap"), "LC_ALL": "C"},
+        | {"DEBOOTSTRAP_DIR": str(scripts.parent), "LC_ALL": "C"},
     )  # fmt: skip
     # What only costs room in every image that is built upon it.
     for archive in (root / "var/cache/apt/archives").glob("*.deb"):

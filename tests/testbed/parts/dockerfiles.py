@@ -10,11 +10,11 @@ import re
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.testbed.building import made
+from tests.testbed.building import made, pip_settings
 from tests.testbed.building.buildah import Buildah
 from tests.testbed.building.cache import Cache, MissingPartError, directory
 from tests.testbed.building.recipes import Recipe
-from tests.testbed.parts import build_contexts, pip_settings
+from tests.testbed.parts import build_contexts
 
 ARCHIVE = "image.tar"
 # To be raised when the way of building changes so that what was built before will not do.

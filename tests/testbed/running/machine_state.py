@@ -44,6 +44,8 @@ class Process:
     began: int
     """Ticks since the machine was started: with the pid, one process and no later one."""
     name: str
+    of_a_run: bool = False
+    """It says so itself, or its cgroup does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,36 +101,33 @@ class Others:
             name(one) in fact for one in self.ids for name in (_directory_of, bridge_of, cgroup_of)
         )
 
-    def own_process(self, folder: Path) -> bool:
-        run = run_of(folder)
-        return (run is not None and run.name in self.ids) or self.own(_text(str(folder), "cgroup"))
-
 
 def _directory_of(run_id: str) -> str:
     return str(runs_directory() / run_id)
 
 
 def strays_among(now: Iterable[Process], before: Iterable[Process], *, me: int) -> list[Process]:
-    """New processes that are ours or nobody's: others start theirs below what was there before."""
+    """New processes that descend from this one or belong to a run; all others are other people's."""
     known = {(one.pid, one.began) for one in before}
     by_pid = {one.pid: one for one in now}
 
-    def belongs_elsewhere(one: Process) -> bool:
+    def descends(one: Process) -> bool:
         seen = set[int]()
-        while one.parent > 1 and one.pid not in seen:
+        while one.parent != me:
             seen.add(one.pid)
-            if one.parent == me or (above := by_pid.get(one.parent)) is None:
+            above = by_pid.get(one.parent)
+            if above is None or above.pid in seen:
                 return False
-            if (above.pid, above.began) in known:
-                return True
             one = above
-        return False
+        return True
 
     return sorted(
         (
             one
             for one in by_pid.values()
-            if (one.pid, one.began) not in known and one.pid != me and not belongs_elsewhere(one)
+            if (one.pid, one.began) not in known
+            and one.pid != me
+            and (one.of_a_run or descends(one))
         ),
         key=lambda one: one.pid,
     )
@@ -141,11 +140,14 @@ def _processes(others: Others) -> Iterator[Process]:
         with contextlib.suppress(OSError):
             if not Path(entry.path, "cmdline").read_bytes():
                 continue  # the kernel's own, and what has ended
-            if others.own_process(Path(entry.path)):
+            folder = Path(entry.path)
+            run, cgroup = run_of(folder), _text(entry.path, "cgroup")
+            if (run is not None and run.name in others.ids) or others.own(cgroup):
                 continue
-            name, _, rest = Path(entry.path, "stat").read_text().partition("(")[2].rpartition(")")
+            name, _, rest = (folder / "stat").read_text().partition("(")[2].rpartition(")")
             fields = rest.split()
-            yield Process(int(entry.name), int(fields[1]), int(fields[19]), name)
+            of_a_run = run is not None or cgroup_of("") in cgroup
+            yield Process(int(entry.name), int(fields[1]), int(fields[19]), name, of_a_run)
 
 
 def _mounts(mountinfo: str) -> Iterator[str]:

@@ -1,11 +1,14 @@
 """Leftovers are seen, and other people's doings are not taken for them."""
 
+import os
+import signal
 import subprocess
 import tempfile
 
 import pytest
 
-from tests.testbed.running import machine_state
+from tests.testbed.running import leftovers, machine_state
+from tests.testbed.running.leftovers import MARK
 from tests.testbed.running.machine_state import Process, strays_among
 from tests.testbed.running.run import running
 
@@ -20,13 +23,16 @@ BEFORE = (INIT, SHELL, TESTS)
     [
         ([], []),
         ([Process(30, 20, 70, "etcd")], [30]),
-        ([Process(30, 1, 70, "containerd-shim"), Process(31, 30, 71, "pause")], [30, 31]),
+        ([Process(30, 20, 70, "sudo"), Process(31, 30, 71, "etcd")], [30, 31]),
+        ([Process(30, 1, 70, "containerd-shim", of_a_run=True)], [30]),
+        ([Process(30, 1, 70, "somebody's daemon"), Process(31, 30, 71, "its child")], []),
         ([Process(30, 10, 70, "vi"), Process(31, 30, 71, "sh")], []),
-        ([Process(30, 999, 70, "its parent is gone")], [30]),
-        ([Process(10, 1, 70, "a pid used again")], [10]),
+        ([Process(30, 999, 70, "its parent is gone")], []),
+        ([Process(30, 999, 70, "its parent is gone", of_a_run=True)], [30]),
+        ([Process(10, 1, 70, "a pid used again", of_a_run=True)], [10]),
     ],
 )
-def test_new_processes_of_ours_or_of_nobody_are_strays(
+def test_new_processes_of_ours_and_of_runs_are_strays(
     new: list[Process], strays: list[int]
 ) -> None:
     taken = {one.pid for one in new}
@@ -54,3 +60,21 @@ def test_what_another_run_has_is_its_own() -> None:
         daemon = run.daemon("sleeper", ["sleep", "600"], ready=lambda: True, within_s=5)
         added = machine_state.look().added_since(before)
         assert [one for one in added if str(daemon.pid) in one] == []
+
+
+def test_what_a_dead_run_has_left_is_seen_although_its_parent_is_another() -> None:
+    before = machine_state.look()
+    dead = leftovers.runs_directory() / "ffffff"
+    with subprocess.Popen(
+        ["sh", "-c", "sleep 600 & echo $!"],
+        env={MARK: str(dead)},
+        stdout=subprocess.PIPE,
+        text=True,
+    ) as parent:
+        assert parent.stdout
+        left = int(parent.stdout.readline())
+        parent.wait()
+        try:
+            assert f"process: {left} sleep" in machine_state.look().added_since(before)
+        finally:
+            os.kill(left, signal.SIGKILL)

@@ -4,7 +4,7 @@ import configparser
 import stat
 from pathlib import Path
 
-from tests.testbed.parts.pip_settings import AUTHORITIES_INSIDE, SETTINGS_INSIDE, lent, settled
+from tests.testbed.building.pip_settings import AUTHORITIES_INSIDE, SETTINGS_INSIDE, lent, settled
 
 FILE = "[global]\nindex-url = https://index.example/simple\ncert = /etc/own.pem\ntimeout = 5\n"
 

@@ -1,0 +1,34 @@
+"""The fast suite in systems whose Python is another one than this machine's."""
+
+import re
+import subprocess
+from pathlib import Path
+
+import pytest
+
+from tests.testbed.building import pythons
+from tests.testbed.fixtures import skipped_when_missing
+
+HOUR_S = 3600
+
+
+@pytest.mark.timeout(HOUR_S)
+@pytest.mark.parametrize("version", pythons.SUITES)
+def test_the_fast_suite_passes(
+    version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with capsys.disabled(), skipped_when_missing():
+        root = pythons.make(version, print)
+    pythons.checkout(tmp_path)
+    ran = subprocess.run(
+        pythons.inside(root, tmp_path, "make", "test"),
+        stdin=subprocess.DEVNULL,
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=HOUR_S,
+    )
+    assert ran.returncode == 0, ran.stdout[-20_000:] + ran.stderr[-2_000:]
+    (counted,) = re.findall(r"^=+ (\d+ passed.*?) =+$", ran.stdout, re.MULTILINE)
+    with capsys.disabled():
+        print(f"\nPython {version}: {counted}")
