@@ -8,7 +8,7 @@ from nemutator_common.supervising import HungTasksError, Supervisor, TaskEndedEr
 
 Body = Callable[[], Coroutine[None, None, None]]
 
-TOO_LONG_S = 5.0
+TOO_LONG_S = 60.0
 
 
 class Diary:

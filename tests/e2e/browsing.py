@@ -1,8 +1,19 @@
 """What a page does besides what a test asks of it."""
 
+from datetime import datetime, timedelta
 from urllib.parse import urlsplit
 
 from playwright.sync_api import ConsoleMessage, Dialog, Error, Page, Request
+
+PATIENCE_MS = 60_000
+"""For what comes to hold on a page: Playwright's own 5 s are short on a busy machine."""
+
+
+def hold_clock(page: Page) -> None:
+    """Before it goes anywhere: its time passes by `page.clock.run_for` alone."""
+    now = datetime.now()
+    page.clock.install(time=now)  # which alone would go on by itself
+    page.clock.pause_at(now + timedelta(seconds=1))
 
 
 class Watch:

@@ -6,13 +6,15 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from playwright.sync_api import Browser, BrowserContext, Page, sync_playwright
+from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
-from tests.e2e.browsing import Watch
+from tests.e2e.browsing import PATIENCE_MS, Watch
 from tests.e2e.ordinary import NOBODY, NoInterpreterError, make_environment
 from tests.e2e.standing import COMMAND, ME, Person
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
+
+expect.set_options(timeout=PATIENCE_MS)
 
 ARGUMENTS = (
     # Root in a container has no user namespace to build the sandbox of.
@@ -40,7 +42,7 @@ def chromium() -> Iterator[Browser]:
 @pytest.fixture
 def context(chromium: Browser) -> Iterator[BrowserContext]:
     context = chromium.new_context(viewport={"width": 1280, "height": 900})
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE_MS)
     yield context
     context.close()
 

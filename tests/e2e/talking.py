@@ -12,7 +12,7 @@ from typing import Any
 Address = Path | tuple[str, int]
 """A unix socket, or host and port."""
 
-PATIENCE_S = 5.0
+PATIENCE_S = 60.0
 
 
 @dataclass(frozen=True, slots=True)

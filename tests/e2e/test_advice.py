@@ -58,7 +58,7 @@ def _remove(group: Path) -> None:
             group.rmdir()
         return not group.exists()
 
-    until(removed, f"{group} is removed", within_s=10)
+    until(removed, f"{group} is removed", within_s=60)
 
 
 def advice(up: Standing) -> list[dict[str, Any]]:
@@ -72,7 +72,7 @@ def advice(up: Standing) -> list[dict[str, Any]]:
 def test_what_runs_here_gets_a_reason_first_and_a_provisional_value_then(tmp_path: Path) -> None:
     with busy_group() as pid, standing(tmp_path, "--privileges", "never", person=QUICK) as up:
         began = time.monotonic()
-        up.wait_until(lambda: advice(up), "a first summary", within_s=30)
+        up.wait_until(lambda: advice(up), "a first summary", within_s=60)
         [first] = advice(up)
         took_s = time.monotonic() - began
         print(f"after {took_s:.1f} s: {NAME} (pid {pid}): {first['state']}: {first['reason']}")

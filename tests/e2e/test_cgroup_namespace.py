@@ -59,7 +59,7 @@ class Tree:
         )
         self._stack.callback(_ended, process)
         joined = f"0::{path}\n"
-        until(lambda: as_with_version_2(process.pid) == joined, f"it is in {path}", within_s=5)
+        until(lambda: as_with_version_2(process.pid) == joined, f"it is in {path}", within_s=60)
         return process
 
 
@@ -69,7 +69,7 @@ _FOLDERS = [REPOSITORY / "agent", REPOSITORY / "common", REPOSITORY]
 def _ended(process: subprocess.Popen[str]) -> None:
     process.kill()
     with process:
-        process.wait(timeout=10)
+        process.wait(timeout=60)
 
 
 def _removed(group: Path) -> bool:
@@ -123,7 +123,7 @@ def test_in_a_namespace_of_its_own_the_agent_knows_each_pod_and_no_impostor(
     ]
     setting = f":/{tree.name}.slice" if is_set else ""
     question = json.dumps({"told": told, "setting": setting, "asked": asked})
-    answers, _ = credentials.communicate(f"{question}\n", timeout=20)
+    answers, _ = credentials.communicate(f"{question}\n", timeout=60)
     print(told, answers)
     assert json.loads(answers) == [
         *["yes"] * 5,

@@ -187,7 +187,7 @@ def test_the_sample_ends_with_up_even_when_that_is_killed(built: Path, tmp_path:
         shops = _shops(up)
         up.process.send_signal(signal.SIGKILL)
         up.process.wait()
-        until(lambda: not alive(shops), "the sample's end", within_s=10)
+        until(lambda: not alive(shops), "the sample's end", within_s=60)
 
 
 def test_the_memory_of_the_sample_is_bounded() -> None:

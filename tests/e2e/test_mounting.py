@@ -19,7 +19,7 @@ def test_a_volume_is_seen_whatever_was_there_before_and_leaves_nothing() -> None
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

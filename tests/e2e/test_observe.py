@@ -20,7 +20,7 @@ from nemutator_common.wire import REPORTS_PATH, Ack, Batch, Report
 from tests.e2e.ordinary import NOBODY
 from tests.processes import alive, children, own_memory
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 GO = shutil.which("go")
 
 BUILDS = {

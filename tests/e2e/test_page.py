@@ -4,6 +4,7 @@ With NEMUTATOR_SCREENSHOT=docs/images/console.png the picture in the documentati
 `pngquant --quality 80-100` then makes it three times smaller.
 """
 
+import contextlib
 import os
 import shutil
 import signal
@@ -18,9 +19,6 @@ from playwright.sync_api import Browser, BrowserContext, Locator, Page, expect
 from tests.e2e.accessibility import SCHEMES, complaints
 from tests.e2e.standing import Standing, standing
 
-REPORTS_MS = 20_000
-"""A report every few seconds, then a look of the page: generous, for a busy machine."""
-
 
 @pytest.fixture(scope="module")
 def up(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[Standing]:
@@ -32,7 +30,7 @@ def up(tmp_path_factory: pytest.TempPathFactory, chromium: Browser) -> Iterator[
 def console(page: Page, up: Standing) -> Page:
     """The page, opened by a link of its own, with the machine on it."""
     page.goto(up.another_link())
-    expect(page.locator("#machine-name")).not_to_be_empty(timeout=REPORTS_MS)
+    expect(page.locator("#machine-name")).not_to_be_empty()
     return page
 
 
@@ -57,7 +55,7 @@ def test_the_printed_link_opens_the_page_once(
     up: Standing, page: Page, context: BrowserContext, chromium: Browser
 ) -> None:
     page.goto(up.link)
-    expect(page.locator("#machine-name")).not_to_be_empty(timeout=REPORTS_MS)
+    expect(page.locator("#machine-name")).not_to_be_empty()
     assert page.url.endswith("/"), "the key must not stay in the address"
     page.reload()
     expect(page.locator("#machine-name")).not_to_be_empty()
@@ -87,17 +85,17 @@ def test_what_runs_here_is_shown_and_a_newcomer_appears(console: Page, tmp_path:
     expect(console.locator(".card.memory .reading")).to_contain_text("GiB")
     with running(tmp_path, "newcomer") as pid:
         found = find(console, f"newcomer pid:{pid}")
-        expect(found).to_have_text("newcomer", timeout=REPORTS_MS)
-    expect(found).to_have_count(0, timeout=REPORTS_MS)
+        expect(found).to_have_text("newcomer")
+    expect(found).to_have_count(0)
 
 
 def test_our_own_processes_carry_their_runtime(console: Page) -> None:
     console.locator("#filter").fill("kind:process runtime:python")
-    expect(console.locator("#tree .badges").last).to_contain_text("Python 3", timeout=REPORTS_MS)
+    expect(console.locator("#tree .badges").last).to_contain_text("Python 3")
 
 
 def test_the_history_grows(console: Page) -> None:
-    expect(console.locator("#cpu-caption")).to_contain_text("in the last", timeout=REPORTS_MS)
+    expect(console.locator("#cpu-caption")).to_contain_text("in the last")
 
 
 def test_the_keyboard_alone_filters_and_folds(console: Page) -> None:
@@ -119,7 +117,7 @@ def test_a_process_named_like_markup_is_text(console: Page, tmp_path: Path) -> N
     asked: list[str] = []
     console.on("request", lambda request: asked.append(request.url))
     with running(tmp_path, name) as pid:
-        expect(find(console, f"pid:{pid}")).to_have_text(name, timeout=REPORTS_MS)
+        expect(find(console, f"pid:{pid}")).to_have_text(name)
     assert console.locator("main img").count() == 0
     assert not [url for url in asked if "y.png" in url]
 
@@ -131,13 +129,14 @@ def test_a_killed_brain_is_said_and_the_page_recovers_by_itself(
     brain = up.children()["brain"]
     os.kill(brain, signal.SIGSTOP)
     banner = console.locator("#banner")
-    expect(banner).to_contain_text("The controller does not answer", timeout=REPORTS_MS)
-    os.kill(brain, signal.SIGKILL)
-    expect(banner).to_be_hidden(timeout=REPORTS_MS)
+    expect(banner).to_contain_text("The controller does not answer")
+    with contextlib.suppress(ProcessLookupError):  # where `up` was quicker
+        os.kill(brain, signal.SIGKILL)
+    expect(banner).to_be_hidden()
     assert up.children()["brain"] != brain
 
 
 def test_the_picture(console: Page, tmp_path: Path) -> None:
-    expect(console.locator("#cpu-caption")).to_contain_text("in the last", timeout=REPORTS_MS)
+    expect(console.locator("#cpu-caption")).to_contain_text("in the last")
     picture = Path(os.environ.get("NEMUTATOR_SCREENSHOT", tmp_path / "console.png"))
     assert console.screenshot(path=picture).startswith(b"\x89PNG")

@@ -7,7 +7,7 @@ import pytest
 from playwright.sync_api import Browser, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
-from tests.e2e.browsing import Watch
+from tests.e2e.browsing import PATIENCE_MS, Watch
 from tests.e2e.own_loop import standing_beside
 from tests.fakes.consoles import StandingConsole, standing_console
 
@@ -21,7 +21,7 @@ def console(tmp_path: Path) -> Iterator[StandingConsole]:
 @pytest.fixture
 def page(chromium: Browser) -> Iterator[Page]:
     context = chromium.new_context(ignore_https_errors=True)
-    context.set_default_timeout(10_000)
+    context.set_default_timeout(PATIENCE_MS)
     page = context.new_page()
     watch = Watch(page)
     yield page

@@ -3,6 +3,7 @@
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
+from tests.e2e.browsing import hold_clock
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
 from tests.fakes.console_lists import advice, grant, lease, mutation, profile
 
@@ -175,7 +176,7 @@ def test_the_topology_is_one_click_away(page: Page, brain: FakeBrain) -> None:
 
 def test_a_lost_brain_is_said_above_the_last_answer(page: Page, brain: FakeBrain) -> None:
     brain.lists[PROFILES] = [profile()]
-    page.clock.install()
+    hold_clock(page)
     rows = shown(page, "profiles")
     expect(rows).to_have_count(1)
     brain.status = None

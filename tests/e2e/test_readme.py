@@ -49,7 +49,7 @@ def test_make_run_in_a_clone_shows_the_page(started: dict[str, Started], user: s
         pytest.skip("already an ordinary user: the other case is this one")
     url = _printed_link(started[user])
     browser = urllib.request.build_opener(urllib.request.HTTPCookieProcessor())
-    with browser.open(url, timeout=10) as page:
+    with browser.open(url, timeout=60) as page:
         assert b"app.js" in page.read()
 
 
@@ -78,7 +78,7 @@ def _make_run(*, ordinary: bool) -> Iterator[Started]:
             yield Started(process, log)
         finally:
             os.killpg(process.pid, signal.SIGINT)
-            process.wait(timeout=20)
+            process.wait(timeout=60)
 
 
 def _clone(root: Path, *, ordinary: bool) -> tuple[Path, Path]:

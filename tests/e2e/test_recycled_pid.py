@@ -22,7 +22,7 @@ def test_whoever_has_a_callers_number_after_it_is_refused() -> None:
         env={**os.environ, "PYTHONPATH": os.pathsep.join(map(str, folders))},
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert ran.returncode == 0, ran.stderr

@@ -42,7 +42,7 @@ class BrainLink:
             raise TimeoutError
         return self._ack(known.epoch)
 
-    async def until_stored(self, *numbers: int, patience_s: float = 5.0) -> None:
+    async def until_stored(self, *numbers: int, patience_s: float = 60.0) -> None:
         """Wait until exactly these are stored, of the only epoch."""
         async with asyncio.timeout(patience_s), self._changed:
             await self._changed.wait_for(lambda: list(self.stored.values()) == [list(numbers)])

@@ -14,7 +14,7 @@ from nemutator_common.data_directory_files import prepare, read_link_token, rene
 from nemutator_controller.app import brain
 from nemutator_controller.settings import BrainSettings
 
-PATIENCE = ClientTimeout(total=10)
+PATIENCE = ClientTimeout(total=60)
 
 
 @dataclass
@@ -73,7 +73,7 @@ async def standing_brain(root: Path, **settings: Any) -> AsyncIterator[StandingB
 
 
 async def _until_ready(client: ClientSession) -> None:
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(60):
         while True:
             with contextlib.suppress(OSError):
                 async with client.get("/readyz") as answer:

@@ -25,7 +25,7 @@ from tests.fakes.peers import POD, RecordedGrants
 from tests.fakes.process import fake_process
 from tests.fakes.vaults import MemoryVault
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 FRESH_S = 60.0
 STALE_S = 600.0
 ORPHANS_S = 120.0

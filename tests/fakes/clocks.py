@@ -39,7 +39,7 @@ class ManualClock:
             self._slept.notify_all()
         await sleeper
 
-    async def until_sleeping(self, sleepers: int = 1, *, patience_s: float = 5.0) -> None:
+    async def until_sleeping(self, sleepers: int = 1, *, patience_s: float = 60.0) -> None:
         """Wait until so many sleep: what they do before is done."""
         async with asyncio.timeout(patience_s), self._slept:
             await self._slept.wait_for(lambda: self.sleepers >= sleepers)

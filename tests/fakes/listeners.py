@@ -23,7 +23,7 @@ from nemutator_common.system_clock import SystemClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 """A test that waits longer has failed; on a good day nothing waits a hundredth of it."""
 
 LIMITS = Limits(

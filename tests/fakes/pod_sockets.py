@@ -26,7 +26,7 @@ from nemutator_common.serving.server import HttpServer
 from tests.fakes.brokers import JWT, BrokerSetup
 from tests.fakes.peers import POD
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 class Everybody:

@@ -133,7 +133,7 @@ class MemoryLink:
             self._changed.notify_all()
 
     async def heard(self, count: int) -> Sequence[ProfileOutcome]:
-        async with asyncio.timeout(5), self._changed:
+        async with asyncio.timeout(60), self._changed:
             await self._changed.wait_for(lambda: len(self.told) >= count)
         return self.told
 
@@ -143,7 +143,7 @@ class MemoryLink:
         def ends() -> list[ProfileOutcome]:
             return [one for one in self.told if one.id == name and one.state != "running"]
 
-        async with asyncio.timeout(5), self._changed:
+        async with asyncio.timeout(60), self._changed:
             await self._changed.wait_for(ends)
         (end,) = ends()
         return end

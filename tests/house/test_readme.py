@@ -46,7 +46,7 @@ class Machine:
     ) -> "subprocess.CompletedProcess[str]":
         environment = {"PATH": f"{self.folder}:/usr/bin:/bin", "HOME": str(self.folder)}
         return subprocess.run(
-            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=30,
+            command, stdin=stdin, stdout=subprocess.PIPE, stderr=stderr, text=True, timeout=60,
             check=False, env=environment,
         )  # fmt: skip
 

@@ -53,7 +53,7 @@ class House:
             await web.TCPSite(runner, "127.0.0.1", 0).start()
             host, port = runner.addresses[0]
             async with ClientSession(
-                f"http://{host}:{port}", cookie_jar=DummyCookieJar(), timeout=ClientTimeout(10)
+                f"http://{host}:{port}", cookie_jar=DummyCookieJar(), timeout=ClientTimeout(60)
             ) as client:
                 yield client
         finally:

@@ -60,7 +60,7 @@ async def serving(
     try:
         await web.TCPSite(runner, "127.0.0.1", 0).start()
         host, port = runner.addresses[0]
-        async with ClientSession(f"http://{host}:{port}", timeout=ClientTimeout(10)) as client:
+        async with ClientSession(f"http://{host}:{port}", timeout=ClientTimeout(60)) as client:
             yield client
     finally:
         await runner.cleanup()

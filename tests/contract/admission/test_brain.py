@@ -43,7 +43,7 @@ from tests.fakes.process import fake_process
 from tests.fakes.scripted_kube import ScriptedTransport
 from tests.testbed.running import waiting
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 UNIT = WorkloadRef("system.slice", "unit", "ssh.service")
 STONE = Tombstone("team", "Deployment", "web", "metadata.labels[team]")
 

@@ -168,7 +168,7 @@ async def test_a_full_disk_leaves_no_half_record_behind(tmp_path: Path) -> None:
         return subprocess.run(
             [sys.executable, "-c", textwrap.dedent(FULL_DISK), tmp_path / "spool"],
             env={"PATH": os.defpath, "PYTHONPATH": os.pathsep.join(filter(None, sys.path))},
-            capture_output=True, text=True, timeout=30, check=False,
+            capture_output=True, text=True, timeout=60, check=False,
         )  # fmt: skip
 
     ran = await asyncio.to_thread(run)

@@ -19,7 +19,7 @@ def nemutator(*words: str | Path, **environment: str) -> subprocess.CompletedPro
         [sys.executable, "-m", "nemutator_ctl", *words],
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
         env={name: value for name, value in os.environ.items() if "NEMUTATOR" not in name}
         | environment,

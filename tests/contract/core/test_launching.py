@@ -14,7 +14,7 @@ from nemutator_common import __version__
 from nemutator_common.errors import ExitCode
 
 SAMPLE = Path(__file__).with_name("sample_role.py")
-PATIENCE_S = 20
+PATIENCE_S = 60.0
 COMMAND = [sys.executable, str(SAMPLE)]
 
 

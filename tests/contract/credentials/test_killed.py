@@ -25,7 +25,7 @@ from tests.testbed.running.waiting import until
 
 pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 ASK = """
 import os, socket, sys

@@ -79,7 +79,7 @@ async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, Cluster]]:
             fake_process(clock=SystemClock()),
         )
         add_tasks(supervisor, cluster.tasks())
-        async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as group:
             group.create_task(supervisor.run(stop))
             for informer in (cluster.watch.pods, cluster.watch.replica_sets, cluster.watch.jobs):
                 await informer.synced()

@@ -71,7 +71,7 @@ def run(folder: Path, *arguments: str) -> tuple[int, str]:
         cwd=folder,
         capture_output=True,
         text=True,
-        timeout=30,
+        timeout=60,
         check=False,
     )
     assert done.stdout == ""
@@ -150,7 +150,7 @@ def test_it_ends_when_its_pod_does(tmp_path: Path) -> None:
         assert waiting.stderr is not None
         assert "waiting: no answer from the agent" in waiting.stderr.readline()
         waiting.terminate()
-        assert waiting.wait(timeout=10) == 128 + 15
+        assert waiting.wait(timeout=60) == 128 + 15
         assert waiting.stderr.read() == ""
 
 

@@ -11,7 +11,7 @@ from tests.testbed.running.waiting import until
 
 
 async def test_what_was_opened_or_raised_comes_back() -> None:
-    thread: OpeningThread[int] = OpeningThread(deadline_s=5, close=lambda opened: None)
+    thread: OpeningThread[int] = OpeningThread(deadline_s=60, close=lambda opened: None)
     assert await thread.do(lambda: 7) == 7
     with pytest.raises(ZeroDivisionError):
         await thread.do(lambda: 1 // 0)
@@ -31,7 +31,7 @@ async def test_while_it_is_stuck_nothing_waits_and_what_comes_late_is_closed() -
         with pytest.raises(FileSystemStuckError):
             await thread.do(stuck)
     answers.set()
-    await asyncio.to_thread(until, lambda: closed, "the late one is closed", within_s=10)
+    await asyncio.to_thread(until, lambda: closed, "the late one is closed", within_s=60)
     assert closed == [7]
 
 
@@ -43,9 +43,9 @@ async def test_what_nobody_waits_for_any_more_is_closed() -> None:
         answers.wait(20)
         return 7
 
-    thread: OpeningThread[int] = OpeningThread(deadline_s=20, close=closed.append)
+    thread: OpeningThread[int] = OpeningThread(deadline_s=60, close=closed.append)
     with pytest.raises(TimeoutError):
         async with asyncio.timeout(0.02):
             await thread.do(late)
     answers.set()
-    await asyncio.to_thread(until, lambda: closed, "the late one is closed", within_s=10)
+    await asyncio.to_thread(until, lambda: closed, "the late one is closed", within_s=60)

@@ -21,7 +21,7 @@ from tests.fakes.brains import StandingBrain, standing_brain
 from tests.fakes.decisions import decision
 from tests.fakes.manifests import Json, deployment, policy
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 
 
 @dataclass

@@ -31,7 +31,7 @@ from tests.fakes.kube.conversation import Conversation
 
 Json = dict[str, Any]
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 LONGEST_LINE = 1 << 20
 
 UID = re.compile(r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}")

@@ -29,7 +29,7 @@ from tests.fakes.kube.server import FakeKube
 
 T = TypeVar("T", bound=Object)
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 @contextlib.asynccontextmanager

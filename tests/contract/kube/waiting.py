@@ -6,7 +6,7 @@ from typing import Any
 
 from tests.testbed.running import waiting
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 
 async def until(holds: Callable[[], Coroutine[Any, Any, object]], what: str) -> None:

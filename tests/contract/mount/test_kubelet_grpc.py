@@ -20,7 +20,7 @@ from tests.fakes.meters import MemoryMeter
 from tests.fakes.mounting import ROOT, FakeCredentials, FakeMounts, FakeRecords, target_of
 from tests.fakes.process import fake_process
 
-CALL_S = 10.0
+CALL_S = 60.0
 
 
 @dataclass

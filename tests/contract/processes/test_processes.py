@@ -20,7 +20,7 @@ from tests.fakes.processes import FakeChild, FakeProcesses
 from tests.processes import alive
 from tests.testbed.running.waiting import until
 
-PATIENCE_S = 20.0
+PATIENCE_S = 60.0
 
 EXITS_7 = "raise SystemExit(7)"
 SEGFAULTS = "import os; os.kill(os.getpid(), 11)"

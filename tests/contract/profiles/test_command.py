@@ -24,7 +24,7 @@ async def nemutator(brain: StandingBrain, command: str, *words: str | Path) -> R
         sys.executable, "-m", "nemutator_ctl", command, "--data-dir", brain.directory.root, *words,
         stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.PIPE,
     )  # fmt: skip
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(60):
         stdout, stderr = await process.communicate()
     return Ran(process.returncode, stdout.decode(), stderr.decode())
 

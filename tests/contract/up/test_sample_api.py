@@ -17,7 +17,7 @@ from nemutator_ctl.up.sample_objects import PutUp
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.testbed.running.waiting import until
 
-PATIENCE_S = 30.0
+PATIENCE_S = 60.0
 MUTATIONS = "/api/v1/mutations"
 OBJECTS = "/api/v1/objects"
 

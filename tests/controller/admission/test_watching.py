@@ -62,7 +62,7 @@ async def played(policies: list[Said | list[Said]], namespaces: list[Said]) -> A
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(run()) for run in play.loops]
         tasks.append(group.create_task(play.watched.follow()))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             for transport in play.transports:
                 await transport.over.wait()
         tasks.append(group.create_task(play.watched.check()))

@@ -66,7 +66,7 @@ async def test_what_a_node_names_is_found_as_soon_as_everything_is_listed() -> N
             supervisor = Supervisor()
             for name, body in watch.tasks().items():
                 supervisor.add(name, body)
-            async with asyncio.timeout(10), asyncio.TaskGroup() as group:
+            async with asyncio.timeout(60), asyncio.TaskGroup() as group:
                 group.create_task(supervisor.run(stop))
                 for informer in (watch.pods, watch.replica_sets, watch.jobs):
                     await informer.synced()

@@ -39,7 +39,7 @@ async def told(
             for _ in range(20):
                 await asyncio.sleep(0)
         announcer.announce(news("other", "Last", "one"))
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await transport.over.wait()
         yield transport, meter
         task.cancel()

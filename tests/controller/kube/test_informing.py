@@ -63,7 +63,7 @@ async def played(
     )
     async with asyncio.TaskGroup() as group:
         task = group.create_task(informer.run())
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             await transport.over.wait()
         yield Played(informer, transport, clock, meter)
         task.cancel()
@@ -302,7 +302,7 @@ async def test_a_subscriber_folds_to_the_same_picture() -> None:
     process = fake_process(clock=EagerClock(), roll=0.0)
     informer = Informer(PODS, transport=transport, process=process)
     seen: list[tuple[str, bool, bool]] = []
-    async with asyncio.timeout(5), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         with informer.subscribe("test") as subscription:
             task = group.create_task(informer.run())
             first = await subscription.next()

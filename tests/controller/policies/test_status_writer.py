@@ -69,7 +69,7 @@ class Play:
         return found
 
     async def until_counted(self, result: str, times: int) -> None:
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(60):
             while self.meter.value(names.POLICY_STATUSES, result=result) < times:
                 self.meter.counted.clear()
                 await self.meter.counted.wait()

@@ -137,7 +137,7 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
     authority = cluster.get("configmap", "nemutator-ca", f"--namespace={NAMESPACE}")
     ca_file = cluster.run.file("nemutator-ca.crt", authority["data"]["ca.crt"])
     installation = Installation(cluster, node, vault, ports, ca_file)
-    until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=30)
+    until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=60)
     return installation
 
 

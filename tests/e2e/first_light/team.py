@@ -25,7 +25,7 @@ REACHED_S = 60.0
 
 ASK = """\
 import http.client, socket, sys
-connection = http.client.HTTPConnection("agent", timeout=20)
+connection = http.client.HTTPConnection("agent", timeout=60)
 connection.sock = socket.socket(socket.AF_UNIX)
 connection.sock.settimeout(20)
 connection.sock.connect("/run/nemutator/agent.sock")

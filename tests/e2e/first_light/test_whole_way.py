@@ -131,7 +131,7 @@ def test_who_comes_to_a_pods_socket_from_elsewhere_is_refused(team: Team) -> Non
 def asked_from_here(directory: Path) -> tuple[int, str]:
     """What the pod's socket answers to this process, which is in no pod."""
     fd = os.open(directory, os.O_PATH | os.O_DIRECTORY)
-    connection = http.client.HTTPConnection("agent", timeout=20)
+    connection = http.client.HTTPConnection("agent", timeout=60)
     connection.sock = socket.socket(socket.AF_UNIX)
     with contextlib.closing(connection):
         try:

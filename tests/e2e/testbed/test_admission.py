@@ -145,7 +145,7 @@ def test_a_preview_is_recorded_and_changes_nothing(called: Webhook, namespace: s
         assert STAMP not in made["metadata"].get("annotations", {})
         return bool(called.decisions_in(namespace))
 
-    until(recorded, "the preview is known", within_s=20)
+    until(recorded, "the preview is known", within_s=60)
     [decision] = called.decisions_in(namespace)
     assert decision["mode"] == "preview"
     assert decision["edits"][0]["path"] == "metadata.labels[previewed]"

@@ -28,7 +28,7 @@ def posted(hook: Webhook, shown: Path | None) -> int:
     context = ssl.create_default_context(cadata=hook.authority.certificate)
     if shown is not None:
         context.load_cert_chain(shown)
-    connection = HTTPSConnection(LOOPBACK, hook.port, timeout=10, context=context)
+    connection = HTTPSConnection(LOOPBACK, hook.port, timeout=60, context=context)
     with closing(connection):
         connection.request("POST", "/mutate/namespaces", body=json.dumps(review(pod())))
         return connection.getresponse().status

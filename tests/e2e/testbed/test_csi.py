@@ -82,7 +82,7 @@ def test_kubelet_tells_the_driver_which_pod_it_is(
     def shown(file: str) -> Any:
         return json.loads(cluster.kubectl("exec", "consumer", where, "--", "cat", f"/shown/{file}"))
 
-    until(lambda: "has registered" in logs(), "kubelet has registered it", within_s=30)
+    until(lambda: "has registered" in logs(), "kubelet has registered it", within_s=60)
     cluster.apply(_consumer(namespace))
     wait_ready(cluster, namespace, "pod/consumer")
     uid = cluster.get("pod", "consumer", where)["metadata"]["uid"]
@@ -96,4 +96,4 @@ def test_kubelet_tells_the_driver_which_pod_it_is(
     assert claims["aud"] == ["testbed"]
     assert claims["kubernetes.io"]["pod"] == {"name": "consumer", "uid": uid}
     cluster.kubectl("delete", "pod", "consumer", where, within_s=60)
-    until(lambda: "unpublished" in logs(), "it was unpublished", within_s=30)
+    until(lambda: "unpublished" in logs(), "it was unpublished", within_s=60)

@@ -50,11 +50,11 @@ def test_a_budget_decides_whether_a_pod_may_go(
     pods = cluster.kubectl("get", "pods", where, "--output=name").split()
     assert len(pods) == REPLICAS
     one = pods[0].removeprefix("pod/")
-    until(lambda: allowed(cluster, namespace) == 0, "the budget is used up", within_s=30)
+    until(lambda: allowed(cluster, namespace) == 0, "the budget is used up", within_s=60)
     with pytest.raises(KubectlError, match="Cannot evict pod as it would violate the pod's"):
         evict(cluster, namespace, one)
     cluster.apply(budget(namespace, REPLICAS - 1))
-    until(lambda: allowed(cluster, namespace) == 1, "one may go", within_s=30)
+    until(lambda: allowed(cluster, namespace) == 1, "one may go", within_s=60)
     evict(cluster, namespace, one)
     cluster.kubectl("wait", f"pod/{one}", "--for=delete", where, "--timeout=30s", within_s=40)
     wait_ready(cluster, namespace, "deployment/web")

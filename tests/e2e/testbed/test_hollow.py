@@ -132,7 +132,7 @@ async def test_a_fleet_is_populated_churned_and_removed_without_trace(cluster: C
                 until,
                 lambda: only_ours_taint_the_nodes(cluster),
                 "the node controller finds all nodes ready",
-                within_s=30,
+                within_s=60,
             )
             # The ReplicaSet controller is content with our pods: none of its own, none missing.
             assert len(informer.snapshot()) == PLAN.pods

@@ -103,7 +103,7 @@ def driver(
     assert driver.daemon is not None
     # Without their driver pods could not end.
     cluster.kubectl("delete", "pods", "--all", f"--namespace={namespace}", within_s=90)
-    until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=30)
+    until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=60)
     driver.daemon.stop()
     cluster.kubectl("delete", "csidriver", names.CSI_DRIVER)
 
@@ -191,8 +191,8 @@ def test_a_pods_volume_lives_with_the_pod(
     assert token not in record + driver.said()
 
     cluster.kubectl("delete", "pod", "web", where, within_s=60)
-    until(lambda: credentials.deletes == [volume], "credentials know that it ended", within_s=30)
-    until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=10)
+    until(lambda: credentials.deletes == [volume], "credentials know that it ended", within_s=60)
+    until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=60)
     volumes = driver.node.seen(Path(first["directory"])).parent
     assert list(volumes.iterdir()) == []
 
@@ -205,7 +205,7 @@ def test_either_side_may_be_killed_and_the_pod_keeps_what_it_has(
     (volume, first), *_ = credentials.published("web")
 
     credentials.restart()
-    until(lambda: credentials.published("web"), "it was told again", within_s=10)
+    until(lambda: credentials.published("web"), "it was told again", within_s=60)
     assert credentials.published("web")[0] == (volume, first), "with the token that it has"
 
     assert driver.daemon is not None
@@ -213,7 +213,7 @@ def test_either_side_may_be_killed_and_the_pod_keeps_what_it_has(
     credentials.restart()
     mounted = driver.mounted()
     driver.start()
-    until(lambda: credentials.published("web"), "another life of it knows the volume", within_s=10)
+    until(lambda: credentials.published("web"), "another life of it knows the volume", within_s=60)
     assert credentials.published("web")[0] == (volume, first | {"tokens": {}})
     until(
         lambda: "vault" in credentials.published("web")[-1][1]["tokens"],
@@ -227,7 +227,7 @@ def test_either_side_may_be_killed_and_the_pod_keeps_what_it_has(
     cluster.kubectl("delete", "pod", "web", f"--namespace={namespace}", "--wait=false")
     driver.start()
     until(lambda: volume in credentials.deletes, "the end was told", within_s=90)
-    until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=10)
+    until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=60)
 
 
 @contextlib.contextmanager
@@ -246,7 +246,7 @@ def calling(directory: Path, groups: list[Path]) -> Iterator[subprocess.Popen[st
     finally:
         process.kill()
         with process:
-            process.wait(timeout=10)
+            process.wait(timeout=60)
 
 
 @dataclass
@@ -335,7 +335,7 @@ def _make_group(path: Path) -> None:
 def _remove_group(path: Path, below: str) -> None:
     """A process that has just ended is in it for a moment."""
     for level in (path, *path.parents[: len(Path(below).parts) - 1]):
-        until(partial(_is_removed, level), f"{level} is gone", within_s=5)
+        until(partial(_is_removed, level), f"{level} is gone", within_s=60)
 
 
 def _is_removed(path: Path) -> bool:

@@ -38,7 +38,7 @@ OLD = policy("broken", "x", {"labels": {"set": {"team": "not a value!"}}})
 def server(cluster: Cluster) -> Iterator[HTTPSConnection]:
     """The API server with our definition of policies, and one policy that is older than that."""
     define(cluster, strict=False)
-    until(lambda: _created(cluster, OLD), "the loose definition is served", within_s=20)
+    until(lambda: _created(cluster, OLD), "the loose definition is served", within_s=60)
     define(cluster)
     with asking(cluster) as connection:
 
@@ -46,7 +46,7 @@ def server(cluster: Cluster) -> Iterator[HTTPSConnection]:
             again = OLD | {"metadata": {"name": "again"}}
             return asked(connection, cluster, POLICIES, again)[0] == 422
 
-        until(strict, "the strict definition is served", within_s=20)
+        until(strict, "the strict definition is served", within_s=60)
         yield connection
     cluster.kubectl("delete", "mutationpolicies", "--all")
 
@@ -231,7 +231,7 @@ def _created(cluster: Cluster, manifest: Json) -> bool:
 
 
 async def _until(true: Callable[[], bool], what: str) -> None:
-    await asyncio.to_thread(until, true, what, within_s=20)
+    await asyncio.to_thread(until, true, what, within_s=60)
 
 
 def _written(meter: MemoryMeter) -> float:

@@ -56,7 +56,7 @@ def test_what_was_evicted_comes_back_without_what_was_taken_back(
             "spec": {"replicas": 1, "selector": selector, "template": template},
         }
     )
-    until(only, "its ReplicaSet has made a pod", within_s=20)
+    until(only, "its ReplicaSet has made a pod", within_s=60)
     first = only()
     assert first["spec"]["initContainers"][0]["name"] == "nemutator-init"
     stamp = json.loads(first["metadata"]["annotations"][STAMP])
@@ -65,13 +65,13 @@ def test_what_was_evicted_comes_back_without_what_was_taken_back(
         shown = nemutator(webhook, "mutations", stamp["id"], "--output=json")
         return shown.returncode == 0 and json.loads(shown.stdout)["state"] == "observed"
 
-    until(observed, "the brain has the decision and has seen its pod", within_s=30)
+    until(observed, "the brain has the decision and has seen its pod", within_s=60)
     said = nemutator(webhook, "rollback", stamp["id"], "--evict", "--yes")
     assert "the pod is evicted" in said.stdout, said
     until(
         lambda: only() and only()["metadata"]["uid"] != first["metadata"]["uid"],
         "a new pod",
-        within_s=20,
+        within_s=60,
     )
     second = only()
     assert "initContainers" not in second["spec"]

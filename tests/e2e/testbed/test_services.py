@@ -86,7 +86,7 @@ def test_prometheus_scrapes_what_a_test_tells_it_to(prometheus: Prometheus, targ
     }
     prometheus.scrape(job)
     try:
-        until(lambda: prometheus.query("testbed_answer"), "a scrape", within_s=20)
+        until(lambda: prometheus.query("testbed_answer"), "a scrape", within_s=60)
         (series,) = prometheus.query("testbed_answer")
         assert series["metric"]["instance"] == target
         assert series["value"][1] == "42"
@@ -138,6 +138,6 @@ def test_postgresql_of_killed_tests_leaves_nothing() -> None:
     directory = Path(killed.stdout.strip())
     with leftovers.nobody_else_begins():
         leftovers.clean(directory)
-    until(lambda: not remains.processes(directory), "its processes are gone", within_s=20)
-    until(lambda: remains.shared_memory() <= before, "its memory is gone", within_s=20)
+    until(lambda: not remains.processes(directory), "its processes are gone", within_s=60)
+    until(lambda: remains.shared_memory() <= before, "its memory is gone", within_s=60)
     assert not directory.exists()

@@ -86,7 +86,7 @@ def test_the_token_of_a_deleted_account_is_refused(
     vault.login(role, tokens[0])
     cluster.kubectl("delete", "serviceaccount", "leaving", f"--namespace={namespace}")
     # It answers from a cache, too, which learns of the deletion a moment later.
-    until(lambda: refuses(vault, role, tokens[1]), "the token is refused", within_s=20)
+    until(lambda: refuses(vault, role, tokens[1]), "the token is refused", within_s=60)
 
 
 def test_a_sealed_vault_answers_nobody_and_forgets_nothing(

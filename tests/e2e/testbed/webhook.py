@@ -77,7 +77,7 @@ class Webhook:
             made = create(self.cluster, namespace, manifest, "--dry-run=server")
             return "initContainers" in made["spec"]
 
-        until(called, "the webhook is called", within_s=20)
+        until(called, "the webhook is called", within_s=60)
 
     def until_known(self, namespace: str, label: str) -> None:
         """A policy takes effect when its watch event has come."""
@@ -86,7 +86,7 @@ class Webhook:
             made = create(self.cluster, namespace, pod(), "--dry-run=server")
             return label in made["metadata"].get("labels", {})
 
-        until(known, f"the policy that sets {label} is known", within_s=20)
+        until(known, f"the policy that sets {label} is known", within_s=60)
 
 
 def define(cluster: Cluster, *, strict: bool = True) -> None:
@@ -253,7 +253,7 @@ def asking(cluster: Cluster) -> Iterator[HTTPSConnection]:
     """A connection for many `asked`: kubectl, and TLS anew each time, would take most of it."""
     context = ssl.create_default_context(cafile=str(cluster.ca_file))
     server = urlsplit(cluster.url)
-    connection = HTTPSConnection(str(server.hostname), server.port, timeout=20, context=context)
+    connection = HTTPSConnection(str(server.hostname), server.port, timeout=60, context=context)
     with closing(connection):
         yield connection
 

@@ -12,7 +12,7 @@ import aiohttp
 
 Json = dict[str, Any]
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class Server(Protocol):

@@ -48,7 +48,7 @@ class Caller:
     def leave(self) -> None:
         """Ends and is waited for: its number is free."""
         self.order("leave")
-        self.process.wait(timeout=10)
+        self.process.wait(timeout=60)
 
 
 @contextlib.contextmanager
@@ -85,4 +85,4 @@ def calling(folder: Path, *, program: str = sys.executable) -> Iterator[Caller]:
         finally:
             process.kill()
             with process:
-                process.wait(timeout=10)
+                process.wait(timeout=60)

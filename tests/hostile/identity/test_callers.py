@@ -127,7 +127,7 @@ def test_a_name_with_parentheses_moves_no_field(tmp_path: Path, hold: Hold) -> N
         until(
             lambda: peer.facts().executable == os.path.realpath("/bin/sleep"),
             "it has become another program",
-            within_s=10,
+            within_s=60,
         )
         assert b"(x) S 1 2 ()" in Path("/proc", str(peer.pid), "stat").read_bytes()
         assert peer.facts().started_ticks == started

@@ -82,7 +82,7 @@ async def play(script: list[tuple[object, ...]], watch_list: bool, page: int, se
         process=replace(fake_process(clock=clock), dice=dice),
         indexes={"node": by_node},
     )
-    async with asyncio.timeout(20), asyncio.TaskGroup() as group:
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
         with informer.subscribe("follower", capacity=CAPACITY) as subscription:
             tasks = [
                 group.create_task(informer.run()),

@@ -56,4 +56,4 @@ def test_an_interrupted_build_leaves_no_process(tmp_path: Path) -> None:
             report_every_s=0.02,
         )
     started = [int(number) for number in numbers.read_text().split()]
-    until(lambda: not alive(started), f"the end of {started}", within_s=30)
+    until(lambda: not alive(started), f"the end of {started}", within_s=60)

@@ -78,9 +78,9 @@ def test_what_another_build_made_meanwhile_is_not_made_again(tmp_path: Path) -> 
     thread = threading.Thread(target=lambda: answers.append(second.make("vault", say=say)))
     with first.cache.locked(say):
         thread.start()
-        assert waiting.wait(timeout=10)
+        assert waiting.wait(timeout=60)
         first.make_one("vault")
-    thread.join(timeout=10)
+    thread.join(timeout=60)
     assert answers == [True]
     assert second.made == []
 

@@ -63,7 +63,7 @@ def abandoned(somebodys: tuple["subprocess.Popen[str]", Path, int]) -> tuple[Pat
 
 def test_a_daemon_dies_with_the_process_that_started_it(abandoned: tuple[Path, int]) -> None:
     _, daemon = abandoned
-    until(lambda: not alive([daemon]), "the daemon has ended", within_s=10)
+    until(lambda: not alive([daemon]), "the daemon has ended", within_s=60)
 
 
 def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, int]) -> None:
@@ -74,7 +74,7 @@ def test_the_next_run_cleans_what_a_killed_one_has_left(abandoned: tuple[Path, i
     with running() as run:
         assert run.directory != directory
         assert not directory.exists()
-        until(lambda: not alive([escaped]), "what escaped has ended", within_s=10)
+        until(lambda: not alive([escaped]), "what escaped has ended", within_s=60)
 
 
 def test_a_run_can_be_ended_from_elsewhere(

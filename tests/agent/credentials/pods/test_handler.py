@@ -226,6 +226,6 @@ async def test_a_pod_that_reads_while_it_ends_is_refused_and_not_served_from_mem
         session = setup.session()
         setup.broker.close(session)
         with pytest.raises(HttpRefusal) as raised:
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(60):
                 await made.admit(CALLER).secret("word")
         assert raised.value.step == "token"

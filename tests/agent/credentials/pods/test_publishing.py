@@ -16,7 +16,7 @@ from nemutator_common.secret import Secret
 from tests.fakes.brokers import JWT, BrokerSetup
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class Socket:

@@ -3,7 +3,7 @@ import asyncio
 import pytest
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
 
-PATIENCE_S = 10.0
+PATIENCE_S = 60.0
 
 
 class Work:

@@ -66,7 +66,7 @@ class Installation:
         if self.trust is None:
             published = self.cluster.get("configmap", "nemutator-ca", f"-n={self.namespace}")
             self.trust = ssl.create_default_context(cadata=published["data"]["ca.crt"])
-        connection = http.client.HTTPSConnection(LOOPBACK, port, timeout=10, context=self.trust)
+        connection = http.client.HTTPSConnection(LOOPBACK, port, timeout=60, context=self.trust)
         sent = {name.replace("_", "-"): value for name, value in headers.items()}
         if token:
             sent["Authorization"] = f"Bearer {token}"

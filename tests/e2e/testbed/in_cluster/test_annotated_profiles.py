@@ -58,13 +58,13 @@ def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installa
 
     running = ProfileOutcome(id=request.id, node=node, state="running")
     outcome(installation, agents["agent-p"], running)
-    until(lambda: result().get("state") == "running", "the pod says that it runs", within_s=20)
+    until(lambda: result().get("state") == "running", "the pod says that it runs", within_s=60)
     done = ProfileOutcome(
         id=request.id, node=node, state="done", started_at=time.time(), seconds=5.0, hz=49,
         recorded=2, lost={}, cpu_seconds=0.04, pprof=content("main.work", "main.idle"),
     )  # fmt: skip
     outcome(installation, agents["agent-p"], done)
-    until(lambda: result().get("state") == "done", "the pod says that it is done", within_s=20)
+    until(lambda: result().get("state") == "done", "the pod says that it is done", within_s=60)
     assert result()["id"] == request.id
     print(f"{PROFILE_RESULT}: {result()}")
     link = urlsplit(result()["link"])
@@ -74,7 +74,7 @@ def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installa
 
     # What cannot be understood is said on the pod and in an Event.
     cluster.kubectl("annotate", "pod", "web", "--overwrite", f"-n={namespace}", f"{PROFILE}=heap")
-    until(lambda: result().get("state", "").startswith("refused"), "it is refused", within_s=20)
+    until(lambda: result().get("state", "").startswith("refused"), "it is refused", within_s=60)
 
     def events() -> list[dict[str, Any]]:
         found = cluster.get(
@@ -82,7 +82,7 @@ def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installa
         )
         return [event for event in found["items"] if event["reason"] == "Profile"]
 
-    until(events, "the Event is there", within_s=20)
+    until(events, "the Event is there", within_s=60)
     [event] = events()
     assert event["type"] == "Warning"
     assert "only `cpu` can be profiled" in event["message"]
