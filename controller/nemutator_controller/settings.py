@@ -1,4 +1,4 @@
-"""The settings of the brain."""
+"""The settings of the brain and of admission."""
 
 import ipaddress
 import re
@@ -72,9 +72,9 @@ class BrainSettings(ServesMetrics):
     )
     reports_per_s: float = setting(
         25.0,
-        "Reports per second that all nodes together should send, 10 to 20 ms of CPU each. With more"
-        " nodes each is asked for fewer, but for one in 60 s at least; then a node is shown as stale"
-        " only when three of its reports are missing.",
+        "Reports per second that all nodes together should send; each costs 10 to 20 ms of CPU. With"
+        " more nodes, each of them is asked for fewer, down to one in 60 s; then a node is shown as"
+        " stale only when three of its reports are missing.",
         check=between(1, 1_000),
     )
     history_s: float = setting(
@@ -100,33 +100,35 @@ class BrainSettings(ServesMetrics):
     )
     sized_containers: int = setting(
         10_000,
-        "Containers whose use is remembered for advice; further ones wait until nothing has come of one of"
-        " them for an hour.",
+        "Containers whose use is remembered for advice; further ones wait until one of these has not"
+        " been reported for an hour.",
         check=between(1, 1_000_000),
     )
     profiles: int = setting(
-        500, "Finished profiles that are kept; then the oldest go.", check=between(1, 100_000)
+        500,
+        "Finished profiles that are kept; the oldest are dropped for new ones.",
+        check=between(1, 100_000),
     )
     profile_bytes: int = setting(
         64 << 20,
-        "Bytes that they may have in all, in the database; then the oldest go.",
+        "Bytes of all finished profiles in the database; the oldest are dropped for new ones.",
         check=between(1 << 20, 1 << 40),
     )
     cluster: bool = setting(
         False,
         "Run in a pod of a Kubernetes cluster: agents and people call over TLS, and the API server"
-        " says who they are and what they may.",
+        " says who they are and what they may do.",
     )
     namespace: str = setting(
-        "nemutator", "Namespace of this installation, when in a cluster.", check=dns_label
+        "nemutator", "Namespace of this installation in a cluster.", check=dns_label
     )
     uplink: str = setting(
         "0.0.0.0:8421",
-        "Where agents and admission call, when in a cluster; TLS with a certificate of our own.",
+        "Address for agents and admission in a cluster, over TLS with a certificate of our own.",
         check=listening,
     )
     cluster_console: str = setting(
-        "0.0.0.0:8420", "Address of the console when in a cluster, over TLS.", check=listening
+        "0.0.0.0:8420", "Address of the console in a cluster, over TLS.", check=listening
     )
     server_names: str = setting(
         "localhost",
@@ -144,11 +146,11 @@ class BrainSettings(ServesMetrics):
     )
     service_account: Path = setting(
         Path("/var/run/secrets/kubernetes.io/serviceaccount"),
-        "Where the token and the CA of this pod's service account are, when in a cluster.",
+        "Directory with the token and the CA of this pod's service account, in a cluster.",
     )
     session_s: float = setting(
         43_200.0,
-        "Seconds that a browser may use the console after it opened a link.",
+        "Seconds for which a browser may use the console after it has opened a link.",
         check=between(60, 30 * 86_400),
     )
 
@@ -166,12 +168,12 @@ class AdmissionSettings(CallsBrain):
 
     address: str = setting(
         "127.0.0.1:8443",
-        "Where the API server calls, over TLS; in a pod `0.0.0.0:8443`.",
+        "Address for the API server, over TLS; in a pod `0.0.0.0:8443`.",
         check=listening,
     )
     tls_certificate: Path = setting(
         Path("/var/run/nemutator-tls/tls.crt"),
-        "Certificate of the webhook, PEM; taken over anew when the file changes.",
+        "Certificate of the webhook, PEM; it is loaded again when the file changes.",
     )
     tls_key: Path = setting(
         Path("/var/run/nemutator-tls/tls.key"), "Private key of the webhook's certificate, PEM."
@@ -189,10 +191,10 @@ class AdmissionSettings(CallsBrain):
     )
     service_account: Path = setting(
         Path("/var/run/secrets/kubernetes.io/serviceaccount"),
-        "Directory with token and CA for the API server, as kubelet mounts it.",
+        "Directory with the token and the CA of this pod's service account, as kubelet mounts it.",
     )
     namespace: str = setting(
-        "nemutator", "Namespace that nemutator itself runs in: its pods are never touched."
+        "nemutator", "Namespace in which nemutator itself runs: its pods are never changed."
     )
     init_image: str = setting(
         "", "Image of the agent, for the init container; empty: nothing is injected."
@@ -201,11 +203,11 @@ class AdmissionSettings(CallsBrain):
         "", "Name under which decisions are sent to the brain; empty: the host name."
     )
     strict: bool = setting(
-        False, "Answer only when the record of a change is on the disk, not only in its cache."
+        False, "Respond only when the record of a change is on the disk, not just in its cache."
     )
     spool_bytes: int = setting(
         64 << 20,
-        "Most bytes of decisions that wait for the brain; then pods are left as they are.",
+        "Most bytes of decisions that wait for the brain; with more, pods are left unchanged.",
         check=between(1 << 20, 1 << 34),
     )
 

@@ -44,7 +44,7 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """Where a value comes from: exactly one of the first three."""
 
     value: str | None = None
-    ratio: float | None = None
+    ratio: Annotated[float, msgspec.Meta(gt=0, le=100)] | None = None
     """A share of what the pod requests in the same place; without that nothing is done."""
     advice: bool = False
     """The recommendation for the container."""
@@ -53,7 +53,7 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class ContainerResources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    containers: tuple[Glob, ...] = ("*",)
+    containers: Annotated[tuple[Glob, ...], msgspec.Meta(min_length=1, max_length=64)] = ("*",)
     """Globs on their names."""
     requests: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
     limits: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
@@ -102,8 +102,6 @@ def faults(resources: ContainerResources) -> Iterator[str]:
     """What the types alone do not exclude; each fault begins with the field."""
     if not resources.requests and not resources.limits:
         yield "requests: name at least one amount here or in limits"
-    if not resources.containers or len(resources.containers) > 64:
-        yield "containers: expected one to 64 names"
     for side in ("requests", "limits"):
         for name, amount in getattr(resources, side).items():
             yield from (f"{side}.{name}{fault}" for fault in _amount_faults(amount))
@@ -113,8 +111,6 @@ def _amount_faults(amount: Amount) -> Iterator[str]:
     sources = (amount.value is not None) + (amount.ratio is not None) + amount.advice
     if sources != 1:
         yield ": expected exactly one of value, ratio, advice: true"
-    if amount.ratio is not None and not 0 < amount.ratio <= 100:
-        yield ".ratio: expected more than 0, up to 100"
     bounds: dict[str, Quantity] = {}
     for field in ("value", "min", "max"):
         text = getattr(amount, field)

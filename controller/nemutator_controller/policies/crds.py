@@ -15,9 +15,6 @@ from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, MOST
 from nemutator_controller.policies.model import (
     GROUP,
     KIND,
-    LONGEST_GLOB,
-    MOST_GLOBS,
-    MOST_MUTATIONS,
     PLURAL,
     VERSION,
     Spec,
@@ -72,9 +69,6 @@ _BOUNDS: Mapping[str, Schema] = {
     "Amount.value": _QUANTITY,
     "Amount.min": _QUANTITY,
     "Amount.max": _QUANTITY,
-    "Spec.mutations": {"minItems": 1, "maxItems": MOST_MUTATIONS},
-    "ContainerResources.containers": {"minItems": 1, "maxItems": 64},
-    "Amount.ratio": {"minimum": 0, "exclusiveMinimum": True, "maximum": 100},
     "Texts.set": {"maxProperties": MOST},
     "Texts.add": {"maxProperties": MOST},
 }
@@ -153,10 +147,6 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             "expected labels' keys as Kubernetes takes them",
         ),
     ),
-}
-
-_GLOBS = {f"Match.{field}" for field in ("namespaces", "excludedNamespaces", "names")} | {
-    "Match.excludedNames"
 }
 
 
@@ -254,16 +244,17 @@ def _of_type(info: msgspec.inspect.Type) -> Schema:
         case msgspec.inspect.DictType():
             return _of_map(info)
         case msgspec.inspect.VarTupleType():
-            return {"type": "array", "items": _of_type(info.item_type)} | _given(
-                maxItems=info.max_length
-            )
+            bounds = _given(minItems=info.min_length, maxItems=info.max_length)
+            return {"type": "array", "items": _of_type(info.item_type)} | bounds
         case msgspec.inspect.StrType():
             longest = info.max_length or LONGEST_ANNOTATION
             return {"type": "string", "maxLength": longest} | _given(minLength=info.min_length)
         case msgspec.inspect.BoolType():
             return {"type": "boolean"}
         case msgspec.inspect.FloatType():
-            return {"type": "number"}
+            # The schema's bounds are inclusive unless it says otherwise.
+            exclusive = {} if info.gt is None else {"minimum": info.gt, "exclusiveMinimum": True}
+            return {"type": "number"} | exclusive | _given(maximum=info.le)
         case _:
             raise TypeError(f"no schema for {info!r}: extend crds.py")
 
@@ -288,9 +279,6 @@ def _of_struct(info: msgspec.inspect.StructType) -> Schema:
     for field in info.fields:
         word = f"{name}.{field.encode_name}"
         made = _of_type(field.type)
-        if word in _GLOBS:
-            made |= {"maxItems": MOST_GLOBS}
-            made["items"] = {"type": "string", "minLength": 1, "maxLength": LONGEST_GLOB}
         if word in _BOUNDS:
             made |= _BOUNDS[word]
         if word in _MEANINGS:

@@ -14,7 +14,7 @@ from nemutator_common import names
 from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
 from nemutator_controller.mutations import resources as resources_verb
 from nemutator_controller.mutations import texts as texts_of
-from nemutator_controller.mutations.resources import ContainerResources
+from nemutator_controller.mutations.resources import ContainerResources, Glob
 from nemutator_controller.mutations.texts import Texts, is_label
 from nemutator_controller.policies.explanations import explained
 
@@ -25,8 +25,8 @@ PLURAL = "mutationpolicies"
 API_VERSION = f"{GROUP}/{VERSION}"
 
 MOST_MUTATIONS = 32
-MOST_GLOBS = 64
-LONGEST_GLOB = 253
+
+Globs = Annotated[tuple[Glob, ...], msgspec.Meta(max_length=64)]
 
 LONGEST_NAME = 253
 _NAME = re.compile(r"[a-z0-9]([a-z0-9-]*[a-z0-9])?(\.[a-z0-9]([a-z0-9-]*[a-z0-9])?)*")
@@ -64,12 +64,11 @@ class Match(_Strict, frozen=True):
 
     namespace_selector: LabelSelector = LabelSelector()
     pod_selector: LabelSelector = LabelSelector()
-    namespaces: tuple[str, ...] = ()
-    """Globs on names of namespaces."""
-    excluded_namespaces: tuple[str, ...] = ()
-    names: tuple[str, ...] = ()
+    namespaces: Globs = ()
+    excluded_namespaces: Globs = ()
+    names: Globs = ()
     """Globs on the name of the pod, or of the workload that makes it."""
-    excluded_names: tuple[str, ...] = ()
+    excluded_names: Globs = ()
 
 
 class PolicyMutation(_Strict, frozen=True):
@@ -84,7 +83,9 @@ class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
     mode: Literal["Apply", "Preview"] = "Preview"
     """Preview computes and logs, and changes no pod."""
-    mutations: tuple[PolicyMutation, ...]
+    mutations: Annotated[
+        tuple[PolicyMutation, ...], msgspec.Meta(min_length=1, max_length=MOST_MUTATIONS)
+    ]
     """In this order."""
 
 
@@ -158,18 +159,6 @@ def _faults(spec: Spec) -> Iterator[str]:
         ("podSelector", match.pod_selector),
     ):
         yield from (f"spec.match.{field}.{fault}" for fault in _selector_faults(selector))
-    for field, globs in (
-        ("namespaces", match.namespaces),
-        ("excludedNamespaces", match.excluded_namespaces),
-        ("names", match.names),
-        ("excludedNames", match.excluded_names),
-    ):
-        if len(globs) > MOST_GLOBS:
-            yield f"spec.match.{field}: more than {MOST_GLOBS}"
-        if any(not glob or len(glob) > LONGEST_GLOB for glob in globs):
-            yield f"spec.match.{field}: expected globs of 1 to {LONGEST_GLOB} characters"
-    if not 1 <= len(spec.mutations) <= MOST_MUTATIONS:
-        yield f"spec.mutations: expected 1 to {MOST_MUTATIONS}"
     for index, mutation in enumerate(spec.mutations):
         yield from (f"spec.mutations[{index}]{fault}" for fault in _mutation_faults(mutation))
 

@@ -1,4 +1,4 @@
-"""Which authority the API server shall trust when it calls our webhooks."""
+"""The authority that the API server trusts when it calls our webhooks."""
 
 import base64
 from collections.abc import Mapping, Sequence
@@ -10,13 +10,13 @@ from nemutator_controller.registration.certificates import certificates_only
 
 
 def bundle_patch(configuration: Mapping[str, Any], authority: str) -> Sequence[Mapping[str, Any]]:
-    """JSON Patch that makes our entries of a webhook configuration trust *authority* (PEM).
+    """The JSON Patch that makes our entries of a webhook configuration trust *authority* (PEM).
 
-    Entries of others are left alone, and nothing is patched that is right already. Each change is
-    guarded by the entry's name: between reading and writing somebody may have reordered them.
+    Entries of others and those that are right already are left alone. Each change is guarded by the
+    entry's name, because somebody may reorder the entries between our read and our write.
     """
     if not certificates_only(authority):
-        raise ValueError("a CA bundle may hold nothing but certificates")
+        raise ValueError("a CA bundle must have nothing but certificates")
     bundle = base64.b64encode(authority.encode()).decode()
     operations: list[Mapping[str, Any]] = []
     for index, entry in enumerate(configuration.get("webhooks") or ()):

@@ -1,6 +1,6 @@
 """Certificates of the installation: one authority, and a short-lived leaf for each server of ours.
 
-With the extensions that OpenSSL's strict mode (Python 3.13) wants. Time comes from outside.
+They have the extensions that OpenSSL's strict mode (Python 3.13) requires.
 """
 
 import datetime
@@ -17,10 +17,10 @@ from nemutator_common.secret import Secret
 AUTHORITY_S = 3650 * 86_400.0
 LEAF_S = 90 * 86_400.0
 EARLIER_S = 300.0
-"""Certificates begin a little in the past: clocks of a cluster agree to minutes only."""
+"""Certificates are valid from a little in the past: clocks of a cluster agree to minutes only."""
 
 _DEADLINE = 2 / 3
-"""Of its life after which a certificate is renewed."""
+"""The part of its life after which a certificate is renewed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +68,11 @@ def is_authority(pair: Pair, *, now: float) -> bool:
         basic = certificate.extensions.get_extension_for_class(x509.BasicConstraints).value
     except (ValueError, TypeError, x509.ExtensionNotFound):
         return False
-    return basic.ca and _at(now) + _span(LEAF_S) < certificate.not_valid_after_utc
+    return basic.ca and _at(now + LEAF_S) < certificate.not_valid_after_utc
 
 
 def is_due(leaf: Pair | None, authority: Pair, names: Sequence[str], *, now: float) -> bool:
-    """Whether *leaf* has to be issued (anew)."""
+    """Whether a certificate has to be issued in the place of *leaf*."""
     if leaf is None:
         return True
     try:
@@ -80,7 +80,7 @@ def is_due(leaf: Pair | None, authority: Pair, names: Sequence[str], *, now: flo
         signer, _ = _loaded(authority)
         certificate.verify_directly_issued_by(signer)
         found = certificate.extensions.get_extension_for_class(x509.SubjectAlternativeName)
-    except Exception:  # noqa: BLE001 - whatever is wrong with it, a new one is right
+    except Exception:  # noqa: BLE001 - whatever its fault is, a new one has none
         return True
     if set(found.value) != {_alternative(name) for name in names}:
         return True
@@ -89,18 +89,14 @@ def is_due(leaf: Pair | None, authority: Pair, names: Sequence[str], *, now: flo
 
 
 def certificates_only(bundle: str) -> bool:
-    """Whether *bundle* is PEM blocks of certificates and nothing else: what may be published."""
+    """Whether *bundle* has PEM blocks of certificates and nothing else, and so may be published."""
     try:
         return bool(x509.load_pem_x509_certificates(bundle.encode())) and all(
             not block.strip() or block.lstrip().startswith("-----BEGIN CERTIFICATE-----")
-            for block in _blocks(bundle)
+            for block in bundle.split("-----END CERTIFICATE-----")
         )
     except ValueError:
         return False
-
-
-def _blocks(bundle: str) -> list[str]:
-    return bundle.split("-----END CERTIFICATE-----")
 
 
 def _begun(
@@ -141,9 +137,9 @@ def _loaded(pair: Pair) -> tuple[x509.Certificate, ec.EllipticCurvePrivateKey]:
     certificate = x509.load_pem_x509_certificate(pair.certificate.encode())
     key = serialization.load_pem_private_key(pair.key.reveal().encode(), password=None)
     if not isinstance(key, ec.EllipticCurvePrivateKey):
-        raise TypeError("no elliptic key")
+        raise TypeError("the key is not an elliptic one")
     if key.public_key() != certificate.public_key():
-        raise ValueError("the key is another certificate's")
+        raise ValueError("the key belongs to another certificate")
     return certificate, key
 
 
@@ -174,7 +170,3 @@ def _key_pem(key: ec.EllipticCurvePrivateKey) -> Secret:
 
 def _at(seconds: float) -> datetime.datetime:
     return datetime.datetime.fromtimestamp(seconds, datetime.UTC)
-
-
-def _span(seconds: float) -> datetime.timedelta:
-    return datetime.timedelta(seconds=seconds)

@@ -1,7 +1,7 @@
-"""The brain's certificate in its data directory, where its listeners take it over when it changes.
+"""The brain's certificate in its data directory, where its listeners load it again when it changes.
 
-Certificate and key are one file each, which OpenSSL reads one after the other: a pair that is half
-replaced is refused by the listener, which keeps the old one and reads again.
+Certificate and key are two files, which OpenSSL reads one after the other. A listener refuses a pair
+of which one is replaced, continues with the old pair and reads again.
 """
 
 from pathlib import Path

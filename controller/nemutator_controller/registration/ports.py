@@ -10,19 +10,19 @@ class Installation(Protocol):
     """Our objects in Kubernetes. Every call may raise a `KubeError`."""
 
     async def pair(self, name: str) -> Pair | None:
-        """The certificate and key in our Secret *name*; None: there is no such Secret, or nothing in it."""
+        """The certificate and key in our Secret *name*; None when it is missing or has none."""
         ...
 
     async def save_pair(self, name: str, pair: Pair) -> None:
-        """Put them there."""
+        """Store them there."""
         ...
 
     async def publish(self, authority: str) -> None:
-        """Make *authority* (PEM) known to all pods of ours."""
+        """Make *authority* (PEM) known to all our pods."""
         ...
 
     async def webhooks(self) -> Mapping[str, Any] | None:
-        """The configuration of our webhooks; None: there is no configuration."""
+        """The configuration of our webhooks; None when it is missing."""
         ...
 
     async def patch_webhooks(self, operations: Sequence[Mapping[str, Any]]) -> None: ...
@@ -34,5 +34,5 @@ class OwnLeaf(Protocol):
     def read(self) -> Pair | None: ...
 
     def write(self, pair: Pair) -> None:
-        """Replace both at once as far as a reader can see; OperatorError."""
+        """Replace both; raises `OperatorError`."""
         ...

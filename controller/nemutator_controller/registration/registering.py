@@ -1,4 +1,4 @@
-"""Keeps the installation's certificates valid, and writes whom to trust into Kubernetes."""
+"""Keeps the installation's certificates valid, and publishes its authority in Kubernetes."""
 
 import asyncio
 import logging
@@ -26,7 +26,7 @@ log = logging.getLogger(__name__)
 
 AUTHORITY = "nemutator-tls"
 ADMISSION = "nemutator-admission-tls"
-"""Secrets, in our own namespace. That of the authority is for the brain alone."""
+"""Secrets in our own namespace. Only the brain may read that of the authority."""
 
 EVERY_S = 60.0
 TRY_S = 30.0
@@ -37,7 +37,7 @@ _BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
 @dataclass(frozen=True, slots=True)
 class Servers:
-    """Under which names our servers are called."""
+    """The names by which our servers are called."""
 
     admission: Sequence[str]
     brain: Sequence[str]
@@ -56,7 +56,7 @@ class Registrar:
 
     def __post_init__(self) -> None:
         if self.own.read() is not None:
-            # A brain that restarts while the API server is away serves with what it has.
+            # A brain that restarts while the API server is away serves with its old certificate.
             self.has_leaf.set()
         self.process.readiness.fail(PART, "the certificates have not been checked yet")
 
@@ -76,7 +76,7 @@ class Registrar:
             await self.process.clock.sleep(EVERY_S)
 
     async def register(self) -> None:
-        """Check everything once, and mend what is not as it should be."""
+        """Check everything once, and correct what is not as it should be."""
         authority = await self._authority()
         self._renew_own(authority)
         now = self.process.clock.now()
@@ -95,18 +95,18 @@ class Registrar:
 
     async def _authority(self) -> Pair:
         now = self.process.clock.now()
-        kept = await self.installation.pair(AUTHORITY)
-        if kept is not None and is_authority(kept, now=now):
-            return kept
+        stored = await self.installation.pair(AUTHORITY)
+        if stored is not None and is_authority(stored, now=now):
+            return stored
         fresh = new_authority("nemutator", now=now)
         try:
             await self.installation.save_pair(AUTHORITY, fresh)
         except AlreadyExistsError:
-            # Another brain was faster: its authority is the installation's.
-            kept = await self.installation.pair(AUTHORITY)
-            if kept is None or not is_authority(kept, now=now):
+            # Another brain was faster, and its authority is the installation's.
+            stored = await self.installation.pair(AUTHORITY)
+            if stored is None or not is_authority(stored, now=now):
                 raise
-            return kept
+            return stored
         log.info("authority_made", {names.OBJECT: AUTHORITY})
         return fresh
 

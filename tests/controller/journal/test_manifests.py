@@ -52,7 +52,10 @@ def test_a_policy_has_no_namespace() -> None:
         ({**deployment(), "kind": ["Pod"]}, ["kind: expected"]),
         ({**deployment(), "metadata": {"name": "x" * 254}}, ["metadata.name: expected 1 to 253"]),
         ({**deployment(), "metadata": {"name": "x", "namespace": 3}}, ["metadata.namespace: "]),
-        ({**policy(), "spec": {"mutations": []}}, ["spec.mutations: expected 1 to"]),
+        (
+            {**policy(), "spec": {"mutations": []}},
+            ["spec.mutations: expected `array` of length >= 1"],
+        ),
     ],
 )
 def test_each_fault_is_named(document: object, faults: list[str]) -> None:
