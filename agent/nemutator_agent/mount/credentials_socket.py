@@ -36,17 +36,16 @@ class CredentialsSocket:
         try:
             instance = json.loads(answer.body)["id"]
         except (ValueError, TypeError, KeyError) as error:
-            raise self._failure("it does not say which one it is") from error
+            raise self._failure("its answer holds no id") from error
         if answer.status != 200 or not isinstance(instance, str):
             raise self._failure(f"HTTP status {answer.status}")
         return instance
 
     async def publish(self, volume_id: str, publication: Publication) -> None:
         if not self._pods_root:
-            # It is seen by the connection, which every question makes anew.
+            # The peer of a connection shows it, and each request makes a connection.
             await self.instance()
-        told = asdict(publication) | {"pods_root": self._pods_root}
-        body = json.dumps(told).encode()
+        body = json.dumps(asdict(publication) | {"pods_root": self._pods_root}).encode()
         await self._order("PUT", f"{PUBLICATIONS_PATH}/{volume_id}", body)
 
     async def unpublish(self, volume_id: str) -> None:
@@ -87,7 +86,7 @@ class CredentialsSocket:
 
 
 def _seen_from_here(writer: asyncio.StreamWriter) -> str:
-    """Kubelet's control group for whoever listens at the other end; empty when it is not seen."""
+    """Kubelet's control group, as the listener at the other end needs it; empty when it is not seen."""
     connected = writer.get_extra_info("socket")
     try:
         with socket.socket(fileno=os.dup(connected.fileno())) as own:
@@ -104,7 +103,7 @@ def _cgroup(pid: str) -> str:
 
 def _why(body: bytes) -> str:
     try:
-        said = json.loads(body)["error"]
+        error = json.loads(body)["error"]
     except (ValueError, TypeError, KeyError):
         return ""
-    return f": {said[:200]}" if isinstance(said, str) else ""
+    return f": {error[:200]}" if isinstance(error, str) else ""

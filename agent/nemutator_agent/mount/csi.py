@@ -9,14 +9,14 @@ from dataclasses import dataclass, field
 from nemutator_agent.mount.protobuf import MalformedMessageError, Message, fields
 
 LARGEST_REQUEST = 1 << 20
-"""What a pod declares with a few tokens takes less than a tenth of it."""
+"""The declarations and tokens of a pod take less than a tenth of it."""
 
 MOST_FIELDS = 1024
 MOST_ENTRIES = 256
-"""Entries of one map: what a pod declares, and kubelet's own."""
+"""Entries of one map: those that a pod declares, and kubelet's own."""
 
 _SINGLE_NODE_WRITER = 1
-"""What kubelet asks for ephemeral volumes."""
+"""The access mode that kubelet asks of ephemeral volumes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -26,7 +26,7 @@ class PublishRequest:
     context: Mapping[str, str]
     secrets: Mapping[str, str] = field(repr=False)
     is_mount: bool
-    """Wanted as a directory, and not as a block device."""
+    """Whether a directory is wanted, and not a block device."""
     access_mode: int
 
 
@@ -126,7 +126,7 @@ def _contents(message: bytes) -> Iterator[tuple[int, bytes]]:
 
 
 def _text(content: bytes) -> str:
-    """Strictly: ids and paths that were mended would be other ones."""
+    """Decode strictly: an id or a path with replaced characters would be another one."""
     try:
         return content.decode("utf-8")
     except UnicodeDecodeError:

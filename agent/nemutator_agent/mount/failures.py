@@ -1,9 +1,9 @@
-"""How the credentials process may fail us."""
+"""How the credentials process may fail."""
 
 
 class CredentialsUnavailableError(Exception):
-    """It does not answer, or not as it should; the text is shown on the pod."""
+    """It does not answer, or not as it should; the pod's Event shows the text."""
 
 
 class CredentialsRefusedError(CredentialsUnavailableError):
-    """It runs, and refuses this request: another one may work."""
+    """It refuses this request; another one may succeed."""

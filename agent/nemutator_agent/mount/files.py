@@ -1,4 +1,4 @@
-"""Records in files beside the volumes' directories, each written as a whole."""
+"""The records of volumes, each in a file beside the volume's directory that is written as a whole."""
 
 import logging
 from collections.abc import Iterator
@@ -30,9 +30,9 @@ class RecordFiles:
                     content = file.read(LARGEST + 1)
                 record = decoded(content, self.kubelet_root)
                 if path.stem != record.volume.id:
-                    raise ValueError("a record under another's name")
+                    raise ValueError("its name is not its volume's")
             except (OSError, ValueError) as error:
-                # Left where it is: it names a volume that somebody may want to look for.
+                # It stays there: people may want to look for the volume that it names.
                 log.warning("record_unreadable", {names.PATH: path, names.ERROR: str(error)})
                 continue
             yield record

@@ -1,4 +1,4 @@
-"""The part of HTTP/1.1 that one request to our own process needs: aiohttp would cost 10 MiB here."""
+"""The part of HTTP/1.1 that requests to our own process need: aiohttp would take 10 MiB here."""
 
 import re
 from dataclasses import dataclass
@@ -19,7 +19,7 @@ class CredentialsResponse:
 
 
 def request(method: str, path: str, body: bytes = b"") -> bytes:
-    """One whose answer ends with its connection."""
+    """A request whose answer ends with its connection."""
     if not _PATH.fullmatch(path):
         raise ValueError(f"not a path of ours: {path!r}")
     lines = [
@@ -34,7 +34,7 @@ def request(method: str, path: str, body: bytes = b"") -> bytes:
 
 
 def parse_answer(received: bytes) -> CredentialsResponse:
-    """Everything that came on the connection until its end."""
+    """The response in what was *received* until the connection ended; else a NoAnswerError."""
     if len(received) > LARGEST_ANSWER:
         raise NoAnswerError(f"an answer of more than {LARGEST_ANSWER} bytes")
     status = _STATUS.match(received)

@@ -1,7 +1,7 @@
-"""Where kubelet calls: the registration of the driver, and its identity and node services.
+"""The services that kubelet calls: the registration of the driver, its identity, and its node service.
 
-Bytes in, bytes out: what they mean is `csi.py`'s. Everything of ours that may go wrong becomes a
-gRPC status whose text kubelet shows as an Event on the pod.
+`csi.py` knows what their messages mean. Each failure of ours becomes a gRPC status, whose text kubelet
+shows as an Event on the pod.
 """
 
 import asyncio
@@ -29,10 +29,10 @@ from nemutator_agent.mount.volumes import InvalidVolumeError, ended_volume, volu
 log = logging.getLogger(__name__)
 
 MOST_CALLS = 64
-"""Calls at once. Kubelet publishes few volumes at a time; more are refused, and it asks again."""
+"""Calls at a time. Kubelet publishes few volumes together, and repeats a call that is refused."""
 
 PUBLISH_S = 30.0
-"""The deadline of one publication, waiting for others of its volume included."""
+"""The deadline of one publication, which includes its wait for other calls about the same volume."""
 
 STOP_S = 1.0
 
@@ -43,7 +43,7 @@ Method = Callable[[bytes], Awaitable[bytes]]
 
 
 class Context(Protocol):
-    """The part of a call's context that we use: grpc has no types here."""
+    """The part of a call's context that is used here: grpc has no types."""
 
     async def abort(self, code: Any, details: str) -> NoReturn: ...
 
@@ -63,7 +63,7 @@ class KubeletCalls:
     _servers: list[Any] = field(default_factory=list, init=False)
 
     async def bind(self) -> None:
-        """Answer on both sockets; the registration comes last, for then kubelet begins to call."""
+        """Answer on both sockets. The registration comes last, because kubelet calls from then on."""
         self.process.readiness.fail(PART, "kubelet has not registered the driver yet")
         identity = "/csi.v1.Identity/"
         node = "/csi.v1.Node/"
@@ -96,7 +96,7 @@ class KubeletCalls:
             await self.close()
 
     async def close(self) -> None:
-        # First, so that kubelet does not take a driver for ready that is on its way out.
+        # First, so that kubelet does not call a driver that is about to end.
         _remove(self.registration_socket)
         for server in self._servers:
             await server.stop(STOP_S)
@@ -141,7 +141,7 @@ def _remove(path: Path) -> None:
 
 
 def _listen(server: Any, path: Path) -> None:
-    # Whoever can connect can have things mounted.
+    # A process that can connect can have volumes mounted.
     before = os.umask(0o177)
     try:
         path.unlink(missing_ok=True)
@@ -199,8 +199,8 @@ def _guarded(
         except TimeoutError:
             code, why = grpc.StatusCode.DEADLINE_EXCEEDED, f"not within {PUBLISH_S:g} s"
         except OSError as error:
-            # Not INTERNAL, which is final to kubelet: of a volume that failed for good it never
-            # tells the end, and a part of it may be there (isFinalError, pkg/volume/csi).
+            # Not INTERNAL: kubelet takes that for final, and never unpublishes a volume that failed so,
+            # although a part of it may be there (isFinalError, pkg/volume/csi).
             code, why = grpc.StatusCode.UNAVAILABLE, f"{error.strerror}: {error.filename or ''}"
         count(code.name.lower())
         log.warning("kubelet_refused", {names.REASON: code.name.lower(), names.ERROR: why})

@@ -1,6 +1,6 @@
 """Directories and mounts of this machine, through mount(2) and umount2(2).
 
-Called without a thread: all of it is memory and kubelet's own directories, and nothing else waits.
+These calls need no thread: they touch memory and kubelet's own directories only, and none of them waits.
 """
 
 import contextlib
@@ -13,14 +13,14 @@ from pathlib import Path
 from nemutator_agent.mount.mount_table import OWN_KIND, OWN_SOURCE, is_own, times_mounted
 
 OWN_FILES = (
-    # Two generations of a pod's 256 KiB in whole pages, while one replaces the other.
+    # Room for two generations of a pod's 256 KiB in whole pages, while one replaces the other.
     "size=1m,"
-    # Two generations of 64 secrets, with directories, links and the socket.
+    # Room for two generations of 64 secrets, with directories, links and the socket.
     "nr_inodes=256,"
     "mode=0755,uid=0,gid=0"
 )
 SECRETS = "secrets"
-"""Where the pod's own processes put files: any uid that it may run as."""
+"""The directory in which the pod's own processes write files, with any uid that they may have."""
 
 _NOSUID, _NODEV, _NOEXEC, _BIND = 2, 4, 8, 4096
 _DETACH, _NOFOLLOW = 2, 8
@@ -48,8 +48,8 @@ class LinuxMounts:
         return os.fspath(directory)
 
     def _make_secrets(self, directory: Path) -> None:
-        """Made with its mode from the first moment on: a pod may be root in there, and could put a link
-        in its place before a chmod."""
+        """Make it with its final mode: a process of the pod may be root, and could put a link in its
+        place before a chmod."""
         before = os.umask(0)
         try:
             with contextlib.suppress(FileExistsError):
@@ -73,7 +73,7 @@ class LinuxMounts:
         return self.volumes / volume_id
 
     def _real(self, target: str) -> str:
-        """The path as the mount table has it: kubelet's root may be a link, nothing below it may be."""
+        """The path as the mount table has it: only kubelet's root may be a link, and nothing below it."""
         below = os.path.relpath(target, self.kubelet_root)
         real = os.path.join(os.path.realpath(self.kubelet_root), below)
         if os.path.realpath(real) != real:
@@ -85,7 +85,7 @@ def _remove(path: str) -> None:
     for _ in range(_MOST_STACKED):
         if not _times(path):
             break
-        # Lazily: whoever is still in there must not keep the pod from ending.
+        # Lazily: a process that still uses it must not keep the pod from ending.
         if _libc.umount2(os.fsencode(path), _DETACH | _NOFOLLOW) and ctypes.get_errno() not in (
             errno.EINVAL,
             errno.ENOENT,
@@ -108,7 +108,7 @@ def _is_own(path: str) -> bool:
 def _mount_tmpfs(path: str) -> None:
     flags = _NOSUID | _NODEV | _NOEXEC
     try:
-        # Linux 6.4: what is secret is not written to a disk.
+        # Since Linux 6.4 the kernel can be asked not to write secrets to a swap disk.
         _mount(_SOURCE, path, _KIND, flags, f"{OWN_FILES},noswap")
     except OSError as error:
         if error.errno != errno.EINVAL:

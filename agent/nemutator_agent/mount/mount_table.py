@@ -1,6 +1,6 @@
-"""/proc/self/mountinfo, read line by line: nodes with thousands of mounts have megabytes of it.
+"""/proc/self/mountinfo, read line by line: on nodes with thousands of mounts it has megabytes.
 
-A bind mount within one file system has its parent's device, so only this table tells it.
+A bind mount within one file system has its parent's device, so only this table shows it.
 """
 
 import re
@@ -20,14 +20,14 @@ def times_mounted(lines: Iterable[bytes], path: bytes) -> int:
 
 
 def is_own(lines: Iterable[bytes], path: bytes) -> bool:
-    """Whether what is to be seen at *path* is a file system of ours: the last of those on it."""
+    """Whether the file system that is seen at *path*, the last one mounted there, is ours."""
     last = next(iter(deque(_mounted_on(lines, path), maxlen=1)), b"")
     kind, source = (*last.rpartition(b" - ")[2].split(b" "), b"", b"")[:2]
     return (kind, source) == (OWN_KIND, OWN_SOURCE)
 
 
 def _mounted_on(lines: Iterable[bytes], path: bytes) -> Iterator[bytes]:
-    # Most lines end here: a path is written as it is but for four characters.
+    # This rules out most lines: the table escapes only these four characters.
     plain = not set(b" \t\n\\") & set(path)
     return (line for line in lines if (not plain or path in line) and _mount_point(line) == path)
 

@@ -11,7 +11,7 @@ class Credentials(Protocol):
     """The credentials process. Each call has a deadline."""
 
     async def instance(self) -> str:
-        """An id of its present life. Raises CredentialsUnavailableError, as all methods do."""
+        """The id of this run of it. Raises CredentialsUnavailableError, as all methods do."""
         ...
 
     async def publish(self, volume_id: str, publication: Publication) -> None:
@@ -22,14 +22,14 @@ class Credentials(Protocol):
 
 
 class PodMounts(Protocol):
-    """Directories and mounts. All raise OSError; what is done already is not an error."""
+    """Directories and mounts. All methods raise OSError, but not for what is done already."""
 
     def is_published(self, target: str) -> bool:
-        """Whether a volume of ours is to be seen there; not when it is anything else."""
+        """Whether a volume of ours, and nothing else, is seen there."""
         ...
 
     def prepare(self, volume_id: str) -> str:
-        """Make the volume's own directory, a small file system in memory; its path."""
+        """Make the volume's own directory, a small file system in memory, and return its path."""
         ...
 
     def publish(self, volume_id: str, target: str) -> None:
@@ -44,7 +44,7 @@ class PodMounts(Protocol):
 
 
 class VolumeRecords(Protocol):
-    """What outlives this process. All raise OSError."""
+    """Records that outlive this process. All methods raise OSError."""
 
     def all(self) -> Iterable[VolumeRecord]: ...
 

@@ -1,7 +1,7 @@
 """The wire format of protocol buffers, by hand, for the few small messages of CSI.
 
-This process may take 24 MiB on every node, so it leaves out the package `protobuf`. A message is a
-row of fields, each a number, a kind and a content; what they mean is the caller's to know.
+This process may take 24 MiB on every node, so it does without the package `protobuf`. A message is a
+row of fields, each with a number, a kind and a content; callers know what they mean.
 """
 
 from collections.abc import Iterator
@@ -30,7 +30,7 @@ class ProtobufField(NamedTuple):
 
 
 class Message:
-    """Collects fields in the order in which they are given; zeros and empty texts are left out."""
+    """A message in the making, with its fields in the order of the calls; zeros and empty texts are left out."""
 
     def __init__(self) -> None:
         self._out = bytearray()

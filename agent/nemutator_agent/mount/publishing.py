@@ -1,7 +1,7 @@
-"""Publishes volumes to pods, and sees to it that the credentials process knows them all.
+"""Publishes volumes to pods, and brings all of them to the credentials process.
 
-The order is the promise: a pod sees its directory only when its socket listens. What is mounted
-stays, whatever fails: kubelet shows a failed republish on a pod that runs well.
+A pod sees its directory only when its socket listens. What is mounted stays mounted, whatever fails:
+kubelet would show the failure of a republication on a pod that runs well.
 """
 
 import asyncio
@@ -22,18 +22,17 @@ from nemutator_agent.publications import Publication
 log = logging.getLogger(__name__)
 
 MOST_VOLUMES = 2048
-"""Kubelet's own default is 110 pods, and nobody runs ten times that many."""
+"""Kubelet runs 110 pods by default; this is more than the largest nodes have."""
 
 PART = "credentials"
 """The part of the process that is not ready while the credentials process cannot be notified."""
 
 POLL_S = 2.0
-"""How often it is checked whether the credentials process is still the same: a restart of it is
-noticed within that time."""
+"""Seconds between two checks whether the credentials process is still the same one."""
 
 
 class TooManyVolumesError(Exception):
-    """There are `MOST_VOLUMES`."""
+    """There are `MOST_VOLUMES` already."""
 
 
 @dataclass(eq=False, slots=True)
@@ -52,14 +51,14 @@ class VolumePublisher:
     process: Process
     _volumes: dict[str, Volume] = field(default_factory=dict, init=False)
     _unnotified: set[str] = field(default_factory=set, init=False)
-    """Ids of volumes whose last change the credentials process does not know yet."""
+    """Ids of volumes whose last change the credentials process has not confirmed yet."""
     _ended: dict[str, Volume] = field(default_factory=dict, init=False)
-    """Volumes whose end it does not know yet."""
+    """Volumes whose end it has not confirmed yet."""
     _instance: str | None = field(default=None, init=False)
     _turns: dict[str, _Turn] = field(default_factory=dict, init=False)
 
     def restore(self) -> None:
-        """Take up what was published before this process began. Tokens come with a republish."""
+        """Take up what was published before this process began. Kubelet brings the tokens again."""
         for record in self.records.all():
             volume = record.volume
             if record.ended:
@@ -68,7 +67,7 @@ class VolumePublisher:
                 self._volumes[volume.id] = volume
                 self._unnotified.add(volume.id)
             else:
-                # The machine has started anew: what kubelet still wants, it publishes again.
+                # The machine was restarted: kubelet publishes again what it still needs.
                 self._clear(volume)
         log.info("volumes_restored", {names.COUNT: len(self._volumes)})
 
@@ -80,10 +79,10 @@ class VolumePublisher:
             log.warning("volume_not_cleared", _line(volume) | {names.ERROR: str(error)})
 
     async def publish(self, volume: Volume) -> None:
-        """Show *volume* to its pod, or refresh what is known of one that is shown.
+        """Show *volume* to its pod, or refresh what is known of one that is shown already.
 
-        Raises CredentialsUnavailableError, InvalidVolumeError, TooManyVolumesError and OSError, and
-        none of them for a volume that is shown already.
+        For one that is not shown yet, raises CredentialsUnavailableError, InvalidVolumeError,
+        TooManyVolumesError or OSError.
         """
         async with self._turn(volume.id):
             if self.mounts.is_published(volume.target):
@@ -103,7 +102,7 @@ class VolumePublisher:
             log.info("volume_published", _line(volume))
 
     async def unpublish(self, volume_id: str, target: str) -> None:
-        """Take the volume from its pod. Raises OSError, but not for want of credentials."""
+        """Take the volume from its pod. Raises OSError, and nothing where the credentials process fails."""
         async with self._turn(volume_id):
             volume = self._volumes.pop(volume_id, None)
             self._unnotified.discard(volume_id)
@@ -116,7 +115,7 @@ class VolumePublisher:
             log.info("volume_unpublished", {names.VOLUME: volume_id})
 
     async def run(self) -> None:
-        """Tell the credentials process what it does not know, for ever."""
+        """Notify the credentials process of what it has not confirmed, until cancelled."""
         readiness, meter = self.process.readiness, self.process.meter
         while True:
             try:
@@ -131,7 +130,8 @@ class VolumePublisher:
             await self.process.clock.sleep(POLL_S)
 
     async def catch_up(self) -> None:
-        """Tell it all when it is another one, else what is left. Raises what stopped that."""
+        """Notify it of everything when it is a new one, else of the rest; raises the first failure that
+        ends this, or the last refusal."""
         instance = await self.credentials.instance()
         if instance != self._instance:
             log.info("credentials_are_new", {names.COUNT: len(self._volumes)})
@@ -142,13 +142,13 @@ class VolumePublisher:
             try:
                 await self._catch_up_with(volume_id)
             except CredentialsRefusedError as error:
-                refused = error  # this one alone; the others need not wait for it
+                refused = error  # the others need not wait for this one
         if refused is not None:
             raise refused
 
     async def _catch_up_with(self, volume_id: str) -> None:
         async with self._turn(volume_id):
-            # Somebody else may have had a turn meanwhile.
+            # A call of kubelet's may have done it meanwhile.
             if volume_id in self._unnotified:
                 await self._notify(self._volumes[volume_id])
             elif volume_id in self._ended:
@@ -167,7 +167,7 @@ class VolumePublisher:
             self._unnotified.add(volume.id)
             await self._notify(volume)
         except (CredentialsUnavailableError, OSError) as error:
-            # `run` goes on trying, with the tokens that came just now.
+            # `run` tries again, with the tokens that came just now.
             log.warning("volume_not_refreshed", _line(volume) | {names.ERROR: str(error)})
 
     async def _notify(self, volume: Volume) -> None:
@@ -194,7 +194,7 @@ class VolumePublisher:
 
     @asynccontextmanager
     async def _turn(self, volume_id: str) -> AsyncIterator[None]:
-        """One call at a time for each volume: kubelet asks again while the first still runs."""
+        """Run one call at a time for each volume: kubelet repeats a call while the first one still runs."""
         turn = self._turns.setdefault(volume_id, _Turn())
         turn.wanted += 1
         try:

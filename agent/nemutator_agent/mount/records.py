@@ -13,7 +13,7 @@ LARGEST = 256 << 10
 class VolumeRecord:
     volume: Volume
     ended: bool = False
-    """It is unpublished, and the credentials process does not know that yet."""
+    """It is unpublished, and the credentials process has not confirmed that yet."""
 
 
 def encoded(record: VolumeRecord) -> bytes:
@@ -29,7 +29,7 @@ def encoded(record: VolumeRecord) -> bytes:
 
 
 def decoded(content: bytes, kubelet_root: str) -> VolumeRecord:
-    """A ValueError for what we would not have written, or would write no more."""
+    """The record; a ValueError for what this version would not write."""
     try:
         given = json.loads(content)
         volume = Volume(

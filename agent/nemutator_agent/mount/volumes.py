@@ -1,4 +1,4 @@
-"""What kubelet asks for, made sure of: ids become names of files, paths are mounted as root."""
+"""Checks what kubelet asks for: ids become names of files, and paths are mounted as root."""
 
 import json
 import re
@@ -44,9 +44,9 @@ class Volume:
     target: str
     pod: PublishedPod
     attributes: Mapping[str, str]
-    """What the pod declares; kubelet's own words are taken out."""
+    """What the pod declares, without kubelet's own attributes."""
     tokens: Mapping[str, Secret] = field(default_factory=dict, compare=False)
-    """Tokens by audience; none after a restart, until kubelet publishes again."""
+    """Tokens by audience. After a restart there are none until kubelet publishes again."""
 
 
 def volume_of(request: PublishRequest, kubelet_root: str) -> Volume:
@@ -66,7 +66,7 @@ def volume_of(request: PublishRequest, kubelet_root: str) -> Volume:
         attributes={
             name: value for name, value in request.context.items() if not name.startswith(_KUBELET)
         },
-        # With serviceAccountTokenInSecrets they come with the secrets, without it in the context.
+        # They come among the secrets with serviceAccountTokenInSecrets, and else in the context.
         tokens=_tokens(request.secrets.get(_TOKENS) or request.context.get(_TOKENS) or "{}"),
     )
 
@@ -110,7 +110,7 @@ def _pod(context: Mapping[str, str]) -> PublishedPod:
     for value in (pod.namespace, pod.name, pod.service_account):
         if not _NAME.fullmatch(value):
             raise InvalidVolumeError(
-                "kubelet does not say which pod it is; remedy: podInfoOnMount: true in the CSIDriver"
+                "kubelet does not name the pod; remedy: podInfoOnMount: true in the CSIDriver"
             )
     if not _UID.fullmatch(pod.uid):
         raise InvalidVolumeError("the pod's uid is not a uid")
@@ -123,7 +123,7 @@ def _tokens(content: str) -> dict[str, Secret]:
         given = json.loads(content)
         tokens = {audience: one["token"] for audience, one in given.items()}
     except (ValueError, TypeError, KeyError, AttributeError, RecursionError):
-        # Without its cause: that would show the content.
+        # Without its cause, which would show the content.
         raise InvalidVolumeError("the service account's tokens cannot be read") from None
     good = len(tokens) <= _MOST_TOKENS and all(
         _AUDIENCE.fullmatch(audience) and isinstance(token, str) and _TOKEN.fullmatch(token)
