@@ -26,7 +26,7 @@ _OUTAGES: Mapping[str, str] = {
     "sealed": "unseal it (`vault operator unseal`); nothing has to be done here",
     "busy": "it has more to do than it can: ask again later",
     "tls": "give the agent the certificate authority of Vault (credentials.vault_ca_file)",
-    "nonsense": "let credentials.vault_address name a Vault, and no proxy that answers for it",
+    "malformed": "let credentials.vault_address name a Vault, and no proxy that answers for it",
 }
 _WAIT = "see whether Vault runs and whether this node reaches it; ask again later"
 _WITHOUT_DATA = (

@@ -217,10 +217,10 @@ async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:
         (502, b"<html>bad gateway</html>", "down"),
         (501, b'{"errors": ["Vault is not initialized"]}', "sealed"),
         (412, b'{"errors": ["required index state not present"]}', "down"),
-        (307, b"", "nonsense"),
-        (200, b"<html>welcome to the proxy</html>", "nonsense"),
-        (200, b"[]", "nonsense"),
-        (200, b'{"data": {"data": "text"}}', "nonsense"),
+        (307, b"", "malformed"),
+        (200, b"<html>welcome to the proxy</html>", "malformed"),
+        (200, b"[]", "malformed"),
+        (200, b'{"data": {"data": "text"}}', "malformed"),
     ],
 )
 async def test_what_is_no_answer_of_vault_is_an_outage(

@@ -2,7 +2,7 @@
 
 from typing import ClassVar, Literal
 
-Outage = Literal["timeout", "down", "sealed", "busy", "tls", "nonsense"]
+Outage = Literal["timeout", "down", "sealed", "busy", "tls", "malformed"]
 """timeout: no answer in time; down: no connection, or a 5xx; sealed: it answers, and cannot read its
 own storage; busy: a 429, or too many calls of our own; tls: whoever answers is not known; nonsense:
 the answer does not come from a Vault."""

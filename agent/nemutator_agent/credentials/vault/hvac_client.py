@@ -110,11 +110,11 @@ class HvacVault:
         data = _mapping(_mapping(answer).get("data"))
         where, kind = data.get("path"), data.get("type")
         if not isinstance(where, str) or not where or not isinstance(kind, str):
-            raise VaultUnavailableError("nonsense", "the answer names no mount of the path")
+            raise VaultUnavailableError("malformed", "the answer names no mount of the path")
         if kind not in ("kv", "generic"):
             raise UnsupportedSecretError(f"{where} is an engine of kind {kind}, and not KV")
         if not path.startswith(where):
-            raise VaultUnavailableError("nonsense", "the answer names the mount of another path")
+            raise VaultUnavailableError("malformed", "the answer names the mount of another path")
         options = data.get("options")
         version = options.get("version") if isinstance(options, Mapping) else None
         return EngineMount(where, 2 if version == "2" else 1)
@@ -257,7 +257,7 @@ def _lease(answer: Any) -> Lease:
     auth = _mapping(_mapping(answer).get("auth"))
     token, ttl = auth.get("client_token"), auth.get("lease_duration")
     if not isinstance(token, str) or not token or not isinstance(ttl, int):
-        raise VaultUnavailableError("nonsense", "the answer has no token")
+        raise VaultUnavailableError("malformed", "the answer has no token")
     return Lease(Secret(token), float(ttl), auth.get("renewable") is True)
 
 
@@ -267,7 +267,7 @@ def _mapping(answer: Any) -> Mapping[str, Any]:
         why = (
             "the answer leads to another address, as of a standby that cannot forward to its active"
         )
-        raise VaultUnavailableError("nonsense", f"{why} node; it is not followed with a token")
+        raise VaultUnavailableError("malformed", f"{why} node; it is not followed with a token")
     if not isinstance(answer, Mapping):
-        raise VaultUnavailableError("nonsense", "the answer does not come from a Vault")
+        raise VaultUnavailableError("malformed", "the answer does not come from a Vault")
     return answer

@@ -26,6 +26,6 @@ class VaultSession:
     """By path; a pod has no more of them than references."""
 
     def forget(self, path: str) -> None:
-        """Vault does not let it be read (there) any more."""
-        self.cache.remove(path)
+        """Vault does not let the account read it any more, or not there."""
+        self.cache.pop(path, None)
         self.mounts.pop(path, None)

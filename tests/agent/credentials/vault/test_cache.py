@@ -17,8 +17,8 @@ def test_no_more_is_cached_than_a_pod_can_declare() -> None:
     cache = DocumentCache()
     for number in range(MOST_CACHED + 1):
         cache.put(f"secret/{number}", cached(number))
-    assert len(cache.documents) == MOST_CACHED
-    assert "secret/0" not in cache.documents
+    assert len(cache) == MOST_CACHED
+    assert "secret/0" not in cache
 
 
 def test_what_is_cached_again_makes_no_room() -> None:
@@ -26,8 +26,8 @@ def test_what_is_cached_again_makes_no_room() -> None:
     for number in range(MOST_CACHED):
         cache.put(f"secret/{number}", cached(number))
     cache.put("secret/5", cached(99))
-    assert "secret/0" in cache.documents
-    assert cache.documents["secret/5"].authorised == 99
+    assert "secret/0" in cache
+    assert cache["secret/5"].authorised == 99
 
 
 def test_large_documents_push_out_older_ones() -> None:
@@ -35,8 +35,8 @@ def test_large_documents_push_out_older_ones() -> None:
     large = Document.of({"x": "é" * (MOST_CACHED_BYTES // 5)}, 1)
     for number in range(4):
         cache.put(f"secret/{number}", CachedDocument(large, 0.0))
-    assert list(cache.documents) == ["secret/2", "secret/3"]
-    assert sum(one.document.size for one in cache.documents.values()) <= MOST_CACHED_BYTES
+    assert list(cache) == ["secret/2", "secret/3"]
+    assert sum(one.document.size for one in cache.values()) <= MOST_CACHED_BYTES
 
 
 def test_a_denial_is_another_one_each_time() -> None:

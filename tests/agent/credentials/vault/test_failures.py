@@ -14,7 +14,7 @@ def test_foreign_words_are_shortened_and_made_one_line() -> None:
     assert error.why.isprintable()
 
 
-@pytest.mark.parametrize("reason", ["tls", "nonsense"])
+@pytest.mark.parametrize("reason", ["tls", "malformed"])
 def test_while_somebody_else_answers_nothing_old_counts(reason: str) -> None:
     assert reason not in STALE_FOR
 

@@ -13,5 +13,5 @@ def test_what_is_forgotten_is_looked_for_from_its_mount_on() -> None:
     session.cache.put("secret/a", CachedDocument(Document.of({"n": 1}, 1), 1.0))
     session.forget("secret/a")
     session.forget("secret/never-known")
-    assert not session.cache.documents
+    assert not session.cache
     assert not session.mounts

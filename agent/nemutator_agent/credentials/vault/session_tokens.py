@@ -1,0 +1,197 @@
+"""The Vault token of each session: asked for when it is needed, renewed in time, revoked at the end."""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+
+from nemutator_common import names
+from nemutator_common.backoff import Backoff
+from nemutator_common.process import Process
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.audit import Audit, Operation, Result, subject_of
+from nemutator_agent.credentials.ports import Ledger, Vault
+from nemutator_agent.credentials.vault.cache import DENIAL_S, CachedDenial
+from nemutator_agent.credentials.vault.failures import (
+    UNDONE,
+    LoginRefusedError,
+    NoAccountTokenError,
+    TokenGoneError,
+    VaultError,
+    VaultUnavailableError,
+)
+from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold
+from nemutator_agent.credentials.vault.revocations import Revocations
+from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.credentials.vault.single_flight import SingleFlight
+
+log = logging.getLogger(__name__)
+
+POLL_S = 2.0
+"""Seconds between two checks which tokens are due to be renewed."""
+
+RENEWALS_AT_ONCE = 4
+RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
+
+
+@dataclass(eq=False, slots=True)
+class SessionTokens:
+    vault: Vault
+    audit: Audit
+    revocations: Revocations
+    ledger: Ledger
+    process: Process
+    sessions: Mapping[tuple[str, str], VaultSession]
+    """Those that are open, which others open and close."""
+    _logins: SingleFlight[HeldLease] = field(
+        default_factory=lambda: SingleFlight("log in to Vault"), init=False
+    )
+
+    async def of(self, session: VaultSession) -> Secret:
+        """A token that is good for a while; raises a VaultError."""
+        held = session.held
+        if held is None or not held.alive(self.process.clock.monotonic()):
+            held = await self._logins.join(session.account.key, lambda: self._login(session))
+        return held.lease.token
+
+    def drop(self, session: VaultSession) -> None:
+        """Have the token revoked."""
+        if session.held is not None:
+            self.revocations.add(session.account, session.held)
+            session.held = None
+
+    def forget(self, session: VaultSession, token: Secret) -> None:
+        """Vault does not know *token* any more, so there is nothing to revoke."""
+        if session.held is not None and session.held.lease.token == token:
+            self.ledger.end(session.held.entry)
+            session.held = None
+
+    def count(self) -> None:
+        held = sum(session.held is not None for session in self.sessions.values())
+        self.process.meter.gauge(names.VAULT_TOKENS, held)
+
+    async def run(self) -> None:
+        """Log in and renew until cancelled."""
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._logins.run(), name="logins")
+            tasks.create_task(self._renew(), name="renew tokens")
+
+    async def _login(self, session: VaultSession) -> HeldLease:
+        account, jwt = session.account, session.jwt
+        if jwt is None:
+            raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
+        denial = session.login_denial
+        if denial is not None and self.process.clock.monotonic() < denial.until:
+            raise denial.again()
+        entry = self.ledger.intend(account)
+        try:
+            lease = await self.vault.login(account.role, jwt)
+        except VaultError as error:
+            if _gave_nothing(error):
+                self.ledger.end(entry)
+            result: Result = "failed"
+            if isinstance(error, LoginRefusedError):
+                result = "denied"
+                until = self.process.clock.monotonic() + DENIAL_S
+                session.login_denial = CachedDenial(error, until)
+                session.cache.clear()
+            self._record(session, "login", result, reason=error.kind)
+            raise
+        held = self._held(lease, entry)
+        self.ledger.save(account, held)
+        self._record(session, "login", "granted", lasts_s=lease.ttl_s)
+        if session.closed:
+            self.revocations.add(account, held)
+            raise NoAccountTokenError("the pod has ended")
+        self.drop(session)
+        session.held = held
+        session.login_denial = None
+        session.renewals_failed = 0
+        self.count()
+        return held
+
+    async def _renew(self) -> None:
+        while True:
+            await self.process.clock.sleep(POLL_S)
+            now = self.process.clock.monotonic()
+            due = [session for session in self.sessions.values() if _is_due(session, now)]
+            for first in range(0, len(due), RENEWALS_AT_ONCE):
+                async with asyncio.TaskGroup() as tasks:
+                    for session in due[first : first + RENEWALS_AT_ONCE]:
+                        tasks.create_task(self._renewed(session), name="renew")
+
+    async def _renewed(self, session: VaultSession) -> None:
+        held = session.held
+        if held is None or session.closed:
+            return
+        try:
+            lease = await self.vault.renew(held.lease.token)
+        except VaultUnavailableError as error:
+            session.renewals_failed += 1
+            self._record(session, "renew", "failed", reason=error.reason)
+            failed, roll = session.renewals_failed, self.process.dice.random()
+            if session.held is held:
+                again = self.process.clock.monotonic() + RENEWAL_BACKOFF.delay_s(failed, roll=roll)
+                session.held = replace(held, renew=again)
+            return
+        except VaultError as error:
+            self._record(session, "renew", "denied", reason=error.kind)
+            if isinstance(error, TokenGoneError):
+                self.forget(session, held.lease.token)
+                await self._login_again(session)
+            elif session.held is held:
+                # No policy lets it renew itself, and it is still good until its end.
+                session.held = replace(held, renew=held.ends)
+            return
+        self._record(session, "renew", "granted", lasts_s=lease.ttl_s)
+        renewed = self._held(lease, held.entry)
+        if session.held is not held:
+            return
+        self.ledger.renew(renewed)
+        session.renewals_failed = 0
+        session.held = renewed
+        if lease.ttl_s < held.lease.ttl_s / 2:
+            # Its longest life is near. The old one is revoked as soon as there is a new one.
+            await self._login_again(session)
+
+    async def _login_again(self, session: VaultSession) -> None:
+        try:
+            await self._logins.join(session.account.key, lambda: self._login(session))
+        except VaultError as error:
+            # It is recorded already, and the next reading tries again.
+            log.debug("login_failed", {names.ERROR: error.why})
+
+    def _held(self, lease: Lease, entry: int) -> HeldLease:
+        now, roll = self.process.clock.monotonic(), self.process.dice.random()
+        return hold(lease, now, entry=entry, roll=roll)
+
+    def _record(
+        self,
+        session: VaultSession,
+        operation: Operation,
+        result: Result,
+        *,
+        reason: str = "",
+        lasts_s: float | None = None,
+    ) -> None:
+        account = session.account
+        self.audit.record(
+            subject_of(account.pod),
+            operation,
+            result,
+            role=account.role,
+            reason=reason,
+            lasts_s=lasts_s,
+        )
+
+
+def _gave_nothing(error: VaultError) -> bool:
+    """Whether a login that failed like this has certainly left no token at Vault."""
+    refused = isinstance(error, LoginRefusedError)
+    return refused or (isinstance(error, VaultUnavailableError) and error.reason in UNDONE)
+
+
+def _is_due(session: VaultSession, now: float) -> bool:
+    held = session.held
+    return held is not None and held.renew <= now < held.ends
