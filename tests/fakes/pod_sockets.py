@@ -56,12 +56,12 @@ class Node:
             process=process,
             name="credentials",
             address=UnixAddress(self.private),
-            routes=PublicationsApi(self.publisher, self, instance="life-1").routes(),
+            routes=PublicationsApi(self.publisher, self._learn, instance="life-1").routes(),
             limits=Limits(drain_s=PATIENCE_S),
             accept_peer=accept_peer,
         )
 
-    def learn(self, told: str) -> None:
+    def _learn(self, setting: str) -> None:
         """What mount sees of the machine is nothing to an attestor that is given."""
 
     @contextlib.asynccontextmanager

@@ -144,7 +144,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
     publisher = PodPublisher(broker, PodSockets(process), handler, process)
     server = _private(
         process,
-        PublicationsApi(publisher, attestor, instance=secrets.token_hex(16)).routes(),
+        PublicationsApi(publisher, attestor.learn, instance=secrets.token_hex(16)).routes(),
         middlewares=(),
     )
     await server.bind()
@@ -166,7 +166,7 @@ async def _with_files(parts: _Parts) -> AsyncIterator[None]:
     """Serve one socket for all callers, with a file of secrets behind it: without a cluster."""
     process, settings = parts.process, parts.settings
     files = SecretFiles(process.directory.root)
-    store = SecretStore(files.load(), files, process)
+    store = SecretStore(files.load(), files.save, process)
     handler = MachineHandler(
         store,
         process,

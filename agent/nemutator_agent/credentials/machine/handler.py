@@ -1,25 +1,19 @@
 """Serves the one socket of a machine without Kubernetes: to each caller what a rule lets it have."""
 
 import asyncio
-from collections.abc import Mapping, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Protocol
 
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result
-from nemutator_agent.credentials.http_refusals import (
-    HttpRefusal,
-    not_attested,
-    too_many,
-    undeclared,
-)
+from nemutator_agent.credentials.http_refusals import not_attested, too_many, undeclared
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, changed
-from nemutator_agent.credentials.pods.handler import UNATTESTED_BURST, UNATTESTED_RATE
 from nemutator_agent.credentials.ports import ConnectedPeer
-from nemutator_agent.credentials.rate_limits import RateLimit, RateLimits
+from nemutator_agent.credentials.rate_limits import RateLimits
+from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.identity.attestors import admit_by_rules
 from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
@@ -29,20 +23,13 @@ from nemutator_agent.identity.rules import CallerRule
 HOW = "Another one is made with `nemutator secret set <name>`"
 
 
-class SecretDisk(Protocol):
-    """Where the secrets outlive the process."""
-
-    async def save(self, secrets: Mapping[str, StoredSecret]) -> None:
-        """All of them or none; raises `OperatorError`."""
-        ...
-
-
 @dataclass(eq=False, slots=True)
 class SecretStore:
     """All secrets of the machine, in memory and on its disk."""
 
     secrets: Mapping[str, StoredSecret]
-    disk: SecretDisk
+    save: Callable[[Mapping[str, StoredSecret]], Awaitable[None]]
+    """Saves all of them or none, or raises an `OperatorError`."""
     process: Process
     _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
@@ -54,17 +41,17 @@ class SecretStore:
             wanted = changed(
                 self.secrets, name, value, rules=rules, owner=owner, at=self.process.clock.now()
             )
-            await self.disk.save(wanted)
+            await self.save(wanted)
             self.secrets = wanted
         return wanted[name]
 
     async def delete(self, name: str) -> StoredSecret | None:
-        """The last version, which is gone now; None when there is no such secret."""
+        """The version that is deleted; None when there is no such secret."""
         async with self._one_at_a_time:
             wanted = dict(self.secrets)
             deleted = wanted.pop(name, None)
             if deleted is not None:
-                await self.disk.save(wanted)
+                await self.save(wanted)
                 self.secrets = wanted
         return deleted
 
@@ -79,31 +66,22 @@ class MachineHandler:
     audit: Audit
     node: str
     rate: float
-    _unattested: RateLimit = field(
-        default_factory=lambda: RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST), init=False
-    )
+    refused: RefusedCallers = field(init=False)
     _limits: RateLimits = field(init=False)
 
     def __post_init__(self) -> None:
+        self.refused = RefusedCallers(self.process, self.audit)
         self._limits = RateLimits(rate=self.rate, burst=2 * self.rate)
 
     def admit(self, peer: ConnectedPeer) -> "MachineCaller":
-        now = self.process.clock.monotonic()
         try:
             facts = peer.facts()
-        except AttestationError as refused:
-            self.process.meter.count(names.CREDENTIAL_REFUSALS, step=refused.step)
-            if self._unattested.take(now):
-                caller = AuditSubject(caller=f"uid {peer.uid}")
-                self.audit.record(caller, "connect", "denied", reason=refused.step)
-            raise not_attested(refused) from None
-        if not self._limits.take(peer.uid, now):
-            raise self.counted(too_many())
+        except AttestationError as error:
+            caller = AuditSubject(caller=f"uid {peer.uid}")
+            raise self.refused.unattested(caller, error) from None
+        if not self._limits.take(peer.uid, self.process.clock.monotonic()):
+            raise self.refused.counted(too_many())
         return MachineCaller(self, peer.uid, facts)
-
-    def counted(self, refusal: HttpRefusal) -> HttpRefusal:
-        self.process.meter.count(names.CREDENTIAL_REFUSALS, step=refusal.step)
-        return refusal
 
 
 @dataclass(frozen=True, slots=True)
@@ -142,12 +120,12 @@ class MachineCaller:
         stored = self.handler.store.secrets.get(name)
         if stored is None:
             self._record("read", "denied", name, reason="declaration")
-            raise self.handler.counted(undeclared(name, self._allowed(), how=HOW))
+            raise self.handler.refused.counted(undeclared(name, self._allowed(), how=HOW))
         try:
             admit_by_rules(self.uid, self.facts, stored.rules)
         except AttestationError as refused:
             self._record("read", "denied", name, reason=refused.step)
-            raise self.handler.counted(not_attested(refused)) from None
+            raise self.handler.refused.counted(not_attested(refused)) from None
         self.handler.process.meter.count(names.CREDENTIAL_READS, result="stored")
         self._record("read", "granted", name, version=stored.version)
         return StoredSecretResponse(name, stored.value, stored.version)

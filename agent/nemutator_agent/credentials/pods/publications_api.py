@@ -1,8 +1,8 @@
 """Takes publications from the mount process: `nemutator_agent.publications`."""
 
 import re
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass
-from typing import Protocol
 
 import msgspec
 from aiohttp import web
@@ -21,20 +21,13 @@ _LONGEST = 4096
 _LONGEST_NAME = 253
 
 
-class LearnsPodsRoot(Protocol):
-    """Needs to know where kubelet keeps its pods."""
-
-    def learn(self, told: str) -> None:
-        """Raises a ValueError with what to do when that is still not known."""
-        ...
-
-
 @dataclass(eq=False, slots=True)
 class PublicationsApi:
     """Only root of the agent's own pod can open the socket that this is served on."""
 
     publisher: PodPublisher
-    learner: LearnsPodsRoot
+    learn_pods_root: Callable[[str], None]
+    """Raises a ValueError, which says what to do, when the place of pods is still not known."""
     _: KW_ONLY
     instance: str
 
@@ -55,7 +48,7 @@ class PublicationsApi:
         if not _is_sound(publication):
             return _refusal(400, "a name in this publication is missing or too long", "see kubelet")
         try:
-            self.learner.learn(publication.pods_root)
+            self.learn_pods_root(publication.pods_root)
             self.publisher.publish(volume, publication)
         except ValueError as error:
             return _refusal(503, f"pods cannot be told apart: {error}", "see credentials.pods_root")

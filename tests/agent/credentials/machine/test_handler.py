@@ -33,7 +33,7 @@ class Machine:
         self.disk = Disk()
         self.grants = RecordedGrants()
         process = fake_process(clock=self.clock)
-        self.store = SecretStore({}, self.disk, process)
+        self.store = SecretStore({}, self.disk.save, process)
         self.handler = MachineHandler(
             self.store,
             process,

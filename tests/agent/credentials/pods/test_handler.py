@@ -4,9 +4,9 @@ import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.pods.handler import (
     LARGEST_ENVIRONMENT,
-    UNATTESTED_BURST,
     PodHandler,
 )
+from nemutator_agent.credentials.refused_callers import UNATTESTED_BURST
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations, Reference
 
