@@ -1,1 +1,1 @@
-"""Gives secrets to whoever may have them, and to nobody else."""
+"""Gives secrets to the callers that may have them, and to no others."""

@@ -1,4 +1,4 @@
-"""One record for each thing that was done or refused: for the brain, and as one log line."""
+"""A record of each grant and each denial: for the brain, and as one log line."""
 
 import hashlib
 import hmac
@@ -25,7 +25,7 @@ DIGEST_HEX = 32
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class AuditSubject:
-    """A pod, or outside of Kubernetes a caller."""
+    """The pod, or outside of Kubernetes the caller, that a record is about."""
 
     namespace: str = ""
     pod: str = ""
@@ -45,10 +45,10 @@ def subject_of(pod: PublishedPod) -> AuditSubject:
 
 @dataclass(eq=False, slots=True)
 class Audit:
-    """Paths are recorded as digests with *key*: equal paths are seen to be equal, and no more.
+    """Records paths as digests with *key*, which show that two paths are equal, and no more.
 
-    Callers choose most texts. All are made fit here, at the one way out: a record that the brain
-    refuses would be lost, and the secret given.
+    Callers choose most texts. All are made fit here, in one place: a record that the brain refuses
+    would be lost, while the secret was given.
     """
 
     sink: GrantSink
@@ -106,6 +106,6 @@ class Audit:
         log.log(logging.INFO if result == "granted" else logging.WARNING, "grant", line)
 
     def _digest(self, path: str) -> str:
-        # A path that is no UTF-8 has a digest, too.
+        # A path that is not UTF-8 has a digest, too.
         octets = path.encode("utf-8", "surrogatepass")
         return hmac.new(self.key.reveal().encode(), octets, hashlib.sha256).hexdigest()[:DIGEST_HEX]

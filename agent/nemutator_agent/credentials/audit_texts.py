@@ -1,14 +1,14 @@
-"""Strangers' texts as a record may carry them: no text may cost us the record of what was done."""
+"""Makes the texts of callers fit for a record, so that no text can keep a record from being made."""
 
 import hashlib
 
 from nemutator_common.wire import LONGEST_GRANT_TEXT
 
 _DIGEST_HEX = 32
-"""Digits of a SHA-256: enough that nobody finds two texts with the same digest."""
+"""Digits of a SHA-256, enough to make it infeasible to find two texts with the same digest."""
 
 _CUT = "\\…"
-"""Escapes never begin like this, so what was cut differs from all that was not."""
+"""No escape begins like this, so a text that was cut differs from all that were not."""
 
 _ROOM = LONGEST_GRANT_TEXT - len(_CUT) - _DIGEST_HEX
 
@@ -16,8 +16,8 @@ _ROOM = LONGEST_GRANT_TEXT - len(_CUT) - _DIGEST_HEX
 def fit(text: str) -> str:
     """*text* as printable text of at most `LONGEST_GRANT_TEXT` characters; no two become one.
 
-    What does not print is escaped, as is the backslash, so that no text can contain a forged escape.
-    Of what is too long the beginning stays, with a digest of the whole.
+    Characters that do not print are escaped, and so is the backslash: no text can contain a forged
+    escape. Of a text that is too long the beginning is kept, with a digest of the whole.
     """
     if len(text) <= LONGEST_GRANT_TEXT and "\\" not in text and text.isprintable():
         return text
@@ -26,11 +26,11 @@ def fit(text: str) -> str:
         return "".join(written)
     shown = ""
     for one in written:
-        # Whole escapes only: half of one could be another text's.
+        # Whole escapes only: a part of one could be another text.
         if len(shown) + len(one) > _ROOM:
             break
         shown += one
-    # What was no UTF-8 stands in `str` as lone surrogates.
+    # Bytes that were not UTF-8 are lone surrogates in `str`.
     octets = text.encode("utf-8", "surrogatepass")
     return f"{shown}{_CUT}{hashlib.sha256(octets).hexdigest()[:_DIGEST_HEX]}"
 

@@ -1,4 +1,4 @@
-"""Takes hold of whoever connects to a pod's socket, before the first byte."""
+"""Takes hold of the process that connects to a pod's socket, before the first byte."""
 
 import socket
 from dataclasses import dataclass
@@ -10,14 +10,14 @@ from nemutator_agent.identity.peers import Peer, open_peer
 
 @dataclass(eq=False, slots=True)
 class UnknownPeer:
-    """A caller whom the kernel does not name: it gets the answer that says so, and nothing else."""
+    """A caller whom the kernel does not name: it gets this refusal, whatever it asks."""
 
     uid = -1
 
     refused: AttestationError
 
     def facts(self) -> ProcessFacts:
-        # A new one each time: the old would keep its frames, and with them the connection.
+        # A new one each time: the old one would keep its frames, and with them the connection.
         raise AttestationError(self.refused.step, self.refused.why)
 
     def close(self) -> None:
@@ -25,7 +25,7 @@ class UnknownPeer:
 
 
 KERNEL_BYTES = 16 << 10
-"""What the kernel holds of an answer that nobody reads: else it would be 208 KiB of our memory."""
+"""Bytes of an unread answer that the kernel keeps, where its default of 208 KiB would be our memory."""
 
 
 def accept_peer(accepted: socket.socket) -> Peer | UnknownPeer:

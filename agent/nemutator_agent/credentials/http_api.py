@@ -1,4 +1,4 @@
-"""The native API, as it is served on a pod's own socket."""
+"""The native API of secrets, as callers have it on their socket."""
 
 import asyncio
 import json
@@ -18,14 +18,14 @@ from nemutator_agent.identity.peers import Peer
 
 UNCACHED = {"Cache-Control": "no-store"}
 LARGE_BYTES = 16 << 10
-"""From this size on an answer takes its turn: callers hold our memory while they do not read."""
+"""Answers of this size and more wait for their turn: a caller that does not read holds our memory."""
 
 LET_IN_AGAIN = frozenset({400, 404, 429, 503})
-"""After any other status the connection ends: a caller who was refused has no use for it."""
+"""After any other status the connection ends: a caller that was refused does not need it."""
 
 
 class HttpApi:
-    """What strangers may hold of us is bounded: of large answers, *large_at_once* are on their way."""
+    """Bounds the memory that callers can hold: only *large_at_once* large answers are on their way."""
 
     def __init__(self, handler: CallerHandler, *, large_at_once: int) -> None:
         self._handler = handler
@@ -64,12 +64,12 @@ class HttpApi:
 
     async def _environment(self, request: web.Request) -> web.Response:
         caller = self._caller(request)
-        # All of it in its turn: while it waits it would hold each of its values.
+        # All of it waits for its turn, because an answer that waits would hold all of its values.
         async with self._large:
             return await _sent(request, _json(_revealed(await caller.environment())))
 
     def _caller(self, request: web.Request) -> AdmittedCaller:
-        """Asked anew for each request: the process that connected may be gone, or elsewhere."""
+        """Attest anew for each request: the process may have ended, or be in another control group."""
         peer = accepted_peer_of(request)
         assert isinstance(peer, Peer | UnknownPeer)
         return self._handler.admit(peer)
@@ -101,11 +101,11 @@ async def _sent(request: web.Request, answer: web.Response) -> web.Response:
     """Return when *answer* is with the kernel, to its last byte."""
     answer.headers["Server"] = names.PREFIX
     if request.transport is not None:
-        # Else it would count as sent while 64 KiB of it wait here for a reader.
+        # Else the last 64 KiB would count as sent while they wait here for a reader.
         request.transport.set_write_buffer_limits(0)
     await answer.prepare(request)
     await answer.write_eof()
-    # aiohttp keeps the last answer of each connection.
+    # aiohttp would keep it until the connection's next answer.
     answer.body = None
     return answer
 

@@ -1,4 +1,4 @@
-"""What a caller is told when it does not get what it asked for: the step, and what to do."""
+"""The answers to callers that do not get what they ask for: the step that failed, and what to do."""
 
 from collections.abc import Collection, Mapping
 
@@ -52,11 +52,11 @@ UNHANDLED: Mapping[int, Mapping[str, str]] = {
     500: {"step": "agent", "remedy": "look for this request in the log of the agent"},
     503: {"step": "time", "remedy": "read the answer as it comes, or ask again later"},
 }
-"""By status: what a caller is told when its request does not reach a handler."""
+"""By status, the answers to requests that do not reach a handler."""
 
 
 class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
-    """An answer that is a no."""
+    """An answer that refuses."""
 
     def __init__(
         self,
@@ -140,7 +140,7 @@ def without_key(reference: Reference, keys: Collection[str]) -> HttpRefusal:
 
 
 def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str) -> HttpRefusal:
-    """What *error* means to the pod of *account*, which wanted to read *path*."""
+    """The answer to the pod of *account*, for which Vault failed with *error* to read *path*."""
     pod, role = account.pod, account.role
     match error:
         case VaultUnavailableError():
@@ -200,7 +200,7 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
 
 
 def _listed(those: Collection[str]) -> str:
-    """Some of *those*, which whoever writes in Vault may have chosen, as one line."""
+    """The first of *those* on one line; they may be any text, because people chose them in Vault."""
     first = sorted(those)[:MOST_NAMES]
     plain = [
         one if one.isprintable() and len(one) <= LONGEST_NAME else repr(one[:LONGEST_NAME])
@@ -210,5 +210,5 @@ def _listed(those: Collection[str]) -> str:
 
 
 def _has_data(path: str) -> bool:
-    """The API of KV version 2 wants data/ in the path, so people who know the API write it."""
+    """The API of KV version 2 has data/ in its paths, so people who know the API write it."""
     return path.split("/")[1] == "data"

@@ -13,14 +13,14 @@ from nemutator_agent.identity.facts import ProcessFacts
 
 
 class Vault(Protocol):
-    """Each method raises a `failures.VaultError`."""
+    """Vault, as its API is used here. Each method raises a `failures.VaultError`."""
 
     async def login(self, role: str, jwt: Secret) -> Lease: ...
 
     async def renew(self, token: Secret) -> Lease: ...
 
     async def revoke(self, token: Secret) -> None:
-        """A token that is gone already is not an error."""
+        """A token that Vault does not know any more is not an error."""
         ...
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount: ...
@@ -29,10 +29,10 @@ class Vault(Protocol):
 
 
 class Ledger(Protocol):
-    """Remembers, over the end of this process, which tokens Vault has given. Nothing here fails."""
+    """Remembers beyond the end of this process which tokens Vault has given. No method raises."""
 
     def intend(self, account: Account) -> int:
-        """Vault is about to be asked for a token: the number of all that comes of it."""
+        """Vault is about to be asked for a token; returns the number of all records of this login."""
         ...
 
     def save(self, account: Account, held: HeldLease) -> None: ...
@@ -40,21 +40,21 @@ class Ledger(Protocol):
     def renew(self, held: HeldLease) -> None: ...
 
     def end(self, entry: int) -> None:
-        """The login gave no token, or its token is gone."""
+        """The login gave no token, or its token has ended."""
         ...
 
 
 class EndedPods(Protocol):
-    """What this machine itself shows of pods, whatever mount and kubelet say."""
+    """What the machine itself shows of pods, independently of mount and kubelet."""
 
     async def among(self, homes: Mapping[str, str]) -> Collection[str]:
-        """Those of the pods with these uids, each with the directory of its volume, that have
-        certainly ended. Never raises: what cannot be seen proves nothing."""
+        """Of the pods with these uids and the directories of their volumes, those that have certainly
+        ended. Never raises: what cannot be seen proves nothing."""
         ...
 
 
 class GrantSink(Protocol):
-    """Takes records of the audit for the brain; never makes anybody wait."""
+    """Takes records of the audit for the brain, without waiting."""
 
     def put(self, grant: Grant) -> None: ...
 
@@ -66,7 +66,7 @@ class ConnectedPeer(Protocol):
     def uid(self) -> int: ...
 
     def facts(self) -> ProcessFacts:
-        """The facts as they are now; raises `AttestationError`, also when the process has ended."""
+        """The facts as they are now; raises `AttestationError`, for example when the process has ended."""
         ...
 
 
@@ -84,7 +84,7 @@ class SecretResponse(Protocol):
 
     @property
     def value(self) -> Secret:
-        """One value, or all of them as a JSON object when it `is_whole`."""
+        """One value, or a JSON object of all values when it `is_whole`."""
         ...
 
     @property
@@ -110,7 +110,7 @@ class AdmittedCaller(Protocol):
 
 
 class CallerHandler(Protocol):
-    """Who serves the callers of one socket."""
+    """Serves the callers of one socket."""
 
     def admit(self, peer: ConnectedPeer) -> AdmittedCaller:
         """Raises an `HttpRefusal`."""
@@ -118,14 +118,14 @@ class CallerHandler(Protocol):
 
 
 class PodListener(Protocol):
-    """The socket of one pod, bound already."""
+    """The socket of one pod, which is bound already."""
 
     async def run(self) -> None:
         """Serve until cancelled."""
         ...
 
     def close(self) -> None:
-        """When it is never run."""
+        """Close a socket that was not run."""
         ...
 
 

@@ -1,4 +1,4 @@
-"""How often somebody may ask: so many at once, so many each second after that."""
+"""How often a caller may ask: a burst at once, and a rate per second after it."""
 
 from collections import OrderedDict
 from collections.abc import Hashable
@@ -16,7 +16,7 @@ class RateLimit:
         self._level = self.burst
 
     def take(self, now: float) -> bool:
-        """Whether there was one left at *now*, which never runs backwards."""
+        """Whether the caller may ask at *now*, which never runs backwards; if so, this uses one up."""
         if self._at is not None:
             self._level = min(self.burst, self._level + (now - self._at) * self.rate)
         self._at = now
@@ -26,13 +26,13 @@ class RateLimit:
         return True
 
     def spend(self, more: float) -> None:
-        """What was taken turns out to cost *more*: the next ones have to wait for it."""
+        """What was taken turns out to cost *more*, for which the next requests have to wait."""
         self._level -= more
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class RateLimits:
-    """One for each of many callers; those who asked longest ago are forgotten, and start anew."""
+    """A limit for each of many callers; those that asked longest ago are forgotten, and start anew."""
 
     rate: float
     burst: float

@@ -1,4 +1,4 @@
-"""The secrets of a machine without Vault, on its disk: sealed, and replaced in one step."""
+"""The secrets of a machine without Vault, on its disk: sealed, and replaced as a whole."""
 
 import asyncio
 import secrets
@@ -28,8 +28,8 @@ class SecretFiles:
         self._key = b""
 
     def load(self) -> dict[str, StoredSecret]:
-        """What was saved; nothing at first. Raises `OperatorError`, and never begins anew when
-        there is something that it cannot read."""
+        """The secrets that were saved; none at first. Raises an `OperatorError` for what it cannot read,
+        and never begins anew instead."""
         try:
             sealed = _read(self._sealed, LARGEST_FILE)
             key = _read(self._key_file, KEY_BYTES)
@@ -52,8 +52,8 @@ class SecretFiles:
             ) from error
 
     async def save(self, secrets: Mapping[str, StoredSecret]) -> None:
-        # In a thread: a disk may take its time to say that all is written. Once begun it is not
-        # given up, so that what callers are told is what a restart finds.
+        # In a thread, because a disk may be slow to confirm. Once begun it is not given up, so that
+        # a restart finds what callers were answered.
         await asyncio.shield(asyncio.to_thread(self._save, dict(secrets)))
 
     def _save(self, wanted: Mapping[str, StoredSecret]) -> None:
@@ -70,7 +70,7 @@ class SecretFiles:
 
 
 def digest_key(path: Path) -> Secret:
-    """The key for digests in audit records: made once, so that they stay comparable."""
+    """The key for digests in audit records, which is made once so that they stay comparable."""
     try:
         found = _read(path, 256)
         if not found:

@@ -1,4 +1,4 @@
-"""Serves the one socket of a machine without Kubernetes: to each caller what a rule lets it have."""
+"""Serves the one socket of a machine without Kubernetes: each caller gets what a rule lets it have."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping, Sequence

@@ -1,4 +1,4 @@
-"""The form in which secrets lie on a disk: AES-256-GCM, with what it is for as associated data."""
+"""The form of secrets on a disk: AES-256-GCM, with the file's first line as associated data."""
 
 from cryptography.exceptions import InvalidTag
 from cryptography.hazmat.primitives.ciphers.aead import AESGCM
@@ -7,15 +7,15 @@ KEY_BYTES = 32
 NONCE_BYTES = 12
 
 MAGIC = b"nemutator secrets 1\n"
-"""Begins the file, is part of what is authenticated, and names the form to whoever looks."""
+"""The file's first line, which is authenticated, and names the form to people who look at it."""
 
 
 class SealError(ValueError):
-    """The file is not a sealed one, was damaged or changed, or belongs to another key."""
+    """The file is not sealed, was damaged or changed, or belongs to another key."""
 
 
 def seal(plain: bytes, *, key: bytes, nonce: bytes) -> bytes:
-    """*nonce* must never have been used with *key*: random ones are good for 2**32 times."""
+    """*nonce* must never have been used with *key*: random ones suffice for 2**32 files."""
     if len(nonce) != NONCE_BYTES:
         raise ValueError(f"a nonce has {NONCE_BYTES} bytes")
     return MAGIC + nonce + AESGCM(key).encrypt(nonce, plain, MAGIC)

@@ -1,4 +1,4 @@
-"""What `nemutator secret` asks: sets, gets, deletes and lists the secrets of a machine without Vault."""
+"""The API of `nemutator secret`: sets, gets, deletes and lists the secrets of a machine without Vault."""
 
 import contextlib
 from collections.abc import Iterator
@@ -71,7 +71,7 @@ class StoreApi:
                     name, Secret(wanted.value), rules=rules, owner=peer.uid
                 )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            # Without the decoder's own words, which may quote the value.
+            # Without the decoder's message, which may quote the value.
             return _refusal(
                 400, "this is not a secret to store", 'send {"value": "…", "rules": []}'
             )
@@ -103,8 +103,8 @@ class StoreApi:
 
 
 def with_link_token(directory: DataDirectory) -> Middleware:
-    """It guards the paths of the store alone. Whoever can read the link token may enter the data
-    directory anyway."""
+    """A middleware that guards the paths of the store alone. A user who can read the link token may enter
+    the data directory anyway."""
 
     @web.middleware
     async def check(request: web.Request, handler: Handler) -> web.StreamResponse:
@@ -120,11 +120,11 @@ def _knows_link_token(request: web.Request, directory: DataDirectory) -> bool:
     if scheme.lower() != "bearer":
         return False
     try:
-        # Anew each time: `nemutator up` renews it.
+        # It is read anew each time, because `nemutator up` renews it.
         token = read_link_token(directory)
     except OperatorError:
         return False
-    # An empty file may not admit an empty token.
+    # An empty file must not admit an empty token.
     return bool(token) and Secret(given.strip()) == token
 
 

@@ -1,4 +1,4 @@
-"""Secrets of a machine without Vault, and who may have them."""
+"""The secrets of a machine without Vault, and who may have them."""
 
 import json
 from collections.abc import Mapping, Sequence
@@ -12,18 +12,18 @@ from nemutator_agent.identity.rules import CallerRule, parse_rule
 MOST = 256
 MOST_RULES = 16
 LARGEST_BYTES = 64 << 10
-"""The limit of one value: keys, certificates and passwords are far smaller."""
+"""Of one value: keys, certificates and passwords are far smaller."""
 
 
 class StoredSecretError(ValueError):
-    """What is given cannot be kept; the message says what was expected."""
+    """The secret cannot be stored as it is; the message says what was expected."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSecret:
     value: Secret
     version: int
-    """1 at first, one more with each change."""
+    """It is 1 at first, and one more after each change."""
     changed_at: float
     rules: tuple[CallerRule, ...]
     """One of them must hold for a caller."""
@@ -47,8 +47,8 @@ def changed(
     owner: int,
     at: float,
 ) -> dict[str, StoredSecret]:
-    """All of them with a new version of *name*. Without *rules* it keeps those that it has; a new
-    one is for *owner*, the uid that set it."""
+    """All secrets, with a new version of *name*. Without *rules* it keeps those that it has; a new
+    secret is then for *owner*, the uid that sets it."""
     if not is_name(name):
         raise StoredSecretError(
             "a name has letters, digits, dots, dashes and underscores, at most 63"
@@ -70,7 +70,7 @@ def changed(
 
 
 def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
-    """The plain content of the file, to be sealed and nothing else."""
+    """The plain content of the file, which must not be written anywhere before it is sealed."""
     return json.dumps(
         {
             name: {
@@ -85,7 +85,7 @@ def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
 
 
 def decode(plain: bytes) -> dict[str, StoredSecret]:
-    """What `encode` made; a ValueError when it was somebody else."""
+    """The secrets that `encode` wrote; a ValueError for any other content."""
     try:
         return {
             name: StoredSecret(

@@ -1,9 +1,9 @@
-"""Which pods have ended, by what is left of them: neither their volume's directory nor a process.
+"""Which pods have certainly ended: those of which neither the volume's directory nor a process is left.
 
-Kubelet has a volume's directory removed when the pod has terminated, whoever listens. A directory
-alone can be lost in other ways, so a pod is not gone as long as any control group of any process
-could mean it. That is a search, and not the fixed position that proves an identity: here a name
-that somebody made up delays the end of a token, and brings about nothing.
+Kubelet has a volume's directory removed when the pod has terminated. A directory alone can be lost in
+other ways, so a pod counts as alive as long as the control group of any process could mean it. This is
+a search, and not the fixed position that proves an identity: a name that a user made up can delay the
+end of a token here, and has no other effect.
 """
 
 import asyncio
@@ -15,11 +15,11 @@ from nemutator_agent.identity.pods import pods_named_in
 
 
 class ProcEndedPods:
-    """Fulfils the port `EndedPods`; sees all processes only in the machine's own pid namespace, as
-    identity does."""
+    """Fulfils the port `EndedPods`. As for identity, this process has to be in the machine's own pid
+    namespace, where it sees all processes."""
 
     async def among(self, homes: Mapping[str, str]) -> Collection[str]:
-        # In a thread: a large node has some thousand processes.
+        # In a thread, because a large node has some thousand processes.
         return await asyncio.to_thread(_gone, dict(homes))
 
 
@@ -36,7 +36,7 @@ def _gone(homes: Mapping[str, str]) -> Collection[str]:
 
 
 def _is_removed(home: str) -> bool:
-    """Whether it alone is missing: without the directory of all volumes we see none of them."""
+    """Whether this directory alone is missing, and not also the one that holds those of all volumes."""
     return bool(home) and os.path.isdir(os.path.dirname(home)) and not os.path.lexists(home)
 
 

@@ -1,4 +1,4 @@
-"""Serves the socket of one pod: to that pod, what it declares, as far as Vault allows it."""
+"""Serves the socket of one pod: that pod gets what it declares, as far as Vault allows it."""
 
 from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field

@@ -1,4 +1,4 @@
-"""Takes publications from the mount process: `nemutator_agent.publications`."""
+"""The API by which the mount process brings publications (`nemutator_agent.publications`)."""
 
 import re
 from collections.abc import Callable
@@ -23,7 +23,7 @@ _LONGEST_NAME = 253
 
 @dataclass(eq=False, slots=True)
 class PublicationsApi:
-    """Only root of the agent's own pod can open the socket that this is served on."""
+    """It is served on a socket that only root of the agent's own pod can open."""
 
     publisher: PodPublisher
     learn_pods_root: Callable[[str], None]
@@ -43,7 +43,7 @@ class PublicationsApi:
         try:
             publication = msgspec.json.decode(await request.read(), type=Publication)
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
-            # Without the decoder's own words, which may quote a token.
+            # Without the decoder's message, which may quote a token.
             return _refusal(400, "this is not a publication", "send what publications.py describes")
         if not _is_sound(publication):
             return _refusal(400, "a name in this publication is missing or too long", "see kubelet")
@@ -51,7 +51,7 @@ class PublicationsApi:
             self.learn_pods_root(publication.pods_root)
             self.publisher.publish(volume, publication)
         except ValueError as error:
-            return _refusal(503, f"pods cannot be told apart: {error}", "see credentials.pods_root")
+            return _refusal(503, f"no pod can be attested: {error}", "see credentials.pods_root")
         except OperatorError as error:
             return _refusal(503, error.what, error.remedy)
         return web.Response(status=204)

@@ -1,4 +1,4 @@
-"""Opens a socket for each pod that kubelet publishes, and ends it with the pod."""
+"""Opens a socket for each pod that kubelet publishes, and closes it when the pod ends."""
 
 import asyncio
 import contextlib
@@ -24,7 +24,7 @@ MOST = 512
 """Volumes of one node. Kubelet allows 110 pods, and large nodes 250."""
 
 CLOSING_S = 5.0
-"""Longer than a socket takes to drain: a pod's end waits for no reader."""
+"""Longer than a socket takes to drain: the end of a pod does not wait for its readers."""
 
 MakeHandler = Callable[[VaultSession, Declarations | DeclarationError], CallerHandler]
 
@@ -45,7 +45,7 @@ class PodPublisher:
     _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
     async def run(self) -> None:
-        """Serve until cancelled; then every socket is closed, and no token is revoked."""
+        """Serve until cancelled; then close every socket, and revoke no token."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
@@ -103,7 +103,7 @@ class PodPublisher:
             with contextlib.closing(listener):
                 await listener.run()
         except Exception as error:
-            # One pod's socket: the others go on, and the next publication makes it again.
+            # The sockets of other pods go on, and the next publication makes this one again.
             log.error(
                 "pod_socket_failed",
                 {names.VOLUME: volume, names.ERROR: type(error).__name__},
@@ -123,7 +123,7 @@ class PodPublisher:
 
 
 def _read(publication: Publication) -> Declarations | DeclarationError:
-    """A faulty declaration is answered on the socket, where the pod's developer sees it."""
+    """A faulty declaration becomes an answer on the socket, where the pod's developer sees it."""
     try:
         return from_volume(publication.attributes)
     except DeclarationError as error:

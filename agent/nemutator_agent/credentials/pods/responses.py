@@ -1,4 +1,4 @@
-"""A secret on its way to its caller."""
+"""A secret of Vault, as its caller gets it."""
 
 from dataclasses import dataclass
 
@@ -11,7 +11,7 @@ from nemutator_agent.credentials.vault.documents import Document
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class VaultSecretResponse:
-    """Fulfils the port `SecretResponse`. Many may wait for their turn at once, and share a document."""
+    """Fulfils the port `SecretResponse`. All that wait for their turn share their document."""
 
     name: str
     document: Document
@@ -38,7 +38,7 @@ class VaultSecretResponse:
 def picked(
     name: str, reference: Reference, document: Document, *, stale: bool = False
 ) -> VaultSecretResponse:
-    """What *reference* means of *document*; an HttpRefusal when there is no such key."""
-    delivery = VaultSecretResponse(name=name, document=document, reference=reference, stale=stale)
-    _ = delivery.value
-    return delivery
+    """The part of *document* that *reference* names; an HttpRefusal when there is no such key."""
+    response = VaultSecretResponse(name=name, document=document, reference=reference, stale=stale)
+    _ = response.value
+    return response

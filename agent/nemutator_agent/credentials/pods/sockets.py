@@ -1,4 +1,4 @@
-"""Sockets in directories that belong to pods: made without trusting anything that lies there."""
+"""Sockets in directories that belong to pods, made without trust in what is there already."""
 
 import os
 from pathlib import Path
@@ -18,14 +18,14 @@ from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, PodListener
 
 NAME = "pods"
-"""All of them are one listener in metrics: a label for each pod would never end."""
+"""The name of all of them in metrics: there would be no end of labels with one for each pod."""
 
 MODE = 0o666
-"""Whoever runs in the pod may connect, whatever its uid; who it is, the kernel says."""
+"""Each process of the pod may connect, with any uid; the kernel shows which process it is."""
 
 LIMITS = Limits(head_bytes=8 << 10, headers=32, body_bytes=1 << 10, connections=32, request_s=20.0)
-"""Nobody has a body to send. One pod whose callers are all hostile holds 2 MiB at most: 30 answers of
-16 KiB that nobody reads, and `LARGE_AT_ONCE` of 256 KiB, in two forms each."""
+"""No request has a body. One pod whose callers are all hostile holds 2 MiB at most: 30 unread answers of
+16 KiB, and `LARGE_AT_ONCE` of 256 KiB, in two forms each."""
 
 LARGE_AT_ONCE = 2
 
@@ -59,8 +59,8 @@ class _PodSocket:
     def __init__(
         self, process: Process, folder: int, handler: CallerHandler, traffic: Traffic
     ) -> None:
-        # By the descriptor: the path could lead elsewhere by now, and may be longer than a
-        # socket's can be.
+        # By the descriptor, because the path could lead elsewhere now, and may be longer than the
+        # address of a socket can be.
         address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
         self._folder: int | None = folder

@@ -1,1 +1,1 @@
-"""Vault, asked in the name of pods: logins, leases, what is cached, and the ledger of live tokens."""
+"""Vault, asked in the name of pods: logins, leases, a cache, and the ledger of live tokens."""

@@ -12,7 +12,7 @@ class Account:
     pod: PublishedPod
     role: str
     home: str = field(default="", compare=False)
-    """The directory of its volume, which is removed with the pod; of one of them if it has more."""
+    """The directory of the pod's volume, or of one of its volumes, which is removed with the pod."""
 
     @property
     def key(self) -> tuple[str, str]:
@@ -20,8 +20,8 @@ class Account:
 
 
 def account(pod: PublishedPod, role: str | None, *, home: str = "") -> Account:
-    """An account with the role that the pod names, or with the one named after its service account.
+    """An account with the role that the pod names, or else with NAMESPACE.SERVICEACCOUNT.
 
-    A namespace has no dot in its name, so no two accounts share such a role.
+    The name of a namespace has no dot, so no two accounts share such a role.
     """
     return Account(pod, role or f"{pod.namespace}.{pod.service_account}", home)

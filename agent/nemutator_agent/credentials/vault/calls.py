@@ -1,4 +1,4 @@
-"""Every call to Vault has a deadline, and is counted."""
+"""Gives every call to Vault a deadline, and counts it."""
 
 import asyncio
 from collections.abc import Coroutine
@@ -19,7 +19,7 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class VaultCalls:
-    """A `Vault` in front of another one."""
+    """A `Vault` that asks another one."""
 
     vault: Vault
     process: Process

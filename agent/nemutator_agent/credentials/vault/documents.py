@@ -1,4 +1,4 @@
-"""What Vault holds at one place, wrapped so that nobody sees it by accident."""
+"""What Vault has at one path, wrapped so that it is not shown by accident."""
 
 import json
 from collections.abc import Mapping
@@ -10,7 +10,7 @@ from nemutator_common.secret import Secret
 
 @dataclass(frozen=True, slots=True)
 class EngineMount:
-    """Where a secret engine of kind KV begins, and which of its two forms it has."""
+    """Where a secret engine of kind KV is mounted, and which of its two versions it has."""
 
     path: str
     """Ends with a slash."""
@@ -19,15 +19,15 @@ class EngineMount:
 
 @dataclass(frozen=True, slots=True)
 class Document:
-    """All that lies at one place, as one version. It is taken apart once, by the thread that read it:
-    a pod may ask for sixty keys of it at once."""
+    """All values at one path, in one version. It is parsed once, in the thread that reads it, because a
+    pod may ask for sixty of its keys at once."""
 
     values: Mapping[str, Secret]
     """As text by key; a value that is not text in Vault is JSON here."""
     texts: frozenset[str]
     """The keys of values that are text in Vault, too."""
     version: int | None
-    """None in engines that keep one version only."""
+    """None in engines that keep a single version."""
     size: int
     """In bytes of JSON."""
 

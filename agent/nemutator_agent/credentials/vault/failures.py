@@ -1,24 +1,24 @@
-"""How asking Vault can fail: each kind has its own consequence."""
+"""How a call to Vault can fail: each kind has a consequence of its own."""
 
 from typing import ClassVar, Literal
 
 Outage = Literal["timeout", "down", "sealed", "busy", "tls", "malformed"]
-"""timeout: no answer in time; down: no connection, or a 5xx; sealed: it answers, and cannot read its
-own storage; busy: a 429, or too many calls of our own; tls: whoever answers is not known; nonsense:
-the answer does not come from a Vault."""
+"""timeout: no answer in time; down: no connection, or a 5xx; sealed: Vault answers, and cannot read its
+own storage; busy: a 429, or too many calls of our own; tls: the certificate is not accepted; malformed:
+the answer is not one of Vault's."""
 
 STALE_FOR: frozenset[Outage] = frozenset({"timeout", "down", "sealed", "busy"})
-"""Outages during which what was read before still counts for a while. Not when somebody else
-answers in Vault's place, and never after a no of Vault's own."""
+"""Outages during which what was read before is still given for a while: not when another server
+answers in Vault's place, and never after a denial by Vault itself."""
 
 UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "tls"})
-"""Outages in which Vault has done nothing. In the others it may have done what it was asked."""
+"""Outages in which Vault has certainly done nothing. In others it may have done what it was asked."""
 
 LONGEST = 300
 
 
 class VaultError(Exception):
-    """*why* is for people, and came from elsewhere: it is shortened here."""
+    """*why* is for people. It may come from another server, so it is shortened here."""
 
     kind: ClassVar[str]
 
@@ -45,30 +45,30 @@ class LoginRefusedError(VaultError):
 
 
 class NoAccountTokenError(VaultError):
-    """There is nothing to log in with: kubelet gave no token, or not for Vault."""
+    """Kubelet gave no token to log in with, or none for Vault."""
 
     kind = "token"
 
 
 class VaultDeniedError(VaultError):
-    """Vault knows who asks, and says no."""
+    """Vault knows the caller, and denies the request."""
 
     kind = "denied"
 
 
 class TokenGoneError(VaultError):
-    """Vault does not know this token any more: it was revoked, or its time is over."""
+    """Vault does not know this token any more: it was revoked, or its lease has ended."""
 
     kind = "gone"
 
 
 class SecretMissingError(VaultError):
-    """There is nothing to read at that place, and the caller may know that."""
+    """There is nothing to read at that path, and the caller may know that."""
 
     kind = "missing"
 
 
 class UnsupportedSecretError(VaultError):
-    """What lies at that place cannot be handed out by this agent."""
+    """This agent cannot hand out what is at that path."""
 
     kind = "unsupported"

@@ -1,7 +1,7 @@
 """Vault, through hvac: one session and one TLS context for all, one light client for each call.
 
-hvac waits in its calls, so they run in a few threads. No environment variable counts here (proxies,
-.netrc, VAULT_TOKEN): the settings say where Vault is and how it is known, and nothing else.
+hvac's calls block, so they run in a few threads. No environment variable and no file of a user has an
+effect here (proxies, .netrc, VAULT_TOKEN): only the settings say where Vault is and whom to trust.
 """
 
 import asyncio
@@ -35,10 +35,10 @@ from nemutator_agent.credentials.vault.leases import Lease
 T = TypeVar("T")
 
 THREADS = 8
-"""A node reads rarely: what pods declare is read at their start, and kept."""
+"""A node reads rarely: what pods declare is read when they start, and kept."""
 
 MOST_WAITING = 256
-"""How many calls may wait for a thread; more are refused at once as Vault being too busy."""
+"""Calls that may wait for a thread; further ones fail at once as if Vault were too busy."""
 
 CONNECT_S = 3.0
 LARGEST_DOCUMENT = 256 << 10
@@ -78,7 +78,7 @@ class HvacVault:
                     role, jwt.reveal(), use_token=False, mount_point=self._auth_mount
                 )
             except _NO as error:
-                raise LoginRefusedError(_said(error)) from None
+                raise LoginRefusedError(_reason(error)) from None
             return _lease(answer)
 
         return await self._run(call)
@@ -100,13 +100,13 @@ class HvacVault:
         try:
             answer = self._client(token).adapter.get(f"/v1/sys/internal/ui/mounts/{path}")
         except exceptions.InvalidPath:
-            # Vaults from before 0.10 do not know the question, nor the second form of KV.
+            # A Vault from before 0.10 knows neither this path nor version 2 of KV.
             return EngineMount(path.partition("/")[0] + "/", 1)
         except exceptions.Forbidden as error:
             if _is_gone(error):
                 raise
             why = "no policy of the role reaches into this mount, or there is no such mount"
-            raise VaultDeniedError(f"{why} ({_said(error)})") from None
+            raise VaultDeniedError(f"{why} ({_reason(error)})") from None
         data = _mapping(_mapping(answer).get("data"))
         where, kind = data.get("path"), data.get("type")
         if not isinstance(where, str) or not where or not isinstance(kind, str):
@@ -141,12 +141,12 @@ class HvacVault:
     def _client(self, token: Secret | None) -> Any:
         return hvac.Client(
             url=self._address,
-            # Nothing given, hvac would look into the environment and the home directory.
+            # Without a value, hvac would look into the environment and the home directory.
             token=token.reveal() if token is not None else "",
             session=self._session,
             namespace=self._namespace,
             timeout=self._timeout,
-            # A redirection would take the token wherever it points.
+            # The token would go wherever a redirection points.
             allow_redirects=False,
         )
 
@@ -163,7 +163,7 @@ class HvacVault:
 
 
 class _OneContext(HTTPAdapter):
-    """All connections share one TLS context: each of its own would cost up to 0.7 MiB and 80 ms."""
+    """Gives all connections one TLS context: one for each would cost up to 0.7 MiB and 80 ms."""
 
     def __init__(self, context: ssl.SSLContext) -> None:
         self._context = context
@@ -179,7 +179,7 @@ class _OneContext(HTTPAdapter):
         return where, {"ssl_context": self._context}
 
     def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
-        """Would add the public certificate authorities to the context, which has its own."""
+        """The original would add the public certificate authorities to the context."""
 
 
 def _session(ca_file: Path | None) -> requests.Session:
@@ -195,7 +195,7 @@ def _session(ca_file: Path | None) -> requests.Session:
         ) from error
     session = requests.Session()
     session.trust_env = False
-    # A balancer's cookie of one pod's call would travel with the calls of all others.
+    # A balancer's cookie from one pod's call would be sent with the calls of all others.
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
     session.mount("https://", _OneContext(context))
     session.mount("http://", HTTPAdapter(pool_connections=1, pool_maxsize=THREADS, max_retries=0))
@@ -211,7 +211,7 @@ _NO = (
 
 
 def _mapped(call: Callable[[], T]) -> T:
-    """*call*, with what hvac and requests raise in our own words, and nothing of theirs kept."""
+    """Run *call*; what hvac and requests raise becomes a VaultError, which keeps nothing of theirs."""
     try:
         return call()
     except VaultError:
@@ -228,28 +228,28 @@ def _mapped(call: Callable[[], T]) -> T:
 
 
 def _failure(error: Exception) -> VaultError:
-    said = _said(error)
+    why = _reason(error)
     match error:
         case exceptions.Forbidden() | exceptions.Unauthorized():
-            return TokenGoneError(said) if _is_gone(error) else VaultDeniedError(said)
+            return TokenGoneError(why) if _is_gone(error) else VaultDeniedError(why)
         case exceptions.InvalidPath():
             return SecretMissingError("no version of a secret is there")
         case exceptions.InvalidRequest():
-            return VaultDeniedError(said)
-    reason: Outage = "down"
+            return VaultDeniedError(why)
+    outage: Outage = "down"
     if isinstance(error, exceptions.RateLimitExceeded):
-        reason = "busy"
-    elif isinstance(error, exceptions.VaultNotInitialized) or "sealed" in said.lower():
-        reason = "sealed"
-    return VaultUnavailableError(reason, said)
+        outage = "busy"
+    elif isinstance(error, exceptions.VaultNotInitialized) or "sealed" in why.lower():
+        outage = "sealed"
+    return VaultUnavailableError(outage, why)
 
 
 def _is_gone(error: Exception) -> bool:
-    return any(word in _said(error).lower() for word in _GONE)
+    return any(word in _reason(error).lower() for word in _GONE)
 
 
-def _said(error: Exception) -> str:
-    """Vault's own words, without hvac's, which add the URL."""
+def _reason(error: Exception) -> str:
+    """Vault's own message, without the URL that hvac adds."""
     return str(error.args[0]) if error.args and error.args[0] else type(error).__name__
 
 
@@ -262,7 +262,7 @@ def _lease(answer: Any) -> Lease:
 
 
 def _mapping(answer: Any) -> Mapping[str, Any]:
-    """For a redirection, hvac returns the bare response."""
+    """The answer as a mapping; for a redirection, hvac returns the bare response."""
     if isinstance(answer, requests.Response) and answer.is_redirect:
         why = (
             "the answer leads to another address, as of a standby that cannot forward to its active"

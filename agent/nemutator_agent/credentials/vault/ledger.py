@@ -1,7 +1,7 @@
-"""The ledger in one file: what is known of Vault tokens when this process is killed and comes back.
+"""The ledger in one file: the Vault tokens that are alive, for when this process is killed and starts again.
 
 It holds Vault tokens, never a pod's own token and never a secret's value. It is not synced to a disk:
-it has to outlive this process, and its directory is to be in memory, so it never outlives the node.
+it has to outlive this process only, and its directory is in the node's memory.
 """
 
 import errno
@@ -33,19 +33,19 @@ log = logging.getLogger(__name__)
 
 NAME = "ledger"
 PART = "ledger"
-"""Its name in `/readyz`."""
+"""The name of the ledger in `/readyz`."""
 
 LARGEST_FILE = 64 << 20
-"""A larger file is not a ledger of ours: `MOST_TOKENS` of the largest size are half of it."""
+"""A larger file is not ours: `MOST_TOKENS` records of the largest size are half of this."""
 
 COMPACT_BYTES = 256 << 10
-"""A file that has grown to this, and to twice what it comes to, is written anew."""
+"""A file is written anew when it has grown to this, and to twice the size of its living entries."""
 
 
 @dataclass(eq=False, slots=True)
 class LedgerFile:
-    """Fulfils the port `Ledger`. No method raises: without a ledger secrets have to flow all the
-    same, and all that is lost is that a token may live until its own end."""
+    """Fulfils the port `Ledger`. No method raises: secrets are given also without a ledger, and all that
+    is lost is that a token may live until its own end."""
 
     folder: Path
     process: Process
@@ -55,10 +55,10 @@ class LedgerFile:
     _compact_at: int = field(default=0, init=False)
     _entries: LedgerEntries = field(init=False)
     unfinished: tuple[LoginIntent, ...] = field(init=False)
-    """Logins of the last life that may have left a token which nobody knows. They are logged once: the
-    next life has nothing to add."""
+    """Logins of the last run that may have left an unknown token. They are logged once, because the next
+    run can add nothing."""
     left: tuple[LedgerToken, ...] = field(init=False)
-    """Tokens of the last life."""
+    """Tokens of the last run."""
 
     def __post_init__(self) -> None:
         self._entries = self._load()
@@ -123,14 +123,14 @@ class LedgerFile:
         self._save(added)
 
     def _save(self, added: bytes) -> None:
-        """Write *added*, or all anew where that is due or nothing can be added."""
+        """Append *added*, or write all anew where that is due or nothing can be appended."""
         try:
             if self._file is None or self._size >= self._compact_at:
                 self._replace(all_encoded(self._entries.records()))
             else:
                 self._append(self._file, added)
         except OSError as error:
-            # Half a record may be there, which would hide what is added after it.
+            # Half a record may be there, which would hide what is appended after it.
             self.close()
             self._failed("write", error)
             return
@@ -146,7 +146,7 @@ class LedgerFile:
 
     def _replace(self, content: bytes) -> None:
         self.close()
-        # In the node's memory, so there is no disk to wait for.
+        # It is in the node's memory, so there is no disk to wait for.
         replace_file(self._path, content, durable=False)
         self._file = os.open(self._path, os.O_WRONLY | os.O_APPEND | os.O_CLOEXEC)
         self._size = len(content)

@@ -1,9 +1,9 @@
-"""What is written down about Vault tokens, so that a restart neither loses nor repeats one.
+"""The records of the ledger about Vault tokens, so that a restart neither loses nor repeats one.
 
-A record is a `LoginIntent` before each login, a `LedgerToken` after it and before the token is used,
-`TokenRenewed` with each of its renewals, and `TokenRevoked` when Vault has revoked it. All of one
-login have its number.
-In a file, each has its length and its CRC-32 in front of it: a torn or damaged end is seen.
+There is a `LoginIntent` before each login, a `LedgerToken` after it and before the token is used, a
+`TokenRenewed` for each of its renewals, and a `TokenRevoked` when Vault has revoked it. All records of
+a login have its number.
+In a file, the length and the CRC-32 of each record stand before it: a torn or damaged end is noticed.
 """
 
 import struct
@@ -19,13 +19,13 @@ from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold, lasts_s
 
 LARGEST = 16 << 10
-"""Bytes of one record: names of a pod and a token, with room to spare."""
+"""Bytes of one record, which holds the names of a pod and a token."""
 
 MOST_TOKENS = 2048
-"""A node has fewer volumes and waiting revocations together."""
+"""More than a node has volumes and waiting revocations together."""
 
 MOST_INTENTS = 256
-"""Logins without an answer, one for each that an outage cut off; a token of theirs ends by itself."""
+"""Logins that an outage left without an answer; a token of theirs ends by itself."""
 
 _HEAD = struct.Struct(">II")
 
@@ -34,7 +34,7 @@ class LoginIntent(msgspec.Struct, frozen=True, tag="intent", forbid_unknown_fiel
     entry: int
     account: Account
     at: float
-    """Wall time, like all times here: the next life has another monotonic clock."""
+    """Wall time, like all times here, because the next run has another monotonic clock."""
 
 
 class LedgerToken(msgspec.Struct, frozen=True, tag="token", forbid_unknown_fields=True):
@@ -43,7 +43,7 @@ class LedgerToken(msgspec.Struct, frozen=True, tag="token", forbid_unknown_field
     token: Secret
     expires_at: float
     ttl_s: float
-    """The time that Vault gave it."""
+    """For how long Vault gave it."""
     renewable: bool
 
 
@@ -63,15 +63,15 @@ Record: TypeAlias = LoginIntent | LedgerToken | TokenRenewed | TokenRevoked
 
 @dataclass(slots=True)
 class LedgerEntries:
-    """What a row of records comes to, in the order of the logins."""
+    """The entries that a row of records leads to, in the order of the logins."""
 
     intents: dict[int, LoginIntent] = field(default_factory=dict)
-    """Logins of which it is not known whether Vault gave a token."""
+    """Logins for which it is not known whether Vault gave a token."""
     tokens: dict[int, LedgerToken] = field(default_factory=dict)
     last: int = 0
 
     def apply(self, record: Record) -> int:
-        """How many older entries had to be forgotten for it."""
+        """Apply *record*; returns how many older entries had to be forgotten for it."""
         self.last = max(self.last, record.entry)
         match record:
             case LoginIntent():
@@ -94,7 +94,7 @@ class LedgerEntries:
         return entry in self.intents or entry in self.tokens
 
     def records(self) -> Iterator[Record]:
-        """The shortest row that comes to the same."""
+        """The shortest row of records that leads to these entries."""
         yield from self.tokens.values()
         yield from self.intents.values()
 
@@ -118,7 +118,7 @@ def token_of(account: Account, held: HeldLease, *, now: float, monotonic: float)
 
 
 def held_of(token: LedgerToken, *, now: float, monotonic: float, roll: float) -> HeldLease:
-    """Go on keeping *token*, with its times by the clock of this life."""
+    """The lease of *token*, with its times by the clock of this run."""
     lease = Lease(token.token, token.ttl_s, token.renewable)
     # A wall clock that was put back does not make it last longer.
     left_s = min(token.expires_at - now, lasts_s(lease))
@@ -138,12 +138,12 @@ def all_encoded(records: Iterable[Record]) -> bytes:
 
 
 def read(content: bytes) -> tuple[LedgerEntries, int]:
-    """What is written in *content*, and how many of its bytes at the end cannot be read."""
+    """The entries in *content*, and how many bytes at its end cannot be read."""
     entries, at = LedgerEntries(), 0
     while at + _HEAD.size <= len(content):
         length, checksum = _HEAD.unpack_from(content, at)
         end = at + _HEAD.size + length
-        # No record is empty: zeros are what a crash can leave in a file.
+        # No record is empty, but a crash can leave zeros in a file.
         if not 0 < length <= LARGEST or end > len(content):
             break
         body = content[at + _HEAD.size : end]

@@ -1,4 +1,4 @@
-"""Tokens that an earlier life of this process has left: for their pods, or to be revoked."""
+"""Tokens that an earlier run of this process has left: they go to their pods, or are revoked."""
 
 import asyncio
 import logging
@@ -18,16 +18,16 @@ log = logging.getLogger(__name__)
 
 
 POLL_S = 5.0
-"""How often it is checked which pods have ended: their tokens must be gone within 30 s of that."""
+"""Seconds between two checks which pods have ended: 30 s after that their tokens must be revoked."""
 
 
 @dataclass(eq=False, slots=True)
 class OrphanedTokens:
-    """A pod that is published again gets its token back. That of one that has certainly ended is
-    revoked at once, and after *wait_s* those of all others.
+    """A pod that is published again gets its token back. The token of a pod that has certainly ended is
+    revoked at once, and after *wait_s* those of all others are.
 
-    Mount publishes all that there is as soon as it notices a new credentials process: who is not
-    there by then has ended, or mount has lost its record of it.
+    Mount publishes everything again as soon as it notices a new credentials process: a pod that is not
+    published by then has ended, or mount has lost its record of it.
     """
 
     left: Sequence[LedgerToken]
@@ -44,7 +44,7 @@ class OrphanedTokens:
         for token in sorted(self.left, key=lambda token: token.entry):
             older = self._waiting.pop(token.account, None)
             if older is not None:
-                # It was replaced, and its revocation had not come through.
+                # It was replaced, and was not revoked yet.
                 self._superseded.append(older)
             self._waiting[token.account] = token
 
@@ -56,7 +56,7 @@ class OrphanedTokens:
         return self._held(token)
 
     async def run(self) -> None:
-        """Run until cancelled, although all work is done after the waiting."""
+        """Run until cancelled, although there is nothing left to do after *wait_s*."""
         self._log_recovered()
         self._revoke(self._superseded, "superseded")
         until = self.process.clock.monotonic() + self.wait_s

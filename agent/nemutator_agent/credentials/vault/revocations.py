@@ -1,4 +1,4 @@
-"""Ends the tokens of pods that are gone, and does not give up while they are good for something."""
+"""Revokes the tokens of pods that have ended, and tries again for as long as the tokens are good."""
 
 import asyncio
 import logging
@@ -19,10 +19,10 @@ log = logging.getLogger(__name__)
 
 MOST = 1024
 AT_ONCE = 4
-"""Calls at a time: a drained node ends a hundred pods together, and others still want to read."""
+"""Calls at a time: a drained node ends a hundred pods together, and others still have to read."""
 POLL_S = 1.0
 BACKOFF = Backoff(first_s=1.0, longest_s=10.0)
-"""Three tries within the 30 s in which a token has to be gone."""
+"""Three tries within the 30 s after which a token has to be revoked."""
 
 
 @dataclass(slots=True, eq=False)
@@ -43,8 +43,8 @@ class Revocations:
     _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
     def add(self, account: Account, held: HeldLease) -> None:
-        """Revoke it soon. When too many wait, the one that has waited longest is left to its end,
-        or to the next life: the ledger still has it."""
+        """Revoke it soon. When too many wait, the one that has waited longest is left to its own end, or
+        to the next run of this process, because the ledger still has it."""
         if len(self._waiting) >= MOST:
             self._give_up(self._waiting.popleft(), "queue_full")
         self._waiting.append(_Ending(account, held, self.process.clock.monotonic()))
@@ -74,7 +74,7 @@ class Revocations:
         except TokenGoneError:
             pass
         except VaultDeniedError as error:
-            # A batch token, or one without a policy that lets it end itself: it never will.
+            # A batch token, or one without a policy that lets it revoke itself: no try will succeed.
             self._remove(ending)
             self.ledger.end(ending.held.entry)
             self.audit.record(of, "revoke", "denied", role=role, reason=error.kind)
@@ -91,12 +91,12 @@ class Revocations:
                 self._give_up(ending, "expired")
             return
         self._remove(ending)
-        # Not before it is revoked: killed in between, the next life revokes it once more.
+        # Only now that it is revoked: after a kill in between, the next run revokes it once more.
         self.ledger.end(ending.held.entry)
         self.audit.record(of, "revoke", "granted", role=role)
 
     def _remove(self, ending: _Ending) -> None:
-        # It may have made room for others meanwhile.
+        # It may have been dropped meanwhile, to make room for another one.
         if ending in self._waiting:
             self._waiting.remove(ending)
 

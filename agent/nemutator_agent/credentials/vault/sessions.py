@@ -1,4 +1,4 @@
-"""What is known of one account while its pod lives: in memory, and nowhere else."""
+"""What is known of one account while its pod lives, in memory and nowhere else."""
 
 from dataclasses import dataclass, field
 

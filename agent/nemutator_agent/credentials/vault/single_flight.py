@@ -1,4 +1,4 @@
-"""Callers who want the same thing at the same time wait for one answer."""
+"""Lets callers that ask for the same at the same time wait for one answer."""
 
 import asyncio
 from collections.abc import Awaitable, Callable, Hashable
@@ -10,14 +10,14 @@ T = TypeVar("T")
 
 @dataclass(eq=False, slots=True)
 class SingleFlight(Generic[T]):
-    """Work outlives the caller who asked first: he may go while others still wait for it."""
+    """Work goes on when the caller that began it leaves, because others may wait for it."""
 
     name: str
     _under_way: dict[Hashable, asyncio.Future[T]] = field(default_factory=dict, init=False)
     _tasks: asyncio.TaskGroup | None = field(default=None, init=False)
 
     async def run(self) -> None:
-        """Run until cancelled; calls that are under way then are cancelled, too."""
+        """Run until cancelled, and then cancel the calls that are under way, too."""
         try:
             async with asyncio.TaskGroup() as tasks:
                 self._tasks = tasks
@@ -26,7 +26,7 @@ class SingleFlight(Generic[T]):
             self._tasks = None
 
     async def join(self, key: Hashable, work: Callable[[], Awaitable[T]]) -> T:
-        """The result of *work*, or of the one that is under way for *key* already."""
+        """The result of *work*, or of the call for *key* that is under way already."""
         flight = self._under_way.get(key)
         if flight is None:
             if self._tasks is None:
@@ -41,9 +41,9 @@ class SingleFlight(Generic[T]):
     ) -> None:
         try:
             result = await work()
-        except Exception as error:  # noqa: BLE001 - it belongs to those who wait
+        except Exception as error:  # noqa: BLE001 - it is raised for those who wait
             flight.set_exception(error)
-            # Retrieved here, because perhaps nobody waits for it any more.
+            # Retrieved here, because there may be no caller left that waits for it.
             flight.exception()
         except BaseException:
             flight.cancel()
