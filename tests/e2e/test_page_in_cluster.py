@@ -52,7 +52,7 @@ def test_a_person_signs_in_and_sees_and_changes_what_rbac_grants(
     page.get_by_role("link", name="Mutations").click()
     page.get_by_role("button", name="Take back …").click()
     page.get_by_role("button", name="Take back", exact=True).click()
-    expect(page.locator("#list-said")).to_contain_text("web-1: ")
+    expect(page.locator("#list-outcome")).to_contain_text("web-1: ")
     expect(page.locator("#banner")).to_be_hidden()
     (pod,) = console.objects.living.values()
     assert "labels" not in pod.document["metadata"]

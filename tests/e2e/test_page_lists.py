@@ -95,7 +95,7 @@ def test_a_mutation_is_taken_back_after_its_plan_was_seen(page: Page, brain: Fak
     )
     assert [target for target, _ in brain.posted] == [f"{path}true"]
     page.get_by_role("button", name="Take back", exact=True).click()
-    expect(page.locator("#list-said")).to_have_text("api-0: partly")
+    expect(page.locator("#list-outcome")).to_have_text("api-0: partly")
     assert [target for target, _ in brain.posted] == [f"{path}true", f"{path}false"]
 
 

@@ -59,10 +59,10 @@ function showFreshness() {
 }
 
 function showBanner() {
-  const said = bannerText();
+  const shown = bannerText();
   const banner = byId("banner");
-  hide(banner, said == null);
-  text(banner, said ?? "");
+  hide(banner, shown == null);
+  text(banner, shown ?? "");
   const late = state.problem != null || state.node?.stale;
   document.body.classList.toggle("late", Boolean(late && state.answeredAt != null));
 }
@@ -118,7 +118,7 @@ function filterBox() {
 function go() {
   goTo(location.hash);
   byId("list-filter").value = "";
-  text(byId("list-said"), "");
+  text(byId("list-outcome"), "");
 }
 
 function listen() {

@@ -1,12 +1,12 @@
 // The brain, as this page may ask it: answers, or one of three reasons why there is none.
 
-/** Nothing, or nothing sensible, came back in time: it is asked again. */
+/** No answer that can be read came back in time: the question is asked again. */
 export class LostError extends Error {}
 
-/** The brain answers, but not to this session: its message is what a person must do. */
+/** The brain does not answer this session any more: the message says what a person must do. */
 export class SignedOutError extends Error {}
 
-/** The brain says no, and what a person can do about it. */
+/** The brain refuses, and says what a person can do about it. */
 export class RefusedError extends Error {
   constructor(what, remedy) {
     super(what);
@@ -14,17 +14,17 @@ export class RefusedError extends Error {
   }
 }
 
-/** What the brain says is wrong with itself, as of its last answer; empty when nothing is. */
+/** The problems that the brain named in its last answer; empty when there are none. */
 export let warning = "";
 
-const said = (header) => /^299 \S+ "(.*)"$/.exec(header ?? "")?.[1] ?? "";
+const warningIn = (header) => /^299 \S+ "(.*)"$/.exec(header ?? "")?.[1] ?? "";
 
 const DEADLINE_MS = 5000;
 const CHANGE_DEADLINE_MS = 20000;
 
 export const NODES_PATH = "/api/v1/nodes";
 
-/** Every node with its sums: what runs on all of them at once is tens of megabytes. */
+/** Every node with its sums; what runs on all nodes together would be tens of megabytes. */
 export const nodes = () => get(NODES_PATH);
 
 export const topologyPath = (node) => `/api/v1/topology?${new URLSearchParams({ node })}`;
@@ -62,11 +62,11 @@ async function ask(path, deadlineMs, more) {
     }
     if (response.ok) throw new LostError("its answer is not JSON");
   }
-  warning = said(response.headers.get("warning"));
+  warning = warningIn(response.headers.get("warning"));
   if (response.ok) return answer;
   const remedy = String(answer?.remedy ?? "");
   if (response.status === 401) throw new SignedOutError(remedy);
-  // Looking is tried again, so that only what stays refused is worth a person's attention.
+  // Reads are tried again, so that only a refusal that lasts is shown to a person.
   if (answer?.error && (more.method || response.status < 500)) {
     throw new RefusedError(String(answer.error), remedy);
   }

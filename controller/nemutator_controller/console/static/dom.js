@@ -1,5 +1,5 @@
-// The few ways in which this page touches the document. Strangers' text goes in as text only, and
-// nothing is written that has not changed, so that a selection, a tooltip and the focus survive.
+// The few ways in which this page changes the document. Strangers' text goes in as text only, and
+// only what has changed is written, so that a selection, a tooltip and the focus survive.
 
 export const byId = (id) => document.getElementById(id);
 

@@ -7,7 +7,7 @@ const QUESTIONS = {
   pid: (entry, wanted) => String(entry.pid) === wanted,
   // "go", "go1.26" and "go 1.26.8" all name a runtime; a blank cannot be typed inside one word.
   runtime: (entry, wanted) =>
-    entry.runtimes.some((said) => said.toLowerCase().replaceAll(" ", "").startsWith(wanted)),
+    entry.runtimes.some((name) => name.toLowerCase().replaceAll(" ", "").startsWith(wanted)),
 };
 
 export const KEYS = Object.keys(QUESTIONS);
@@ -22,11 +22,11 @@ function term(word) {
   if (wanted && Object.hasOwn(QUESTIONS, key)) {
     return (entry) => QUESTIONS[key](entry, wanted);
   }
-  // Names may contain a colon: what is no key of ours is looked for as it stands.
+  // Names may contain a colon: a word with another key is looked for in names.
   return (entry) => QUESTIONS.name(entry, word);
 }
 
-/** All words must hold. Null when nothing is asked, so that "no filter" need not be guessed. */
+/** All words must hold. Null when nothing is asked, which means that there is no filter. */
 export function parse(text) {
   const words = text.toLowerCase().split(/\s+/).filter(Boolean);
   if (words.length === 0) return null;

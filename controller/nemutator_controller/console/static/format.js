@@ -1,4 +1,4 @@
-// How values are said to people. Pure: values in, text out; what is not known is never a zero.
+// How values are written for people. Pure: values in, text out; what is not known is never a zero.
 
 export const UNKNOWN = "—";
 
@@ -8,7 +8,7 @@ export function bytes(value) {
   if (value == null) return UNKNOWN;
   let scaled = value;
   let unit = 0;
-  // 1023.95 would be rounded up to "1024.0": the next unit says it better.
+  // 1023.95 would be rounded up to "1024.0": the next unit is easier to read.
   while (scaled >= 1023.95 && unit < UNITS.length - 1) {
     scaled /= 1024;
     unit += 1;
@@ -35,7 +35,7 @@ export function worst(waiting) {
   if (known.length === 0) return [null, ""];
   const highest = known.reduce((a, b) => (waiting[b] > waiting[a] ? b : a));
   const some = waiting[highest];
-  // When nothing waits there is no worst one to name.
+  // When nothing waits, no resource is the worst.
   return [some, some === 0 ? "" : highest === "io" ? "disk" : highest];
 }
 
@@ -65,14 +65,14 @@ const RUNTIMES = {
   shell: "Shell",
 };
 
-/** `Go 1.26.8`; Go calls its own versions `go1.26.8`, which would say it twice. */
+/** `Go 1.26.8`; Go calls its own versions `go1.26.8`, which would name Go twice. */
 export function runtime(name, version) {
-  const said = Object.hasOwn(RUNTIMES, name) ? RUNTIMES[name] : name;
-  return version ? `${said} ${version.replace(/^go/, "")}` : said;
+  const called = Object.hasOwn(RUNTIMES, name) ? RUNTIMES[name] : name;
+  return version ? `${called} ${version.replace(/^go/, "")}` : called;
 }
 
 /**
- * Text chosen by strangers, made honest: controls and the characters that reorder or hide their
+ * Text chosen by strangers, made safe to read: control characters and the characters that reorder or hide their
  * neighbours are shown as escapes, so that a process cannot pass for another.
  */
 export function visible(text) {

@@ -1,4 +1,4 @@
-// The last hour of a machine: kept points, and the two lines that are drawn of them. Pure.
+// The last hour of a machine: its points, and the line and area that are drawn of them. Pure.
 
 export const WINDOW_S = 3600;
 
@@ -16,7 +16,7 @@ export function lacking(points, now) {
   return Math.min(WINDOW_S, Math.max(10, Math.ceil(now - points.at(-1).at) + 5));
 }
 
-/** Longer than this between two points is a gap: nobody looked, so no line may cross it. */
+/** Longer than this between two points is a gap: nothing was reported, so no line may cross it. */
 function longestStep(points) {
   const steps = points.slice(1).map((point, index) => point.at - points[index].at);
   steps.sort((a, b) => a - b);

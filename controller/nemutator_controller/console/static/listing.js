@@ -92,7 +92,7 @@ export async function askForProfile(form) {
   text(answer, await outcome(brain.post("/api/v1/profiles", question), () => "asked for"));
 }
 
-/** What came of a question, in words: its remedy too when it was refused. */
+/** What came of a question, in words, with the remedy when it was refused. */
 async function outcome(question, say) {
   try {
     return say(await question);
@@ -111,22 +111,22 @@ const rollbackPath = (id, plan) =>
 export async function takeBack(wanted) {
   const dialog = byId("rollback");
   text(byId("rollback-title"), `Take back what was changed of ${wanted.object}`);
-  text(byId("rollback-said"), "…");
+  text(byId("rollback-outcome"), "…");
   showSteps([]);
   dialog.returnValue = "";
   byId("rollback-do").disabled = true;
   dialog.showModal();
-  const said = await outcome(brain.post(rollbackPath(wanted.id, true)), (plan) => {
+  const planned = await outcome(brain.post(rollbackPath(wanted.id, true)), (plan) => {
     showSteps(plan.steps);
     const some = plan.steps.some((step) => step.verdict === "reverse");
     byId("rollback-do").disabled = !some;
     return some ? "" : "There is nothing to take back.";
   });
-  text(byId("rollback-said"), said);
+  text(byId("rollback-outcome"), planned);
   await new Promise((resolve) => dialog.addEventListener("close", resolve, { once: true }));
   if (dialog.returnValue !== "do") return;
   const done = (answer) => `${visible(answer.object.name)}: ${answer.state}`;
-  text(byId("list-said"), await outcome(brain.post(rollbackPath(wanted.id, false)), done));
+  text(byId("list-outcome"), await outcome(brain.post(rollbackPath(wanted.id, false)), done));
 }
 
 function showSteps(steps) {

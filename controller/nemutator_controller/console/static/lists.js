@@ -4,17 +4,17 @@
 
 import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
 
-const said = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
+const cell = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
 
-/** Each in a line of its own. */
+/** A cell with each text on a line of its own. */
 const lines = (...texts) => ({ text: texts.filter(Boolean).map(visible).join("\n") || UNKNOWN, wide: true });
 
-const ago = (at, now) => said(at == null ? "" : `${span(now - at)} ago`);
+const ago = (at, now) => cell(at == null ? "" : `${span(now - at)} ago`);
 
-/** Off clusters, the namespace of what runs in no group at all is `/`. */
+/** Off clusters, the namespace of a process that runs in no group is `/`. */
 const place = (namespace, name) => (namespace ? `${namespace.replace(/\/$/, "")}/${name}` : name);
 
-/** How a state looks: good, to be noticed, or bad; anything else is neither. */
+/** How a state is coloured: good, to be noticed, or bad; any other state has no colour. */
 const GRADES = {
   done: "calm",
   active: "calm",
@@ -31,7 +31,7 @@ const GRADES = {
 };
 
 const state = (word, why) =>
-  said(word.replace("_", " "), { grade: GRADES[word] ?? "none", title: why && visible(why) });
+  cell(word.replace("_", " "), { grade: GRADES[word] ?? "none", title: why && visible(why) });
 
 const profiles = {
   title: "Profiles",
@@ -52,12 +52,12 @@ const profiles = {
     return {
       key: profile.id,
       cells: [
-        said(profile.title),
+        cell(profile.title),
         state(profile.state, profile.reason),
         ago(profile.asked_at, now),
-        said(`${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
-        said(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
-        said(profile.state === "done" ? losses || "0" : ""),
+        cell(`${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
+        cell(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
+        cell(profile.state === "done" ? losses || "0" : ""),
         lines(profile.reason, profile.remedy && `Remedy: ${profile.remedy}`, ...profile.notes),
       ],
       links:
@@ -81,7 +81,7 @@ const mutations = {
   title: "Mutations",
   about:
     "What was changed as objects were created, and by which policy. Taking back leaves alone what others have changed since.",
-  empty: "Nothing was changed yet.",
+  empty: "Nothing has been changed yet.",
   path: "/api/v1/mutations",
   columns: ["Object", "State", "When", "Policies", "Changes"],
   acts: true,
@@ -94,11 +94,11 @@ const mutations = {
     return {
       key: mutation.id,
       cells: [
-        said(object, { title: mutation.id }),
-        applied ? state(mutation.state) : said(mutation.mode),
+        cell(object, { title: mutation.id }),
+        applied ? state(mutation.state) : cell(mutation.mode),
         ago(mutation.at, now),
-        said(policies),
-        said(few(edits), { title: edits.map(visible).join("\n"), wide: true }),
+        cell(policies),
+        cell(few(edits), { title: edits.map(visible).join("\n"), wide: true }),
       ],
       links: [],
       rollback: applied && mutation.state !== "reversed" ? { id: mutation.id, object } : null,
@@ -106,49 +106,49 @@ const mutations = {
   },
 };
 
-const change = (before, after) => said(`${before ?? UNKNOWN} → ${after ?? UNKNOWN}`);
+const change = (before, after) => cell(`${before ?? UNKNOWN} → ${after ?? UNKNOWN}`);
 
 const advice = {
   title: "Advice",
   about:
     "What containers should request, by what they were seen to use: the 95th percentile of CPU without a limit, the most memory and 15 % as request and limit.",
-  empty: "Nothing was seen for long enough yet: the first summaries take a quarter of a minute.",
+  empty: "Nothing has been seen for long enough yet: the first summaries take a quarter of a minute.",
   path: "/api/v1/advice",
   columns: ["Workload", "Container", "State", "CPU request", "Memory request", "CPU p95", "Memory max", "Points"],
   row: (one) => ({
     key: [one.namespace, one.owner_kind, one.owner, one.container].join("\n"),
     cells: [
-      said(place(one.namespace, one.owner), { title: one.owner_kind }),
-      said(one.container),
+      cell(place(one.namespace, one.owner), { title: one.owner_kind }),
+      cell(one.container),
       state(one.state, one.reason),
       one.state === "not_yet"
-        ? said("", { title: visible(one.reason) })
+        ? cell("", { title: visible(one.reason) })
         : change(one.requests_now.cpu, one.requests.cpu),
       one.state === "not_yet"
-        ? said("", { title: visible(one.reason) })
+        ? cell("", { title: visible(one.reason) })
         : change(one.requests_now.memory, one.requests.memory),
-      said(cores(one.use.cpu_p95)),
-      said(bytes(one.use.memory_max)),
-      said(`${one.points}`, { title: `over ${span(one.span_s)}` }),
+      cell(cores(one.use.cpu_p95)),
+      cell(bytes(one.use.memory_max)),
+      cell(`${one.points}`, { title: `over ${span(one.span_s)}` }),
     ],
   }),
 };
 
 const leases = {
   title: "Leases",
-  about: "Vault tokens that pods have through their node's agent. A value of a secret is nowhere in here.",
+  about: "Vault tokens that pods have through their node's agent. No value of a secret is shown here.",
   empty: "No pod has logged in to Vault through an agent.",
   path: "/api/v1/leases",
   columns: ["Pod", "Role", "State", "Since", "Expires", "Node"],
   row: (lease, now) => ({
     key: [lease.node, lease.pod_uid, lease.role, lease.caller].join("\n"),
     cells: [
-      said(lease.pod ? place(lease.namespace, lease.pod) : lease.caller, { title: lease.pod_uid }),
-      said(lease.role),
+      cell(lease.pod ? place(lease.namespace, lease.pod) : lease.caller, { title: lease.pod_uid }),
+      cell(lease.role),
       state(lease.state),
       ago(lease.since, now),
-      said(lease.state === "active" && lease.expires_at ? `in ${span(lease.expires_at - now)}` : ""),
-      said(lease.node),
+      cell(lease.state === "active" && lease.expires_at ? `in ${span(lease.expires_at - now)}` : ""),
+      cell(lease.node),
     ],
   }),
 };
@@ -156,27 +156,27 @@ const leases = {
 const grants = {
   title: "Audit",
   about: "Every secret that was given or refused, newest first: who, what by name, and why. Never a value.",
-  empty: "No secret was asked for yet.",
+  empty: "No secret has been asked for yet.",
   path: "/api/v1/grants",
   columns: ["When", "Who", "What", "Result", "Why", "Node"],
   row: (grant, now) => ({
     key: [grant.at, grant.node, grant.pod_uid, grant.operation, grant.secret, grant.caller].join("\n"),
     cells: [
       ago(grant.at, now),
-      said(grant.pod ? place(grant.namespace, grant.pod) : grant.caller, { title: grant.pod_uid }),
-      said([grant.operation, grant.secret].filter(Boolean).join(" ")),
-      said(grant.cached ? `${grant.result}, cached` : grant.result, {
+      cell(grant.pod ? place(grant.namespace, grant.pod) : grant.caller, { title: grant.pod_uid }),
+      cell([grant.operation, grant.secret].filter(Boolean).join(" ")),
+      cell(grant.cached ? `${grant.result}, cached` : grant.result, {
         grade: grant.result === "granted" ? "calm" : "suffer",
       }),
-      said(grant.reason, { wide: true }),
-      said(grant.node),
+      cell(grant.reason, { wide: true }),
+      cell(grant.node),
     ],
   }),
 };
 
 export const LISTS = { profiles, mutations, advice, leases, grants };
 
-/** The rows of *document*; a key that stands there twice would take one row from the other. */
+/** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {
   const seen = new Map();
   return document.items.map((item) => {
@@ -187,21 +187,21 @@ export function rows(list, document, now) {
   });
 }
 
-/** However much there is, the document stays small enough to be redrawn in a few ms. */
+/** With more rows, the page could not be redrawn in a few milliseconds. */
 export const MOST_ROWS = 200;
 
 /** Those of *found* that have every word of *wanted* somewhere, and how many there are in all. */
 export function narrowed(found, wanted) {
   const words = wanted.toLowerCase().split(/\s+/).filter(Boolean);
   const has = ({ cells }) => {
-    const said = cells.map((cell) => cell.text.toLowerCase());
-    return words.every((word) => said.some((text) => text.includes(word)));
+    const texts = cells.map(({ text }) => text.toLowerCase());
+    return words.every((word) => texts.some((text) => text.includes(word)));
   };
   const matching = words.length > 0 ? found.filter(has) : found;
   return { shown: matching.slice(0, MOST_ROWS), count: matching.length };
 }
 
-/** What a person typed as the target of a profile, as the API wants it; null when it is nothing. */
+/** What a person typed as the target of a profile, as the API wants it; null when it names none. */
 export function target(text) {
   const [, kind, value] = /^(pid|cgroup):(.+)$/.exec(text.trim()) ?? [];
   if (kind) return { kind, value };

@@ -6,7 +6,7 @@ import { at, drawing, highest } from "./history.js";
 
 const PRESSURES = { cpu: "CPU", memory: "memory", io: "disk" };
 
-/** Up to here waiting is noise; from the second on, work suffers: when to look, not an alarm. */
+/** Percent of waiting: below the first it is noise, from the second on work suffers. No alarms. */
 const NOTICE = 10;
 const SUFFER = 40;
 
@@ -64,7 +64,7 @@ function showPressure(value, name, pressure) {
     value,
     "title",
     some == null
-      ? `not known: the kernel does not tell the ${name} pressure (PSI)`
+      ? `not known: the kernel does not report the pressure (PSI) on ${name}`
       : `some work waited for ${name} ${percent(some)} of the last 10 s${full}; ` +
           `${percent(pressure.some_60s)} of the last minute`,
   );
@@ -74,11 +74,11 @@ function showPressure(value, name, pressure) {
   attribute(bar, "data-grade", grade);
 }
 
-function meter(element, value, most, said) {
+function meter(element, value, most, shown) {
   width(element.firstElementChild, value == null ? 0 : value / most);
   attribute(element, "aria-valuemax", most);
   attribute(element, "aria-valuenow", value ?? 0);
-  attribute(element, "aria-valuetext", value == null ? "not known" : said);
+  attribute(element, "aria-valuetext", value == null ? "not known" : shown);
 }
 
 const SPARKS = {
@@ -96,14 +96,14 @@ export function showHistory(points) {
     attribute(svg.querySelector(".line"), "d", line);
     attribute(svg.querySelector(".area"), "d", area);
     const length = points.length > 1 ? points.at(-1).at - points[0].at : 0;
-    const said =
+    const caption =
       length > 0
         ? `highest ${say(highest(points, field))} in the last ${span(length)}`
         : "history begins now";
-    attribute(svg, "aria-label", `${name}: ${said}`);
+    attribute(svg, "aria-label", `${name}: ${caption}`);
     const near = pointed[name] == null ? null : at(points, pointed[name]);
     const ago = near && span(points.at(-1).at - near.at);
-    text(byId(`${name}-caption`), near ? `${say(near[field])}, ${ago} ago` : said);
+    text(byId(`${name}-caption`), near ? `${say(near[field])}, ${ago} ago` : caption);
   }
 }
 

@@ -2,10 +2,10 @@
 
 import { bytes, cores, counted, percent, span, visible, worst } from "./format.js";
 
-/** However many nodes there are, the document stays small enough to be redrawn in a few ms. */
+/** With more rows, the page could not be redrawn in a few milliseconds. */
 export const MOST_ROWS = 200;
 
-/** Names are looked at from the first, and everything else from the largest on. */
+/** Names are sorted from the first, and everything else from the largest. */
 const ASCENDS_AT_FIRST = new Set(["name"]);
 
 export const FIRST_ORDER = { column: "name", descending: false };
@@ -26,14 +26,14 @@ function row({ name, age_s: seen, stale, sums }) {
     href: hrefOf(name),
     stale,
     cpu: share,
-    cpuSaid: [cores(sums.cpu_cores), ` of ${sums.cpus}`],
+    cpuText: [cores(sums.cpu_cores), ` of ${sums.cpus}`],
     memory: sums.memory_used_bytes / sums.memory_bytes,
-    memorySaid: [bytes(sums.memory_used_bytes), ` of ${bytes(sums.memory_bytes)}`],
+    memoryText: [bytes(sums.memory_used_bytes), ` of ${bytes(sums.memory_bytes)}`],
     waiting,
-    waitingSaid: `${waits} ${percent(waiting)}`.trim(),
+    waitingText: `${waits} ${percent(waiting)}`.trim(),
     processes: sums.processes,
     seen,
-    seenSaid: `${span(seen)} ago`,
+    seenText: `${span(seen)} ago`,
   };
 }
 
@@ -73,7 +73,7 @@ export function summary(items) {
 }
 
 /** What is shown of *all* nodes, in words. */
-export function said(rows, count, items) {
+export function shownOf(rows, count, items) {
   const found = count < items.length ? `${count} of ${summary(items)}` : summary(items);
   return rows < count ? `${found}; the first ${rows} are shown` : found;
 }

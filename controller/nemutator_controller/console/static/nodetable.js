@@ -1,7 +1,7 @@
 // The table of nodes: where the page begins when there is more than one.
 
 import { attribute, byId, fromTemplate, hide, keyed, onSort, showSorted, text, width } from "./dom.js";
-import { FIRST_ORDER, listed, reordered, said } from "./nodes.js";
+import { FIRST_ORDER, listed, reordered, shownOf } from "./nodes.js";
 
 const table = byId("nodes-table");
 const filter = byId("nodes-filter");
@@ -23,7 +23,7 @@ export function listenToNodes() {
 
 function draw() {
   const { rows, count } = listed(items, filter.value, order);
-  text(byId("nodes-shown"), said(rows.length, count, items));
+  text(byId("nodes-shown"), shownOf(rows.length, count, items));
   showSorted(table, order);
   hide(table, rows.length === 0);
   keyed(table.tBodies[0], rows, () => fromTemplate("node"), fill);
@@ -36,12 +36,12 @@ function fill(element, row) {
   attribute(link, "href", row.href);
   text(badges.firstElementChild, row.stale ? "stale" : "");
   hide(badges.firstElementChild, !row.stale);
-  fillShare(cpu, row.cpu, row.cpuSaid);
-  fillShare(memory, row.memory, row.memorySaid);
-  text(waiting.firstElementChild, row.waitingSaid);
+  fillShare(cpu, row.cpu, row.cpuText);
+  fillShare(memory, row.memory, row.memoryText);
+  text(waiting.firstElementChild, row.waitingText);
   attribute(waiting, "data-quiet", row.waiting == null || row.waiting < 1);
   text(processes.firstElementChild, String(row.processes));
-  text(seen.firstElementChild, row.seenSaid);
+  text(seen.firstElementChild, row.seenText);
 }
 
 function fillShare(cell, share, [value, whole]) {

@@ -39,7 +39,7 @@ export function showNode(node, history, others) {
   );
 }
 
-/** Forget what a person chose: another node is looked at. */
+/** Forget what a person chose, because another node is shown. */
 export const resetNode = () => grid.reset();
 
 export function listenToNode() {

@@ -4,7 +4,7 @@ import * as brain from "./brain.js";
 import { lacking, merge } from "./history.js";
 import { LISTS } from "./lists.js";
 
-/** Why there may be no answer; anything else is a defect of this page. */
+/** Why there may be no answer; any other error is a defect of this page. */
 const REASONS = [brain.LostError, brain.RefusedError, brain.SignedOutError];
 
 /** `problem` is why the last question had no answer; null when it had one. */
@@ -55,7 +55,7 @@ export async function refresh() {
     if (!REASONS.some((reason) => error instanceof reason)) throw error;
     learned = { problem: error, failures: state.failures + 1 };
   }
-  // An answer to what was asked before a person went elsewhere is of no use here.
+  // The answer is dropped when the person has gone to another view meanwhile.
   if (list === state.list && chosen === state.chosen) Object.assign(state, learned);
 }
 

@@ -10,7 +10,7 @@ const OPEN_AT_FIRST = new Set(["root", "slice"]);
 const NAMED_PROGRAMS = 3;
 
 export const GROUP_LIMIT = 40;
-/** However much is unfolded, the document stays small enough to be redrawn in a few ms. */
+/** With more rows, the page could not be redrawn in a few milliseconds. */
 export const ROW_LIMIT = 1500;
 
 export function build(node) {
@@ -91,17 +91,17 @@ function nearest(groups, path) {
   return undefined;
 }
 
-/** Give each group what it owes to those below: their number, and its own runtimes and programs. */
+/** Give each group what follows from those below: their number, and its own runtimes and programs. */
 function sum(entry) {
   if (entry.kind === "process") return 1;
   entry.count = entry.children.reduce((total, child) => total + sum(child), 0);
   const own = entry.children.filter((child) => child.kind === "process");
   entry.runtimes = [...new Set(own.flatMap((child) => child.runtimes))].sort();
-  // A container is named by digits only: what runs in it says more, also while it is folded.
+  // The name of a container is only digits: the programs in it are shown too, also while it is folded.
   const programs = [...new Set(own.map(called))].sort();
   const named = [...programs.slice(0, NAMED_PROGRAMS), ...(programs[NAMED_PROGRAMS] ? ["…"] : [])];
   if (entry.kind !== "root" && named.length > 0) entry.detail += ` · ${named.join(", ")}`;
-  // A group that only holds other groups is a way down, like a slice.
+  // A group that only holds other groups is open at first, like a slice.
   entry.open ||= entry.kind === "group" && own.length < entry.children.length;
   return entry.count;
 }

@@ -5,13 +5,13 @@ import { UNKNOWN, bytes, cores, counted, percent } from "./format.js";
 import { NO_RATE_YET } from "./machine.js";
 import { GROUP_LIMIT, flatten, narrow, ordering } from "./tree.js";
 
-/** Numbers are looked at from the largest on, names from the first. */
+/** Numbers are sorted from the largest, names from the first. */
 const DESCENDS_AT_FIRST = { name: false, cpu: true, memory: true, waiting: true, count: true };
 
 const WHY_UNKNOWN = {
   cpu: NO_RATE_YET,
   memory: "not known: the kernel does not account memory for this group",
-  waiting: "not known: the kernel tells pressure (PSI) for groups only, and not for this one",
+  waiting: "not known: the kernel reports pressure (PSI) for groups only, and not for this one",
 };
 
 const SUMMED = "the sum of its processes that were seen: the kernel counts no CPU for this group";
@@ -24,7 +24,7 @@ export class TreeGrid {
   #machine = { cpu_cores: null, memory_used_bytes: 0 };
   #matches = null;
   #sort = { column: "memory", descending: true };
-  /** What a person folded or unfolded, by key. A filter has its own, forgotten with it. */
+  /** What a person folded or unfolded, by key. A filter has choices of its own, forgotten with it. */
   #chosen = new Map();
   #chosenInFilter = new Map();
   #limits = new Map();
@@ -57,7 +57,7 @@ export class TreeGrid {
     this.#draw();
   }
 
-  /** Forget every choice: another machine is looked at. */
+  /** Forget every choice, because another machine is shown. */
   reset() {
     this.#chosen.clear();
     this.#chosenInFilter.clear();
@@ -123,9 +123,9 @@ export class TreeGrid {
     text(detail, entry.detail);
     keyed(
       badges,
-      entry.runtimes.map((said) => ({ key: said, said })),
+      entry.runtimes.map((name) => ({ key: name, name })),
       () => document.createElement("span"),
-      (badge, { said }) => text(badge, said),
+      (badge, { name: shown }) => text(badge, shown),
     );
     attribute(name, "title", `${entry.name}\n${entry.path}`);
     const say = entry.summed ? (value) => `~${cores(value)}` : cores;
@@ -162,7 +162,7 @@ export class TreeGrid {
   }
 
   #clicked(event) {
-    // Text that is being selected is not a wish to fold.
+    // A person who selects text does not want to fold.
     if (!document.getSelection().isCollapsed) return;
     const row = this.#rowOf(event.target);
     if (row && event.target.closest("td:first-child")) this.#activate(row);
