@@ -1,7 +1,7 @@
 """`/api/v1/nodes` lists the nodes with their sums; `/api/v1/topology` says what runs on them.
 
-Both are sent piece by piece: the topology of 300 nodes is 50 MB, and nobody else waits for it. Who
-shows nodes to people asks for the list, and then for the topology of one.
+Both are sent piece by piece, so that nobody else waits for the 50 MB that the topology of 300 nodes
+has. The page and the command ask for the list first, and then for the topology of one node.
 """
 
 import asyncio
@@ -21,7 +21,7 @@ from nemutator_controller.cluster.topology import NO_PODS, Filter, Topology, nod
 from nemutator_controller.kube.label_selectors import SelectorError, parse_selector
 
 STEP = 100
-"""Nodes of the list that are made at once: a millisecond."""
+"""Nodes of the list that are encoded at once, in a millisecond."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +69,7 @@ def _sent(document: NodeList | Topology, items: Iterable[bytes]) -> web.Response
         yield head
         for number, item in enumerate(items):
             yield (b"," if number else b"") + item
-            # Who reads fast enough makes nobody wait, and others need their turn.
+            # To a caller that reads fast all would be sent in one turn, and others need theirs.
             await asyncio.sleep(0)
         yield b"]" + tail
 

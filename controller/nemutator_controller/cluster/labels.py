@@ -1,4 +1,4 @@
-"""What a cgroup is called, so that `-n` and `-l` mean something: after its pod, or its path."""
+"""The labels of a cgroup, by which `-n` and `-l` select: from its pod, or from its path."""
 
 from collections.abc import Iterable, Mapping
 
@@ -13,14 +13,14 @@ def namespace_of(path: str) -> str:
 
 
 def name_of(workload: Workload, placed: RunningPod | None) -> str:
-    """What to show: the container's or the pod's name where they are known."""
+    """The name that is shown: that of the container or pod, where it is known."""
     if placed is None:
         return workload.name
     return (placed.container or workload.name) if workload.container_id else placed.pod
 
 
 def runtimes_by_workload(processes: Iterable[ProcessUsage]) -> dict[str, Runtime]:
-    """The runtime of each workload whose processes agree on one; those of unknown kind abstain."""
+    """The runtime of each workload whose processes agree on one; those of an unknown one do not count."""
     seen: dict[str, set[Runtime]] = {}
     for process in processes:
         if process.runtime is not None:
@@ -31,7 +31,7 @@ def runtimes_by_workload(processes: Iterable[ProcessUsage]) -> dict[str, Runtime
 def labels_of(
     workload: Workload, *, node: str, runtime: Runtime | None, placed: RunningPod | None = None
 ) -> Mapping[str, str]:
-    """What a selector can ask for; what is not known is not there."""
+    """The labels that a selector can use; those that are not known are left out."""
     labels = {
         "kind": workload.kind,
         "name": name_of(workload, placed),

@@ -1,4 +1,4 @@
-"""The answer to "which nodes are there, and how are they": the document of /api/v1/nodes."""
+"""The document of /api/v1/nodes: all nodes with their sums."""
 
 from dataclasses import dataclass
 

@@ -24,7 +24,7 @@ class Waiting:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class NodeSums:
-    """What a list of nodes says of one."""
+    """What a list of nodes shows of each."""
 
     kernel: str
     cpus: int
@@ -48,9 +48,9 @@ class ReportedNode:
     seen_at: float
     """When its report arrived, by the brain's clock: an agent's own may be wrong."""
     packed: bytes
-    """The report, compressed: as objects those of 5 000 nodes are 5 GB, as this 0.1."""
+    """The report, compressed: those of 5 000 nodes take 5 GB as objects, and 0.1 GB like this."""
     sums: NodeSums
-    """Taken out of the report, because a list of 5 000 nodes cannot unpack each."""
+    """Computed when the report arrives, because a list of 5 000 nodes cannot unpack each."""
     restored: bool = False
     """Read back from the disk; it has not reported since the brain started."""
 
@@ -64,7 +64,7 @@ class ReportedNode:
         return cls(name, epoch, seq, seen_at, pack(report), sums_of(report))
 
     def age_s(self, now: float) -> float:
-        """A clock that was set back must not make a report come from the future."""
+        """Never negative, even after a clock was set back."""
         return max(0.0, now - self.seen_at)
 
     def stale(self, now: float, *, after_s: float) -> bool:
@@ -96,13 +96,13 @@ _decoder = msgspec.json.Decoder(Report)
 
 
 def pack(report: Report) -> bytes:
-    """*report* without its summaries: they are learned from once, and nobody shows them."""
+    """*report* without its summaries, which are learned from once and not shown."""
     report = replace(report, summaries=())
     return zlib.compress(_encoder.encode(report), level=1)
 
 
 def unpack(packed: bytes) -> Report:
-    """What `pack` kept of it; raises `UnreadableReportError`."""
+    """The report that `pack` made *packed* of; raises `UnreadableReportError`."""
     try:
         return _decoder.decode(zlib.decompressobj().decompress(packed, LARGEST_BATCH_BYTES))
     except (zlib.error, msgspec.MsgspecError) as error:
@@ -111,7 +111,7 @@ def unpack(packed: bytes) -> Report:
 
 class Nodes:
     """A `NodesView`. Within an epoch the highest number wins, in whatever order reports arrive;
-    another epoch is another life of the agent, and the one that speaks now wins."""
+    another epoch is another life of the agent, and the one that reports now wins."""
 
     def __init__(self, *, most: int) -> None:
         self._most = most

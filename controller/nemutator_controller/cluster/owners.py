@@ -1,9 +1,9 @@
-"""The workload that makes a pod, from what the pod alone says: one notion of it for everybody.
+"""The workload that makes a pod, from the pod alone: admission and the brain name it alike.
 
 A pod names the object that made it, and for most that is one version of a workload or one run of
 it, which goes while the workload stays. Those are named after their workload by the controllers
-that make them. Admission has nothing but this: a Job and its pod come within milliseconds, long
-before any watch could have told of that Job.
+that make them. Admission knows nothing more: a Job and its pod are made within milliseconds, long
+before any watch could report that Job.
 """
 
 import re

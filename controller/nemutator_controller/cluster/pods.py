@@ -30,7 +30,7 @@ class RunningPod:
 
 class PodLookup(Protocol):
     def of(self, node: str, pod_uid: str | None, container_id: str | None) -> RunningPod | None:
-        """What *node* speaks of; None: no pod of that node, or of none at all."""
+        """The pod or container that *node* reports; None when it is not one of a pod on that node."""
         ...
 
 
@@ -75,7 +75,7 @@ class ClusterSnapshot:
         if found is not None and found.metadata.uid == first.uid:
             top = found.metadata.controller
             return PodOwner(first.kind, first.name) if top is None else PodOwner(top.kind, top.name)
-        # Not seen (yet), or gone: its name tells as much as admission can know.
+        # It is not seen (yet), or gone: then its name has to do, as for admission.
         return PodOwner(*workload(first.kind, first.name, pod.metadata.labels))
 
 

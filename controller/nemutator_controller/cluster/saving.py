@@ -34,10 +34,10 @@ class NodeSaver:
     process: Process
     forget_after_s: float
     _saved: dict[str, tuple[str, int]] = field(default_factory=dict, init=False)
-    """The life and the number that are on disk, in the order in which they got there."""
+    """The epoch and number of each node that are on disk, in the order in which they were saved."""
 
     async def restore(self) -> None:
-        """Show what was kept, marked as restored."""
+        """Show what was saved, marked as restored."""
         self.nodes.restore(await self.store.load())
         self._note(self.nodes.all())
 
@@ -65,14 +65,14 @@ class NodeSaver:
     def _changed(self, nodes: Sequence[ReportedNode]) -> Sequence[ReportedNode]:
         """What is not on disk as it is, the longest unsaved first."""
         saved = {name: number for number, name in enumerate(self._saved)}
-        changed = [node for node in nodes if self._saved.get(node.name) != _mark(node)]
+        changed = [node for node in nodes if self._saved.get(node.name) != _position(node)]
         return sorted(changed, key=lambda node: saved.get(node.name, -1))[:MOST]
 
     def _note(self, saved: Iterable[ReportedNode]) -> None:
         for node in saved:
             self._saved.pop(node.name, None)
-            self._saved[node.name] = _mark(node)
+            self._saved[node.name] = _position(node)
 
 
-def _mark(node: ReportedNode) -> tuple[str, int]:
+def _position(node: ReportedNode) -> tuple[str, int]:
     return node.epoch, node.seq

@@ -15,7 +15,7 @@ from nemutator_controller.database.schema import latest
 log = logging.getLogger(__name__)
 
 STEP = 200
-"""Nodes in one read: each report is looked at, to know that it can be shown."""
+"""Nodes in one read: each report is unpacked, to be sure that it can be shown."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +55,7 @@ def _load(connection: Connection, *, after: str) -> tuple[list[ReportedNode], st
         try:
             sums = sums_of(unpack(packed))
         except UnreadableReportError as error:
-            # An older version may have kept another shape. The next report replaces it.
+            # An older version may have saved another shape. The next report replaces it.
             log.warning("node_unreadable", {names.NODE: name, names.ERROR: error})
             continue
         nodes.append(ReportedNode(name, epoch, seq, seen_at, packed, sums, restored=True))

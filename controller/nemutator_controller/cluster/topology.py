@@ -1,4 +1,4 @@
-"""The answer to "what runs where, and what does it use": the document of /api/v1/topology."""
+"""The document of /api/v1/topology: what runs on each node, and what it uses."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +40,7 @@ class NodeView:
     stale: bool
     machine: Machine
     namespaces: list[str]
-    """Of all its workloads, also of those that the filter leaves out: what one could ask for."""
+    """Of all its workloads, also of those that the filter leaves out: people choose from them."""
     workloads: list[dict[str, object]]
     processes: list[ProcessUsage]
     missing: tuple[Missing, ...]
@@ -72,7 +72,7 @@ def node_view(
         workloads=[
             _workload(workload, labels[workload.path])
             for workload in report.workloads
-            # The way down to what is asked for is shown, too: to the one Go program of a session.
+            # The groups above a match are shown too, such as the session of the one Go program.
             if wanted.admits(labels[workload.path]) or workload.path in with_processes
         ],
         processes=processes,
@@ -87,7 +87,7 @@ def _workload(workload: Workload, labels: Mapping[str, str]) -> dict[str, object
 
 
 def _labels(node: str, report: Report, pods: PodLookup) -> dict[str, Mapping[str, str]]:
-    """Of each workload, by its path."""
+    """The labels of each workload, by its path."""
     runtimes = runtimes_by_workload(report.processes)
     return {
         workload.path: labels_of(

@@ -47,7 +47,7 @@ class ClusterWatch:
         process.readiness.fail(PART, "the cluster's pods are not listed yet")
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
-        """What keeps it true, by name."""
+        """The tasks that keep it up to date, by name."""
         return {
             "watch pods": self.pods.run,
             "watch replica sets": self.replica_sets.run,
@@ -60,7 +60,7 @@ class ClusterWatch:
         return None if snapshot is None else snapshot.of(node, pod_uid, container_id)
 
     def snapshot(self) -> ClusterSnapshot | None:
-        """Of at most a second ago; None before there is a complete one."""
+        """One that is at most a second old; None before there is a complete one."""
         now = self._process.clock.monotonic()
         if self._taken is None or now - self._taken.at >= SNAPSHOT_S:
             try:

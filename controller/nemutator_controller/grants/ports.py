@@ -10,9 +10,9 @@ from nemutator_controller.grants.token_leases import TokenLease
 
 class GrantsView(Protocol):
     async def leases(self, *, namespace: str | None, limit: int) -> Sequence[TokenLease]:
-        """The last touched first."""
+        """Those that were touched last come first."""
         ...
 
     async def grants(self, *, namespace: str | None, limit: int) -> Sequence[Grant]:
-        """The newest first."""
+        """The newest come first."""
         ...

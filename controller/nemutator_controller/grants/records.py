@@ -36,9 +36,9 @@ def grants_of(
 
 
 def _in_our_time(grant: Grant, *, now: float) -> Grant:
-    """As it is, or with our time where its node's clock is far ahead.
+    """*grant* as it is, or with our time where its node's clock is far ahead.
 
-    Refused it would be lost, and with a clock that is wrong all that the node gives away.
+    To refuse it would lose it, and all other records of a node whose clock is wrong.
     """
     ahead = grant.at - now
     if ahead <= FUTURE_S:

@@ -27,7 +27,7 @@ _KEY = ("node", "pod_uid", "role", "caller")
 
 @dataclass(frozen=True, slots=True)
 class SqlGrants:
-    """`record` is the handler of the stream "grants"; the rest is a `LeasesView`."""
+    """`record` is the handler of the stream "grants"; the rest is a `GrantsView`."""
 
     database: Database
     process: Process

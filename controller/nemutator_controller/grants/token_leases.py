@@ -31,7 +31,7 @@ class TokenLease:
 
 
 def fold(lease: TokenLease | None, grant: Grant) -> TokenLease | None:
-    """The lease after *grant*: one that was refused or failed changes nothing, nor does reading."""
+    """The lease after *grant*: one that was refused or failed changes nothing, nor does a read."""
     if grant.result != "granted":
         return lease
     if grant.operation == "login":

@@ -1,6 +1,6 @@
-"""Our Kubernetes Events: they say what we did to an object where its owner looks first.
+"""Our Kubernetes Events: they show what we did to an object where its owner looks first.
 
-Saying must never hold up doing: `announce` returns at once. The same news about the same object is
+Events never delay the work: `announce` returns at once. The same news about the same object is
 one Event that counts, and what does not fit or cannot be written is dropped and counted.
 """
 
@@ -23,7 +23,7 @@ from nemutator_controller.kube.writing import Json, Writer
 log = logging.getLogger(__name__)
 
 REMEMBERED = 4096
-"""Kinds of news whose count goes on; the server itself forgets Events after an hour."""
+"""News whose count goes on; the server itself forgets Events after an hour."""
 
 LONGEST_NOTE = 1024
 """The server refuses longer messages."""
@@ -46,13 +46,13 @@ class News:
 
 
 @dataclass(slots=True)
-class _Told:
+class _Announced:
     first_at: float
     count: int
 
 
 class Announcer:
-    """`announce` from anywhere in the loop; `run` does the writing."""
+    """`announce` may be called anywhere in the loop; `run` writes."""
 
     def __init__(
         self, writer: Writer, process: Process, *, component: str, capacity: int = 256
@@ -63,7 +63,7 @@ class Announcer:
         self._component = component
         self._capacity = capacity
         self._pending: OrderedDict[News, int] = OrderedDict()
-        self._told: OrderedDict[News, _Told] = OrderedDict()
+        self._announced: OrderedDict[News, _Announced] = OrderedDict()
         self._ready = asyncio.Event()
 
     def announce(self, news: News) -> None:
@@ -80,7 +80,7 @@ class Announcer:
             if not self._pending:
                 self._ready.clear()
             try:
-                await self._tell(news, count)
+                await self._write(news, count)
             except (KubeError, OverBudgetError) as error:
                 self._meter.count(names.KUBE_EVENTS_DROPPED, reason="refused")
                 log.warning(
@@ -88,17 +88,17 @@ class Announcer:
                     {names.OBJECT: f"{news.namespace}/{news.name}", names.ERROR: error},
                 )
 
-    async def _tell(self, news: News, count: int) -> None:
+    async def _write(self, news: News, count: int) -> None:
         now = self._clock.now()
-        told = self._told.setdefault(news, _Told(now, 0))
-        self._told.move_to_end(news)
-        if len(self._told) > REMEMBERED:
-            self._told.popitem(last=False)
-        told.count += count
+        announced = self._announced.setdefault(news, _Announced(now, 0))
+        self._announced.move_to_end(news)
+        if len(self._announced) > REMEMBERED:
+            self._announced.popitem(last=False)
+        announced.count += count
         namespace = news.namespace or "default"
-        name = event_name(news, told.first_at)
-        again = {"count": told.count, "lastTimestamp": _timestamp(now)}
-        if told.count > count:
+        name = event_name(news, announced.first_at)
+        again = {"count": announced.count, "lastTimestamp": _timestamp(now)}
+        if announced.count > count:
             try:
                 await self._writer.merge_patch(EVENTS, namespace, name, again)
             except NotFoundError:
@@ -107,11 +107,11 @@ class Announcer:
             else:
                 return
         try:
-            await self._writer.create(EVENTS, namespace, self._event(news, name, told, again))
+            await self._writer.create(EVENTS, namespace, self._event(news, name, announced, again))
         except AlreadyExistsError:
             await self._writer.merge_patch(EVENTS, namespace, name, again)
 
-    def _event(self, news: News, name: str, told: _Told, again: Json) -> Json:
+    def _event(self, news: News, name: str, announced: _Announced, again: Json) -> Json:
         return {
             "metadata": {"name": name, "namespace": news.namespace or "default"},
             "involvedObject": {
@@ -125,15 +125,15 @@ class Announcer:
             "reason": news.reason,
             "message": news.note[:LONGEST_NOTE],
             "source": {"component": self._component},
-            "firstTimestamp": _timestamp(told.first_at),
+            "firstTimestamp": _timestamp(announced.first_at),
             **again,
         }
 
 
 def event_name(news: News, first_at: float) -> str:
-    """The same news have the same name while this process lives: a lost answer makes no second one."""
-    said = "\0".join((news.uid, news.reason, news.note, news.type, repr(first_at)))
-    return f"{news.name[:200]}.{blake2b(said.encode(), digest_size=8).hexdigest()}"
+    """The same news have the same name while this process lives: a lost response leads to no second Event."""
+    identity = "\0".join((news.uid, news.reason, news.note, news.type, repr(first_at)))
+    return f"{news.name[:200]}.{blake2b(identity.encode(), digest_size=8).hexdigest()}"
 
 
 def _timestamp(seconds: float) -> str:

@@ -20,7 +20,7 @@ class TokenBucket:
         self._full_at = 0.0
 
     def take(self, now: float) -> float:
-        """Take one, and say for how many seconds to wait before using it."""
+        """Take one, and return the seconds to wait before using it."""
         self._full_at = max(self._full_at, now) + self._each_s
         return max(0.0, self._full_at - self._burst_s - now)
 

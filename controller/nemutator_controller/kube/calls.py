@@ -1,4 +1,4 @@
-"""Requests to the API server as values: what is asked for, before anybody sends it."""
+"""Requests to the API server as values, before anybody sends them."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -25,7 +25,7 @@ _OURS: Final[Mapping[str, str]] = MappingProxyType({"fieldManager": names.PREFIX
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Call:
-    """One request. *asked* says it in words, as the permission that it needs."""
+    """One request. *asked* names it in words, as the permission that it needs."""
 
     verb: str
     method: str
@@ -101,7 +101,7 @@ def watching(
     resource_version: str,
     timeout_s: float,
 ) -> Call:
-    """Changes after *resource_version*; with none, everything first (`sendInitialEvents`)."""
+    """Changes after *resource_version*; without one, all objects come first (`sendInitialEvents`)."""
     query = {
         "watch": "1",
         "allowWatchBookmarks": "true",

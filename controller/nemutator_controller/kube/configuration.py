@@ -1,4 +1,4 @@
-"""Where an API server is, and how to get in."""
+"""The address of an API server, and the credentials for it."""
 
 from dataclasses import dataclass
 
@@ -7,7 +7,7 @@ from nemutator_common.secret import Secret
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Access:
-    """Everything that a connection needs, read from wherever it is kept. Certificates are PEM."""
+    """Everything that a connection needs. Certificates are PEM."""
 
     server: str
     """URL without a slash at its end."""
@@ -17,9 +17,9 @@ class Access:
     client_certificate: str | None = None
     client_key: Secret | None = None
     server_name: str | None = None
-    """What the server's certificate must say, when that is not the host of the URL."""
+    """The name in the server's certificate, when that is not the host of the URL."""
     insecure: bool = False
-    """Do not check the server's certificate: a kubeconfig can say so, we never do."""
+    """Do not check the server's certificate: a kubeconfig can ask for that, we never do."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -91,7 +91,7 @@ class _RawList(msgspec.Struct):
     kind: str
     metadata: _ListMetadata
     items: tuple[msgspec.Raw, ...] | None
-    """Go says null for an empty list that nobody made."""
+    """Go encodes a list that nobody made as null."""
 
 
 class _LooseMetadata(msgspec.Struct, rename="camel"):

@@ -1,4 +1,4 @@
-"""What can go wrong with a request to the API server, told apart by what its caller should do.
+"""What can go wrong with a request to the API server, distinguished by what its caller should do.
 
 `retry` is the behaviour: the same request may succeed later (`UnavailableError`,
 `TooManyRequestsError`), or somebody must change something first. Each message says what was asked

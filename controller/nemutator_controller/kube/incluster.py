@@ -1,4 +1,4 @@
-"""How a pod gets in: the service account that kubelet mounts, which rotates while we run."""
+"""Credentials of a pod: the service account that kubelet mounts, which rotates while we run."""
 
 import os
 from collections.abc import Mapping

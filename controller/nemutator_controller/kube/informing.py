@@ -1,11 +1,11 @@
-"""Keeps a copy of one resource true for as long as the process lives.
+"""Keeps a copy of one resource up to date for as long as the process lives.
 
 The copy comes as a watch that begins with everything (WatchList) where the server has that, else
 as a list in pages; then a watch follows every change. A watch goes on from the version of the last
 event or bookmark and from nowhere else. What the server has forgotten (410) is listed again, and
 whatever is then missing is reported as gone.
 
-Nothing here gives up, spins or pretends: each failure waits longer than the one before, `problem`
+It never gives up: each failure waits longer than the one before, `problem`
 says what is wrong, and before the first complete list there is no snapshot at all.
 """
 
@@ -97,7 +97,7 @@ class InformerPace:
 
 
 class NotSyncedError(Exception):
-    """There is no complete copy yet. An empty one would be a lie."""
+    """There is no complete copy yet, and an empty one would be wrong."""
 
 
 class Informer(Generic[T]):
@@ -130,7 +130,7 @@ class Informer(Generic[T]):
         self._watch_list = True
         """Whether the server may have WatchList, as far as we know."""
         self._page_next = False
-        """WatchList broke off: page this once."""
+        """WatchList broke off: list in pages this once."""
         self.undecodable: dict[str, str] = {}
         """Objects whose present state cannot be read, and why."""
         self.problem: KubeError | None = None
@@ -234,11 +234,11 @@ class Informer(Generic[T]):
             timeout_s=self._pace.watch_s * (1 + self._dice.random()),
         )
         splitter = LineSplitter()
-        heard = False
+        received = False
         async with self._transport.stream(call, idle_s=self._pace.idle_s) as chunks:
             async for chunk in chunks:
                 for lines in splitter.feed(chunk):
-                    heard = True
+                    received = True
                     events = self._decoder.events(lines)
                     replacement = self._take(events, call, replacement)
                 lasted_s = self._clock.monotonic() - started
@@ -246,7 +246,7 @@ class Informer(Generic[T]):
                     raise UnavailableError(call.asked, f"no end of the list in {lasted_s:.0f} s")
         if replacement:
             raise UnavailableError(call.asked, "the stream ended before the list was complete")
-        if not heard and self._clock.monotonic() - started < self._pace.brief_s:
+        if not received and self._clock.monotonic() - started < self._pace.brief_s:
             raise UnavailableError(call.asked, "the server ends each watch at once")
 
     def _take(
@@ -290,7 +290,7 @@ class Informer(Generic[T]):
         return replacement
 
     def _move_to(self, metadata: Metadata) -> None:
-        """An event is taken in: what it says is where a watch would go on from."""
+        """Note the version of an event that was taken in: a watch goes on from there."""
         self._store.resource_version = metadata.resource_version
         if self.undecodable:
             self.undecodable.pop(metadata.key, None)
@@ -317,7 +317,7 @@ class Informer(Generic[T]):
             self._subscribers.begin()
 
     def _skip(self, bad: Undecodable, replacement: Replacement[T] | None) -> None:
-        """What is known of the object stays: it is old, but the object is not gone."""
+        """Keep what is known of the object: that is old, but the object is not gone."""
         self._meter.count(names.KUBE_UNDECODABLE, resource=self._resource.plural)
         if replacement and bad.key:
             replacement.keep(bad.key)

@@ -16,7 +16,7 @@ Lines = bytes | memoryview
 
 
 class LineSplitter:
-    """Feed it chunks, get lines as they lie there: nothing is copied that is not cut in two.
+    """It is fed chunks and returns lines: only those that are cut in two are copied.
 
     A cut line longer than *longest* comes as its beginning; one that lies whole in a chunk is no
     longer than the chunk.

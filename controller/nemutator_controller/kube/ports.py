@@ -1,6 +1,6 @@
 """What the engines of this package need from the world.
 
-`transport.py` is the real transport; `incluster.py` knows how to get in.
+`transport.py` is the real transport; `incluster.py` is the real configuration.
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from nemutator_controller.kube.configuration import Access
 
 
 class Transport(Protocol):
-    """Carries calls to the API server. All that can go wrong comes as a `KubeError`."""
+    """Carries calls to the API server. Every failure is raised as a `KubeError`."""
 
     async def send(self, call: Call) -> bytes:
         """The whole body of a successful answer."""
@@ -29,5 +29,5 @@ class Configuration(Protocol):
     """Where the API server is and what proves who we are, which changes while we run."""
 
     async def access(self, *, renew: bool = False) -> Access:
-        """How to get in now. *renew*: what was given before has just been refused."""
+        """Address and credentials as of now. *renew*: those of before have just been refused."""
         ...

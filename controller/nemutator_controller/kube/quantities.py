@@ -133,7 +133,7 @@ def _scale(text: str, suffix: str, places: int) -> tuple[Format, int, int]:
 
 
 def _rounded_up(amount: int, unit: int) -> int:
-    """*amount* in whole *unit*s, away from zero: whoever asks for a little gets something."""
+    """*amount* in whole *unit*s, away from zero: a small request does not become nothing."""
     return -(-amount // unit) if amount >= 0 else amount // unit
 
 

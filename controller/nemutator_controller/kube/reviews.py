@@ -22,21 +22,16 @@ class TokenVerdict(msgspec.Struct, frozen=True):
     authenticated: bool = False
     user: User = User()
     audiences: tuple[str, ...] = ()
-    error: str = ""
 
 
 class AccessVerdict(msgspec.Struct, frozen=True):
     allowed: bool
-    denied: bool = False
-    reason: str = ""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Wish:
-    """What somebody wants to do."""
+    """What a user wants to do."""
 
     verb: str
     resource: Resource[Any]
     namespace: str = ""
-    name: str = ""
-    subresource: str = ""

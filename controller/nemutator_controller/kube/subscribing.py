@@ -1,4 +1,4 @@
-"""Tells subscribers what has changed, and waits for none that is slow."""
+"""Notifies subscribers of changes, and waits for none that is slow."""
 
 import asyncio
 from collections import deque
@@ -17,7 +17,7 @@ T = TypeVar("T", bound=Object)
 
 @dataclass(frozen=True, slots=True)
 class Resync(Generic[T]):
-    """Forget what you know: this is everything."""
+    """All objects, in the place of all that the subscriber knows."""
 
     snapshot: StoreSnapshot[T]
 
@@ -26,8 +26,8 @@ class Subscription(Generic[T]):
     """The changes of one resource for one subscriber, who reads them in one task.
 
     It begins with a `Resync`. When more changes wait than *capacity*, all of them are dropped for
-    another `Resync`, taken when the subscriber gets to it: a slow one costs no memory, and whoever
-    folds what comes always ends with what the informer has.
+    another `Resync`, taken when the subscriber gets to it: a slow one costs no memory, and one
+    that folds what comes always ends with what the informer has.
     """
 
     def __init__(self, snapshot: Callable[[], StoreSnapshot[T]], capacity: int) -> None:

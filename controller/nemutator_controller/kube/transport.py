@@ -1,7 +1,7 @@
 """The real `Transport`: HTTPS to the API server, on aiohttp.
 
-Credentials and CA are asked for with each request, because they rotate; a refusal (401, or a
-certificate that the CA does not cover) makes it ask once more for fresh ones and try once again.
+Credentials and CA are read for each request, because they rotate; after a refusal (401, or a
+certificate that the CA does not cover) they are renewed, and the request is tried once more.
 """
 
 import asyncio

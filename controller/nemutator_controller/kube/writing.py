@@ -25,7 +25,7 @@ LONGEST_WAIT_S = 30.0
 class OnlyIf:
     """Write only when the object is still this one, or still in this state.
 
-    The server says no with a `ConflictError` for a version. For a uid, patches get an
+    The server refuses with a `ConflictError` for a version. For a uid, patches get an
     `InvalidError` (it takes the uid for an attempt to change it), deletions a `ConflictError`.
     """
 
@@ -118,7 +118,7 @@ class Writer:
         )
 
     async def evict(self, namespace: str, pod: str, *, only_if: OnlyIf = ANYWAY) -> None:
-        """Ask for the end of a pod; a `DisruptionBudgetError` says: not now."""
+        """Ask for the end of a pod; a `DisruptionBudgetError` means: not now."""
         options = {"preconditions": only_if.metadata} if only_if.metadata else {}
         body = {
             "apiVersion": "policy/v1",

@@ -1,1 +1,1 @@
-"""Profiles: asked for by people and pods, taken by agents, kept for a while, shown."""
+"""Profiles: people and pods ask for them, agents make them, the brain keeps and shows them."""

@@ -1,4 +1,4 @@
-"""The agents' side of profiles: work by long poll, outcomes by POST (wire.py)."""
+"""Profiles for agents: they take requests by a long poll, and post outcomes (wire.py)."""
 
 import asyncio
 import math

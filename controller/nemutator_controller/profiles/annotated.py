@@ -1,4 +1,4 @@
-"""Profiles that pods ask for by annotation: each request once, its result written back."""
+"""Profiles that pods ask for by annotation: each is made once, and its result written to the pod."""
 
 import asyncio
 import logging
@@ -32,11 +32,11 @@ from nemutator_controller.profiles.records import (
 log = logging.getLogger(__name__)
 
 AGAIN_S = 10.0
-"""Until what could not be stored or written is tried again."""
+"""Seconds until what could not be stored or written is tried again."""
 
 TRIES = 30
 MOST_WAITING = 1_000
-"""Results, and requests, that wait; a pod that does not fit is seen again when it changes."""
+"""Results that wait, and requests; a pod for which there is no room is seen again when it changes."""
 
 
 @dataclass(slots=True)
@@ -74,7 +74,7 @@ class AnnotatedProfiles:
                 await self._consider(pod, tries=tries)
 
     async def _consider(self, pod: AnnotatedPod, *, tries: int) -> None:
-        """Begin what *pod* asks for unless that was done, and see that its result is on it."""
+        """Begin the profile that *pod* asks for unless that was done, and see that its result is written."""
         if not pod.wanted.strip() or not pod.node:
             return
         identity = profile_id(pod.ref.uid, pod.wanted)

@@ -1,4 +1,4 @@
-"""What pods say about profiles: the request in one annotation, the result in another."""
+"""Profiles in the annotations of pods: the request in one, the result in another."""
 
 import hashlib
 import json
@@ -40,7 +40,7 @@ def parse(text: str) -> AnnotationRequest:
     if words[:1] != ["cpu"]:
         raise InvalidAnnotationError("only `cpu` can be profiled")
     seconds, hz = DEFAULT_S, DEFAULT_HZ
-    told: set[str] = set()
+    named: set[str] = set()
     for word in words[1:]:
         if match := _SECONDS.fullmatch(word):
             what, seconds = "seconds", float(match[1])
@@ -50,9 +50,9 @@ def parse(text: str) -> AnnotationRequest:
             what = "id="
         else:
             raise InvalidAnnotationError(f"{word[:40]!r} is not understood")
-        if what in told:
+        if what in named:
             raise InvalidAnnotationError(f"{what} is there twice")
-        told.add(what)
+        named.add(what)
     try:
         check_bounds(seconds=seconds, hz=hz)
     except InvalidProfileRequestError as wrong:
@@ -77,9 +77,9 @@ def result(profile: ProfileRecord, link: str) -> str:
 def is_settled(text: str | None, identity: str) -> bool:
     """Whether *text*, a result on a pod, says that the profile *identity* has come to its end."""
     try:
-        said = json.loads(text or "")
+        document = json.loads(text or "")
     except (ValueError, RecursionError):
         return False
-    if not isinstance(said, dict) or said.get("id") != identity:
+    if not isinstance(document, dict) or document.get("id") != identity:
         return False
-    return str(said.get("state", "")).startswith(("done", "refused"))
+    return str(document.get("state", "")).startswith(("done", "refused"))

@@ -30,7 +30,7 @@ _LIST_REMEDY = "`nemutator topology` lists what there is"
 
 
 class InvalidProfileRequestError(ValueError):
-    """The question cannot be answered: *status* says whose fault it is."""
+    """Such a profile cannot be made; *status* is that of the response."""
 
     def __init__(self, what: str, remedy: str, *, status: int = 400) -> None:
         super().__init__(what)
@@ -56,7 +56,7 @@ class LocatedTarget:
     target: ProfileTarget
     pod: PodRef | None
     program: str = ""
-    """Of a process: what it calls itself, by its node's last report."""
+    """The name of a process, from the last report of its node."""
 
 
 _decoder = msgspec.json.Decoder(ProfileQuestion)
@@ -74,7 +74,7 @@ def decode(body: bytes) -> ProfileQuestion:
 
 
 def check_bounds(*, seconds: float, hz: int) -> None:
-    """What no agent takes is refused at once; the node's own bound may be lower."""
+    """Refuse at once what no agent accepts; the bound of the node itself may be lower."""
     if not (math.isfinite(seconds) and SHORTEST_S <= seconds <= LONGEST_PROFILE_S):
         raise InvalidProfileRequestError(
             f"seconds: expected {SHORTEST_S:.0f} to {USUAL_LONGEST_PROFILE_S:.0f}, or up to"
@@ -90,7 +90,7 @@ def check_bounds(*, seconds: float, hz: int) -> None:
 
 
 def locate(asked: TargetQuestion, nodes: Sequence[ReportedNode], pods: KnownPods) -> LocatedTarget:
-    """The node that has *asked*, and what to tell it."""
+    """The node that has the target *asked*, and that target as its agent takes it."""
     if len(asked.value) > LONGEST_VALUE or not asked.value.isprintable():
         raise InvalidProfileRequestError("target.value: too long, or not text", _LIST_REMEDY)
     if asked.kind == "pod":
@@ -111,7 +111,7 @@ def locate(asked: TargetQuestion, nodes: Sequence[ReportedNode], pods: KnownPods
 
 
 def _program(pid: int, name: str, nodes: Iterable[ReportedNode]) -> str:
-    """Empty for one that has started since, or that no report has room for."""
+    """Empty when the process has started since, or did not fit into the report."""
     here = (node for node in nodes if node.name == name)
     processes = (process for node in here for process in node.report.processes)
     return next((process.command for process in processes if process.pid == pid), "")

@@ -40,7 +40,7 @@ class ProfilesApi:
     queue: ProfileQueue
     store: ProfileStore
     nodes: Callable[[], Sequence[ReportedNode]]
-    """Those that report now."""
+    """The nodes that report now."""
     pods: KnownPods
     link: Callable[[str], str]
     """Where a browser finds the flame graph of an id."""
@@ -123,7 +123,7 @@ class ProfilesApi:
         def render(named: NamedProfile, profile: ProfileRecord) -> web.Response:
             page = flamegraph.render(named, title=profile.title).encode()
             response = _file(page, "text/html", None)
-            # Its own script and style and nothing else: names in it are the profiled program's.
+            # Only its own script and style may run: names in it come from the profiled program.
             response.headers["Content-Security-Policy"] = flamegraph.CONTENT_SECURITY_POLICY
             return response
 

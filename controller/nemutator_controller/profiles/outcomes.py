@@ -8,15 +8,14 @@ from typing import Literal
 import msgspec
 from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome
 
+from nemutator_controller.ingest.batches import LARGEST_NUMBER, is_clean
+
 OutcomeFlaw = Literal["malformed", "bounds", "text", "number"]
 
 MOST_NOTES = 50
 MOST_LOSSES = 32
 LONGEST_TEXT = 1000
-LARGEST_NUMBER = 2.0**53
 
-# As ingest has it: what draws on terminals and disguises names.
-_UNCLEAN = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]")
 _ID = re.compile(r"[0-9a-f]{16}")
 
 _decoder = msgspec.json.Decoder(ProfileOutcome)
@@ -45,7 +44,7 @@ def decode(body: bytes) -> ProfileOutcome:
     for text in _texts(outcome):
         if len(text) > LONGEST_TEXT:
             raise InvalidOutcomeError("bounds", f"a text is longer than {LONGEST_TEXT} characters")
-        if _UNCLEAN.search(text):
+        if not is_clean(text):
             raise InvalidOutcomeError("text", "a text has control characters")
     for number in _numbers(outcome):
         # Written so that NaN fails too.

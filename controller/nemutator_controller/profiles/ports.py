@@ -1,4 +1,4 @@
-"""What profiles need of others."""
+"""What profiles need from others."""
 
 from collections.abc import AsyncIterator, Sequence
 from typing import Protocol
@@ -44,5 +44,5 @@ class Results(Protocol):
         ...
 
     def notify(self, pod: PodRef, note: str) -> None:
-        """An Event for the pod's owner; never waits."""
+        """Make an Event for the pod's owner; it never waits."""
         ...

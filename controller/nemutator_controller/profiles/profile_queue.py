@@ -1,9 +1,9 @@
 """Where profiles are requested, and from where agents take them.
 
 Open profiles are in memory, bounded per node and in all; each change is stored before anybody is
-notified. A request that an agent took and did not begin is offered again, because its answer may have
-been lost on the way: an agent knows an id that it has by now. One that was begun and is late is
-offered once more, too: an agent that was started anew meanwhile does not know it, and makes it.
+notified. A request that an agent took and did not begin is offered again, because the response may
+have been lost on the way; an agent ignores an id that it has already. One that was begun and is late
+is offered once more, too: an agent that was restarted meanwhile does not know it, and makes it.
 """
 
 import asyncio
@@ -37,7 +37,7 @@ LONGEST_WAIT_S = 25.0
 
 OFFER_AGAIN_S = 30.0
 LATE_S = 15.0
-"""Beyond the time of sampling. Once only: it may be what ended the agent."""
+"""After the time of sampling. It is offered only once, because it may be what ended the agent."""
 
 EVERY_S = 5.0
 
@@ -46,7 +46,7 @@ Listener = Callable[[ProfileRecord], None]
 
 
 class TooManyProfilesError(Exception):
-    """The node, or the brain, has enough to do."""
+    """The node, or the brain, has as many open profiles as it may have."""
 
 
 class UnknownProfileError(Exception):
@@ -113,7 +113,7 @@ class ProfileQueue:
         return self._open.get(identity) or await self.store.find(identity)
 
     async def take(self, node: str, wait_s: float) -> tuple[ProfileRequest, ...]:
-        """What *node* shall do, as soon as there is something; nothing after *wait_s*."""
+        """The profiles that *node* has to make, as soon as there are any; none after *wait_s*."""
         self._note_asking(node)
         try:
             async with asyncio.timeout(min(wait_s, LONGEST_WAIT_S)):
@@ -133,7 +133,7 @@ class ProfileQueue:
         return tuple(profile.request for profile in waiting)
 
     async def report(self, outcome: ProfileOutcome) -> ProfileRecord:
-        """Take *outcome* in, and return the profile as it is then; again it changes nothing."""
+        """Take *outcome* in, and return the profile as it is then; the same one again changes nothing."""
         # One after the other: what is stored late must not be older than what it replaces.
         async with self._turn:
             profile = await self.of(outcome)
@@ -153,7 +153,7 @@ class ProfileQueue:
         return profile
 
     async def run(self) -> None:
-        """Give up what nobody does, and remove what is too much; at the end let all pollers go."""
+        """Give up profiles that nobody makes, and remove those that are too many; at the end release all pollers."""
         try:
             while True:
                 await self.tidy()
@@ -208,7 +208,7 @@ class ProfileQueue:
         await self.store.save(profile, pprof)
         if profile.is_open:
             self._open[profile.id] = profile
-            # It has begun just now: before, it may have stood behind others for long.
+            # It has just begun: before, it may have waited long behind others.
             self._offered[profile.id] = self.process.clock.monotonic()
         else:
             self._open.pop(profile.id, None)
@@ -216,8 +216,8 @@ class ProfileQueue:
             self._offered_late.discard(profile.id)
             self._asked.pop(profile.id, None)
             self.process.meter.count(names.PROFILES_ENDED, state=profile.state)
-            told = {names.PROFILE_ID: profile.id, names.NODE: profile.node}
-            log.info("profile_ended", told | {names.REASON: profile.reason or profile.state})
+            fields = {names.PROFILE_ID: profile.id, names.NODE: profile.node}
+            log.info("profile_ended", fields | {names.REASON: profile.reason or profile.state})
         self._notify(profile)
 
     def _notify(self, profile: ProfileRecord) -> None:

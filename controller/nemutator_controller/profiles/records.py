@@ -1,4 +1,4 @@
-"""One profile from the question to its end, as it is stored and as the API shows it."""
+"""One profile from the request to its end, as it is stored and as the API shows it."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
@@ -13,10 +13,10 @@ NOT_TAKEN_S = 60.0
 none."""
 
 NOT_BEGUN_S = 900.0
-"""From then on, for it to begin: others may stand before us in its queue."""
+"""Seconds from then on in which it must begin: others may come first in the agent's queue."""
 
 NOT_ENDED_S = 420.0
-"""Beyond the time of sampling: agents look up names for up to five minutes on a slow machine."""
+"""Seconds that it may take besides sampling: agents on slow machines look up names for up to five minutes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class PodRef:
 class KnownPod:
     ref: PodRef
     node: str
-    """Empty as long as it is on none."""
+    """Empty as long as it is on no node."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +40,21 @@ class AnnotatedPod:
     ref: PodRef
     node: str
     wanted: str
-    """Of `nemutator.io/profile`."""
+    """The value of `nemutator.io/profile`."""
     result: str | None
-    """Of `nemutator.io/profile-result`."""
+    """The value of `nemutator.io/profile-result`."""
 
 
 @dataclass(frozen=True, slots=True)
 class EndReason:
-    """A profile is not made: for people, and what they can do about it."""
+    """Why a profile is not made, for people, and what they can do about it."""
 
     reason: str
     remedy: str
 
 
 class ResultUnwrittenError(Exception):
-    """Trying again later may help."""
+    """It may succeed later."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -63,7 +63,7 @@ class ProfileRecord:
     node: str
     target: ProfileTarget
     pod: PodRef | None = None
-    """Which the target is, where that is known."""
+    """The pod that the target is, where that is known."""
     program: str = ""
     """The name of the process that the target is, where that is known."""
     seconds: float
@@ -103,7 +103,7 @@ class ProfileRecord:
 
 
 def taken(profile: ProfileRecord, *, now: float) -> ProfileRecord:
-    """*profile* once an agent has it; one that was late begins anew, if anywhere, now."""
+    """*profile* once an agent has taken it; one that was late begins anew now."""
     if profile.state == "running":
         return replace(profile, started_at=now)
     return profile if profile.taken_at is not None else replace(profile, taken_at=now)

@@ -68,7 +68,7 @@ def _decoded(document: bytes) -> Iterator[ProfileRecord]:
     try:
         yield _decoder.decode(document)
     except msgspec.MsgspecError as error:
-        # Another version's shape: it is removed with age, like any other.
+        # It has another version's shape: it is removed by age, like any other.
         log.warning("profile_unreadable", {names.ERROR: error})
 
 

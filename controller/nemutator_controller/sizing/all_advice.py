@@ -1,5 +1,5 @@
-"""All advice, made a few rows at a time: for 20 000 containers it takes a second, and in that second
-reports arrive, probes ask and people click."""
+"""All advice, made a few rows at a time: for 20 000 containers it takes a second, in which reports,
+probes and people need their turns."""
 
 import hashlib
 from dataclasses import dataclass
@@ -25,7 +25,7 @@ class AllAdvice:
 async def gather_advice(
     usages: Usages, requests: Requests, *, clock: Clock, namespace: str | None = None
 ) -> AllAdvice:
-    """Advice for all that *usages* know, or for what of it is in *namespace*."""
+    """Advice for all containers that *usages* know, or for those in *namespace*."""
     requested, now = await requests.now(), clock.now()
     keys = [key for key in usages.keys() if namespace in (None, key.namespace)]  # noqa: SIM118
     items: list[Advice] = []

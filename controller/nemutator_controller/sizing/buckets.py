@@ -31,7 +31,7 @@ class Buckets:
         return self.first * (self.ratio**bucket - 1) / (self.ratio - 1)
 
     def edges(self) -> Numbers:
-        """What a percentile that falls into each bucket is: its upper edge, but for the last."""
+        """The value of a percentile that falls into each bucket: its upper edge, except for the last."""
         last = self.count - 1
         return np.array([self.start(min(bucket + 1, last)) for bucket in range(self.count)])
 

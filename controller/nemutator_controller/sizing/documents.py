@@ -14,7 +14,7 @@ from nemutator_controller.sizing.usages import KnownUsage
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Use:
-    """What the advice was made of."""
+    """The use that the advice was made from."""
 
     cpu_p50: float
     cpu_p95: float
@@ -48,23 +48,23 @@ class AdviceList:
 
 
 UNLISTED_S = 3600.0
-"""For so long people are shown what has ended before there was a value for it."""
+"""A container that ended before there was a value for it is listed for so long."""
 
 
 def advice_list(
     seen: Iterable[KnownUsage], requested: Mapping[ContainerKey, Requested], *, now: float
 ) -> AdviceList:
-    """Advice for all that was *seen*; *requested*: what containers ask for now."""
+    """Advice for all that was *seen*; *requested* is what containers request now."""
     return AdviceList(items=[_advice(one, requested.get(one.key), now=now) for one in seen])
 
 
 def is_listed(advice: Advice, *, now: float) -> bool:
-    """Whether people are to see it: a program that is gone and never had a value is of no use."""
+    """Whether people are shown it: a program that is gone and never had a value is of no use to them."""
     return advice.state != "not_yet" or now - advice.last_at <= UNLISTED_S
 
 
 def essence(advice: AdviceList) -> list[tuple[object, ...]]:
-    """What of it changes a decision: not how many points there are by now."""
+    """The part of *advice* that can change a decision: not the number of points."""
     return [
         (a.namespace, a.owner_kind, a.owner, a.container, a.state, a.requests, a.limits)
         for a in advice.items
@@ -88,8 +88,8 @@ def for_admission(advice: Advice) -> RecommendedContainer:
 
 
 SUMMED = "a sum of processes"
-"""Said of a program: what its processes did between two samples is missing, what they share counts
-twice."""
+"""Part of the reason for a program: use of its processes between two samples is missing, and memory that
+they share counts twice."""
 
 
 def _reason(key: ContainerKey, recommended: Recommendation | NotYet) -> str:

@@ -1,4 +1,4 @@
-"""`/api/v1/advice` for people, and the same document for admission, which asks for news only."""
+"""`/api/v1/advice` for people, and for admission, which gets it only when it has changed."""
 
 from dataclasses import dataclass
 

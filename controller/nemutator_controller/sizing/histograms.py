@@ -18,7 +18,7 @@ EPSILON = 1e-4
 """A bucket with less weight is empty: a thousandth of one CPU sample."""
 
 FAINT = 1e-6
-"""Unless all that its row has is little, because it is old: then so much of it is enough."""
+"""The same for a row that has little because it is old, as a part of its whole weight."""
 
 Rows = npt.NDArray[np.intp]
 
@@ -66,7 +66,7 @@ class Histograms:
         return np.where(filled.any(axis=1), self._edges[bucket], 0.0)
 
     def weights(self, row: int) -> npt.NDArray[np.float32]:
-        """What to keep of *row*, together with `reference_at`."""
+        """The weights of *row*, which are saved together with `reference_at`."""
         return np.array(self._weights[row], dtype=np.float32)
 
     def restore(self, row: int, weights: npt.NDArray[np.float32], reference_at: float) -> None:
@@ -84,6 +84,6 @@ class Histograms:
             return
         moved_to = round(newest_at / HALF_LIFE_S) * HALF_LIFE_S
         halvings = (moved_to - self.reference_at) / HALF_LIFE_S
-        # Through float64: what is so old that a float32 cannot say it becomes 0, without a warning.
+        # Through float64: a weight that is too small for a float32 becomes 0, without a warning.
         self._weights = (self._weights * np.float64(2.0) ** -halvings).astype(np.float32)
         self.reference_at = moved_to

@@ -1,4 +1,4 @@
-"""Under which key the use of a container is kept, and what it requests: both outlive its pods."""
+"""The key of a container's use, and what the container requests: both outlive its pods."""
 
 from dataclasses import dataclass
 
@@ -26,7 +26,7 @@ class ContainerKey:
 
 @dataclass(frozen=True, slots=True)
 class Requested:
-    """What a container asks for now; None: it does not say."""
+    """What a container requests now; None where it requests nothing."""
 
     cpu_millis: int | None
     memory_bytes: int | None

@@ -1,4 +1,4 @@
-"""Where sizing learns of use: behind the store, so that a report that comes twice counts once."""
+"""Where sizing learns what was used: behind the store, so that a report that comes twice counts once."""
 
 from collections.abc import Iterable
 from dataclasses import dataclass
@@ -18,8 +18,8 @@ from nemutator_controller.sizing.usages import Usages, is_sound
 class LearningStore:
     """A `ReportStore` around another one, which learns from what was new to that one.
 
-    A write whose outcome is unknown is sent again, and is not new any more then: its summaries, a
-    quarter of a minute as a rule, are missing. That is better than to count them twice.
+    A batch whose write had an unknown outcome is sent again, and is not new then: its summaries,
+    usually of a quarter of a minute, are missing. That is better than counting them twice.
     """
 
     inner: ReportStore

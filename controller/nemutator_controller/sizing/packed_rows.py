@@ -26,13 +26,13 @@ class UnreadableError(ValueError):
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Peaks:
-    """Of memory: the window that is open, and the largest of each of the last days."""
+    """Peaks of memory: that of the open window, and the largest of each of the last days."""
 
     window_end: float
     window_peak: float
     largest: npt.NDArray[np.float64]
     days: npt.NDArray[np.int32]
-    """Which day since the epoch each of them is of."""
+    """The day of each of them, in days since the epoch."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True, eq=False)

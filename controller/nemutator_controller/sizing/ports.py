@@ -11,7 +11,7 @@ from nemutator_controller.sizing.packed_rows import SavedUsage
 
 class UsageOwners(Protocol):
     def of(self, node: str, summary: Summary) -> ContainerKey | None:
-        """The container that used it; None: none that is known (yet)."""
+        """The container that used it; None when that is not known (yet)."""
         ...
 
 

@@ -1,8 +1,8 @@
-"""From what was seen to what to ask for: the numbers of Robusta's KRR, its simple strategy.
+"""From use to requests and limits: the numbers of Robusta's KRR, its simple strategy.
 
 CPU: the 95th percentile is requested, and there is no limit, because a limit takes time away that
 nobody else wants. Memory: the largest peak and 15 %, requested and limited alike, because what is
-lent above a request cannot be taken back. What is not known well enough is said, not guessed.
+lent above a request cannot be taken back. Where too little is known, the answer is a reason and no guess.
 """
 
 import math
@@ -14,13 +14,13 @@ from nemutator_controller.sizing.usages import KnownUsage
 STRATEGY = "krr-simple"
 
 FIRM_POINTS = 100
-"""KRR's: with fewer it gives no value."""
+"""As in KRR, which gives no value with fewer."""
 
 LEAST_POINTS = 8
-"""With fewer there is not even a provisional value: what a start costs would be all of it."""
+"""With fewer there is not even a provisional value: it would be the cost of the start."""
 
 AWAY_S = 300.0
-"""Without a point for so long it has ended, or its agent has: agents report once a minute at least."""
+"""A container without a point for so long has ended, or its agent has: agents report each minute at least."""
 
 MEMORY_MARGIN = 1.15
 LEAST_CPU_MILLIS = 10
@@ -36,7 +36,7 @@ class Recommendation:
     memory_mb: int
     """To request and to limit, in units of 1 000 000 bytes, as KRR rounds."""
     reason: str
-    """Why it is no more than provisional, and when it was last seen once it is gone."""
+    """Why it is only provisional, and when the container was last seen once it is gone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,14 +45,14 @@ class NotYet:
 
 
 def recommend(seen: KnownUsage, *, now: float) -> Recommendation | NotYet:
-    """What a container that used *seen* should ask for, or why that cannot be said yet."""
+    """What a container that used *seen* should request, or why that is not known yet."""
     away_s = now - seen.last_at
     away = f"last seen {_span(away_s)} ago" if away_s > AWAY_S else ""
     if seen.points < LEAST_POINTS:
         wait_s = math.ceil((LEAST_POINTS - seen.points) * seen.step_s)
         then = away or f"ask again in {wait_s} s"
         return NotYet(f"{seen.points} of {LEAST_POINTS} points, {then}")
-    # A hundred replicas give a hundred points at once, and all of them of the same quarter minute.
+    # A hundred replicas give a hundred points at once, all of the same quarter of a minute.
     # One step less: the first point may have been cut short.
     needed_s = (FIRM_POINTS - 1) * seen.step_s
     few = ""
@@ -74,7 +74,7 @@ def _ceil(amount: float) -> int:
 
 
 def _span(seconds: float) -> str:
-    # Whole units that have passed, as the command's column has them: 5 min 40 s is not yet 6 min.
+    # Whole units that have passed, as the command's column shows them: 5 min 40 s is 5 min.
     for unit, size in (("d", 86_400), ("h", 3600), ("min", 60)):
         if seconds >= 2 * size:
             return f"{int(seconds / size)} {unit}"

@@ -15,7 +15,7 @@ from nemutator_controller.sizing.packed_rows import SavedUsage, UnreadableError,
 log = logging.getLogger(__name__)
 
 LOAD_S = 30.0
-"""Once, before the first listener: 10 000 rows are read in a second."""
+"""It is read once, before the first listener starts: 10 000 rows take a second."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,7 +56,7 @@ def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:
                 heard_at=row["heard_at"],
             )
         except UnreadableError as error:
-            # Another version's shape, or damage: this container is learned anew.
+            # It has another version's shape, or is damaged: this container is learned anew.
             owner = f"{key.namespace}/{key.owner}"
             log.warning("histogram_unreadable", {names.OBJECT: owner, names.ERROR: error})
     return found

@@ -1,7 +1,7 @@
 """What every container has used, in a bounded number of rows.
 
 CPU samples of all pods of an owner are one histogram. Memory is kept as peaks: one a day, for two
-weeks, because a container that once needed it will need it again, and how often says nothing.
+weeks, because a container that once needed it will need it again, and how often it did does not matter.
 """
 
 from collections.abc import Iterable, Mapping
@@ -16,11 +16,11 @@ from nemutator_controller.sizing.keys import ContainerKey
 from nemutator_controller.sizing.packed_rows import Peaks, SavedUsage
 
 CPU_WEIGHT = 0.1
-"""Of a sample. VPA weighs all alike: by what is requested, the ones we change would count more."""
+"""Of each sample, all alike: if requests were the weight, containers that we change would count more."""
 
 MEMORY_WEIGHT = 1.0
 WINDOW_S = 86_400.0
-"""One memory peak counts for each."""
+"""Of each window, one peak of memory counts."""
 
 PEAK_DAYS = 14
 """KRR's history: 336 hours."""
@@ -32,7 +32,7 @@ FUTURE_S = 300.0
 _FIRST_ROWS = 256
 
 SPARED_S = 3600.0
-"""A row that was reported since then makes no room: one container too many would otherwise push each
+"""A row that was reported so recently makes no room: one container too many would otherwise push each
 row out before it is reported again, and no container would ever get advice."""
 
 
@@ -62,7 +62,7 @@ class Learned:
     evicted: int
     """Rows that made room."""
     refused: int
-    """Samples of containers for which there was none."""
+    """Samples of containers for which there was no row."""
 
 
 @dataclass(slots=True)
@@ -77,15 +77,15 @@ class _Row:
     window_end: float = 0.0
     window_peak: float = 0.0
     day: int = -1
-    """The last for which a peak was noted,"""
+    """The last day for which a peak was noted."""
     day_peak: float = 0.0
-    """and that."""
+    """That peak."""
     changed: bool = True
 
 
 @dataclass(frozen=True, slots=True)
 class _Samples:
-    """On their way into a histogram, or out of it: one call for all costs little more than for one."""
+    """Samples that one call adds to a histogram or takes out: it costs little more than for one sample."""
 
     rows: list[int] = field(default_factory=list)
     values: list[float] = field(default_factory=list)
@@ -104,12 +104,12 @@ class _Samples:
 
 @dataclass(frozen=True, slots=True)
 class _Peaks:
-    """What becomes of the largest samples of windows."""
+    """Changes of the largest samples of windows."""
 
     largest: dict[tuple[int, float], float] = field(default_factory=dict)
     """By row and end of its window."""
     replaced: _Samples = field(default_factory=_Samples)
-    """Those that the histogram has of the same windows."""
+    """The former largest samples of the same windows, which the histogram has."""
 
     def begin(self, row: _Row, used: float) -> None:
         """A window of *row* begins with *used*."""
@@ -177,7 +177,7 @@ class Usages:
         return len(old)
 
     def keys(self) -> list[ContainerKey]:
-        """All of them in their order; many are sorted faster as the tuples that they are."""
+        """All keys in their order. As tuples, many are sorted faster."""
         return sorted(
             self._rows, key=lambda key: (key.namespace, key.owner_kind, key.owner, key.container)
         )
@@ -207,7 +207,7 @@ class Usages:
         ]
 
     def changes(self) -> tuple[list[ContainerKey], frozenset[ContainerKey]]:
-        """What has to be kept and what removed since the last `saved`."""
+        """What has to be saved and what to be removed since the last call of `saved`."""
         return [key for key, row in self._rows.items() if row.changed], frozenset(self._gone)
 
     def kept(self, keys: Iterable[ContainerKey]) -> dict[ContainerKey, SavedUsage]:
@@ -215,7 +215,7 @@ class Usages:
         return {key: self._kept(self._rows[key]) for key in keys if key in self._rows}
 
     def saved(self, kept: Mapping[ContainerKey, SavedUsage], gone: Iterable[ContainerKey]) -> None:
-        """*kept* and *gone* are on disk; what came since is still to be kept."""
+        """Note that *kept* and *gone* are on disk; what came since is still to be saved."""
         for key, was in kept.items():
             row = self._rows.get(key)
             if row is not None and row.points == was.points:
@@ -244,7 +244,7 @@ class Usages:
         return row
 
     def _make_room(self, *, spared_since: float) -> int:
-        """Rows that had to go."""
+        """How many rows had to go."""
         if self._capacity < self._most:
             self._grow()
             return 0
@@ -312,7 +312,7 @@ class Usages:
 
 
 def _note_peak(row: _Row, used: float, at: float, peaks: _Peaks) -> None:
-    """One sample of the window that *at* lies in, and that is the largest of them."""
+    """Only the largest sample counts of the window that *at* lies in."""
     if at >= row.window_end:
         end = row.window_end or at
         row.window_end = end + (at - end) // WINDOW_S * WINDOW_S + WINDOW_S

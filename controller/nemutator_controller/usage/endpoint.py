@@ -30,7 +30,7 @@ class HistoryApi:
         if since_s is None:
             what = f"since_s: expected a number above 0, up to {LONGEST_S:.0f}"
             return refusal(400, what, "ask for the last hour with since_s=3600")
-        # Not until now: an agent's clock may be ahead of ours, and its last points are points too.
+        # Without an end, because an agent's clock may be ahead of ours.
         since = self.process.clock.now() - since_s
         try:
             series = await self.store.series(node, since=since)

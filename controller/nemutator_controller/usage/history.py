@@ -37,6 +37,6 @@ def point_of(envelope: Envelope) -> Point:
 
 
 def thinning_step_s(*, points: int, span_s: float, most: int) -> float | None:
-    """How wide each mean has to be so that at most *most* come out; None: no need to thin."""
+    """The step of means of which there are at most *most*; None when there is no need to thin."""
     # One less: a span that does not begin on a step touches one step more than fit into it.
     return None if points <= most else span_s / (most - 1)

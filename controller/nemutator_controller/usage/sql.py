@@ -12,13 +12,13 @@ from nemutator_controller.database.schema import history
 from nemutator_controller.usage.history import Point, Series, point_of, thinning_step_s
 
 MOST_POINTS = 1_500
-"""In one answer: more than a screen has pixels, and an hour of reports every 3 s as they are."""
+"""Points in one response: more than a screen has pixels, and enough for an hour of reports every 3 s."""
 
 ROOM = 20
-"""One part in so many of the history makes room when the disk is full,"""
+"""When the disk is full, one of so many points of history makes room."""
 
 LEAST_ROOM = 200
-"""but so much that whole pages of the file become free."""
+"""At least so many do, so that whole pages of the file become free."""
 
 columns = (history.c.cpu_cores, history.c.memory_used_bytes, history.c.cpu_pressure_10s)
 
@@ -53,7 +53,7 @@ def record(connection: Connection, node: str, envelopes: Sequence[Envelope]) -> 
 
 
 def make_room(connection: Connection) -> int:
-    """Give up the oldest part of the history; how many points that was."""
+    """Remove the oldest part of the history; returns the number of points."""
     return _drop(connection, before=None, most=max(_count(connection) // ROOM, LEAST_ROOM))
 
 

@@ -22,13 +22,11 @@ async def test_a_token_is_somebodys() -> None:
 
 async def test_an_access_review_asks_for_one_wish() -> None:
     transport = ScriptedTransport(b'{"status":{"allowed":false,"reason":"no"}}')
-    wish = Wish(verb="get", resource=PODS, namespace="team", name="web")
+    wish = Wish(verb="get", resource=PODS, namespace="team")
     verdict = await Reviewer(transport).access(User(username="jane"), wish)
     assert not verdict.allowed
     sent = json.loads(transport.calls[0].body)["spec"]["resourceAttributes"]
-    assert sent == {
-        "verb": "get", "version": "v1", "resource": "pods", "namespace": "team", "name": "web"
-    }  # fmt: skip
+    assert sent == {"verb": "get", "version": "v1", "resource": "pods", "namespace": "team"}
 
 
 @pytest.mark.parametrize("answer", [b"{}", b"[]", b"x", b'{"status":{"allowed":"yes"}}'])
