@@ -80,7 +80,7 @@ class Listener:
                 web.post("/ignore", self._ignore),
                 web.get("/slow", self._slow),
                 web.get("/large", self._large),
-                web.get("/operator", self._operator),
+                web.get("/operator/{code}", self._operator),
                 web.get("/defect", self._defect),
                 web.get("/half", self._half),
                 web.get("/unsendable", self._unsendable),
@@ -141,8 +141,9 @@ class Listener:
     async def _large(self, _: web.Request) -> web.Response:
         return web.Response(body=b"x" * (32 << 20))
 
-    async def _operator(self, _: web.Request) -> web.Response:
-        raise OperatorError("the disk is full", remedy="make room", code=ExitCode.DATABASE)
+    async def _operator(self, request: web.Request) -> web.Response:
+        code = ExitCode[request.match_info["code"]]
+        raise OperatorError("the disk is full", remedy="make room", code=code)
 
     async def _defect(self, _: web.Request) -> web.Response:
         raise KeyError("a detail for nobody")

@@ -94,9 +94,10 @@ async def test_errors_are_json_without_details() -> None:
         status, head, body = await answer(listener, "/echo", method="DELETE")
         assert (status, json.loads(body)) == (405, {"error": "method not allowed"})
         assert b"Allow: " in head
-        status, _, body = await answer(listener, "/operator")
-        assert status == 503
-        assert json.loads(body) == {"error": "the disk is full", "remedy": "make room"}
+        for code, expected in (("DATABASE", 503), ("NO_SPACE", 507), ("USAGE", 400)):
+            status, _, body = await answer(listener, f"/operator/{code}")
+            assert status == expected
+            assert json.loads(body) == {"error": "the disk is full", "remedy": "make room"}
 
 
 async def test_a_defect_is_logged_once_and_told_by_its_request(
