@@ -1,7 +1,16 @@
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.doctor.checks import DISTRUSTED, State, number, unclear
+from nemutator_ctl.doctor.checks import (
+    DISTRUSTED,
+    CheckResult,
+    State,
+    limited,
+    missing,
+    number,
+    ok,
+    unclear,
+)
 from nemutator_ctl.doctor.facts import Text, Unread
 
 
@@ -20,3 +29,9 @@ def test_what_cannot_be_judged_is_a_limit_with_a_remedy(read: Text) -> None:
     verdict = unclear(read, "it is not known")
     assert (verdict.state, verdict.lost) == (State.LIMITED, "it is not known")
     assert "doctor" in verdict.remedy
+
+
+def test_a_result_is_what_its_word_says() -> None:
+    assert ok("x") == CheckResult(State.OK, "x", "", "")
+    assert limited("x", lost="a", remedy="b") == CheckResult(State.LIMITED, "x", "a", "b")
+    assert missing("x", lost="a", remedy="b") == CheckResult(State.MISSING, "x", "a", "b")

@@ -151,3 +151,8 @@ def test_a_right_that_is_missing_is_named_once() -> None:
     )
     assert states(facts, State.LIMITED) == {"capabilities"}
     assert about(facts, "capabilities").remedy == names.AS_ROOT
+
+
+def test_what_strangers_wrote_is_cut() -> None:
+    facts = replace(machines.DEBIAN_12, libbpf="v" * 300)
+    assert about(facts, "libbpf").found == "v" * 200

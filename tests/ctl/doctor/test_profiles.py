@@ -1,10 +1,11 @@
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.profiler.requirements import INITIAL_PID_NAMESPACE, SamplerFacts, missing
-from nemutator_ctl.doctor.checks import State
+from nemutator_ctl.doctor.checks import DISTRUSTED, State
 from nemutator_ctl.doctor.facts import Unread
 
 from tests.ctl.doctor import machines
@@ -68,3 +69,77 @@ def test_perf_event_paranoid_binds_nobody_who_has_the_rights() -> None:
 def test_kernel_pointers_that_are_hidden_from_everybody_leave_no_names(value: str) -> None:
     facts = replace(machines.DEBIAN_12, kptr_restrict=value)
     assert "kernel functions" in about(facts, "kptr_restrict").lost
+
+
+PERF = "a kernel with CONFIG_PERF_EVENTS; in a container, /proc/sys readable"
+RATE = (
+    "sysctl kernel.perf_event_max_sample_rate=100000; the kernel lowers it by itself when samples"
+    " take too long"
+)
+ABSENT = Unread("No such file", absent=True)
+DENIED = Unread("Permission denied")
+
+
+@pytest.mark.parametrize(
+    ("check", "changed", "found"),
+    [
+        ("kernel", {}, "6.1.0-18-amd64"),
+        ("kernel", {"kernel": ""}, "it has no name"),
+        ("processor", {}, "x86_64"),
+        ("BTF", {}, "/sys/kernel/btf/vmlinux"),
+        ("pid namespace", {}, f"number {INITIAL_PID_NAMESPACE}"),
+        ("libbpf", {}, "v1.1"),
+        ("perf events", {"perf_event_paranoid": "4\n"}, "perf_event_paranoid 4"),
+        ("perf_event_max_sample_rate", {"perf_event_max_sample_rate": "99\n"}, "99 Hz"),
+        ("kptr_restrict", {"kptr_restrict": "1\n"}, "1"),
+        ("Yama ptrace_scope", {"ptrace_scope": "2\n"}, "2"),
+        ("Yama ptrace_scope", {"ptrace_scope": ABSENT}, "not there: Yama restricts nothing"),
+        ("kernel lockdown", {"lockdown": "none [integrity] x"}, "integrity"),
+        ("kernel lockdown", {"lockdown": ABSENT},
+         "not there: nothing is locked, or securityfs is not mounted"),
+    ],
+)  # fmt: skip
+def test_what_is_as_profiles_need_it(check: str, changed: dict[str, Any], found: str) -> None:
+    finding = about(replace(machines.DEBIAN_12, **changed), check)
+    assert (finding.state, finding.found) == (State.OK, found)
+
+
+@pytest.mark.parametrize(
+    ("check", "changed", "found", "lost", "remedy"),
+    [
+        ("libbpf", {"libbpf": ABSENT}, "No such file", "profiles: it loads their programs",
+         "install libbpf.so.1 (Debian and Ubuntu: libbpf1; Fedora and RHEL 9: libbpf)"),
+        ("perf events", {"perf_event_paranoid": ABSENT}, "No such file",
+         "profiles: the kernel may have no perf events", PERF),
+        ("perf_event_max_sample_rate", {"perf_event_max_sample_rate": "98\n"}, "98",
+         "profiles of 99 Hz", RATE),
+        ("perf_event_max_sample_rate", {"perf_event_max_sample_rate": "x"}, DISTRUSTED,
+         "profiles of 99 Hz", RATE),
+        ("kptr_restrict", {"kptr_restrict": "2\n"}, "2",
+         "names of kernel functions in profiles", "sysctl kernel.kptr_restrict=1"),
+        ("Yama ptrace_scope", {"ptrace_scope": "3\n"}, "3",
+         "heap profiles (not built yet): the memory of no process may be read",
+         "set kernel.yama.ptrace_scope=1 in sysctl.d and boot: 3 stays until then"),
+        ("Yama ptrace_scope", {"ptrace_scope": DENIED}, "Permission denied",
+         "heap profiles (not built yet): the memory of no process may be read",
+         "set kernel.yama.ptrace_scope=1 in sysctl.d and boot: 3 stays until then"),
+        ("kernel lockdown", {"lockdown": "none [confidentiality]"}, "confidentiality",
+         "profiles: BPF programs may not read the kernel's memory",
+         "boot with lockdown=integrity"),
+        ("kernel lockdown", {"lockdown": "none"}, DISTRUSTED,
+         "whether profiles may read the kernel is not known",
+         "run `nemutator doctor` as root, outside of a container"),
+        ("BTF", {"btf": DENIED}, "Permission denied", None, None),
+        ("BTF", {"btf": False}, "empty", None, None),
+        ("pid namespace", {"pid_namespace": DENIED}, "Permission denied",
+         "whether profiles can be made is not known",
+         "run `nemutator doctor` as root, outside of a container"),
+    ],
+)  # fmt: skip
+def test_what_profiles_lack_and_what_helps(
+    check: str, changed: dict[str, Any], found: str, lost: str | None, remedy: str | None
+) -> None:
+    finding = about(replace(machines.DEBIAN_12, **changed), check)
+    assert (finding.state, finding.found) == (State.LIMITED, found)
+    if lost is not None:
+        assert (finding.lost, finding.remedy) == (lost, remedy)
