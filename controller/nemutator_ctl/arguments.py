@@ -1,6 +1,8 @@
-"""The options that the commands share, spelled as kubectl spells them."""
+"""What the commands share: options, spelled as kubectl spells them, and what they name."""
 
 import argparse
+import sys
+from collections.abc import Callable
 from pathlib import Path
 
 from nemutator_common.data_directory import DataDirectory
@@ -10,7 +12,8 @@ from nemutator_common.launching import settings_from
 from nemutator_common.settings import Source
 
 from nemutator_ctl.api import Api
-from nemutator_ctl.documents import LARGEST, add_output
+from nemutator_ctl.documents import LARGEST, Output, add_output, rendered
+from nemutator_ctl.exchanges import ANSWER_S
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.settings import CtlSettings
 
@@ -58,7 +61,7 @@ def parser(
     return made
 
 
-def brain(arguments: argparse.Namespace, *, timeout_s: float = 10.0) -> Api:
+def brain(arguments: argparse.Namespace, *, timeout_s: float = ANSWER_S) -> Api:
     """The brain that *arguments*, the environment and the settings file name."""
     found = settings_from(CtlSettings, arguments)
     settings, sources = found.values, found.sources
@@ -78,8 +81,13 @@ def brain(arguments: argparse.Namespace, *, timeout_s: float = 10.0) -> Api:
 
 def directory(arguments: argparse.Namespace) -> DataDirectory:
     """The data directory that *arguments*, the environment and the settings file name."""
-    path = settings_from(CtlSettings, arguments).values.data_dir
-    return named(path)
+    return named(settings_from(CtlSettings, arguments).values.data_dir)
+
+
+def write(document: object, output: str, table: Callable[[], str]) -> None:
+    """Write *document* as the option `-o` asks for it: as the *table* for people, or whole."""
+    kind = Output(output)
+    sys.stdout.write(table() if kind is Output.TABLE else rendered(document, kind))
 
 
 def content(path: Path) -> bytes:

@@ -10,6 +10,9 @@ from nemutator_common.secret import Secret
 
 from nemutator_ctl.api import ApiResponse
 
+ANSWER_S = 30.0
+"""For an answer, on a machine that is very slow."""
+
 LARGEST_ANSWER = 64 << 20
 """Thousands of nodes with all of their processes: no response of ours is larger."""
 
@@ -20,12 +23,10 @@ def exchange(
     target: str,
     *,
     body: bytes | None,
-    token: Secret | None,
+    token: Secret,
 ) -> ApiResponse:
-    """Raises what the connection raises; it is the caller's to open and to close."""
-    headers = {"Connection": "close"}
-    if token is not None:
-        headers["Authorization"] = f"Bearer {token.reveal()}"
+    """Raises what the connection raises; the caller closes it."""
+    headers = {"Connection": "close", "Authorization": f"Bearer {token.reveal()}"}
     connection.request(method, target, body=body, headers=headers)
     response = connection.getresponse()
     content = response.read(LARGEST_ANSWER + 1)

@@ -10,7 +10,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from nemutator_ctl.api import Api, ApiResponse
-from nemutator_ctl.exchanges import exchange, reason
+from nemutator_ctl.exchanges import ANSWER_S, exchange, reason
 
 
 class LocalApi(Api):
@@ -19,7 +19,7 @@ class LocalApi(Api):
     signing_in = "`nemutator link` first"
 
     def __init__(
-        self, directory: DataDirectory, *, role: str = names.BRAIN, timeout_s: float = 10.0
+        self, directory: DataDirectory, *, role: str = names.BRAIN, timeout_s: float = ANSWER_S
     ) -> None:
         self._directory = directory
         self._role = role
@@ -27,10 +27,12 @@ class LocalApi(Api):
 
     def _ask(self, method: str, target: str, body: bytes | None) -> ApiResponse:
         where = self._directory.socket(self._role)
+        connection = _UnixConnection(where, self._timeout_s)
         try:
-            return ask(
-                where, method, target, body=body, timeout_s=self._timeout_s, of=self._directory
-            )
+            # The token is read once somebody listens: without a controller there may be none.
+            connection.connect()
+            token = self._directory.link_token.read_text("ascii", errors="ignore").strip()
+            return exchange(connection, method, target, body=body, token=Secret(token))
         except (FileNotFoundError, ConnectionRefusedError) as error:
             # No socket, one that nobody serves, or no token: `up` has made none of them.
             raise _not_running(self._directory, self._role, error) from error
@@ -41,28 +43,8 @@ class LocalApi(Api):
                 " its directory",
                 code=ExitCode.UNREACHABLE,
             ) from error
-
-
-def ask(
-    where: Path,
-    method: str,
-    target: str,
-    *,
-    timeout_s: float,
-    body: bytes | None = None,
-    of: DataDirectory | None = None,
-) -> ApiResponse:
-    """One request; with the link token of a data directory when it is *of* one."""
-    connection = _UnixConnection(where, timeout_s)
-    try:
-        # The token is read once somebody listens: without a controller there may be none.
-        connection.connect()
-        token = None
-        if of is not None:
-            token = Secret(of.link_token.read_text("ascii", errors="ignore").strip())
-        return exchange(connection, method, target, body=body, token=token)
-    finally:
-        connection.close()
+        finally:
+            connection.close()
 
 
 class _UnixConnection(http.client.HTTPConnection):

@@ -28,7 +28,7 @@ class RemoteApi(Api):
     signing_in = "sign in there with a token"
 
     def __init__(
-        self, url: str, *, token_file: Path | None, ca_file: Path | None, timeout_s: float = 10.0
+        self, url: str, *, token_file: Path | None, ca_file: Path | None, timeout_s: float
     ) -> None:
         parts = _address(url)
         self._host, self._port = str(parts.hostname), parts.port or 443
@@ -58,7 +58,7 @@ class RemoteApi(Api):
                 code=ExitCode.UNREACHABLE,
             )
         return OperatorError(
-            f"{where} does not response: {reason(error)}",
+            f"{where} does not answer: {reason(error)}",
             remedy="make it reachable from here: kubectl -n nemutator port-forward"
             " service/nemutator-brain 8420",
             code=ExitCode.UNREACHABLE,

@@ -1,13 +1,11 @@
 """`nemutator advise`, from its command line to its output."""
 
-import sys
 from collections.abc import Sequence
 
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
 from nemutator_ctl.advise.view import ADVICE_PATH, decode, view
-from nemutator_ctl.documents import Output, rendered
 
 
 def main(argv: Sequence[str]) -> int:
@@ -21,9 +19,7 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     query = {} if given.namespace is None else {"namespace": given.namespace}
     document = arguments.brain(given).get(ADVICE_PATH, query)
-    output = Output(given.output)
-    if output is Output.TABLE:
-        sys.stdout.write(view(decode(document), namespace=given.namespace))
-    else:
-        sys.stdout.write(rendered(document, output))
+    arguments.write(
+        document, given.output, lambda: view(decode(document), namespace=given.namespace)
+    )
     return ExitCode.OK

@@ -1,6 +1,5 @@
 """`nemutator doctor`, from its command line to its output. It asks no process of ours."""
 
-import sys
 from collections.abc import Sequence
 
 from nemutator_common.errors import ExitCode
@@ -10,7 +9,6 @@ from nemutator_ctl.doctor import machine
 from nemutator_ctl.doctor.checks import State
 from nemutator_ctl.doctor.findings import examine
 from nemutator_ctl.doctor.view import document, view
-from nemutator_ctl.documents import Output, rendered
 
 
 def main(argv: Sequence[str]) -> int:
@@ -20,9 +18,6 @@ def main(argv: Sequence[str]) -> int:
     parser.epilog = "Ends with 1 when something is missing that nemutator needs as it is now."
     given = parser.parse_args(argv)
     findings = examine(machine.read(arguments.directory(given).root))
-    output = Output(given.output)
-    sys.stdout.write(
-        view(findings) if output is Output.TABLE else rendered(document(findings), output)
-    )
+    arguments.write(document(findings), given.output, lambda: view(findings))
     missing = any(finding.state is State.MISSING for finding in findings)
     return ExitCode.FAILED if missing else ExitCode.OK

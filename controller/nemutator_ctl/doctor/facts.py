@@ -16,13 +16,6 @@ Text = str | Unread
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class OpenFilesLimit:
-    """The limit that a process raises itself to; None is no limit."""
-
-    hard: int | None
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Space:
     """Where the data directory is, or would be made."""
 
@@ -69,5 +62,6 @@ class DoctorFacts:
     ptrace_scope: Text
     lockdown: Text
     """/sys/kernel/security/lockdown: `none [integrity] confidentiality`."""
-    open_files: OpenFilesLimit | Unread
+    open_files: int | None
+    """The limit up to which a process may raise its own; None is no limit."""
     space: Space | Unread

@@ -8,7 +8,7 @@ import resource
 from pathlib import Path
 
 from nemutator_ctl.doctor import libbpf
-from nemutator_ctl.doctor.facts import DoctorFacts, OpenFilesLimit, Space, Text, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, Space, Text, Unread
 
 _LARGEST = 1 << 20
 """mountinfo of a node with many pods has some hundred KiB; nothing else here has more than a few."""
@@ -95,9 +95,9 @@ def _pidfd() -> bool | Unread:
     return True
 
 
-def _open_files() -> OpenFilesLimit:
+def _open_files() -> int | None:
     _, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    return OpenFilesLimit(hard=None if hard == resource.RLIM_INFINITY else hard)
+    return None if hard == resource.RLIM_INFINITY else hard
 
 
 def _space(path: Path) -> Space | Unread:

@@ -131,9 +131,7 @@ def _pressure(facts: DoctorFacts) -> CheckResult:
 
 
 def _open_files(facts: DoctorFacts) -> CheckResult:
-    if isinstance(facts.open_files, Unread):
-        return unclear(facts.open_files, "how many files may be open is not known")
-    hard = facts.open_files.hard
+    hard = facts.open_files
     if hard is None or hard >= _FILES:
         return ok("no limit" if hard is None else str(hard))
     return limited(

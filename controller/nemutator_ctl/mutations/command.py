@@ -1,13 +1,11 @@
 """`nemutator mutations`, from its command line to its output."""
 
-import sys
 from collections.abc import Sequence
 from urllib.parse import quote
 
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
-from nemutator_ctl.documents import Output, rendered
 from nemutator_ctl.mutations.view import MUTATIONS_PATH, decode, details, overview
 
 
@@ -20,17 +18,12 @@ def main(argv: Sequence[str]) -> int:
     parser.add_argument("--limit", type=int, default=50, help="the newest so many (50)")
     given = parser.parse_args(argv)
     brain = arguments.brain(given)
+    namespace = given.namespace
     if given.id is None:
-        query = {"limit": str(given.limit)}
-        query |= {"namespace": given.namespace} if given.namespace else {}
-        document = brain.get(MUTATIONS_PATH, query)
+        query = {"limit": str(given.limit)} | ({"namespace": namespace} if namespace else {})
+        listed = brain.get(MUTATIONS_PATH, query)
+        arguments.write(listed, given.output, lambda: overview(decode(listed), namespace=namespace))
     else:
-        document = brain.get(f"{MUTATIONS_PATH}/{quote(given.id, safe='')}")
-    output = Output(given.output)
-    if output is not Output.TABLE:
-        sys.stdout.write(rendered(document, output))
-    elif given.id is None:
-        sys.stdout.write(overview(decode(document), namespace=given.namespace))
-    else:
-        sys.stdout.write(details(document))
+        one = brain.get(f"{MUTATIONS_PATH}/{quote(given.id, safe='')}")
+        arguments.write(one, given.output, lambda: details(one))
     return ExitCode.OK

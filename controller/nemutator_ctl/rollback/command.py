@@ -7,7 +7,6 @@ from urllib.parse import quote
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
-from nemutator_ctl.documents import Output, rendered
 from nemutator_ctl.rollback.view import (
     decode_plan,
     decode_rollback,
@@ -51,20 +50,19 @@ def main(argv: Sequence[str]) -> int:
     brain = arguments.brain(given, timeout_s=PATIENCE_S)
     path = ROLLBACK_PATH.format(MARKED if given.id is None else quote(given.id, safe=""))
     query = {"evict": str(given.evict).lower()} | ({"pod": given.pod} if given.pod else {})
-    output = Output(given.output)
     if given.plan or not given.yes:
         document = brain.post(path, query={**query, "plan": "true"})
         planned = decode_plan(document)
         text = plan_view(planned)
         if given.plan or not planned.does_something:
-            sys.stdout.write(text if output is Output.TABLE else rendered(document, output))
+            arguments.write(document, given.output, lambda: text)
             # A plan alone is not expected to change anything.
             kept = planned.keeps_something and not given.plan
             return ExitCode.FAILED if kept else ExitCode.OK
         _ask(text)
     document = brain.post(path, query=query)
     done = decode_rollback(document)
-    sys.stdout.write(rollback_view(done) if output is Output.TABLE else rendered(document, output))
+    arguments.write(document, given.output, lambda: rollback_view(done))
     return ExitCode.OK if done.is_whole else ExitCode.FAILED
 
 

@@ -12,7 +12,6 @@ from nemutator_common import names
 from nemutator_common.errors import ExitCode
 
 from nemutator_ctl import arguments
-from nemutator_ctl.documents import Output, rendered
 from nemutator_ctl.local_api import LocalApi
 from nemutator_ctl.secret.view import (
     LARGEST_BYTES,
@@ -53,9 +52,7 @@ def main(argv: Sequence[str]) -> int:
             sys.stdout.write(f"{gone.name}: deleted; its last version was {gone.version}\n")
         case _:
             document = store.get(STORE_PATH)
-            output = Output(given.output)
-            shown = view(rows(document)) if output is Output.TABLE else rendered(document, output)
-            sys.stdout.write(shown)
+            arguments.write(document, given.output, lambda: view(rows(document)))
     return ExitCode.OK
 
 

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
-from nemutator_ctl.documents import Output, rendered
 from nemutator_ctl.nodes import NODES_PATH, TOPOLOGY_PATH, ShownNode, decode, decode_list
 from nemutator_ctl.terminal_text import visible
 from nemutator_ctl.topology.view import list_view, nothing_found, view
@@ -25,17 +24,20 @@ def main(argv: Sequence[str]) -> int:
     given = parser.parse_args(argv)
     wanted = {"node": given.node, "namespace": given.namespace, "labelSelector": given.selector}
     query = {key: value for key, value in wanted.items() if value is not None}
-    api, output = arguments.brain(given), Output(given.output)
+    api = arguments.brain(given)
     if query:
         document = api.get(TOPOLOGY_PATH, query)
         nodes = _found(decode(document), given)
-        return _print(view(nodes) if nodes else "", document, output)
-    document = api.get(NODES_PATH)
-    listing = decode_list(document)
-    if len(listing) != 1:
-        return _print(list_view(listing), document, output)
-    document = api.get(TOPOLOGY_PATH, {"node": listing[0].name})
-    return _print(view(decode(document)), document, output)
+        text = view(nodes) if nodes else ""
+    else:
+        document = api.get(NODES_PATH)
+        listing = decode_list(document)
+        text = list_view(listing)
+        if len(listing) == 1:
+            document = api.get(TOPOLOGY_PATH, {"node": listing[0].name})
+            text = view(decode(document))
+    arguments.write(document, given.output, lambda: text)
+    return ExitCode.OK
 
 
 def _found(nodes: Sequence[ShownNode], given: argparse.Namespace) -> Sequence[ShownNode]:
@@ -53,8 +55,3 @@ def _found(nodes: Sequence[ShownNode], given: argparse.Namespace) -> Sequence[Sh
         # As with kubectl, finding nothing is no failure; but the reason is shown.
         sys.stderr.write(nothing_found(nodes, namespace=given.namespace, selector=given.selector))
     return found
-
-
-def _print(text: str, document: object, output: Output) -> int:
-    sys.stdout.write(text if output is Output.TABLE else rendered(document, output))
-    return ExitCode.OK

@@ -38,9 +38,6 @@ SAMPLE = "sample"
 DRAIN_S = {BRAIN: 1.0, CREDENTIALS: 0.5, OBSERVE: 0.5, SAMPLE: 0.2}
 """Together with what the kernel needs for those that must be killed: 2 s, the promise of Ctrl-C."""
 
-ANSWER_S = 20.0
-"""For an answer of a brain that has just started, on a machine that is very slow."""
-
 
 async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) -> None:
     """Keep everything running until *stop*."""
@@ -85,7 +82,7 @@ class _Application:
         self._config = Path(config).absolute() if config else None
         self._processes = LocalProcesses(held_fds=[lock_fd])
         self._clock = SystemClock()
-        self._asked = LocalApi(directory, timeout_s=ANSWER_S)
+        self._asked = LocalApi(directory)
         self._moved = asyncio.Event()
         self._typed = Typed(
             program=_typed_program(),

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from nemutator_agent.profiler.requirements import INITIAL_PID_NAMESPACE
-from nemutator_ctl.doctor.facts import DoctorFacts, OpenFilesLimit, Space, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, Space, Unread
 from nemutator_ctl.doctor.findings import Finding, examine
 
 ABSENT = Unread("No such file or directory", absent=True)
@@ -43,7 +43,7 @@ DEBIAN_12 = DoctorFacts(
     kptr_restrict="0\n",
     ptrace_scope="0\n",
     lockdown="[none] integrity confidentiality\n",
-    open_files=OpenFilesLimit(hard=1_048_576),
+    open_files=1_048_576,
     space=Space(
         path="/var/lib/nemutator", exists=True, usable=True, read_only=False, free_bytes=40 << 30
     ),
@@ -70,7 +70,7 @@ RHEL_8 = replace(
     controllers=ABSENT,
     pressure=Unread("Operation not supported"),
     perf_event_paranoid="2\n",
-    open_files=OpenFilesLimit(hard=4096),
+    open_files=4096,
 )
 
 CONTAINER_WITHOUT_SYS = replace(
@@ -94,7 +94,7 @@ HYBRID_VM = replace(
     perf_event_paranoid="2\n",
     ptrace_scope=ABSENT,
     lockdown=ABSENT,
-    open_files=OpenFilesLimit(hard=20_000),
+    open_files=20_000,
 )
 
 MACHINES = (DEBIAN_12, UBUNTU_DESKTOP, RHEL_8, CONTAINER_WITHOUT_SYS, HYBRID_VM)

@@ -6,7 +6,7 @@ from hypothesis import strategies as st
 from nemutator_common import names
 from nemutator_ctl.doctor import profiles
 from nemutator_ctl.doctor.checks import State
-from nemutator_ctl.doctor.facts import DoctorFacts, OpenFilesLimit, Space, Unread
+from nemutator_ctl.doctor.facts import DoctorFacts, Space, Unread
 from nemutator_ctl.doctor.findings import CHECKS, examine
 
 from tests.ctl.doctor import machines
@@ -43,7 +43,6 @@ spaces = st.builds(
     read_only=st.booleans(),
     free_bytes=st.integers(0, 1 << 63),
 )
-limits = st.builds(OpenFilesLimit, hard=st.none() | st.integers(0, 1 << 63))
 any_facts = st.builds(
     DoctorFacts,
     user=st.integers(0, 1 << 32),
@@ -63,7 +62,7 @@ any_facts = st.builds(
     kptr_restrict=texts,
     ptrace_scope=texts,
     lockdown=texts,
-    open_files=limits | unread,
+    open_files=st.none() | st.integers(0, 1 << 63),
     space=spaces | unread,
 )
 
