@@ -2,7 +2,8 @@
 
 A comparison at its bound, a condition the other way round, a wrong operator, a number beside the
 right one, a statement that is left out. Not among them, because a test that noticed it would only
-repeat the code: texts, log lines, annotations, decorators, and the values of constants and defaults.
+repeat the code: texts and where they are cut, log lines, annotations, decorators, the values of
+constants and defaults, how long something may take, and `strict` where lengths are equal anyway.
 """
 
 import ast
@@ -34,6 +35,9 @@ OPERATORS: dict[type[ast.operator], type[ast.operator]] = {
     ast.RShift: ast.LShift,
 }
 NOT_LOGIC = {"annotation", "returns", "decorator_list", "defaults", "kw_defaults"}
+DURATIONS = ("_s", "timeout", "deadline")
+SHORTEST_CUT = 32
+"""A slice of that length and more cuts a text for people; a shorter one takes something apart."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +67,7 @@ def _inside(node: ast.AST) -> Iterator[Fault]:
         if name in NOT_LOGIC or (isinstance(node, ast.ClassDef) and name != "body"):
             continue
         for position, child in enumerate(value if isinstance(value, list) else [value]):
-            if not isinstance(child, ast.AST) or _is_log_line(child):
+            if not isinstance(child, ast.AST) or _is_log_line(child) or _is_a_choice(child):
                 continue
             if isinstance(node, ast.ClassDef) and isinstance(child, ast.Assign | ast.AnnAssign):
                 continue  # a default
@@ -75,6 +79,16 @@ def _inside(node: ast.AST) -> Iterator[Fault]:
 
 def _is_log_line(node: ast.AST) -> bool:
     return isinstance(node, ast.Expr) and ast.unparse(node).startswith(("log.", "logger."))
+
+
+def _is_a_choice(node: ast.AST) -> bool:
+    """Whether another value would do as well."""
+    if isinstance(node, ast.keyword) and isinstance(node.value, ast.Constant):
+        return (node.arg or "").endswith((*DURATIONS, "strict"))
+    if isinstance(node, ast.Slice) and isinstance(node.upper, ast.Constant):
+        cut = node.upper.value
+        return node.lower is None and isinstance(cut, int) and cut >= SHORTEST_CUT
+    return False
 
 
 def _left_out(body: list[ast.stmt], position: int) -> Iterator[Fault]:

@@ -18,6 +18,8 @@ class Queue:
         if self.closed or len(self.items) >= MOST:
             raise FullError("it is full" + str(item))
         self.items.append(item)
+        self.wait(timeout=33)
+        self.last = str(item)[:200]
         self.total += 1
         return True
 '''
@@ -59,5 +61,7 @@ def test_what_no_test_should_repeat_is_left_alone() -> None:
     assert "64" not in found
     assert "7" not in found
     assert "2.0" not in found
+    assert "33 →" not in found
+    assert "200 →" not in found
     assert "log" not in found
     assert "Add → Sub in 'it" not in found
