@@ -56,11 +56,11 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 	@$(PYTEST) -m e2e $(or_empty)
 
 .PHONY: drill
-drill: venv-dev ## kills, fuzz and faults (these alone: FAULTS="--seed 11"): takes long, never in CI
+drill: venv-dev ## fuzz, other Pythons, and faults (these alone: FAULTS="--seed 11"); never in CI
 	@$(if $(FAULTS),,$(BIN)/python -m tests.testbed build --drills || \
 	    echo 'make drill: goes on; drills that need what is missing are skipped' >&2)
 	@$(if $(FAULTS),,$(PYTEST) -m drill $(or_empty))
-	@$(BIN)/python -m tests.drill $(FAULTS)
+	@$(if $(ARGS),,$(BIN)/python -m tests.drill $(FAULTS))
 
 .PHONY: bench
 bench: venv-dev ## compare with a real peer: NAME=…; ends with one line of JSON
