@@ -123,7 +123,7 @@ def _at(node: ast.AST) -> Iterator[Fault]:
     elif isinstance(node, ast.Constant) and isinstance(node.value, int | float):
         if node.value + 1 != node.value:  # as in the largest floats
             yield _set(node, "value", node.value + 1, f"{node.value} → {node.value + 1}")
-    elif isinstance(node, ast.Return) and node.value is not None and not _is_none(node.value):
+    elif isinstance(node, ast.Return) and node.value is not None and not _is_flat(node.value):
         yield _set(node, "value", ast.Constant(None), "returns None")
 
 
@@ -151,8 +151,9 @@ def _joins_texts(node: ast.BinOp | ast.AugAssign) -> bool:
     )
 
 
-def _is_none(node: ast.expr) -> bool:
-    return isinstance(node, ast.Constant) and node.value is None
+def _is_flat(node: ast.expr) -> bool:
+    """None is no other answer than None, and to most callers none than False."""
+    return isinstance(node, ast.Constant) and isinstance(node.value, bool | None)
 
 
 def _name(operator: ast.AST) -> str:

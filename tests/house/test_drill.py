@@ -22,6 +22,9 @@ class Queue:
         self.last = str(item)[:200]
         self.total += 1
         return True
+
+    def size(self) -> int:
+        return self.total
 '''
 
 
@@ -49,7 +52,7 @@ def test_each_fault_is_another_program_that_parses() -> None:
         "left out: self.total += 1",
         "Add → Sub in self.total += 1",
         "True → False in True",
-        "returns None in return True",
+        "returns None in return self.total",
     ],
 )
 def test_a_fault_of_each_sort_is_found(what: str) -> None:
@@ -64,4 +67,5 @@ def test_what_no_test_should_repeat_is_left_alone() -> None:
     assert "33 →" not in found
     assert "200 →" not in found
     assert "log" not in found
+    assert "returns None in return True" not in found
     assert "Add → Sub in 'it" not in found

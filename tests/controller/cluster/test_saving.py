@@ -93,3 +93,15 @@ async def test_of_many_nodes_some_are_saved_each_time_and_all_in_turn() -> None:
     await brain.saver.save()
     await brain.saver.save()
     assert brain.store.saved == [*names, *names[:MOST]], "what did not change is not saved again"
+
+
+async def test_those_that_wait_longest_are_saved_first() -> None:
+    brain = Standing(most=MOST + 10)
+    names = [f"n{number:04}" for number in range(MOST + 10)]
+    for seq in (1, 2, 3):
+        for name in names:
+            brain.see(name, seq)
+        await brain.saver.save()
+    first, second = names[:MOST], [*names[MOST:], *names[: MOST - 10]]
+    third = [*names[MOST - 10 : MOST], *names[MOST:], *names[: MOST - 20]]
+    assert brain.store.saved == [*first, *second, *third]
