@@ -1,7 +1,13 @@
 import pytest
 from nemutator_common.errors import OperatorError
 from nemutator_common.settings import resolve
-from nemutator_controller.settings import BrainSettings, dns_label, host_names, loopback
+from nemutator_controller.settings import (
+    BrainSettings,
+    dns_label,
+    host_names,
+    listening,
+    loopback,
+)
 
 
 @pytest.mark.parametrize("address", ["127.0.0.1:8420", "127.1.2.3:0", "[::1]:8420"])
@@ -14,6 +20,11 @@ def test_the_console_may_listen_on_loopback(address: str) -> None:
 )
 def test_the_console_may_not_listen_elsewhere(address: str) -> None:
     assert loopback(address) is not None
+
+
+def test_what_is_no_address_to_listen_on_is_said() -> None:
+    assert listening("0.0.0.0:9100") is None
+    assert listening("8420") is not None
 
 
 def test_every_problem_is_reported_at_once() -> None:

@@ -67,3 +67,7 @@ def test_the_picture_and_the_pod_say_the_same_of_every_run(name: str, after: int
     known = picture(seen, jobs=(kube_object(run, "j1", owned("CronJob", name, "c1")),))
     unknown = picture(seen)
     assert known.owner(seen) == unknown.owner(seen) == PodOwner(*workload("Job", run, {}))
+
+
+def test_a_stranger_cannot_make_a_name_longer_than_kubernetes_does() -> None:
+    assert owner_of(manifest("StatefulSet", "n" * 254)) == ("StatefulSet", "n" * 253)
