@@ -113,7 +113,7 @@ async def observing(
 
 
 async def ended(process: asyncio.subprocess.Process) -> int:
-    async with asyncio.timeout(1.5):
+    async with asyncio.timeout(PATIENCE_S):
         return await process.wait()
 
 

@@ -30,7 +30,7 @@ from nemutator_common.wire import (
     ProfileTarget,
 )
 
-from tests.contract.profiler.busy import busy
+from tests.contract.profiler.busy import AGREES, busy
 from tests.e2e.talking import ask
 from tests.processes import own_memory
 
@@ -145,7 +145,7 @@ async def test_a_profile_of_a_process_arrives(observed: Observed) -> None:
     assert [one.state for one in observed.brain.outcomes] == ["running", "done"]
     assert done.cpu_seconds is not None
     # Of half a second, on a machine that does much else, each sample is two in a hundred.
-    assert done.recorded / HZ == pytest.approx(done.cpu_seconds, rel=0.15, abs=0.15)
+    assert done.recorded / HZ == pytest.approx(done.cpu_seconds, rel=AGREES, abs=AGREES)
     assert done.lost == {}
     # What passed, not what was asked for: a loop may wake within its timer's resolution before it.
     assert done.seconds == pytest.approx(3, rel=0.01) or done.seconds > 3

@@ -25,7 +25,7 @@ from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget
 from nemutator_common.names import AS_ROOT
 from nemutator_common.wire import ProfileTarget
 
-from tests.contract.profiler.busy import SPIN, busy, until_used
+from tests.contract.profiler.busy import AGREES, SPIN, busy, until_used
 from tests.e2e.standing import Person
 from tests.processes import cpu_seconds
 from tests.testbed.running.waiting import until
@@ -33,9 +33,6 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.e2e
 
 HZ = 99
-AGREES = 0.3
-"""A machine that does much else wakes a timer late; what is promised is measured in the bench."""
-
 SYSTEM_CALLS = "import os\nwhile True: os.stat('/proc/self/status')"
 
 C_PROGRAM = r"""

@@ -8,6 +8,10 @@ from collections.abc import Iterator
 from tests.processes import cpu_seconds
 from tests.testbed.running.waiting import until
 
+AGREES = 0.3
+"""How far samples may be from the kernel's account: a machine that does much else wakes
+timers late. What is promised is measured in the bench."""
+
 SPIN = "while True: sum(range(1000))"
 
 

@@ -8,7 +8,7 @@ from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_common.wire import ProfileTarget
 
-from tests.contract.profiler.busy import until_used
+from tests.contract.profiler.busy import AGREES, until_used
 from tests.e2e.testbed.workloads import container, sleeping, wait_ready
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
@@ -53,4 +53,4 @@ async def test_a_pod_is_profiled_with_all_its_containers(
     assert {row.tgid for row in samples.rows} == {*inside["a"], *inside["b"]}
     assert samples.lost == {}
     assert used is not None
-    assert abs(samples.recorded / HZ / used - 1) < 0.15
+    assert abs(samples.recorded / HZ / used - 1) < AGREES
