@@ -87,6 +87,12 @@ class WebhookHandler:
             result, response = await self._answer(request, opted_in=opted_in)
         except _FailedError as failed:
             result, response = self._failed(request, failed.reason, str(failed))
+        except NotSavedError as error:
+            why = f"the change could not be recorded: {error}"
+            result, response = self._failed(request, error.reason, why)
+        except TimeoutError:
+            why = f"the disk took more than {ANSWER_S:g} s"
+            result, response = self._failed(request, "late", why)
         except Exception:
             log.exception("admission_failed", {names.REASON: "internal"})
             result, response = self._failed(
@@ -180,14 +186,13 @@ class WebhookHandler:
             edits=edits,
             warnings=planned.warnings[:MOST_WARNINGS],
         )
-        if planned.previewed:
+        preview = replace(record, id=f"{decision}-preview", mode="preview", edits=planned.previewed)
+        async with asyncio.timeout(ANSWER_S):
             # The preview is saved first: it stays true when the other record cannot be saved.
-            preview = replace(
-                record, id=f"{decision}-preview", mode="preview", edits=planned.previewed
-            )
-            await self._save(preview, durable=False)
-        if planned.edits:
-            await self._save(record, durable=durable)
+            if planned.previewed:
+                await self.records.save(msgspec.json.encode(preview), durable=False)
+            if planned.edits:
+                await self.records.save(msgspec.json.encode(record), durable=durable)
         for verb, count in Counter(edit.verb for edit in planned.edits).items():
             self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
         result: Result = "patched" if operations else "preview"
@@ -203,17 +208,6 @@ class WebhookHandler:
         return result, AdmissionResponse(
             operations=operations, warnings=planned.warnings, decision=decision
         )
-
-    async def _save(self, record: Decision, *, durable: bool) -> None:
-        try:
-            async with asyncio.timeout(ANSWER_S):
-                await self.records.save(msgspec.json.encode(record), durable=durable)
-        except TimeoutError as error:
-            raise _FailedError("late", f"the disk took more than {ANSWER_S:g} s") from error
-        except NotSavedError as error:
-            raise _FailedError(
-                error.reason, f"the change could not be recorded: {error}"
-            ) from error
 
     def _failed(
         self, request: AdmissionRequest, reason: str, why: str

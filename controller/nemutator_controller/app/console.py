@@ -71,15 +71,7 @@ class LocalConsole:
             open_to_all={("GET", OPEN_PATH), *STYLE_FILES},
             protection=HEADERS,
         )
-        self._server = HttpServer(
-            process=process,
-            name="console",
-            address=parse_address(settings.console),
-            routes=[*routes, *opening.routes(), *Pages().routes()],
-            middlewares=[gate.admit, Problems(process.readiness).warn],
-            operations=frozenset({"healthz"}),
-            limits=LIMITS,
-        )
+        self._server = _server(settings.console, [*routes, *opening.routes()], gate.admit, process)
         return BrainListener(self._server)
 
 
@@ -138,12 +130,22 @@ def cluster_console(
 ) -> HttpServer:
     """Over TLS, because people send tokens."""
     middleware, signing_in = cluster_gate(settings, reviewer, routes, process)
+    return _server(settings.cluster_console, [*routes, *signing_in], middleware, process, tls)
+
+
+def _server(
+    address: str,
+    routes: Sequence[web.AbstractRouteDef],
+    gate: Middleware,
+    process: Process,
+    tls: TlsFiles | None = None,
+) -> HttpServer:
     return HttpServer(
         process=process,
         name="console",
-        address=parse_address(settings.cluster_console),
-        routes=[*routes, *signing_in, *Pages().routes()],
-        middlewares=[middleware, Problems(process.readiness).warn],
+        address=parse_address(address),
+        routes=[*routes, *Pages().routes()],
+        middlewares=[gate, Problems(process.readiness).warn],
         operations=frozenset({"healthz"}),
         limits=LIMITS,
         tls=tls,

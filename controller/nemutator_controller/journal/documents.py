@@ -23,13 +23,11 @@ Json = dict[str, Any]
 
 def listed(entries: Sequence[JournalEntry]) -> Json:
     items = [_entry(entry) for entry in entries]
-    return {"apiVersion": names.API_VERSION, "kind": "MutationList", "items": items}
+    return _document("MutationList") | {"items": items}
 
 
 def shown(entry: JournalEntry, reversals: Sequence[Reversal]) -> Json:
-    return {
-        "apiVersion": names.API_VERSION,
-        "kind": "Mutation",
+    return _document("Mutation") | {
         **_entry(entry),
         "reversals": [msgspec.to_builtins(reversal) for reversal in reversals],
     }
@@ -37,9 +35,7 @@ def shown(entry: JournalEntry, reversals: Sequence[Reversal]) -> Json:
 
 def planned(plan: RollbackPlan, *, evict: bool) -> Json:
     """What a person reads before confirming it."""
-    return {
-        "apiVersion": names.API_VERSION,
-        "kind": "RollbackPlan",
+    return _document("RollbackPlan") | {
         "id": plan.decision.id,
         "object": _object(plan.live.subject),
         "evict": evict and bool(plan.by("new pod")) and plan.owner is not None,
@@ -59,9 +55,7 @@ def planned(plan: RollbackPlan, *, evict: bool) -> Json:
 
 
 def taken_back(reversal: Reversal, subject: Subject) -> Json:
-    return {
-        "apiVersion": names.API_VERSION,
-        "kind": "Rollback",
+    return _document("Rollback") | {
         "id": reversal.decision,
         "object": _object(subject),
         "state": reversal.state,
@@ -71,9 +65,7 @@ def taken_back(reversal: Reversal, subject: Subject) -> Json:
 
 
 def applied(result: Applied) -> Json:
-    return {
-        "apiVersion": names.API_VERSION,
-        "kind": "Applied",
+    return _document("Applied") | {
         "object": _object(result.subject),
         "outcome": result.outcome,
         "id": result.decision,
@@ -90,7 +82,11 @@ def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
         | ({"manifest": live.document} if whole else {})
         for live in objects
     ]
-    return {"apiVersion": names.API_VERSION, "kind": "ObjectList", "items": items}
+    return _document("ObjectList") | {"items": items}
+
+
+def _document(kind: str) -> Json:
+    return {"apiVersion": names.API_VERSION, "kind": kind}
 
 
 def _entry(entry: JournalEntry) -> Json:
