@@ -4,6 +4,7 @@ from typing import Any
 
 import msgspec
 import pytest
+from nemutator_common import names
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.journal.live_objects import (
     ChangedError,
@@ -17,8 +18,10 @@ from nemutator_controller.kube.failures import (
     ForbiddenError,
     InvalidError,
     KubeError,
+    NotFoundError,
     UnauthorizedError,
     UnavailableError,
+    UntrustedError,
 )
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.writing import Writer
@@ -107,3 +110,72 @@ async def test_an_answer_that_is_no_object_is_no_answer(answer: bytes) -> None:
     objects, _ = standing(answer)
     with pytest.raises(UnreachableError, match="is not an object"):
         await objects.get(POD)
+
+
+FAILURES = [
+    (ForbiddenError, ObjectRefusedError),
+    (UnavailableError, UnreachableError),
+    (UnauthorizedError, UnreachableError),
+    (UntrustedError, UnreachableError),
+]
+
+
+@pytest.mark.parametrize(("error", "kind"), FAILURES)
+async def test_a_failed_read_says_whether_to_ask_again(
+    error: type[KubeError], kind: type[Exception]
+) -> None:
+    objects, _ = standing(error("get pods", "no"), error("list pods", "no"))
+    with pytest.raises(kind, match="get pods: no"):
+        await objects.get(POD)
+    with pytest.raises(kind, match="list pods: no"):
+        await objects.find(replace(POD, name="", generate_name="web-"), "d1")
+
+
+@pytest.mark.parametrize(("error", "kind"), [*FAILURES, (ConflictError, ChangedError)])
+async def test_a_failed_eviction_says_whether_to_ask_again(
+    error: type[KubeError], kind: type[Exception]
+) -> None:
+    objects, _ = standing(body(), error("create pods/eviction", "no"))
+    with pytest.raises(kind, match="create pods/eviction: no"):
+        await objects.evict(await read(objects))
+
+
+async def test_what_is_gone_is_neither_found_nor_evicted() -> None:
+    gone = NotFoundError("pods", "not found")
+    objects, transport = standing(gone, body(), gone)
+    assert await objects.get(POD) is None
+    await objects.evict(await read(objects))
+    assert transport.calls[-1].path == "/api/v1/namespaces/team/pods/web-1/eviction"
+    assert UID in transport.calls[-1].body.decode()
+
+
+def listed(*pods: dict[str, Any]) -> bytes:
+    return msgspec.json.encode(
+        {"kind": "PodList", "metadata": {"resourceVersion": "9"}, "items": pods}
+    )
+
+
+def stamped(name: str, decision: str) -> dict[str, Any]:
+    stamp = msgspec.json.encode({"id": decision}).decode()
+    annotations = {str(names.MUTATION): stamp}
+    return {
+        "metadata": {"name": name, "uid": name, "annotations": annotations},
+        "spec": {"containers": []},
+    }
+
+
+async def test_a_pod_is_found_by_its_stamp_among_those_that_may_carry_it() -> None:
+    pods = stamped("other-1", "d1"), stamped("web-1", "d2"), stamped("web-2", "d1")
+    objects, transport = standing(listed(*pods), body())
+    unnamed = replace(POD, name="", uid="", generate_name="web-")
+    live = await objects.find(unnamed, "d1")
+    assert live is not None
+    assert transport.calls[-1].path == "/api/v1/namespaces/team/pods/web-2"
+    objects, _ = standing(listed(*pods[:2]))
+    assert await objects.find(unnamed, "d1") is None
+
+
+async def test_a_kind_that_is_not_taken_back_is_named() -> None:
+    objects, _ = standing()
+    with pytest.raises(ObjectRefusedError, match=r"Job: only Pod, Deployment, .* are taken back"):
+        await objects.get(replace(POD, kind="Job"))

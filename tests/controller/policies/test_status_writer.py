@@ -3,11 +3,14 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
+from datetime import UTC, datetime
 from typing import Any
 
 import msgspec
+import pytest
 from nemutator_common import names
 from nemutator_controller.kube.budget import WriteBudget
+from nemutator_controller.kube.calls import Call
 from nemutator_controller.kube.failures import ForbiddenError, InvalidError, NotFoundError
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.writing import Writer
@@ -47,9 +50,9 @@ class LoudMeter(MemoryMeter):
 
 
 class Play:
-    def __init__(self, watched: list[Said | list[Said]], written: list[Said]) -> None:
+    def __init__(self, watched: list[Said | list[Said]], writes: ScriptedTransport) -> None:
         self.clock, self.meter = ManualClock(), LoudMeter()
-        self.reads, self.writes = ScriptedTransport(*watched), ScriptedTransport(*written)
+        self.reads, self.writes = ScriptedTransport(*watched), writes
         self.informer = Informer(
             MUTATION_POLICIES,
             transport=self.reads,
@@ -76,8 +79,10 @@ class Play:
 
 
 @contextlib.asynccontextmanager
-async def played(watched: list[Said | list[Said]], written: list[Said]) -> AsyncIterator[Play]:
-    play = Play(watched, written)
+async def played(
+    watched: list[Said | list[Said]], written: list[Said] | ScriptedTransport
+) -> AsyncIterator[Play]:
+    play = Play(watched, ScriptedTransport(*written) if isinstance(written, list) else written)
     async with asyncio.TaskGroup() as group:
         runs = play.informer.run, play.telling.follow, play.telling.write
         tasks = [group.create_task(run()) for run in runs]
@@ -130,3 +135,48 @@ async def test_one_that_is_gone_is_not_waited_for() -> None:
     async with played(watched, [gone, as_written("next", "True")]) as play:
         await play.until_counted("written", 1)
         assert play.meter.total(names.POLICY_STATUSES) == 1
+
+
+class RefusingOnce(ScriptedTransport):
+    """Stores each status, but refuses the first write of the policy "next"."""
+
+    def __init__(self, generation: int) -> None:
+        super().__init__()
+        self._generation = generation
+
+    async def send(self, call: Call) -> bytes:
+        name = call.path.split("/")[-2]
+        known = any(earlier.path == call.path for earlier in self.calls)
+        self.calls.append(call)
+        if name == "next" and not known:
+            raise ForbiddenError("patch mutationpolicies/status", "forbidden to us")
+        return as_stored(name, self._generation)
+
+
+@pytest.mark.parametrize(("generation", "writes"), [(1, 1), (2, 2)], ids=["same", "newer"])
+async def test_a_status_is_written_once_unless_its_policy_has_changed(
+    generation: int, writes: int
+) -> None:
+    policies = listed(policy("good", 1, SOUND), policy("next", 2, SOUND))
+    async with played([NO_WATCH_LIST, policies], RefusingOnce(generation)) as play:
+        await play.until_counted("failed", 1)
+        await play.clock.until_sleeping()
+        await play.clock.advance(60.0)
+        await play.until_counted("written", 1 + writes)
+        assert sum("/good/" in path for path, _, _ in play.said()) == writes
+
+
+def as_stored(name: str, generation: int) -> bytes:
+    """The server's answer with the whole condition that was written at `ManualClock`'s time."""
+    moment = datetime.fromtimestamp(ManualClock().now(), UTC).strftime("%Y-%m-%dT%H:%M:%SZ")
+    condition = {
+        "type": "Ready",
+        "status": "True",
+        "reason": "Sound",
+        "message": "",
+        "observedGeneration": 1,
+        "lastTransitionTime": moment,
+    }
+    stored = policy(name, 20, SOUND, {"conditions": [condition]})
+    stored["metadata"]["generation"] = generation
+    return msgspec.json.encode(stored)
