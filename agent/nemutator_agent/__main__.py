@@ -8,7 +8,7 @@ from nemutator_common.launching import Role, from_module
 from nemutator_agent.settings import CredentialsSettings, MountSettings, ObserveSettings
 
 APP = "nemutator_agent.app"
-"""Each role imports only what it needs: memory on every node."""
+"""Each role imports only what it needs, to save memory on every node."""
 
 
 def main() -> int:

@@ -1,10 +1,10 @@
-"""What the mount process tells the credentials process: shapes only, for both import them.
+"""The shapes in which the mount process notifies the credentials process; both import them.
 
-Over the credentials process's private socket, which only root of the agent's pod can open:
+Requests to the credentials process's private socket, which only root of the agent's pod can open:
 
     PUT    /v1/publications/<volume id>   a `Publication`; again with fresh tokens: 204
     DELETE /v1/publications/<volume id>   its pod has terminated: 204, also when it is not known
-    GET    /v1/instance                   an `Instance`: another one has forgotten everything
+    GET    /v1/instance                   an `Instance`: a new one knows nothing yet
 
 The answer to a PUT comes when the pod's socket listens.
 """
@@ -32,18 +32,18 @@ class Publication:
 
     pod: PublishedPod
     directory: str
-    """The directory of this volume alone, on the node: the pod's socket is made in it."""
+    """The directory of this volume alone, on the node, in which the pod's socket is made."""
     attributes: Mapping[str, str]
     """The attributes of the volume: what the pod declares (`declarations.from_volume`)."""
     tokens: Mapping[str, str]
     """Tokens of the pod's service account, by audience. Never written, never logged."""
     pods_root: str = ""
-    """Kubelet's control group, as the setting `credentials.pods_root` would name it: mount sees the
-    whole machine, where a container with a cgroup namespace of its own does not. Empty: not known."""
+    """Kubelet's control group, as the setting `credentials.pods_root` would name it, because mount sees the
+    whole machine and a container with a cgroup namespace of its own does not. Empty when not known."""
 
 
 @dataclass(frozen=True, slots=True)
 class Instance:
-    """One life of the credentials process."""
+    """One run of the credentials process."""
 
     id: str

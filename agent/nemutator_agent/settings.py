@@ -148,18 +148,18 @@ class CredentialsSettings(CallsBrain):
     agent_socket: str = setting(
         "",
         "Without Vault, the socket of all callers of this machine; empty: `agent.sock` in the data "
-        "directory, which nobody else may enter.",
+        "directory, which no other user may enter.",
         check=_socket,
     )
     fresh_s: float = setting(
         60.0,
-        "Seconds for which a secret that was read is given again without asking Vault.",
+        "Seconds for which a secret that was read is given without asking Vault again.",
         check=between(0, 300),
     )
     stale_s: float = setting(
         600.0,
-        "Seconds for which it is given, marked as stale, while Vault is sealed, overloaded or "
-        "does not answer; never after a denial.",
+        "Seconds for which a secret that was read is given, marked as stale, while Vault is sealed, "
+        "overloaded or does not answer; never after a denial.",
         check=between(0, 3600),
     )
     vault_call_s: float = setting(
@@ -167,9 +167,9 @@ class CredentialsSettings(CallsBrain):
     )
     orphans_s: float = setting(
         120.0,
-        "Seconds after the start for which the Vault tokens of an earlier life wait for their pods "
-        "to be published again; then they are revoked. Those of pods of which neither a process "
-        "nor the volume is left are revoked at once.",
+        "Seconds after the start for which the Vault tokens of an earlier run wait for their pods to "
+        "be published again, and are then revoked. Tokens of pods of which neither a process nor the "
+        "volume is left are revoked at once.",
         check=between(1, 3600),
     )
     requests_per_s: float = setting(

@@ -1,4 +1,4 @@
-"""`python -m nemutator_init`: fetch what this pod declares, and end; or say why it cannot."""
+"""`python -m nemutator_init`: fetches what this pod declares and ends, or reports why it cannot."""
 
 import argparse
 import errno
@@ -21,18 +21,18 @@ from nemutator_init.waits import wait
 PROGRAM = "nemutator-init"
 
 MODE = 0o444
-"""The volume is this pod's alone, and an init container does not know which uids the other
-containers run as; where they all run as its own, `--mode 0400` says so."""
+"""The volume belongs to this pod alone, and an init container does not know the uids of the other
+containers. Where all have the same uid, `--mode 0400` is enough."""
 
 
 def main(argv: list[str] | None = None) -> int:
     arguments = _parser().parse_args(argv)
-    # The first process of a container gets no signal that it does not handle, and a pod that is
-    # deleted while it waits would take all of its grace period.
+    # The kernel drops signals that the first process of a container does not handle, so a pod that is
+    # deleted while this waits would take all of its grace period.
     signal.signal(signal.SIGTERM, _end)
     folder: Path = arguments.directory / "secrets"
     if not arguments.directory.is_dir():
-        _say(f"there is no {arguments.directory}; remedy: {_MOUNT_IT}")
+        _report(f"there is no {arguments.directory}; remedy: {_MOUNT_IT}")
         return 1
     agent = AgentSocket(arguments.directory / names.POD_SOCKET)
     try:
@@ -42,21 +42,23 @@ def main(argv: list[str] | None = None) -> int:
             now=time.monotonic,
             sleep=time.sleep,
             roll=random.SystemRandom().random,
-            say=_say,
+            report=_report,
         )
         secret_files.write(folder, values, mode=arguments.mode)
     except NeverError as error:
-        _say(str(error))
+        _report(str(error))
         return 1
     except OSError as error:
-        _say(f"{error.filename or folder}: {error.strerror}; remedy: {remedy_of(error)}")
+        _report(f"{error.filename or folder}: {error.strerror}; remedy: {remedy_of(error)}")
         return 1
-    _say(f"{len(values)} secrets are in {folder}: {', '.join(sorted(values)) or 'none declared'}")
+    _report(
+        f"{len(values)} secrets are in {folder}: {', '.join(sorted(values)) or 'none declared'}"
+    )
     return 0
 
 
 _MOUNT_IT = (
-    f"mount the volume of driver {names.CSI_DRIVER} in this container, where --directory says, and "
+    f"mount the volume of driver {names.CSI_DRIVER} in this container, at the path of --directory, and "
     "not read-only"
 )
 
@@ -98,7 +100,7 @@ def _mode(text: str) -> int:
     return int(text, 8)
 
 
-def _say(text: str) -> None:
+def _report(text: str) -> None:
     sys.stderr.write(f"{PROGRAM}: {text}\n")
 
 

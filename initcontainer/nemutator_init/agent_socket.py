@@ -7,11 +7,11 @@ from pathlib import Path
 from nemutator_init.answers import LARGEST, AgentAnswer, NotYetError
 
 CALL_S = 30.0
-"""The agent's own deadlines are shorter: this is for one that is stopped."""
+"""The agent's own deadlines are shorter, so this one is for an agent that hangs."""
 
 
 class AgentSocket:
-    """*remedy* is for whoever finds nobody listening on *path*."""
+    """*remedy* is what to do where no process listens on *path*."""
 
     def __init__(
         self,
@@ -25,7 +25,7 @@ class AgentSocket:
         self._remedy = remedy
 
     def ask(self, path: str) -> AgentAnswer:
-        """Raises NotYetError: the agent may be about to start, or to start again."""
+        """Raises NotYetError without an answer, because the agent may be about to start."""
         connection = _UnixConnection(self._path, self._call_s)
         try:
             connection.request("GET", path)

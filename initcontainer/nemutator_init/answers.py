@@ -1,4 +1,4 @@
-"""What the agent's answers mean to somebody who waits for a pod to start."""
+"""What the agent's answers mean for a pod that waits to start."""
 
 import json
 from dataclasses import dataclass
@@ -6,10 +6,10 @@ from dataclasses import dataclass
 from nemutator_common.declarations import MOST, is_name
 
 LARGEST = 1 << 20
-"""Bytes of one answer: Vault's own limit for a secret, and a pod's volume is no larger."""
+"""Bytes of one answer: Vault's own limit for a secret, and the size of a pod's volume."""
 
 _AGAIN = frozenset({429, 500, 502, 503, 504})
-"""The agent, or Vault behind it, is not ready: the same question may be answered later."""
+"""The agent, or Vault behind it, is not ready; the same request may succeed later."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,11 +19,11 @@ class AgentAnswer:
 
 
 class NotYetError(Exception):
-    """The answer may be different later; the text says what it waits for."""
+    """The answer may be different later; the text names what is missing."""
 
 
 class NeverError(Exception):
-    """Somebody has to change something; the text says what, and never holds a value."""
+    """A person has to change something; the text names it, and never holds a value."""
 
 
 def declared_names(answer: AgentAnswer) -> tuple[str, ...]:
@@ -54,14 +54,12 @@ _STRANGE = (
 def _check(answer: AgentAnswer, what: str) -> None:
     if answer.status == 200:
         return
-    said = f"{what}: {_explained(answer)}"
-    if answer.status in _AGAIN:
-        raise NotYetError(said)
-    raise NeverError(said)
+    why = f"{what}: {_explained(answer)}"
+    raise (NotYetError if answer.status in _AGAIN else NeverError)(why)
 
 
 def _explained(answer: AgentAnswer) -> str:
-    """The agent's own words: step, error and remedy."""
+    """The step, the error and the remedy that the agent names."""
     try:
         given = json.loads(answer.body)
         error, remedy, step = (given[key] for key in ("error", "remedy", "step"))
@@ -72,5 +70,5 @@ def _explained(answer: AgentAnswer) -> str:
 
 
 def _shown(text: str) -> str:
-    """*text* on one line and not too long: it ends up in a log and in the pod's status."""
+    """*text* on one line and not too long, for a log and for the pod's status."""
     return "".join(one if one.isprintable() else " " for one in text[:500])

@@ -1,7 +1,6 @@
-"""All of the wanted secrets, or none: asks until all are there, or until it is clear that they
-never will be.
+"""Asks the agent until all of the wanted secrets are there, or until it is clear that they never will be.
 
-Nothing here reads a clock or a socket: those come as arguments.
+Clock and socket are arguments.
 """
 
 from collections.abc import Callable, Mapping
@@ -17,12 +16,12 @@ SECRET = "/v1/secret/"  # noqa: S105 - the beginning of a path
 BACKOFF = Backoff(first_s=0.25, longest_s=5.0)
 
 LARGEST_TOGETHER = 256 << 10
-"""The volume of a pod has room for this twice: the old files stay until the new ones are whole."""
+"""A pod's volume has room for twice this, because old files stay until the new ones are complete."""
 
 
 class Agent(Protocol):
     def ask(self, path: str) -> AgentAnswer:
-        """Raises NotYetError when nobody answers."""
+        """Raises NotYetError without an answer."""
         ...
 
 
@@ -33,23 +32,23 @@ def fetch(
     now: Callable[[], float],
     sleep: Callable[[float], None],
     roll: Callable[[], float],
-    say: Callable[[str], None],
+    report: Callable[[str], None],
 ) -> Mapping[str, bytes]:
-    """What *ask* returns once it raises no NotYetError; a NeverError says why that will not be.
+    """What *ask* returns once it raises no NotYetError; else a NeverError.
 
-    *say* gets what it waits for, each reason once in a row.
+    *report* gets the reason of the wait, and a repeated one once.
     """
     deadline = now() + wait_s
-    failures, said = 0, ""
+    failures, reported = 0, ""
     while True:
         try:
             return ask()
         except NotYetError as reason:
             if now() >= deadline:
                 raise NeverError(f"waited {wait_s:g} s; {reason}") from reason
-            if str(reason) != said:
-                said = str(reason)
-                say(f"waiting: {said}")
+            if str(reason) != reported:
+                reported = str(reason)
+                report(f"waiting: {reported}")
         failures += 1
         sleep(min(BACKOFF.delay_s(failures, roll=roll()), max(deadline - now(), 0)))
 

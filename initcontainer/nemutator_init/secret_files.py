@@ -1,10 +1,11 @@
-"""Files that an application sees all at once: old ones or new ones, and never some of each.
+"""Writes files that an application sees all at once: the old ones or the new ones, never a mixture.
 
     secrets/<name>  ->  ..data/<name>        links that stay
     secrets/..data  ->  ..7h3k…/             one link that is replaced, and all of them with it
     secrets/..7h3k…/<name>                   the values
 
-as kubelet does it for its own volumes, so that programs which watch those watch these as well.
+Kubelet does the same for its own volumes, so programs that watch those can watch these. One file in
+place of another, as `nemutator_common.files` writes it, would not do: several would change one by one.
 """
 
 import contextlib
@@ -29,7 +30,7 @@ def write(folder: Path, values: Mapping[str, bytes], *, mode: int) -> None:
             with os.fdopen(fd, "wb") as file:
                 file.write(value)
                 os.fchmod(file.fileno(), mode)
-        # Who may read the files may enter.
+        # Users who may read the files may enter the directory.
         fresh.chmod(0o500 | (mode & 0o044) | (mode & 0o044) >> 2)
         _link(folder, DATA, fresh.name)
     except BaseException:
@@ -42,7 +43,7 @@ def write(folder: Path, values: Mapping[str, bytes], *, mode: int) -> None:
 
 
 def _link(folder: Path, name: str, target: str) -> None:
-    """Put a link in the place of whatever is there, at once."""
+    """Put a link in the place of what is there, in one step."""
     waiting = folder / f"{_GENERATION}link-{os.getpid()}"
     waiting.unlink(missing_ok=True)
     waiting.symlink_to(target)
@@ -50,9 +51,9 @@ def _link(folder: Path, name: str, target: str) -> None:
 
 
 def _clear(folder: Path, *, keep: set[str]) -> None:
-    """Remove earlier generations, and links to what is declared no more; nothing else."""
+    """Remove earlier generations, and links to what is not declared any more; nothing else."""
     for path in folder.iterdir():
-        # What another user of the pod left there is not ours to remove, and no reason to fail.
+        # Files of another user of the pod may refuse to be removed, which is no reason to fail.
         with contextlib.suppress(OSError):
             if path.name in keep:
                 continue

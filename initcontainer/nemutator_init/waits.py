@@ -1,4 +1,4 @@
-"""How long to wait, as a command line says it."""
+"""How long to wait, as it is written on a command line."""
 
 import argparse
 import re

@@ -38,7 +38,7 @@ class FakeAgent:
 class Time:
     now: float = 1000.0
     naps: list[float] = field(default_factory=list)
-    said: list[str] = field(default_factory=list)
+    reported: list[str] = field(default_factory=list)
 
     def sleep(self, seconds: float) -> None:
         self.naps.append(seconds)
@@ -52,7 +52,7 @@ class Time:
                 now=lambda: self.now,
                 sleep=self.sleep,
                 roll=lambda: 0.5,
-                say=self.said.append,
+                report=self.reported.append,
             )
         )
 
@@ -67,7 +67,7 @@ def test_it_waits_for_agent_and_vault_and_says_so_once() -> None:
     time = Time()
     assert time.fetch(FakeAgent({"db": b"x"}, away=3, sealed=2)) == {"db": b"x"}
     assert time.naps == [BACKOFF.delay_s(failures, roll=0.5) for failures in range(1, 6)]
-    assert time.said == [
+    assert time.reported == [
         "waiting: no answer from the agent",
         "waiting: secret 'db': Vault is sealed (step: vault); remedy: unseal it",
     ]

@@ -1,1 +1,1 @@
-"""Wires the processes of the agent, one file for each: the only ones that know everybody."""
+"""Wires the processes of the agent, a file for each: only these import all features."""

@@ -46,17 +46,17 @@ from nemutator_agent.identity.attestors import LearningPodAttestor
 from nemutator_agent.settings import CredentialsSettings
 
 PRIVATE_LIMITS = Limits(body_bytes=512 << 10, connections=64)
-"""A publication is some 10 KiB with its tokens, a stored secret at most 64 KiB: of control characters,
-which JSON writes down six times as long. The rest is for its rules."""
+"""A publication has some 10 KiB with its tokens. A stored secret has at most 64 KiB, of which JSON makes
+six times as much if they are control characters; the rest is for its rules."""
 
 SHARED_LIMITS = replace(LIMITS, connections=256, connections_each=LIMITS.connections)
-"""The limits of the one socket that all users share: each has what a pod has, with room for eight
-users who take all of it before anybody's idle connections give way."""
+"""The limits of the one socket that all users share: each user has as many connections as a pod, and
+eight of them can use all of theirs before idle connections are closed."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class _Parts:
-    """What both forms of this process need."""
+    """What the process needs with Vault and without."""
 
     process: Process
     settings: CredentialsSettings
@@ -179,12 +179,12 @@ async def _with_files(parts: _Parts) -> AsyncIterator[None]:
         process=process,
         name="agent",
         address=UnixAddress(Path(where)),
-        # Values are small here, and callers of one uid must not wait for another's.
+        # Values are small here, and the callers of one uid must not wait for those of another.
         routes=HttpApi(handler, large_at_once=SHARED_LIMITS.connections).routes(),
         middlewares=[refusals_as_json],
         limits=SHARED_LIMITS,
         error_details=UNHANDLED,
-        # Who may have what is a matter of rules, and the directory's of who may call at all.
+        # Rules decide who gets a secret, and the directory's mode decides who may call.
         socket_mode=0o666,
         accept_peer=accept_peer,
     )

@@ -13,7 +13,7 @@ from nemutator_agent.usage.mounted import mounted_hierarchies
 
 
 class KnownGroups:
-    """Asked once per profile: it keeps nothing but where hierarchies are mounted."""
+    """It is asked once per profile, and keeps only where hierarchies are mounted."""
 
     def __init__(self, *, root: str = "") -> None:
         self._proc = f"{root}/proc"
@@ -31,7 +31,7 @@ class KnownGroups:
 
     def of_pod(self, uid: str) -> Iterable[str]:
         wanted = uid.encode()
-        # Processes of one group say the same, word for word; systemd's driver writes _ for -.
+        # Processes of one group have the same text; the systemd driver writes _ for -.
         contents = {
             content
             for name in os.listdir(self._proc)

@@ -1,4 +1,4 @@
-"""`nemutator-agent mount`, put together. Nothing here imports aiohttp: memory on every node."""
+"""`nemutator-agent mount`, put together. It imports no aiohttp, to save memory on every node."""
 
 import asyncio
 import logging
@@ -64,7 +64,7 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
 
 
 def _prepare(settings: MountSettings, records: RecordFiles) -> None:
-    """Make our directories in kubelet's, which must be there: else we would make another one."""
+    """Make our directories in kubelet's. That one must be there: kubelet would not look into another one."""
     try:
         if not settings.registry_directory.is_dir():
             raise FileNotFoundError(f"there is no {settings.registry_directory}")
@@ -86,5 +86,5 @@ def _see_the_machines_groups() -> None:
         if cgroup_namespace.join_the_machines():
             log.info("cgroup_namespace_left")
     except OSError as error:
-        # Credentials then need their setting pods_root, and say so.
+        # Credentials then may need their setting pods_root, and their refusals name it.
         log.warning("cgroup_namespace_kept", {names.ERROR: str(error)})

@@ -26,17 +26,17 @@ from nemutator_agent.usage.polling import UsagePoller
 from nemutator_agent.usage.procfs import ProcfsReader
 
 _OTHER_FILES = 256
-"""Left to sockets, executables on their way to the worker, and libraries."""
+"""Open files that sockets, executables on their way to the worker, and libraries need."""
 
 _LIMITS = Limits(body_bytes=4 << 10, connections=32, drain_s=0.5)
-"""Probes and scrapes only: nobody posts, and all callers together can hold 9 MiB at most."""
+"""For probes and scrapes, which send no body: all callers together can hold 9 MiB at most."""
 
 _BUFFERED_BYTES = 8 << 20
-"""The limit of reports that wait: 20 minutes of a machine with a hundred processes."""
+"""Bytes of reports that wait: 20 minutes of a machine with a hundred processes."""
 
 
 async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
-    """`nemutator-agent observe`: take snapshots, report them, and say how that goes, until *stop*."""
+    """`nemutator-agent observe`: take snapshots and report them, until *stop*."""
     process = real_process(settings.data_dir)
     supervisor = process.supervisor
     files = CachedFiles(most=min(settings.descriptors, _files_left()))

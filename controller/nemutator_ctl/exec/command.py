@@ -59,7 +59,7 @@ def _values(given: argparse.Namespace, secrets: set[str]) -> Mapping[str, bytes]
             now=time.monotonic,
             sleep=time.sleep,
             roll=random.SystemRandom().random,
-            say=_say,
+            report=_say,
         )
     except NeverError as error:
         what, _, remedy = str(error).partition("; remedy: ")
