@@ -3,7 +3,7 @@
 Numbers of fields are those of csi.proto (v1) and of kubelet's pluginregistration v1.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_agent.mount.protobuf import MalformedMessageError, Message, fields
@@ -16,7 +16,6 @@ MOST_ENTRIES = 256
 """Entries of one map: those that a pod declares, and kubelet's own."""
 
 _SINGLE_NODE_WRITER = 1
-"""The access mode that kubelet asks of ephemeral volumes."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -27,7 +26,8 @@ class PublishRequest:
     secrets: Mapping[str, str] = field(repr=False)
     is_mount: bool
     """Whether a directory is wanted, and not a block device."""
-    access_mode: int
+    has_one_writer: bool
+    """Whether one node may write, which is what kubelet asks for ephemeral volumes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +51,7 @@ def parse_publish(message: bytes) -> PublishRequest:
             texts[number] = _text(content)
         elif number in (7, 8):
             entries = maps.setdefault(number, {})
-            entries.update([_entry(content)])
+            entries.update([_pair((one.number, one.content) for one in fields(content))])
             if len(entries) > MOST_ENTRIES:
                 raise MalformedMessageError(f"more than {MOST_ENTRIES} attributes")
         elif number == 5:
@@ -63,17 +63,13 @@ def parse_publish(message: bytes) -> PublishRequest:
         context=maps.get(8, {}),
         secrets=maps.get(7, {}),
         is_mount=is_mount,
-        access_mode=mode,
+        has_one_writer=mode == _SINGLE_NODE_WRITER,
     )
 
 
 def parse_unpublish(message: bytes) -> UnpublishRequest:
     """Raises MalformedMessageError."""
-    texts = {1: "", 2: ""}
-    for number, content in _contents(message):
-        if number in texts:
-            texts[number] = _text(content)
-    return UnpublishRequest(texts[1], texts[2])
+    return UnpublishRequest(*_pair(_contents(message)))
 
 
 def parse_registration(message: bytes) -> RegistrationStatus:
@@ -88,25 +84,15 @@ def parse_registration(message: bytes) -> RegistrationStatus:
 
 
 def plugin_registration(driver: str, endpoint: str) -> bytes:
-    answer = Message()
-    answer.text(1, "CSIPlugin")
-    answer.text(2, driver)
-    answer.text(3, endpoint)
-    answer.text(4, "1.0.0")
-    return answer.encoded()
+    return _texts("CSIPlugin", driver, endpoint, "1.0.0")
 
 
 def plugin_info(driver: str, version: str) -> bytes:
-    answer = Message()
-    answer.text(1, driver)
-    answer.text(2, version)
-    return answer.encoded()
+    return _texts(driver, version)
 
 
 def node_info(node: str) -> bytes:
-    answer = Message()
-    answer.text(1, node)
-    return answer.encoded()
+    return _texts(node)
 
 
 def probed() -> bytes:
@@ -114,6 +100,14 @@ def probed() -> bytes:
     ready, answer = Message(), Message()
     ready.number(1, 1)
     answer.message(1, ready.encoded())
+    return answer.encoded()
+
+
+def _texts(*values: str) -> bytes:
+    """A message of texts, numbered from 1."""
+    answer = Message()
+    for number, value in enumerate(values, start=1):
+        answer.text(number, value)
     return answer.encoded()
 
 
@@ -139,12 +133,13 @@ def _bounded(message: bytes) -> bytes:
     return message
 
 
-def _entry(message: bytes) -> tuple[str, str]:
-    parts = {1: "", 2: ""}
-    for one in fields(message):
-        if one.number in parts:
-            parts[one.number] = _text(one.content)
-    return parts[1], parts[2]
+def _pair(contents: Iterable[tuple[int, bytes]]) -> tuple[str, str]:
+    """The texts with the numbers 1 and 2."""
+    texts = {1: "", 2: ""}
+    for number, content in contents:
+        if number in texts:
+            texts[number] = _text(content)
+    return texts[1], texts[2]
 
 
 def _capability(message: bytes) -> tuple[bool, int]:
@@ -155,7 +150,3 @@ def _capability(message: bytes) -> tuple[bool, int]:
         elif one.number == 3:
             mode = next((inner.value for inner in fields(one.content) if inner.number == 1), 0)
     return is_mount, mode
-
-
-def may_be_written(mode: int) -> bool:
-    return mode == _SINGLE_NODE_WRITER

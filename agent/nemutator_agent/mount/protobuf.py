@@ -30,7 +30,7 @@ class ProtobufField(NamedTuple):
 
 
 class Message:
-    """A message in the making, with its fields in the order of the calls; zeros and empty texts are left out."""
+    """Fields in the order of the calls; zeros and empty texts are left out."""
 
     def __init__(self) -> None:
         self._out = bytearray()

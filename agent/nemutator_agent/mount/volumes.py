@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from nemutator_common.secret import Secret
 
-from nemutator_agent.mount.csi import PublishRequest, UnpublishRequest, may_be_written
+from nemutator_agent.mount.csi import PublishRequest, UnpublishRequest
 from nemutator_agent.publications import PublishedPod
 
 LONGEST_PATH = 1024
@@ -54,7 +54,7 @@ def volume_of(request: PublishRequest, kubelet_root: str) -> Volume:
     pod = _pod(request.context)
     if request.context.get(_EPHEMERAL, "true") != "true":
         raise InvalidVolumeError("only inline volumes of pods: volumes[].csi")
-    if not request.is_mount or not may_be_written(request.access_mode):
+    if not request.is_mount or not request.has_one_writer:
         raise InvalidVolumeError("only directories that their one pod may write")
     uid = _target_uid(request.target_path, kubelet_root)
     if uid != pod.uid:
