@@ -25,6 +25,10 @@ def test_a_mount_is_found_whatever_its_path_is_made_of(path: bytes) -> None:
     assert times_mounted(table, path) == 1
 
 
+def test_a_line_without_a_mount_point_is_passed_over() -> None:
+    assert times_mounted([b"22 1 8:1 /a", b"/a\n", b"22 1 8:1 / /a"], b"/a") == 1
+
+
 @given(paths, st.integers(0, 4))
 def test_mounts_over_each_other_are_counted(path: bytes, times: int) -> None:
     assert times_mounted([ROOT, *[line_of(path)] * times], path) == times

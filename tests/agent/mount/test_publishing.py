@@ -1,5 +1,5 @@
 import asyncio
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import pytest
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
@@ -54,7 +54,7 @@ def node() -> Node:
     return Node()
 
 
-async def test_a_pod_gets_its_directory_and_credentials_are_told(node: Node) -> None:
+async def test_a_pod_gets_its_directory_and_credentials_are_notified(node: Node) -> None:
     await node.publisher().publish(a_volume())
     assert node.mounts.published == {target_of(): "csi-1"}
     told = node.credentials.known["csi-1"]
@@ -91,6 +91,14 @@ async def test_a_republish_brings_a_fresh_token(node: Node) -> None:
     await publisher.publish(a_volume())
     await publisher.publish(a_volume(token="second"))
     assert node.token() == "second"
+
+
+async def test_what_a_republish_changes_outlives_the_process(node: Node) -> None:
+    publisher = node.publisher()
+    await publisher.publish(a_volume())
+    changed = replace(a_volume(), attributes={"nemutator.io/secret.db": "secret/other"})
+    await publisher.publish(changed)
+    assert [record.volume for record in node.records.all()] == [changed]
 
 
 @pytest.mark.parametrize("trouble", ["away", "refused", "disk"])
@@ -145,7 +153,7 @@ async def test_an_end_that_came_already_is_one_again(node: Node) -> None:
     assert node.credentials.calls == ["unpublish csi-1"] * 2
 
 
-async def test_an_end_does_not_wait_for_credentials_and_is_told_later(node: Node) -> None:
+async def test_an_end_does_not_wait_for_credentials_which_are_notified_later(node: Node) -> None:
     publisher = node.publisher()
     await publisher.publish(a_volume())
     node.credentials.away = True
@@ -157,7 +165,7 @@ async def test_an_end_does_not_wait_for_credentials_and_is_told_later(node: Node
     assert (node.credentials.known, node.records.kept) == ({}, {})
 
 
-async def test_new_credentials_hear_of_all_volumes(node: Node) -> None:
+async def test_new_credentials_are_notified_of_all_volumes(node: Node) -> None:
     publisher = node.publisher()
     await publisher.publish(a_volume())
     await publisher.publish(a_volume("csi-2", uid=OTHER))
