@@ -80,11 +80,11 @@ def test_what_is_too_much_or_no_text_is_malformed(message: bytes) -> None:
 
 
 def test_registration_says_who_we_are_and_hears_the_answer() -> None:
-    told = {
+    texts = {
         one.number: one.content.decode()
         for one in fields(csi.plugin_registration("d.io", "/csi.sock"))
     }
-    assert told == {1: "CSIPlugin", 2: "d.io", 3: "/csi.sock", 4: "1.0.0"}
+    assert texts == {1: "CSIPlugin", 2: "d.io", 3: "/csi.sock", 4: "1.0.0"}
     answer = Message()
     answer.number(1, 1)
     assert csi.parse_registration(answer.encoded()) == csi.RegistrationStatus(True, "")

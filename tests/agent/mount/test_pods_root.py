@@ -14,10 +14,10 @@ def scope(pod: str, container: str) -> str:
     )
 
 
-def test_what_is_told_makes_sense_of_paths_that_lead_out_of_a_namespace() -> None:
-    told = pods_root_for(f"0::{scope(OWN_POD, 'a')}\n", f"0::{scope(OWN_POD, 'b')}\n")
+def test_the_setting_makes_sense_of_paths_that_lead_out_of_a_namespace() -> None:
+    setting = pods_root_for(f"0::{scope(OWN_POD, 'a')}\n", f"0::{scope(OWN_POD, 'b')}\n")
     # As the container sees itself, with a namespace of its own.
-    root = find_pods_root("0::/\n", told)
+    root = find_pods_root("0::/\n", setting)
     outside = (
         f"/../../{scope(OTHER_POD, 'c').removeprefix('/kubepods.slice/kubepods-burstable.slice/')}"
     )
@@ -29,9 +29,9 @@ def test_with_version_1_it_is_what_the_other_finds_itself() -> None:
     own = f"4:memory:/kubepods/burstable/pod{OWN_POD}/{'a' * 64}\n0::/\n"
     theirs = f"4:memory:/kubepods/burstable/pod{OWN_POD}/{'b' * 64}\n0::/\n"
     assert find_pods_root(theirs, "") == PodsRoot("memory", "/kubepods")
-    told = find_pods_root(theirs, pods_root_for(own, theirs))
-    assert (told.hierarchy, told.path) == ("memory", "/kubepods")
-    assert pod_of(theirs, told) == OWN_POD
+    root = find_pods_root(theirs, pods_root_for(own, theirs))
+    assert (root.hierarchy, root.path) == ("memory", "/kubepods")
+    assert pod_of(theirs, root) == OWN_POD
 
 
 @pytest.mark.parametrize(
@@ -44,5 +44,5 @@ def test_with_version_1_it_is_what_the_other_finds_itself() -> None:
         (f"0::{scope(OWN_POD, 'a')}\n", "garbage"),
     ],
 )
-def test_what_is_not_seen_is_not_told(own: str, theirs: str) -> None:
+def test_what_is_not_seen_gives_no_setting(own: str, theirs: str) -> None:
     assert pods_root_for(own, theirs) == ""

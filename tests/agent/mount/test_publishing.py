@@ -57,10 +57,10 @@ def node() -> Node:
 async def test_a_pod_gets_its_directory_and_credentials_are_notified(node: Node) -> None:
     await node.publisher().publish(a_volume())
     assert node.mounts.published == {target_of(): "csi-1"}
-    told = node.credentials.known["csi-1"]
-    assert (told.pod, told.directory) == (a_volume().pod, "/volumes/csi-1")
-    assert told.attributes == a_volume().attributes
-    assert told.tokens == {"vault": "first"}
+    publication = node.credentials.known["csi-1"]
+    assert (publication.pod, publication.directory) == (a_volume().pod, "/volumes/csi-1")
+    assert publication.attributes == a_volume().attributes
+    assert publication.tokens == {"vault": "first"}
     assert node.records.kept == {"csi-1": VolumeRecord(a_volume())}
 
 

@@ -113,10 +113,10 @@ class BrokerSetup:
             "attributes": {"secret.db": f"{self.path}#password", "vault-role": self._role},
             "tokens": {"vault": self._jwt.reveal()},
         }
-        status, said = await call(
+        status, body = await call(
             self.private, f"{PUBLICATIONS_PATH}/v-{uid}", method="PUT", json=publication
         )
-        assert status == 204, said
+        assert status == 204, body
         return directory / "agent.sock"
 
     def remove_volume(self, uid: str) -> None:
@@ -146,9 +146,9 @@ class BrokerSetup:
         asking = await asyncio.create_subprocess_exec(
             sys.executable, "-S", "-c", ASK, str(group), str(socket), stdout=subprocess.PIPE
         )
-        said, _ = await asking.communicate()
-        head, _, body = said.decode().partition("\r\n\r\n")
-        assert head.startswith("HTTP/1.1 200 "), said
+        answer, _ = await asking.communicate()
+        head, _, body = answer.decode().partition("\r\n\r\n")
+        assert head.startswith("HTTP/1.1 200 "), answer
         return json.loads(body)
 
     def accessors(self) -> set[str]:
@@ -205,7 +205,7 @@ async def test_killed_between_login_and_the_pods_end_it_leaves_no_token_at_vault
         assert setup.accessors() < both
         assert (await setup.ask(stays, socket))["value"] == "hunter2"
 
-    # Killed once more; the pod ends while nobody is there to hear of it, and slowly.
+    # Killed once more; the pod ends slowly, while no credentials process is there.
     setup.remove_volume(stays)
     async with setup.still_in(stays) as lingering, setup.running():
         assert len(setup.accessors()) == 1

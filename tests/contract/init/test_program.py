@@ -87,8 +87,8 @@ def found(folder: Path) -> dict[str, bytes]:
 @pytest.mark.slow
 def test_files_are_there_and_no_value_is_printed(tmp_path: Path) -> None:
     with agent(tmp_path, {"db": VALUE, "tls.key": b"\0\xff"}):
-        code, said = run(tmp_path)
-    assert (code, said) == (0, "nemutator-init: 2 secrets are in secrets: db, tls.key\n")
+        code, printed = run(tmp_path)
+    assert (code, printed) == (0, "nemutator-init: 2 secrets are in secrets: db, tls.key\n")
     assert found(tmp_path) == {"db": VALUE, "tls.key": b"\0\xff"}
     assert (tmp_path / "secrets/db").stat().st_mode & 0o777 == 0o444
 
@@ -112,29 +112,29 @@ def test_a_refusal_leaves_what_was_there_and_says_what_to_do(tmp_path: Path) -> 
         run(tmp_path)
     words = {"error": "no role shop.web", "remedy": "make the role", "step": "login"}
     with agent(tmp_path, {"db": b"new"}, (403, words)):
-        code, said = run(tmp_path)
+        code, printed = run(tmp_path)
     assert code == 1
     wanted = "nemutator-init: secret 'db': no role shop.web (step: login); remedy: make the role\n"
-    assert said == wanted
+    assert printed == wanted
     assert found(tmp_path) == {"db": VALUE}
 
 
 @pytest.mark.slow
 def test_without_an_agent_it_gives_up_with_a_remedy(tmp_path: Path) -> None:
-    code, said = run(tmp_path)
+    code, printed = run(tmp_path)
     assert code == 1
-    assert "No such file or directory (agent.sock); remedy: the agent's DaemonSet" in said
+    assert "No such file or directory (agent.sock); remedy: the agent's DaemonSet" in printed
     assert not (tmp_path / "secrets").exists()
 
 
 @pytest.mark.slow
 def test_without_its_volume_it_does_not_wait_for_an_agent(tmp_path: Path) -> None:
-    code, said = run(tmp_path, "--directory", "nowhere", "--wait", "60s")
+    code, printed = run(tmp_path, "--directory", "nowhere", "--wait", "60s")
     assert code == 1
-    assert said.startswith(
+    assert printed.startswith(
         "nemutator-init: there is no nowhere; remedy: mount the volume of driver"
     )
-    assert said.count("\n") == 1
+    assert printed.count("\n") == 1
 
 
 @pytest.mark.slow
@@ -169,9 +169,9 @@ def test_a_volume_that_cannot_be_written_is_said_with_what_helps(number: int, re
 @pytest.mark.slow
 @pytest.mark.parametrize("arguments", [["--wait", "soon"], ["--mode", "0777"], ["--mode", "4755"]])
 def test_a_wrong_word_is_named(tmp_path: Path, arguments: list[str]) -> None:
-    code, said = run(tmp_path, *arguments)
+    code, printed = run(tmp_path, *arguments)
     assert code == 2
-    assert "expected" in said
+    assert "expected" in printed
 
 
 def test_what_cannot_be_written_whole_changes_nothing(tmp_path: Path) -> None:

@@ -47,8 +47,8 @@ class Served:
         try:
             match method, path:
                 case "GET", "/v1/instance":
-                    said = json.dumps({"id": await self.fake.instance()}).encode()
-                    return b"HTTP/1.1 200 OK\r\n\r\n" + said
+                    body = json.dumps({"id": await self.fake.instance()}).encode()
+                    return b"HTTP/1.1 200 OK\r\n\r\n" + body
                 case "PUT", "/v1/publications/csi-1":
                     given = json.loads(body)
                     given["pod"] = PublishedPod(**given["pod"])

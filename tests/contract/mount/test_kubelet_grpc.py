@@ -72,8 +72,8 @@ async def driver(tmp_path: Path) -> AsyncIterator[Driver]:
 async def test_kubelet_learns_where_the_driver_is(driver: Driver, tmp_path: Path) -> None:
     service = "/pluginregistration.Registration"
     answer = await call(driver.registration, f"{service}/GetInfo", b"")
-    told = {one.number: one.content.decode() for one in fields(answer)}
-    assert told == {
+    texts = {one.number: one.content.decode() for one in fields(answer)}
+    assert texts == {
         1: "CSIPlugin",
         2: "agent.nemutator.io",
         3: str(tmp_path / "csi.sock"),

@@ -26,7 +26,7 @@ made = socket.socket(socket.AF_UNIX)
 made.connect(sys.argv[1])
 parent = socket.socket(fileno=int(sys.argv[2]))
 socket.send_fds(parent, [b"x"], [made.fileno()])
-parent.recv(1)  # it lives until it is told
+parent.recv(1)  # it lives until the parent writes
 """
 ASK = b"GET /v1/secret/word HTTP/1.1\r\nHost: x\r\n\r\n"
 

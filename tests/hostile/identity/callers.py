@@ -1,4 +1,4 @@
-"""Processes that connect to a socket and then do as they are told, or end."""
+"""Processes that connect to a socket and then follow orders, or end."""
 
 import contextlib
 import os

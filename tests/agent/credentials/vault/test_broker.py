@@ -211,7 +211,7 @@ async def test_no_record_has_a_value_a_token_or_a_path(setup: BrokerSetup) -> No
         session = setup.session()
         await setup.broker.read(session, PATH)
         (token,) = setup.vault.state.tokens
-    told = repr(setup.grants.all) + repr(session)
-    assert all(word not in told for word in (token, "the-jwt", "first"))
+    shown = repr(setup.grants.all) + repr(session)
+    assert all(word not in shown for word in (token, "the-jwt", "first"))
     assert PATH not in repr(setup.grants.all)
-    assert POD.uid in told
+    assert POD.uid in shown
