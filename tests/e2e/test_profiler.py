@@ -77,9 +77,9 @@ async def sampled(
     """Until *pid* has used so many *seconds* of CPU time."""
     sampler = sampler or KernelSampler()
     sampling = await sampler.start(resolved.selection, hz=HZ, texts={})
-    before = resolved.account.cpu_seconds()
+    before = resolved.cpu_seconds()
     await asyncio.to_thread(until_used, pid, seconds)
-    used = spent(before, resolved.account.cpu_seconds())
+    used = spent(before, resolved.cpu_seconds())
     found = Found(await sampling.stop(), used)
     print(
         f"recorded={found.samples.recorded} lost={found.samples.lost} "
@@ -332,9 +332,9 @@ async def test_a_target_that_is_not_there_is_named(
 async def test_a_process_that_has_ended_has_no_account(targets: MachineTargets) -> None:
     with busy() as pid:
         resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
-        assert resolved.account.cpu_seconds() is not None
+        assert resolved.cpu_seconds() is not None
     until(lambda: not Path(f"/proc/{pid}").exists(), "the end", within_s=60)
-    assert resolved.account.cpu_seconds() is None
+    assert resolved.cpu_seconds() is None
     with pytest.raises(ProfileRefused, match="is not running"):
         await targets.resolve(ProfileTarget("pid", str(pid)))
 

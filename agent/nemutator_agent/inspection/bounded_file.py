@@ -3,14 +3,14 @@
 from collections.abc import Callable
 
 ReadAt = Callable[[int, int], bytes]
-"""Bytes from an offset, fewer at the end of the file: `os.pread` with the file filled in."""
+"""Reads bytes at an offset, fewer at the end of the file: `os.pread` of one file."""
 
 _LARGEST_OFFSET = (1 << 63) - 1
 """The kernel's off_t."""
 
 
 class TooMuchError(Exception):
-    """The file leads us from place to place until the budget is spent."""
+    """The file has led from place to place until the budget was spent."""
 
 
 class BoundedFile:
@@ -22,7 +22,7 @@ class BoundedFile:
         self._reads_left = budget_reads
 
     def read(self, offset: int, size: int) -> bytes:
-        """At most *size* bytes; empty when *offset* cannot be in a file."""
+        """Read at most *size* bytes; none when *offset* cannot be in a file."""
         if not 0 <= offset <= _LARGEST_OFFSET - size or size <= 0:
             return b""
         self._reads_left -= 1

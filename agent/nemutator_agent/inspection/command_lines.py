@@ -1,8 +1,8 @@
-"""Which script an interpreter runs: the one word of a command line that is told to others.
+"""Finds the script that an interpreter runs: the only word of a command line that is reported.
 
-A command line may hold passwords, tokens and whole programs (`-c`), so nothing of it goes anywhere
-but the script, module or class that an interpreter was given, and that only where everything before
-it is an option that we know: what follows an option that we do not know may be its value.
+A command line may hold passwords, tokens and whole programs (`-c`), so nothing of it is reported but
+the script, module or class that an interpreter was given, and only where every word before it is a
+known option: what follows an unknown option may be its value.
 """
 
 import re
@@ -14,24 +14,24 @@ from nemutator_common.wire import Runtime
 from nemutator_agent.inspection.runtimes import by_name
 
 LONGEST_SCRIPT = 200
-"""Characters. A longer word is no name that anybody gave to a program."""
+"""In characters. Nobody gives a program a longer name."""
 
-# No blanks, and nothing of what addresses, assignments and templates have: none is a script.
+# No blanks, and no sign that addresses, assignments and templates have: none of them is a script.
 _NAME = re.compile(r"""[^\s:=?&%#*'"`$|;<>(){}\\-][^\s:=?&%#*'"`$|;<>(){}\\]*""")
 
 
 @dataclass(frozen=True, slots=True)
 class _Options:
-    """Of one interpreter, before its script. What is none of these ends the search."""
+    """The options of an interpreter, before its script. Any other word ends the search."""
 
     alone: re.Pattern[str]
-    """Options that are whole in themselves."""
+    """Options without a value, or with the value in the same word."""
     with_value: frozenset[str]
-    """Those whose value is the next word, which is skipped unseen."""
+    """Options whose value is the next word, which is skipped unread."""
     naming: frozenset[str] = frozenset()
-    """Those whose value is what is run: a module, an archive, a file."""
+    """Options whose value is the script: a module, an archive, a file."""
     suffix: str = ""
-    """What the name of a script ends in, where another word is a command of the interpreter's."""
+    """The end of a script's name, where other words are commands of the interpreter."""
 
 
 def _options(alone: str, with_value: str = "", naming: str = "", *, suffix: str = "") -> _Options:
@@ -64,7 +64,7 @@ _KNOWN: Mapping[Runtime, _Options] = {
 
 
 def script_of(program: str, words: Sequence[bytes]) -> str | None:
-    """What the interpreter *program* runs by its command line; None when that may not be told.
+    """The script that *program* runs by its command line; None when that may not be reported.
 
     *program* is the name of its executable, and the command line must agree with it: another
     program, into which an interpreter is linked, has options of its own.
@@ -92,5 +92,5 @@ def _first_name(words: Sequence[str], options: _Options) -> str | None:
 
 def _named(word: str) -> str | None:
     is_name = len(word) <= LONGEST_SCRIPT and word.isprintable() and _NAME.fullmatch(word)
-    # An open file that a parent has left tells nobody anything.
+    # A file descriptor that a parent left open says nothing.
     return word if is_name and not word.startswith(("/dev/", "/proc/")) else None

@@ -1,4 +1,4 @@
-"""A process without privileges that answers questions about open files, as its parent sees it.
+"""A process without privileges that answers questions about open files: its parent's end.
 
 A question is one message with one open file; an answer is one or more messages, of which all but
 the last are full. `worker.py` is the other end.
@@ -39,7 +39,7 @@ class AnswerLimits:
     """CPU time of the worker: on a machine that is slow or out of CPU, an answer comes late without
     having cost more."""
     wall_s: float
-    """For a worker that waits: a file system does not answer, or the node is nearly at a stop."""
+    """For a worker that waits, because a file system does not answer or the node nearly stands."""
     bytes: int
 
 
@@ -50,7 +50,7 @@ def process_cpu_s(pid: int) -> float:
 
 class ConfinedWorker:
     """One process at a time, started when it is first needed and again after it failed. *responder*
-    is the module of what it does."""
+    names the module that answers in it."""
 
     def __init__(
         self,
@@ -68,8 +68,8 @@ class ConfinedWorker:
         """CPU time of all answers so far."""
 
     async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
-        """What *decode* makes of the answer about an open *file*; WorkerFailedError. A worker that
-        dies, hangs, takes too much CPU time, or answers what *decode* does not believe is ended."""
+        """The answer about an open *file*, read by *decode*. Raises WorkerFailedError: a worker that
+        dies, hangs, takes too much CPU time or gives an answer that *decode* refuses is ended."""
         try:
             process, connection = self._connected()
             async with self._limited(process.pid):

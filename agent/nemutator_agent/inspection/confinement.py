@@ -1,4 +1,4 @@
-"""Gives up what a parser of hostile bytes does not need, for ever."""
+"""Gives up for ever what a parser of hostile bytes does not need."""
 
 import contextlib
 import ctypes
@@ -15,7 +15,7 @@ _PR_SET_NO_NEW_PRIVS = 38
 
 _LIMITS = {
     resource.RLIMIT_AS: 256 << 20,
-    resource.RLIMIT_CPU: 300,  # Of a whole life; one answer has a deadline of its own.
+    resource.RLIMIT_CPU: 300,  # Of a whole life; the parent limits each answer.
     resource.RLIMIT_CORE: 0,
     resource.RLIMIT_FSIZE: 0,
     resource.RLIMIT_NOFILE: 16,

@@ -1,7 +1,7 @@
-"""Just enough of ELF (elf(5)): sections by name, segments by address, and the libraries needed.
+"""Just enough of ELF (elf(5)): sections by name, segments by address, and the needed libraries.
 
 The file is a stranger's and may lie in every field. Each table has a cap, each string a length,
-every read goes through a budget, and no loop is led by what the file says alone.
+every read goes through a budget, and no loop trusts the file alone.
 """
 
 import struct
@@ -15,7 +15,7 @@ MAGIC = b"\x7fELF"
 LARGEST_SECTIONS = 1024
 LARGEST_SEGMENTS = 128
 LARGEST_DYNAMIC = 1024
-"""Linkers write 20 to 40 of each; debug builds with a section per function do not survive linking."""
+"""Linkers write 20 to 40 of each; the sections per function of debug builds end at linking."""
 
 _LARGEST_NAMES = 64 << 10
 _LONGEST_LIBRARY = 128
@@ -49,11 +49,11 @@ class Section:
 
 
 class NotElfError(ValueError):
-    """No ELF file, or one whose head cannot be true."""
+    """This is no ELF file, or its header cannot be true."""
 
 
 class Elf:
-    """One executable; its tables are read when it is made."""
+    """One executable. Its tables are read at once."""
 
     def __init__(self, file: BoundedFile) -> None:
         self._file = file
@@ -83,7 +83,7 @@ class Elf:
         return next((one for one in self.sections if one.name == name), None)
 
     def at_address(self, address: int, size: int) -> bytes:
-        """What the file holds for a virtual address; empty when no segment has it."""
+        """The bytes at a virtual address; none when no segment holds it."""
         for segment in self.segments:
             inside = address - segment.address
             if segment.kind == _PT_LOAD and 0 <= inside < segment.size:
@@ -91,14 +91,14 @@ class Elf:
         return b""
 
     def pointer(self, raw: bytes, position: int) -> int | None:
-        """The address that lies at *position* of *raw*."""
+        """The address that stands at *position* of *raw*."""
         if position + self.word > len(raw):
             return None
         (value,) = struct.unpack_from(self._word_format, raw, position)
         return int(value)
 
     def needed(self) -> Iterator[bytes]:
-        """Names of the libraries that it is linked to."""
+        """The names of the libraries that it is linked to."""
         dynamic = next((one for one in self.segments if one.kind == _PT_DYNAMIC), None)
         if dynamic is None:
             return
@@ -144,7 +144,7 @@ class Elf:
                 yield Section(names[name:end], kind, start, held)
 
     def _table(self, offset: int, size: int, count: int, entry: int) -> Iterator[bytes]:
-        """Entries of a table, which may be written larger than we know them."""
+        """The entries of a table, which may be longer than the fields that we know."""
         if size < entry or size > 4 * entry:
             return
         raw = self._file.read(offset, size * count) if offset else b""

@@ -1,4 +1,4 @@
-"""What the bytes of an executable say about it; runs in the worker, on any file it is given."""
+"""Finds the runtime in the bytes of an executable; runs in the worker, on any file."""
 
 from nemutator_agent.inspection.bounded_file import BoundedFile, ReadAt, TooMuchError
 from nemutator_agent.inspection.detected_runtime import UNKNOWN, DetectedRuntime, is_version
@@ -8,7 +8,7 @@ from nemutator_agent.inspection.runtimes import by_libraries
 
 BUDGET_BYTES = LARGEST_SEARCH + (8 << 20)
 BUDGET_READS = 2_000
-"""Reads of a true file are under a hundred; a search of the largest segments takes 65 more."""
+"""A usual file takes less than a hundred reads; a search of the largest segments takes 65 more."""
 
 
 def examine(read_at: ReadAt) -> DetectedRuntime:

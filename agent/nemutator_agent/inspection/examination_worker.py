@@ -1,4 +1,4 @@
-"""Which runtime an executable has: what the worker does with one file, which it then closes."""
+"""Answers which runtime an executable has; the file is then closed."""
 
 import functools
 import os

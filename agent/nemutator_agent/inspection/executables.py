@@ -1,7 +1,7 @@
-"""Which runtime each process is: asked once per executable, remembered, never waited for.
+"""Finds the runtime of each process: once for each executable, and no snapshot waits for it.
 
-A look at the machine says which processes there are (`follow`); a task of its own works through
-those whose executable is not known yet (`run`). What is known is in `runtimes` for the next report.
+A snapshot says which processes there are (`follow`); a task works through those whose executable is
+not known yet (`run`). What is known by then is in `runtimes` for the next report.
 """
 
 import asyncio
@@ -31,21 +31,22 @@ T = TypeVar("T")
 log = logging.getLogger(__name__)
 
 MOST_CACHED = 4096
-"""Executables. An entry is some 300 bytes, and a node seldom runs more than a few hundred."""
+"""The most executables in the cache. An entry has some 300 bytes, and a node seldom runs more than
+a few hundred."""
 
 MOST_WAITING = 4096
 
 _YOUNG_SNAPSHOTS = 3
 _SNAPSHOTS_UNTIL_AGAIN = 20
-"""A process starts as a copy of its parent and becomes another program a moment later: it is looked
-at more than once while young, when its command changes, and now and then."""
+"""A process starts as a copy of its parent and becomes another program a moment later, so it is
+inspected more than once while it is young, again when its command changes, and now and then."""
 
 _BACKOFF = Backoff(first_s=0.5, longest_s=60.0)
 
 
 @dataclass(frozen=True, slots=True)
 class Program:
-    """The executable of a process as its name says it, and as an open file where we may open it."""
+    """The executable of a process: its name, and an open file where the kernel lets us open it."""
 
     name: str
     file: int | None
@@ -61,20 +62,20 @@ class ExecutableFiles(Protocol):
     def close(self, program: Program) -> None: ...
 
     async def command_line(self, process: ProcessId) -> tuple[bytes, ...]:
-        """The first words that *process* was started with. ProcessGoneError, FileSystemStuckError."""
+        """The first words of the command line. Raises ProcessGoneError, FileSystemStuckError."""
         ...
 
 
 class Worker(Protocol):
-    """May do nothing, and is not believed: whatever it parsed may have taken it over."""
+    """A process without rights that is not believed: a file that it parsed may have taken it over."""
 
     async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
-        """What *decode* makes of the answer about an open *file*. Raises WorkerFailedError, also when
+        """The answer about an open *file*, read by *decode*. Raises WorkerFailedError, also when
         *decode* raises InvalidAnswerError."""
         ...
 
     def stop(self) -> None:
-        """End it; the next question starts another one."""
+        """End the process; the next question starts another one."""
         ...
 
 
@@ -100,7 +101,7 @@ class Executables:
     _failures: int = field(default=0, init=False)
 
     def follow(self, commands: Mapping[ProcessId, bytes]) -> None:
-        """Take over which processes there are now, each with its command; forget the others."""
+        """Take the processes that there are now, each with its command; forget the others."""
         self._followed = {
             process: self._followed.get(process) or _Followed(command)
             for process, command in commands.items()
@@ -121,7 +122,7 @@ class Executables:
 
     @property
     def denied(self) -> int:
-        """Processes whose executable the kernel does not let us see."""
+        """The number of processes whose executable the kernel does not let us see."""
         return sum(followed.denied for followed in self._followed.values())
 
     async def run(self) -> None:
@@ -139,7 +140,7 @@ class Executables:
             self._waiting[process] = None
             self._work.set()
         else:
-            # It is asked for again at its next snapshots.
+            # One of the next snapshots asks for it again.
             self.process.meter.count(names.INSPECTIONS, result="queue_full")
 
     async def _identify(self, process: ProcessId, followed: _Followed) -> None:
@@ -154,11 +155,11 @@ class Executables:
         followed.detected = replace(detected, script=script)
 
     async def _detect(self, process: ProcessId, followed: _Followed) -> tuple[DetectedRuntime, str]:
-        """What *process* runs on, and the name of its executable."""
+        """The runtime of *process*, and the name of its executable."""
         try:
             program = await self.programs.open(process)
         except HiddenFileError:
-            # The command is what the process calls itself: no proof, and better than nothing.
+            # A process chooses its command itself: that is no proof, but better than nothing.
             followed.denied = True
             name = followed.command.decode("utf-8", "replace")
             return by_name(name), name
@@ -190,7 +191,7 @@ class Executables:
                 },
             )
             await self.process.clock.sleep(delay_s)
-            # Whatever it holds made the worker fail: once is enough.
+            # The file made the worker fail, and could do so each time.
             detected = UNKNOWN
         else:
             self._failures = 0

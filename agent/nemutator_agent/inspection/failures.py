@@ -1,4 +1,4 @@
-"""How looking into a process, a file or a worker's answer fails; inspection and symbols share it."""
+"""The ways in which a look into a process, a file or a worker's answer fails."""
 
 from typing import Literal
 
@@ -16,11 +16,11 @@ class FileSystemStuckError(Exception):
 
 
 class InvalidAnswerError(ValueError):
-    """The worker did not answer what it was asked: whatever it parsed may have taken it over."""
+    """The worker's answer does not fit its question: a file that it parsed may have taken it over."""
 
 
 class WorkerFailedError(Exception):
-    """The worker did not answer a question; the next one finds a new worker."""
+    """The worker did not answer; the next question starts a new one."""
 
     def __init__(self, reason: Literal["died", "hung", "slow", "invalid"]) -> None:
         super().__init__(reason)

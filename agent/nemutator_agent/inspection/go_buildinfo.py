@@ -1,10 +1,9 @@
-"""Which Go built this: the blob that the linker leaves for `go version` (debug/buildinfo).
+"""The version of Go that built a file, from the record that the linker leaves for `go version`.
 
 It begins with a magic on a 16-byte boundary. Since Go 1.18 (flag 2) the version follows as a
 length and text; before, two pointers lead to string headers. Where the section table was removed,
-the blob is looked for in the writable segments: in a position-independent program it may come after
-the relocated read-only data, which is why the search goes far. The search is ours: Go's own tool
-gave it up in 1.27.
+the record is searched for in the writable segments: in a position-independent program it may come
+after the relocated read-only data, so the search goes far. Go's own tool gave it up in 1.27.
 """
 
 from nemutator_agent.inspection.bounded_file import BoundedFile
@@ -22,7 +21,7 @@ _FLAG_BIG_ENDIAN, _FLAG_INLINE = 1, 2
 
 
 def go_version(elf: Elf, file: BoundedFile) -> str | None:
-    """The version as Go writes it, `go1.26.8`; None when this was not built by Go, or hides it."""
+    """The version as Go writes it, `go1.26.8`; None where Go did not build the file, or it hides it."""
     position = _blob(elf, file)
     if position is None:
         return None
@@ -51,7 +50,7 @@ def _blob(elf: Elf, file: BoundedFile) -> int | None:
 
 
 def _search(file: BoundedFile, offset: int, size: int) -> int | None:
-    """Where the magic stands on its boundary; steps overlap by less than it is long."""
+    """The position of the magic on its boundary. Steps overlap by its longest beginning."""
     end = offset + size
     while offset < end:
         raw = file.read(offset, min(_STEP, end - offset))
@@ -79,7 +78,7 @@ def _inline(raw: bytes) -> bytes | None:
 
 
 def _pointed(elf: Elf, raw: bytes) -> bytes | None:
-    """Go 1.13 to 1.17; the byte order and the size of a pointer are said twice and must agree."""
+    """Go 1.13 to 1.17. Byte order and pointer size stand in two places, which must agree."""
     big = bool(raw[15] & _FLAG_BIG_ENDIAN)
     if raw[14] != elf.word or big != (elf.order == ">"):
         return None

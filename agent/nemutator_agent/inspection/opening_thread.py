@@ -1,4 +1,4 @@
-"""Opening files with a deadline: one on a dead network file system would hold up everything else."""
+"""Opens files with a deadline: one on a dead network file system would hold up all others."""
 
 import asyncio
 import concurrent.futures
@@ -18,12 +18,12 @@ _Job = tuple[Callable[[], Opened], "concurrent.futures.Future[Opened]"]
 class OpeningThread(Generic[Opened]):
     """One job at a time, in a thread of its own.
 
-    The thread is a daemon, so that it does not hold up the end of the process either; while it is
-    stuck, nothing more is asked of it.
+    The thread is a daemon, so that it cannot hold up the end of the process. While it is stuck, it
+    gets no further jobs.
     """
 
     def __init__(self, *, deadline_s: float, close: Callable[[Opened], None]) -> None:
-        """*close* is for what was opened when nobody waited for it any more."""
+        """*close* gets what was opened too late, when nobody waited for it any more."""
         self._deadline_s = deadline_s
         self._close = close
         self._jobs: queue.SimpleQueue[_Job[Opened]] = queue.SimpleQueue()
@@ -56,6 +56,6 @@ class OpeningThread(Generic[Opened]):
                 job.set_exception(error)
 
     def _closed(self, job: "concurrent.futures.Future[Opened]") -> None:
-        """Nobody waits for it any more."""
+        """Close what *job* brings too late."""
         with contextlib.suppress(BaseException):
             self._close(job.result())

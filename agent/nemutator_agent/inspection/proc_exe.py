@@ -15,7 +15,7 @@ from nemutator_agent.inspection.identities import FileId, ProcessId
 from nemutator_agent.inspection.opening_thread import OpeningThread
 
 MOST_BYTES = 4096
-"""Of a command line. What an interpreter runs stands at its beginning."""
+"""The most that is read of a command line: what an interpreter runs stands at the beginning."""
 
 
 class ProcExecutables:
@@ -31,8 +31,10 @@ class ProcExecutables:
         self._started_ticks = started_ticks
         self._proc = root / "proc"
         self._thread = OpeningThread(deadline_s=open_s, close=self.close)
-        # Its memory may hold up who reads the words of a process, which opening a file does not.
-        self._reading = OpeningThread[tuple[bytes, ...]](deadline_s=open_s, close=_forget)
+        # A process's memory may hold up a reader of its words, but nobody who opens its file.
+        self._reading = OpeningThread[tuple[bytes, ...]](
+            deadline_s=open_s, close=lambda words: None
+        )
 
     async def open(self, process: ProcessId) -> Program:
         return await self._thread.do(functools.partial(self._open, process))
@@ -53,18 +55,18 @@ class ProcExecutables:
         if self._started_ticks(process.pid) != process.started_ticks:
             raise ProcessGoneError
         whole = len(content) < MOST_BYTES
-        # Each word ends in a zero. Of the last one, half may have been left.
+        # Each word ends in a zero. The last word of a long line may have been cut.
         return tuple(content.split(b"\0")[: None if whole else -1])
 
     def _open(self, process: ProcessId) -> Program:
         link = self._proc / str(process.pid) / "exe"
         file = None
         try:
-            name = os.fsdecode(os.readlink(os.fsencode(link)))
-            # Not blocking: it could be a pipe by now, if the link were to somebody's file.
+            name = os.readlink(link)
+            # Not blocking: the file behind the link could be a pipe.
             file = os.open(link, os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY)
             status = os.fstat(file)
-            # The same process before (it asked) and after: then it was that one in between, too.
+            # It was the same process before and is now, so it was in between, too.
             if self._started_ticks(process.pid) != process.started_ticks:
                 raise ProcessGoneError
         except PermissionError:
@@ -80,7 +82,3 @@ class ProcExecutables:
         finally:
             if file is not None:
                 os.close(file)
-
-
-def _forget(_: tuple[bytes, ...]) -> None:
-    """Words need no closing."""

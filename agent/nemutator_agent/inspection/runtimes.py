@@ -1,4 +1,4 @@
-"""Which language runtime a program is, by what it is called and what it is linked to."""
+"""The language runtime of a program, by its name and by the libraries that it is linked to."""
 
 import re
 from collections.abc import Iterable
@@ -36,11 +36,11 @@ _DIRECTORY = re.compile(
 )
 
 _DELETED = " (deleted)"
-"""What the kernel appends when the file is gone, as after an upgrade."""
+"""The kernel appends this when the file has been removed, as by an upgrade."""
 
 
 def by_name(executable: str) -> DetectedRuntime:
-    """What the path or name of an executable says."""
+    """The runtime that the path or name of an executable shows."""
     path = executable.removesuffix(_DELETED)
     name = path.rpartition("/")[2]
     for runtime, shape in _NAMES:
@@ -53,7 +53,7 @@ def by_name(executable: str) -> DetectedRuntime:
 
 
 def by_libraries(libraries: Iterable[bytes]) -> DetectedRuntime:
-    """What the libraries say, when they speak of one runtime only: an editor may embed several."""
+    """The runtime that the libraries show, unless they show several, as those of an editor may."""
     found = [
         DetectedRuntime(runtime, match[1] if shape.groups else None)
         for library in libraries
@@ -64,7 +64,7 @@ def by_libraries(libraries: Iterable[bytes]) -> DetectedRuntime:
 
 
 def together(*, name: DetectedRuntime, content: DetectedRuntime) -> DetectedRuntime:
-    """The content knows what the name hides; the name may know the version that is in no file."""
+    """The content shows what a name hides; the name may show a version that no file holds."""
     if content.runtime is None:
         return name
     return name if name.runtime == content.runtime and name.version else content

@@ -1,7 +1,7 @@
 """The process that parses what strangers wrote: `python -I -m …inspection.worker MODULE FD`.
 
-`confined_worker.py` starts it. Each message on the socket FD is a question with one open file; what
-`MODULE.responder()` makes of the two is sent back. It opens nothing itself: it reads what it is given.
+`confined_worker.py` starts it. Each message on the socket FD is a question with one open file, which
+`MODULE.responder()` answers. The process opens nothing itself: it reads the files that it is given.
 """
 
 import importlib
@@ -13,10 +13,10 @@ from collections.abc import Callable
 from nemutator_agent.inspection.confinement import confine
 
 FULL = 64 << 10
-"""Bytes of a message that another one follows. Two of them fit in what a socket holds by default."""
+"""The bytes of a message that another one follows. A socket holds two of them by default."""
 
 Respond = Callable[[bytes, int], bytes]
-"""Makes an answer of JSON from a question and the file that came with it, which it closes."""
+"""Makes a JSON answer to a question about the file that came with it, and closes the file."""
 
 
 def serve(connection: socket.socket, respond: Respond) -> None:
@@ -28,7 +28,7 @@ def serve(connection: socket.socket, respond: Respond) -> None:
         (file,) = files
         answer = respond(question, file)
         if len(answer) % FULL == 0:
-            # The last message must not be a full one, and a space more does not harm JSON.
+            # The last message may not be a full one, and a blank does JSON no harm.
             answer += b" "
         for start in range(0, len(answer), FULL):
             connection.send(answer[start : start + FULL])
@@ -38,7 +38,7 @@ def read_at(file: int, offset: int, size: int) -> bytes:
     try:
         return os.pread(file, size, offset)
     except OSError:
-        # A failing disk, or a file system with limits of its own: as if the file ended here.
+        # The disk fails, or its file system has limits: as if the file ended here.
         return b""
 
 

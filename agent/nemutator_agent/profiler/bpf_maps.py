@@ -1,6 +1,6 @@
-"""What bpf/nemutator_bpf/sample.bpf.c leaves in its maps, as rows with stacks.
+"""Rows with stacks, from the maps of bpf/nemutator_bpf/sample.bpf.c.
 
-The layouts stand in both files. The bytes are the kernel's, and their order the machine's own.
+The layouts stand in both files. The bytes come from the kernel, in the machine's own order.
 """
 
 import struct
@@ -12,7 +12,7 @@ from typing import NamedTuple
 from nemutator_agent.profiler.raw import RawRow
 
 DEEPEST = 127
-"""Frames of a stack that are kept."""
+"""The most frames of a stack that are kept."""
 
 ROW = struct.Struct("=IIQQQQQ")
 COUNT = struct.Struct("=Q")
@@ -27,7 +27,8 @@ _FRAMES_AT = 8
 
 
 class Counters(NamedTuple):
-    """The fields of the C structure, in its order. The first is the sum of all but `truncated`."""
+    """The fields of the C structure, in its order. The first is the sum of the others, without
+    `truncated`."""
 
     ticks: int
     others: int
@@ -43,7 +44,7 @@ COUNTERS = struct.Struct(f"={len(Counters._fields)}Q")
 
 LOST = ("no_stack", "stacks_full", "rows_full", "map_busy")
 UNREAD = "unread"
-"""Recorded by the program, but not in what could be read of its maps."""
+"""Recorded by the program, but not found in its maps."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,16 +53,16 @@ class Samples:
     recorded: int
     lost: Mapping[str, int]
     truncated: int
-    """Recorded, of stacks so deep that their roots are cut off."""
+    """Recorded samples of stacks so deep that their roots are cut off."""
 
 
 def sum_counters(per_cpu: bytes) -> Counters:
-    """The sum over all CPUs of a per-CPU map's value: one structure after the other."""
+    """The sum over all CPUs, whose structures follow each other in *per_cpu*."""
     return Counters(*map(sum, zip(*COUNTERS.iter_unpack(per_cpu), strict=True)))
 
 
 def parse_stack(value: bytes) -> tuple[int, ...]:
-    """Leaf first. What lies beyond the depth belongs to an earlier stack."""
+    """The stack, leaf first. The words beyond its depth belong to an earlier stack."""
     (depth,) = _DEPTH.unpack_from(value)
     return struct.unpack_from(f"={min(depth, DEEPEST)}Q", value, _FRAMES_AT)
 
@@ -73,7 +74,7 @@ def together(
     *,
     deepest: int = DEEPEST,
 ) -> Samples:
-    """Rows with their stacks; what lacks a stack, or was counted and is not there, is lost."""
+    """Rows with their stacks. A sample without its stack, or counted without a row, is lost."""
     found: Counter[RawRow] = Counter()
     for key, value in rows:
         tgid, _, user, kernel, first, second, image = ROW.unpack(key)

@@ -1,4 +1,4 @@
-"""CPU time as the kernel counts it itself: what the samples are held against."""
+"""CPU time by the kernel's own counters, with which the samples are compared."""
 
 import re
 
@@ -19,22 +19,20 @@ def parse_cpuacct_usage(content: bytes) -> float | None:
 
 
 def parse_process_cpu(content: bytes, *, ticks_per_s: int) -> float | None:
-    """Seconds in user and kernel mode from /proc/PID/stat, of threads that have ended, too."""
+    """Seconds in user and kernel mode from /proc/PID/stat, with those of ended threads."""
     user, kernel = _stat_field(content, 14), _stat_field(content, 15)
     return None if user is None or kernel is None else (user + kernel) / ticks_per_s
 
 
 def parse_process_start(content: bytes) -> int | None:
-    """When the process was started, in ticks since boot: a number that is used again has another.
-
-    From /proc/PID/stat, too.
-    """
+    """The start of the process from /proc/PID/stat, in ticks since boot: it tells apart processes that
+    had the same number."""
     return _stat_field(content, 22)
 
 
 def parse_process_image(content: bytes) -> int:
-    """Where the stack of a process began: another place after each exec. From /proc/PID/stat, too;
-    0 when it may not be known."""
+    """Where the stack of a process begins, from /proc/PID/stat: each exec moves it. 0 when the kernel
+    does not show it."""
     return _stat_field(content, 28) or 0
 
 
@@ -46,8 +44,8 @@ def spent(before: float | None, after: float | None) -> float | None:
 
 
 def _stat_field(content: bytes, number: int) -> int | None:
-    """A field as proc(5) numbers it, of those after the second: that is the process's own name for
-    itself and may hold anything, `)` included."""
+    """A field after the second, by its number in proc(5). The second is the name that the process gave
+    itself, which may hold anything, also `)`."""
     fields = content[content.rfind(b")") + 1 :].split()
     index = number - 3
     return int(fields[index]) if len(fields) > index and fields[index].isdigit() else None

@@ -30,13 +30,13 @@ T = TypeVar("T")
 PROGRAM = "sample"
 
 MOST_STACKS = 8192
-"""8.5 MiB of the kernel's memory, while a session lasts."""
+"""They take 8.5 MiB of the kernel's memory while a session lasts."""
 
 MOST_ROWS = 16384
-"""1 MiB. A stack is in several rows: by process, by kernel stack, by words."""
+"""They take 1 MiB. A stack is in several rows: by process, by kernel stack, by words."""
 
 _CALL_S = 60.0
-"""Loading takes some 20 ms, and draining a full map 100 ms: on a node that is out of CPU, longer."""
+"""Loading takes some 20 ms and draining a full map 100 ms, but longer on a node that is out of CPU."""
 
 _BATCH = 512
 _SELECTIONS = {"process": 1, "group": 2, "v1_group": 3}
@@ -55,7 +55,7 @@ def facts(root: Path = Path("/")) -> SamplerFacts:
 
 
 class KernelSampler:
-    """Needs rights; says which, when they are missing. Calls block, so they run in threads."""
+    """Samples by eBPF, or says what it lacks for that. Calls block, so they run in threads."""
 
     def __init__(self, *, most_stacks: int = MOST_STACKS, most_rows: int = MOST_ROWS) -> None:
         self._entries = {"stacks": most_stacks, "rows": most_rows}
@@ -82,7 +82,8 @@ class KernelSampler:
         sampling = KernelSampling(loaded)
         try:
             for tgid, text in texts.items():
-                with contextlib.suppress(LibbpfError):  # More than fit: they go without repair.
+                # Texts that do not fit are left out: their callers are not repaired.
+                with contextlib.suppress(LibbpfError):
                     loaded.put("texts", bpf_maps.TGID.pack(tgid), bpf_maps.TEXT.pack(*text))
             sampling.begin(hz)
         except LibbpfError as error:
@@ -98,7 +99,7 @@ class KernelSampling:
     def __init__(self, loaded: LoadedObject) -> None:
         self._loaded = loaded
         self._clocks: list[int] = []
-        # Whoever stops it may be cancelled, and discard it while its thread still drains.
+        # A caller of `stop` that is cancelled discards it while its thread still drains.
         self._turn = threading.Lock()
         self._closed = False
 
@@ -133,7 +134,7 @@ class KernelSampling:
 
     @property
     def program_fd(self) -> int:
-        """Leads to the kernel's own statistics of the program, in /proc/self/fdinfo."""
+        """The program's descriptor, whose /proc/self/fdinfo has the kernel's statistics of it."""
         return self._loaded.program_fd(PROGRAM)
 
     def _stop(self) -> Samples:
@@ -199,7 +200,7 @@ def _refused(error: LibbpfError) -> ProfileRefused:
 
 
 async def _in_thread(work: Callable[[], T], *, orphaned: Callable[[T], None] | None = None) -> T:
-    """*work* in a thread; what it brings after its deadline, or when nobody waits, is ended."""
+    """Do *work* in a thread. *orphaned* ends what it brings too late, when nobody waits for it."""
     task = asyncio.get_running_loop().run_in_executor(None, work)
     try:
         async with asyncio.timeout(_CALL_S):

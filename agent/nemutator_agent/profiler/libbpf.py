@@ -1,7 +1,7 @@
 """libbpf.so.1 by ctypes: load an object from memory, attach it, read its maps.
 
 The library's interface is versioned and stable within its first major version. Errors come as NULL
-or a negative number, with errno; what libbpf and the verifier say about them goes to a callback.
+or a negative number, with errno; the messages of libbpf and the verifier go to a callback.
 """
 
 import contextlib
@@ -19,12 +19,12 @@ _LINES_KEPT = 40
 _LINES_SHOWN = 3
 _LONGEST_LINE = 300
 _TOKEN_BYTES = 64
-"""Where the kernel keeps its place between two batches; it needs 4."""
+"""The room for the kernel's place between two batches; it needs 4 bytes."""
 
 _P, _S, _I, _Z = ctypes.c_void_p, ctypes.c_char_p, ctypes.c_int, ctypes.c_size_t
 _COUNT = ctypes.POINTER(ctypes.c_uint32)
 _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
-    # name: what it returns, then its arguments
+    # name: result, then arguments
     "libbpf_set_print": (_P, _P),
     "libbpf_num_possible_cpus": (_I,),
     "bpf_object__open_mem": (_P, _P, _Z, _P),
@@ -46,17 +46,17 @@ _PRINT = ctypes.CFUNCTYPE(_I, _I, _P, _P)
 
 
 class LibbpfError(Exception):
-    """A call failed: its name, errno, and the end of what libbpf and the verifier said."""
+    """A call failed: its name, errno, and the last lines of libbpf and the verifier."""
 
-    def __init__(self, call: str, number: int, said: tuple[str, ...]) -> None:
-        super().__init__(": ".join((call, os.strerror(number), *said[-_LINES_SHOWN:])))
+    def __init__(self, call: str, number: int, messages: tuple[str, ...]) -> None:
+        super().__init__(": ".join((call, os.strerror(number), *messages[-_LINES_SHOWN:])))
         self.call = call
         self.errno = number
-        self.said = said
+        self.messages = messages
 
 
 class Libbpf:
-    """The library. One for the process: what it says goes to one place."""
+    """The library. A process has one, because its messages go to one place."""
 
     def __init__(self, file: str = NAME) -> None:
         try:
@@ -74,21 +74,21 @@ class Libbpf:
             ) from None
         self._formatted = ctypes.CDLL(None).vsnprintf
         self._formatted.argtypes = (_P, _Z, _P, _P)
-        self._said: deque[str] = deque(maxlen=_LINES_KEPT)
-        # Both are called by the library for as long as the process lives.
+        self._messages: deque[str] = deque(maxlen=_LINES_KEPT)
+        # The library calls both for as long as the process lives.
         self._print = _PRINT(self._collect)
         self._library.libbpf_set_print(ctypes.cast(self._print, _P))
 
     def call(self, name: str, *arguments: object) -> Any:
-        """What function *name* returned; LibbpfError when that says that it failed."""
-        self._said.clear()
+        """Call function *name*. Raises LibbpfError when its result means a failure."""
+        self._messages.clear()
         ctypes.set_errno(0)
         result = getattr(self._library, name)(*arguments)
         number = ctypes.get_errno()
         if _SIGNATURES[name][0] is _P and name != "libbpf_set_print" and not result:
-            raise LibbpfError(name, number or errno.EINVAL, tuple(self._said))
+            raise LibbpfError(name, number or errno.EINVAL, tuple(self._messages))
         if _SIGNATURES[name][0] is _I and result < 0:
-            raise LibbpfError(name, number or -result, tuple(self._said))
+            raise LibbpfError(name, number or -result, tuple(self._messages))
         return result
 
     def load(
@@ -117,12 +117,12 @@ class Libbpf:
         self._formatted(text, len(text), words, arguments)
         for line in text.value.decode("utf-8", "replace").splitlines():
             if line.strip():
-                self._said.append(line.strip()[:_LONGEST_LINE])
+                self._messages.append(line.strip()[:_LONGEST_LINE])
         return 0
 
 
 class LoadedObject:
-    """Programs and maps in the kernel; gone with `close`."""
+    """Programs and maps in the kernel, until `close`."""
 
     def __init__(self, libbpf: Libbpf, pointer: int, buffer: object) -> None:
         self._libbpf = libbpf
@@ -131,7 +131,7 @@ class LoadedObject:
         self._links: list[int] = []
 
     def set_constants(self, content: bytes) -> None:
-        """Only before it is loaded."""
+        """Possible only before the object is loaded."""
         size = _Z()
         found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, b".rodata")
         value = self._libbpf.call("bpf_map__initial_value", found, ctypes.byref(size))
@@ -140,19 +140,19 @@ class LoadedObject:
         ctypes.memmove(value, content, len(content))
 
     def set_entries(self, name: str, most: int) -> None:
-        """Only before it is loaded, too."""
+        """Possible only before the object is loaded."""
         found = self._libbpf.call("bpf_object__find_map_by_name", self._pointer, name.encode())
         self._libbpf.call("bpf_map__set_max_entries", found, most)
 
     def attach_to_perf_event(self, program: str, event: int) -> None:
-        """Have *program* called at each tick of the open *event*, which belongs to the link then."""
+        """Call *program* at each tick of the open *event*, which the link owns from then on."""
         found = self._libbpf.call(
             "bpf_object__find_program_by_name", self._pointer, program.encode()
         )
         self._links.append(self._libbpf.call("bpf_program__attach_perf_event", found, event))
 
     def detach(self) -> None:
-        """End its programs and close the events."""
+        """End the programs and close their events."""
         while self._links:
             with contextlib.suppress(LibbpfError):
                 self._libbpf.call("bpf_link__destroy", self._links.pop())
@@ -185,7 +185,7 @@ class LoadedObject:
                     file, place if begun else None, place, keys, values, ctypes.byref(count), None,
                 )  # fmt: skip
             except LibbpfError as error:
-                # The last batch, however full, is answered with it.
+                # The last batch ends with this error, however full it is.
                 if error.errno != errno.ENOENT:
                     raise
                 more = False

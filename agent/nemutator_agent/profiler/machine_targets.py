@@ -1,10 +1,10 @@
-"""Targets found through /proc and /sys/fs/cgroup, with the counters that tell their CPU time."""
+"""Finds targets through /proc and /sys/fs/cgroup, with the counters of their CPU time."""
 
 import asyncio
+import functools
 import os
 import re
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
@@ -19,7 +19,6 @@ from nemutator_agent.profiler.cpu_time import (
 from nemutator_agent.profiler.ports import Groups
 from nemutator_agent.profiler.refusals import ProfileRefused, gone
 from nemutator_agent.profiler.targets import (
-    CpuCounter,
     GroupDirectory,
     ResolvedTarget,
     TargetSelection,
@@ -28,7 +27,7 @@ from nemutator_agent.profiler.targets import (
 )
 
 MOST_PROCESSES = 1024
-"""Processes of a target that are examined before sampling. All of the target is sampled."""
+"""The most processes of a target that are examined before sampling. All are sampled."""
 
 _MOST_GROUPS = 4096
 _SEARCH_S = 60.0
@@ -72,8 +71,9 @@ class MachineTargets:
                 remedy="profile the process",
             )
         stat = self._proc / value / "stat"
-        account = _ProcessAccount(stat, parse_process_start(_read(stat) or b""), self._ticks_per_s)
-        return ResolvedTarget(TargetSelection("process", pid), (pid,), account)
+        start = parse_process_start(_read(stat) or b"")
+        cpu_seconds = functools.partial(_process_cpu, stat, start, self._ticks_per_s)
+        return ResolvedTarget(TargetSelection("process", pid), (pid,), cpu_seconds)
 
     def _pod(self, uid: str) -> ResolvedTarget:
         return self._group(pod_group(self._groups.of_pod(uid), uid))
@@ -89,55 +89,32 @@ class MachineTargets:
             except OSError:
                 continue
             by = TargetSelection("v1_group" if controller else "group", identity, controller)
-            return ResolvedTarget(by, processes, _account(one, directories))
+            return ResolvedTarget(by, processes, functools.partial(_group_cpu, one, directories))
         raise gone(f"any process of the control group {path[:200]!r}")
 
 
-@dataclass(frozen=True, slots=True)
-class _ProcessAccount:
-    file: Path
-    start: int | None
-    ticks_per_s: int
-
-    def cpu_seconds(self) -> float | None:
-        content = _read(self.file)
-        if content is None or parse_process_start(content) != self.start:
-            return None
-        return parse_process_cpu(content, ticks_per_s=self.ticks_per_s)
-
-
-@dataclass(frozen=True, slots=True)
-class _GroupAccount:
-    directory: str
-    version: int
-
-    def cpu_seconds(self) -> float | None:
-        if self.version == 2:
-            return parse_cpu_stat(_read(Path(self.directory, "cpu.stat")) or b"")
-        return parse_cpuacct_usage(_read(Path(self.directory, "cpuacct.usage")) or b"")
-
-
-@dataclass(frozen=True, slots=True)
-class _NoAccount:
-    def cpu_seconds(self) -> None:
+def _process_cpu(stat: Path, start: int | None, ticks_per_s: int) -> float | None:
+    content = _read(stat)
+    if content is None or parse_process_start(content) != start:
         return None
+    return parse_process_cpu(content, ticks_per_s=ticks_per_s)
 
 
-def _account(selected: GroupDirectory, directories: Sequence[GroupDirectory]) -> CpuCounter:
-    """The counter of the selected hierarchy; else that of the version 1 one that counts CPU time."""
+def _group_cpu(selected: GroupDirectory, directories: Sequence[GroupDirectory]) -> float | None:
+    """By the counter of the selected hierarchy; else by that of version 1 which counts CPU time."""
     if not selected.controllers:
-        return _GroupAccount(selected.directory, 2)
+        return parse_cpu_stat(_read(Path(selected.directory, "cpu.stat")) or b"")
     for one in directories:
         if "cpuacct" in one.controllers:
-            return _GroupAccount(one.directory, 1)
-    return _NoAccount()
+            return parse_cpuacct_usage(_read(Path(one.directory, "cpuacct.usage")) or b"")
+    return None
 
 
 def _processes(directory: str) -> Iterator[int]:
     """The processes of a control group and of those below it."""
     for folder, _, _ in islice(os.walk(directory), _MOST_GROUPS):
         for line in (_read(Path(folder, "cgroup.procs")) or b"").split():
-            # 0 is a process of another pid namespace.
+            # A process of another pid namespace has the number 0.
             if line.isdigit() and line != b"0":
                 yield int(line)
 

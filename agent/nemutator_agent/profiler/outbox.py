@@ -1,4 +1,4 @@
-"""Outcomes that wait for the brain: in order, and never more than a little."""
+"""Outcomes that wait for the brain: in order, and few."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
@@ -7,21 +7,21 @@ from nemutator_common.wire import ProfileOutcome
 
 MOST = 16
 MOST_BYTES = 8 << 20
-"""The limit of waiting profiles: two of the largest, or some eighty usual ones."""
+"""The limit of waiting profiles: two of the largest, or about eighty usual ones."""
 
 
 @dataclass(eq=False, slots=True)
 class Outbox:
-    """First in, first out. A brain that is away for long costs the oldest."""
+    """First in, first out. While the brain is away for long, the oldest are dropped."""
 
     most: int = MOST
     most_bytes: int = MOST_BYTES
     _waiting: list[ProfileOutcome] = field(default_factory=list, init=False)
 
     def put(self, outcome: ProfileOutcome) -> Sequence[ProfileOutcome]:
-        """Take *outcome* in; those that had to make room are answered.
+        """Add *outcome*, and return those that were dropped for it.
 
-        An end makes its `running` needless: that goes without a word.
+        A waiting `running` of the same profile is replaced, which is not a drop.
         """
         self._waiting = [
             one for one in self._waiting if one.id != outcome.id or one.state != "running"
@@ -39,7 +39,7 @@ class Outbox:
         return self._waiting[0] if self._waiting else None
 
     def forget(self, outcome: ProfileOutcome) -> None:
-        """It need not wait any more. It may have made room meanwhile."""
+        """Remove *outcome*, which may have been dropped meanwhile."""
         self._waiting = [one for one in self._waiting if one is not outcome]
 
     def __len__(self) -> int:

@@ -1,4 +1,4 @@
-"""perf_event_open(2): a clock on each CPU that ticks while the CPU is not idle."""
+"""perf_event_open(2): a clock on each CPU that ticks while the CPU is busy."""
 
 import contextlib
 import ctypes
@@ -32,7 +32,7 @@ def online_cpus(root: Path = Path("/")) -> tuple[int, ...]:
 
 
 def open_clock(cpu: int, *, hz: int) -> int | None:
-    """A clock that stands still, as an open file; None when the CPU has gone."""
+    """A clock that is not started yet, as an open file; None when the CPU is offline."""
     libc = ctypes.CDLL(None, use_errno=True)
     libc.syscall.restype = ctypes.c_long
     attribute = ctypes.create_string_buffer(
@@ -68,7 +68,7 @@ def open_clock(cpu: int, *, hz: int) -> int | None:
 
 
 def _most_hz() -> int:
-    """The kernel lowers it by itself when sampling costs it too much."""
+    """The kernel lowers this limit when sampling costs it too much."""
     return int(Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
 
 
@@ -78,7 +78,7 @@ def start(clocks: Iterable[int]) -> None:
 
 
 def stop(clocks: Iterable[int]) -> None:
-    """When it returns, none ticks any more."""
+    """Stop the clocks. None ticks after the return."""
     for clock in clocks:
         with contextlib.suppress(OSError):
             fcntl.ioctl(clock, _DISABLE, 0)

@@ -11,7 +11,7 @@ from nemutator_agent.profiler.targets import GroupDirectory, ResolvedTarget, Tar
 
 
 class Symboliser(Protocol):
-    """Gives names to addresses. The processes may have ended meanwhile: it says so in the notes."""
+    """Gives names to addresses. Notes say which processes ended too early for that."""
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         """The profile as compressed pprof, and what people should know of it: also which names could
@@ -21,30 +21,30 @@ class Symboliser(Protocol):
 
 class GoTexts(Protocol):
     async def range_of(self, pid: int) -> tuple[int, int] | None:
-        """First address and the one after the last of the Go code of a process, as it is mapped;
-        None when it has none that can be read."""
+        """The first address of a process's Go code, as it is mapped, and the one after its last;
+        None where there is no Go code that can be read."""
         ...
 
 
 class ProfileLink(Protocol):
-    """Where requests come from and outcomes go to. Both raise LinkError."""
+    """The source of requests and the destination of outcomes. Both raise LinkError."""
 
     async def requests(self, wait_s: float) -> Sequence[ProfileRequest]:
-        """The requests that wait for this node; none after *wait_s* without one."""
+        """The requests that wait for this node; none when *wait_s* has passed without one."""
         ...
 
     async def report(self, outcome: ProfileOutcome) -> None: ...
 
 
 class Sampling(Protocol):
-    """Begun, and not ended yet."""
+    """A sampling that goes on."""
 
     async def stop(self) -> Samples:
-        """What was found. To be called once; nothing is sampled when it returns."""
+        """End it, and return the samples. To be called once."""
         ...
 
     async def discard(self) -> None:
-        """End it without an answer; does nothing after `stop`."""
+        """End it without samples; does nothing after `stop`."""
         ...
 
 
@@ -54,23 +54,24 @@ class Sampler(Protocol):
     async def start(
         self, selection: TargetSelection, *, hz: int, texts: Mapping[int, tuple[int, int]]
     ) -> Sampling:
-        """Begin, with the *texts* of processes whose leaves are to be repaired; ProfileRefused."""
+        """Begin, with the Go *texts* of processes, which lead to lost callers. Raises
+        ProfileRefused."""
         ...
 
 
 class Targets(Protocol):
     async def resolve(self, target: ProfileTarget) -> ResolvedTarget:
-        """Find *target* on this machine now; ProfileRefused."""
+        """Find *target* on this machine as it is now. Raises ProfileRefused."""
         ...
 
 
 class Groups(Protocol):
-    """Control groups as the rest of the agent names them. Blocks for as long as /proc takes."""
+    """Control groups as the rest of the agent names them. It blocks while it reads /proc."""
 
     def directories(self, path: str) -> Sequence[GroupDirectory]:
-        """Where the group is mounted; none when there is no such group."""
+        """The directories of the group; none when there is no such group."""
         ...
 
     def of_pod(self, uid: str) -> Iterable[str]:
-        """Paths of all groups with processes that bear a pod's uid, at the level of the pod."""
+        """The paths of all groups with processes that have a pod's uid, at the level of the pod."""
         ...

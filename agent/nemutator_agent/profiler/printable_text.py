@@ -1,8 +1,8 @@
-"""Strangers' words in what people read: a process chooses its name, and those of its files."""
+"""Names that strangers chose, in texts for people: those of processes and of their files."""
 
 
 def printable(text: str, *, longest: int) -> str:
-    """*text* with an escape for whatever does not print, at most *longest* characters."""
+    """*text* with an escape for each character that does not print, cut to *longest* characters."""
     shown = "".join(
         one if one.isprintable() else one.encode("unicode_escape").decode()
         for one in text[: longest + 1]

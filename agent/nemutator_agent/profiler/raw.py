@@ -1,4 +1,4 @@
-"""What sampling found, before anybody knows names: addresses and how often they were seen."""
+"""Samples before they have names: addresses, and how often they were seen."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -11,20 +11,19 @@ class RawRow:
     tgid: int
     """The pid that the agent's own /proc shows."""
     user: tuple[int, ...]
-    """Leaf first; all but the first are return addresses. Empty when the process had no stack of
-    its own at that moment, or it could not be read."""
+    """Leaf first; all but the first are return addresses. Empty when the process had no user stack
+    then, or it could not be read."""
     kernel: tuple[int, ...]
     """The same, empty when the sample was taken in user mode."""
     words: tuple[int, int]
-    """The two words at the stack pointer, user mode only, each 0 unless it points into the text
-    range that the process was sampled with: one may be the return address of a leaf without
-    frame."""
+    """The two words at the stack pointer in user mode, each 0 unless it points into the text that the
+    process was sampled with: one may be the return address of a leaf without a frame."""
     count: int
     image: int = 0
-    """Which program the process was running: another after it called exec, or when another has its
-    number. 0 when that is not known."""
+    """The program that the process was running: exec changes it, and so does another process with the
+    same number. 0 when it is not known."""
     cut: bool = False
-    """*user* ends where no more frames are kept: its root is missing."""
+    """*user* has as many frames as are kept: its root is missing."""
 
     @property
     def task(self) -> "Task":
@@ -42,17 +41,17 @@ class RawProfile:
     hz: int
     started_at: float
     seconds: float
-    """How long sampling really lasted."""
+    """How long the sampling really lasted."""
     rows: tuple[RawRow, ...]
     recorded: int
-    """Samples that are in the rows."""
+    """The number of samples in the rows."""
     lost: Mapping[str, int]
-    """Samples of the target that are not, by reason; reasons without any are left out."""
+    """The number of samples of the target that are not in them, by reason, without zeros."""
     cpu_seconds: float | None
-    """CPU time of the target over the same time by the kernel's own accounts; None when they
-    cannot be read."""
+    """The target's CPU time in these seconds by the kernel's own counters; None when they cannot be
+    read."""
 
     @property
     def sampled_cpu_seconds(self) -> float:
-        """CPU time as the samples say it, lost ones included: what *cpu_seconds* should be."""
+        """CPU time by the samples, with the lost ones: *cpu_seconds* should be the same."""
         return (self.recorded + sum(self.lost.values())) / self.hz

@@ -1,4 +1,4 @@
-"""What sampling needs of the machine, checked by name before the kernel says a mere EPERM."""
+"""What sampling needs of the machine, named before the kernel answers with a mere EPERM."""
 
 import re
 from dataclasses import dataclass
@@ -57,7 +57,7 @@ def parse_capabilities(status: bytes) -> int:
 
 
 def obstacles(facts: SamplerFacts) -> dict[Requirement, ProfileRefused]:
-    """All that stands in the way of sampling; when nothing does, the kernel may be asked."""
+    """All that stands in the way of sampling; when nothing does, it is tried."""
     found: dict[Requirement, ProfileRefused] = {}
     version = _version(facts.release)
     if version is not None and version < OLDEST_KERNEL:

@@ -1,7 +1,7 @@
-"""Profiles on request: asked for by the brain, made one after the other, reported to the brain.
+"""Profiles on request: the brain asks for them, they are made one by one, and reported to the brain.
 
-Three tasks, so that none waits for another's world: `poll` for requests, `work` on them, `report` how
-they went. What is wrong with one request is its outcome, never the end of the agent.
+Three tasks, so that none waits for what another waits for: `poll` for requests, `work` on them,
+`report` their outcomes. A request that fails has an outcome, and never ends the agent.
 """
 
 import asyncio
@@ -28,7 +28,7 @@ log = logging.getLogger(__name__)
 
 MOST_WAITING = 8
 _MOST_REMEMBERED = 256
-"""Ids of requests. The brain repeats a request until an outcome has reached it."""
+"""The most ids of requests: the brain repeats a request until an outcome has reached it."""
 
 _WAIT_S = 25.0
 _POLL_S = 40.0
@@ -49,12 +49,12 @@ _ENOUGH_CPU_S = 1.0
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Bounds:
-    """What a request may ask for at most, and how long its parts may take."""
+    """The most that a request may ask for, and how long parts of it may take."""
 
     seconds: float
     hz: int
     texts_s: float = 20.0
-    """Time to find out which processes are Go: a person waits for the first sample."""
+    """The time to find processes of Go, while a person waits for the first sample."""
 
 
 @dataclass(eq=False, slots=True)
@@ -175,10 +175,10 @@ class ProfileSessions:
         sampling = await self.sampler.start(resolved.selection, hz=request.hz, texts=texts)
         try:
             started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
-            before = resolved.account.cpu_seconds()
+            before = resolved.cpu_seconds()
             await self.process.clock.sleep(request.seconds)
             seconds = self.process.clock.monotonic() - begun
-            cpu_seconds = spent(before, resolved.account.cpu_seconds())
+            cpu_seconds = spent(before, resolved.cpu_seconds())
             samples = await sampling.stop()
         finally:
             await sampling.discard()
@@ -280,7 +280,7 @@ class ProfileSessions:
         )
 
     def _not_taken(self, outcome: ProfileOutcome, error: BatchRefusedError) -> None:
-        """The brain does not take it: report at least that, so that nobody goes on waiting."""
+        """The brain does not take the profile: report at least that, so that nobody waits on."""
         self.process.meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
         log.error("profile_not_taken", {names.PROFILE_ID: outcome.id, names.ERROR: error})
         if outcome.state == "done":
@@ -306,7 +306,7 @@ class ProfileSessions:
 
 
 def _printable_notes(*notes: str) -> tuple[str, ...]:
-    """The notes as the brain takes them: a process chooses names, and may have very many files."""
+    """The notes as the brain takes them: processes choose names, and may have very many files."""
     shown = [printable(note, longest=_LONGEST_NOTE) for note in notes]
     if len(shown) > _MOST_NOTES:
         shown[_MOST_NOTES - 1 :] = [f"and {len(shown) - _MOST_NOTES + 1} more notes"]
@@ -314,22 +314,22 @@ def _printable_notes(*notes: str) -> tuple[str, ...]:
 
 
 def remarks(raw: RawProfile, *, truncated: int) -> tuple[str, ...]:
-    """What the numbers of a profile say about how far it can be trusted."""
-    said = []
+    """Notes on how far a profile can be trusted, from its numbers."""
+    found = []
     if not raw.recorded:
-        said.append("no sample: the target used hardly any CPU time")
+        found.append("no sample: the target used hardly any CPU time")
     if truncated:
-        said.append(
+        found.append(
             f"{truncated} samples are deeper than {DEEPEST} frames: their roots are cut off"
         )
     if raw.cpu_seconds is None:
-        said.append("the target's own CPU time could not be read: it may have ended")
+        found.append("the target's own CPU time could not be read: it may have ended")
     elif (
         raw.cpu_seconds > _ENOUGH_CPU_S
         and abs(raw.sampled_cpu_seconds - raw.cpu_seconds) > _AGREES * raw.cpu_seconds
     ):
-        said.append(
+        found.append(
             f"samples say {raw.sampled_cpu_seconds:.1f} s of CPU time, "
             f"the kernel's accounts {raw.cpu_seconds:.1f} s"
         )
-    return tuple(said)
+    return tuple(found)

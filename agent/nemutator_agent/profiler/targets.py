@@ -1,13 +1,13 @@
-"""Who is sampled: a process, or everything in a control group and below it."""
+"""What is sampled: a process, or everything in a control group and below it."""
 
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from typing import Literal, Protocol
+from typing import Literal
 
 from nemutator_agent.profiler.refusals import ProfileRefused
 
 CONTROLLERS = ("cpuacct", "memory", "pids")
-"""Controllers of version 1 that the program knows: those that count CPU time come first."""
+"""The controllers of version 1 that the program knows; the one that counts CPU time comes first."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,19 +30,13 @@ class GroupDirectory:
     """Those of version 1; empty for version 2."""
 
 
-class CpuCounter(Protocol):
-    def cpu_seconds(self) -> float | None:
-        """CPU time of the target so far, by the kernel's own counter; None when it cannot be
-        read."""
-        ...
-
-
 @dataclass(frozen=True, slots=True)
 class ResolvedTarget:
     selection: TargetSelection
     processes: tuple[int, ...]
-    """Those that are in it now, as many as were looked at."""
-    account: CpuCounter
+    """The processes that are in it now, as many of them as were looked at."""
+    cpu_seconds: Callable[[], float | None]
+    """The target's CPU time so far, by the kernel's own counter; None when it cannot be read."""
 
 
 def by_preference(
@@ -79,8 +73,8 @@ def by_preference(
 def pod_group(paths: Iterable[str], uid: str) -> str:
     """The pod-level group of a pod, among all *paths* that bear its uid.
 
-    What runs in a pod may make groups of any name below its own, never above or beside: the
-    shallowest is kubelet's. Two of them are a lie of somebody.
+    A process in a pod may make groups of any name below its own, but not above or beside it: the
+    shallowest is kubelet's. Where there are two, one of them is forged.
     """
     by_depth = sorted({*paths}, key=lambda path: (path.count("/"), path))
     if not by_depth:

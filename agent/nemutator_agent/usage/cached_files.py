@@ -1,15 +1,18 @@
 """Files of /proc and of control groups, opened once and read again.
 
-Reading through a kept descriptor saves the walk along the path at each snapshot, and is safer than it
-is fast: a descriptor of a dead process or a removed group answers with an error for ever, so it
-never speaks for another that got the same number or name.
+Reading through an open descriptor saves the walk along the path at each snapshot. Above all it is
+safe: the descriptor of a dead process or a removed group answers with an error for ever, and never for
+another one that got the same number or name.
 """
 
 import errno
 import os
 
 LARGEST = 64 << 10
-"""The limit of one read. /proc/stat of 256 CPUs has 25 KB before what we need; the rest is smaller."""
+"""The limit of one read. In /proc/stat of 256 CPUs what we need comes after 25 KB; other files are
+smaller."""
+
+_FLAGS = os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK
 
 
 class CachedFiles:
@@ -20,43 +23,35 @@ class CachedFiles:
         self._files: dict[str, int] = {}
         self._read: set[str] = set()
         self.refused = 0
-        """Reads since the last sweep for which there was no descriptor left."""
+        """The number of reads since the last sweep that found no descriptor left."""
 
     def __len__(self) -> int:
         return len(self._files)
 
     def read(self, path: str) -> bytes | None:
-        """What *path* holds now; None when it is gone, was never there or may not be read.
+        """The content of *path* now; None when it is gone, was never there or may not be read.
 
-        A file that ended under its descriptor is opened once more: the name may have a new owner.
+        A file whose descriptor answers no more is opened again: the name may have a new owner.
         """
-        kept = self._files.get(path)
-        if kept is not None:
-            content = _pread(kept)
+        if path in self._files:
+            content = self._reread(path)
             if content is not None:
-                self._read.add(path)
                 return content
-            self._close(path)
         if len(self._files) >= self._most:
             self.refused += 1
             return None
         try:
-            self._files[path] = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+            self._files[path] = os.open(path, _FLAGS)
         except OSError as error:
             if error.errno in (errno.EMFILE, errno.ENFILE):
                 self.refused += 1
             return None
-        content = _pread(self._files[path])
-        if content is None:
-            self._close(path)
-        else:
-            self._read.add(path)
-        return content
+        return self._reread(path)
 
     def inode(self, path: str) -> int | None:
         """The inode of the file that is open for *path*."""
-        kept = self._files.get(path)
-        return None if kept is None else os.fstat(kept).st_ino
+        file = self._files.get(path)
+        return None if file is None else os.fstat(file).st_ino
 
     def sweep(self) -> None:
         """Close what was not read since the last sweep."""
@@ -68,6 +63,14 @@ class CachedFiles:
     def close(self) -> None:
         for path in tuple(self._files):
             self._close(path)
+
+    def _reread(self, path: str) -> bytes | None:
+        content = _pread(self._files[path])
+        if content is None:
+            self._close(path)
+        else:
+            self._read.add(path)
+        return content
 
     def _close(self, path: str) -> None:
         os.close(self._files.pop(path))
@@ -82,9 +85,9 @@ def _pread(file: int) -> bytes | None:
 
 
 def read_once(path: str) -> bytes | None:
-    """What *path* holds; None as in `CachedFiles.read`."""
+    """The content of *path*; None as in `CachedFiles.read`."""
     try:
-        file = os.open(path, os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        file = os.open(path, _FLAGS)
     except OSError:
         return None
     try:

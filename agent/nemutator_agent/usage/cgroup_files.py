@@ -1,4 +1,4 @@
-"""Files of control groups, versions 1 and 2: whose a process is, and what a group has used."""
+"""Files of control groups, versions 1 and 2: which group a process is in, and what a group used."""
 
 from dataclasses import dataclass
 
@@ -37,8 +37,8 @@ def parse_single(content: bytes) -> int:
 
 def parse_keyed(content: bytes, key: bytes) -> int:
     """The number after *key* in a file of `key number` lines: cpu.stat, memory.stat."""
-    # memory.stat has some fifty lines, read for each group at each snapshot: finding one beats
-    # splitting all.
+    # memory.stat has some fifty lines and is read for each group at each snapshot: finding one line
+    # is faster than splitting all.
     position = 0 if content.startswith(key + b" ") else content.find(b"\n" + key + b" ") + 1
     if position == 0 and not content.startswith(key + b" "):
         raise MalformedError(f"cgroup file: expected a line {key.decode('ascii', 'replace')}")

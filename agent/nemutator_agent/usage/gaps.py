@@ -1,4 +1,4 @@
-"""What an agent could not see, said so that nobody takes its absence for zero."""
+"""Names what an agent could not see, so that nobody takes its absence for zero."""
 
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
@@ -11,13 +11,13 @@ from nemutator_agent.usage.hierarchies import Hierarchy
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Gaps:
-    """Counts from one snapshot; a gap that is not there is 0, False or empty."""
+    """Counts from one snapshot. What was seen is 0, False or empty."""
 
     as_root: bool = False
     denied_executables: int = 0
     hidden_processes: bool = False
     unplaced_processes: int = 0
-    """Those whose group lies outside of what is mounted here."""
+    """Processes whose group lies outside of what is mounted here."""
     processes_over_cap: int = 0
     groups_over_cap: int = 0
     reads_over_cap: int = 0
@@ -134,7 +134,7 @@ def _of(some: int, all_: int) -> str:
 
 
 def hides_processes(mountinfo: bytes) -> bool:
-    """Whether /proc shows an ordinary user only his own processes (proc(5), hidepid)."""
+    """Whether /proc shows ordinary users only their own processes (proc(5), hidepid)."""
     return any(_hides(line) for line in mountinfo.splitlines() if b" - proc " in line)
 
 

@@ -18,7 +18,7 @@ _NS_PER_US = 1000
 
 
 class CounterFiles(Protocol):
-    """Who reads them; the real one is `open_files.py`."""
+    """Reads files; `cached_files.py` does it in the product."""
 
     def read(self, path: str) -> bytes | None: ...
 
@@ -52,7 +52,7 @@ class ControlGroups:
 
     def _cpu_us(self, place: str, version: int) -> tuple[str, int | None]:
         if version == 2:
-            # There in every group, whether the cpu controller is enabled for it or not.
+            # Every group has this file, whether the cpu controller is enabled for it or not.
             file = f"{place}/cpu.stat"
             return file, self._parsed(file, lambda content: parse_keyed(content, b"usage_usec"))
         file = f"{place}/cpuacct.usage"
@@ -60,7 +60,7 @@ class ControlGroups:
         return file, None if used_ns is None else used_ns // _NS_PER_US
 
     def _memory_bytes(self, place: str, version: int) -> int | None:
-        """As kubelet counts: page cache that nobody touched lately is not what a group needs."""
+        """As kubelet counts: a group does not need page cache that nobody touched lately."""
         charged, inactive = (
             ("memory.current", b"inactive_file")
             if version == 2

@@ -1,9 +1,9 @@
-"""What a control group is called by the conventions of those who make groups.
+"""What a control group is, by the naming conventions of those who make groups.
 
 systemd names slices, units and sessions; Docker, containerd, CRI-O and Podman name containers;
 kubelet names pods, with two drivers each (`cgroupfs` nests plain names, `systemd` packs everything
-into the names of slices and scopes). This is a name to show to people and to filter by, found by
-search in the path: it is not an identity, and nothing may be granted by it.
+into the names of slices and scopes). The name is found by a search in the path, for people to read
+and to filter by: it is not an identity, and nothing may be granted by it.
 """
 
 import re

@@ -5,7 +5,7 @@ be in a different group of each. A hybrid machine has both, version 2 without co
 
 In a cgroup namespace, which runtimes give to containers on version 2, the kernel writes all paths as
 they are seen from the namespace's own group, `/..` for each step up: `/../../system.slice` (see
-cgroup_namespaces(7)). Whoever knows that group knows them all.
+cgroup_namespaces(7)). The place of that group gives the places of all others.
 """
 
 import re
@@ -18,7 +18,7 @@ from nemutator_agent.usage.cgroup_files import Membership
 from nemutator_agent.usage.malformed import MalformedError
 
 USEFUL = frozenset({"cpuacct", "memory", "pids", "name=systemd"})
-"""Controllers of version 1 that count what we report, or tell what a process belongs to."""
+"""The controllers of version 1 that count what we report, or show what a process belongs to."""
 
 _OCTAL = re.compile(rb"\\([0-7]{3})")
 _OUTSIDE = ".."
@@ -28,12 +28,12 @@ _OUTSIDE = ".."
 class Hierarchy:
     version: Literal[1, 2]
     controllers: frozenset[str]
-    """Those of version 1; empty for version 2, whose groups say themselves what they count."""
+    """Those of version 1; empty for version 2, whose groups show themselves what they count."""
     mount: str
     root: str
-    """The group that is mounted there; `/` but in a container."""
+    """The group that is mounted there: `/` except in a container."""
     own: str = "/"
-    """The group that the kernel writes paths from: `/` but in a cgroup namespace."""
+    """The group that the kernel writes paths from: `/` except in a cgroup namespace."""
 
     def has(self, membership: Membership) -> bool:
         if self.version == 2:
@@ -42,18 +42,18 @@ class Hierarchy:
 
     @property
     def extent(self) -> int:
-        """How much of it is mounted, to compare: `/..` is more than `/`, and `/docker/x` less."""
+        """How much of it is mounted, for comparison: `/..` is more than `/`, and `/docker/x` less."""
         names = _names(self.root)
         return 2 * names.count(_OUTSIDE) - len(names)
 
     @property
     def steps_down(self) -> int | None:
-        """How deep our namespace's group lies below what is mounted; None: that is not above it."""
+        """How deep our namespace's group lies below the mounted one; None when it does not."""
         steps = self.root.count("/..")
         return steps if steps and self.root == "/.." * steps else None
 
     def seen_from(self, own: str) -> "Hierarchy":
-        """The same, for whoever knows that our namespace's group is *own*."""
+        """The same hierarchy, with *own* as the place of our namespace's group."""
         return replace(self, root=absolute(self.root, own), own=own)
 
     def directory(self, path: str) -> str | None:
@@ -71,7 +71,7 @@ class Hierarchy:
 
 @dataclass(frozen=True, slots=True)
 class Placement:
-    """Where a process is: *path* is what its workload is called by."""
+    """Where a process is. *path* names its workload."""
 
     path: str
     groups: tuple[tuple[Hierarchy, str], ...]
@@ -94,14 +94,14 @@ def parse_mountinfo(content: bytes) -> tuple[Hierarchy, ...]:
         if version == 1 and not controllers:
             continue
         hierarchy = Hierarchy(version, controllers, _path(values[4]), _path(values[3]))
-        # Bind mounts show parts of a hierarchy: the one that shows most of it wins.
+        # Bind mounts show parts of a hierarchy: the largest part is taken.
         if controllers not in found or hierarchy.extent > found[controllers].extent:
             found[controllers] = hierarchy
     return tuple(sorted(found.values(), key=lambda one: (-one.version, sorted(one.controllers))))
 
 
 def place(memberships: Iterable[Membership], hierarchies: Iterable[Hierarchy]) -> Placement:
-    """Find the process's groups, and call its workload by the deepest: it says most.
+    """Find the process's groups, and name its workload by the deepest, which says most.
 
     On version 1 a runtime may limit only memory, say, and leave the process in the root elsewhere.
     """
@@ -112,14 +112,14 @@ def place(memberships: Iterable[Membership], hierarchies: Iterable[Hierarchy]) -
         for membership in known
         if hierarchy.has(membership)
     )
-    # max() keeps the first of equals, and the hierarchy of version 2 stands first.
+    # max() takes the first of equals, and the hierarchy of version 2 comes first.
     return Placement(max((path for _, path in groups), key=_depth, default="/"), groups)
 
 
 def absolute(path: str, own: str) -> str:
     """*path*, as the kernel writes it for a namespace whose group is *own*, from the machine's root.
 
-    It stays as it is when it leads out of all that there is: then *own* is not known.
+    A path that leads above the root stays as it is: then *own* is not known.
     """
     if own == "/":
         return path

@@ -1,8 +1,8 @@
 """What the machine's disks and network have moved since it was started, by psutil.
 
-Each byte once: of what the kernel lists, only devices with hardware (or a hypervisor) behind them
-count. Partitions, loop devices, RAID, LVM, loopback, bridges, tunnels and the interfaces of pods lead
-through these, or nowhere.
+Each byte is counted once: only devices with hardware (or a hypervisor) behind them count. Partitions,
+loop devices, RAID, LVM, loopback, bridges, tunnels and the interfaces of pods lead through these, or
+nowhere.
 """
 
 import contextlib
@@ -13,14 +13,15 @@ import psutil
 
 from nemutator_agent.usage.snapshot import IoCounters
 
-_NOT_TOLD = (OSError, ValueError, AssertionError, NotImplementedError)
-"""What psutil raises where the kernel's file is not there, or of a shape that it does not know."""
+_UNREAD = (OSError, ValueError, AssertionError, NotImplementedError)
+"""What psutil raises where the kernel's file is not there, or has an unknown form."""
 
 
 def read_io_counters(*, root: str = "") -> IoCounters:
-    """Waits for no device: /proc and /sys are memory. *root* is for tests, as elsewhere."""
-    # A container has a network of its own, and its /sys shows that one: the first process of the
-    # machine is in the machine's. Who may not look there is in no container, or sees its own.
+    """Read the counters; /proc and /sys are memory, so this waits for no device. *root* is for tests."""
+    # A container has a network of its own, and its /sys shows that one, but the machine's first
+    # process is in the machine's network. Where it may not be read, there is no container, or only
+    # the container's network is seen.
     first = f"{root}/proc/1"
     beside = os.path.join(first, "root", "sys")
     sysfs = beside if os.path.isdir(f"{beside}/class/net") else f"{root}/sys"
@@ -36,7 +37,7 @@ def read_io_counters(*, root: str = "") -> IoCounters:
 
 @contextlib.contextmanager
 def _reading(procfs: str) -> Iterator[None]:
-    """Psutil knows no other way to be told where to look, and others may use it, too."""
+    """Let psutil read below *procfs*: a global variable is the only way, and others use psutil, too."""
     before, psutil.PROCFS_PATH = psutil.PROCFS_PATH, procfs
     try:
         yield
@@ -45,27 +46,23 @@ def _reading(procfs: str) -> Iterator[None]:
 
 
 def _disks(procfs: str) -> Mapping[str, tuple[int, int]]:
-    try:
-        with _reading(procfs):
-            counters = psutil.disk_io_counters(perdisk=True, nowrap=False)
-    except _NOT_TOLD:
-        return {}
-    return {name: (one.read_bytes, one.write_bytes) for name, one in counters.items()}
+    with contextlib.suppress(*_UNREAD), _reading(procfs):
+        counters = psutil.disk_io_counters(perdisk=True, nowrap=False)
+        return {name: (one.read_bytes, one.write_bytes) for name, one in counters.items()}
+    return {}
 
 
 def _networks(procfs: str) -> Mapping[str, tuple[int, int]]:
-    try:
-        with _reading(procfs):
-            counters = psutil.net_io_counters(pernic=True, nowrap=False)
-    except _NOT_TOLD:
-        return {}
-    return {name: (one.bytes_recv, one.bytes_sent) for name, one in counters.items()}
+    with contextlib.suppress(*_UNREAD), _reading(procfs):
+        counters = psutil.net_io_counters(pernic=True, nowrap=False)
+        return {name: (one.bytes_recv, one.bytes_sent) for name, one in counters.items()}
+    return {}
 
 
 def _moved(
     counters: Mapping[str, tuple[int, int]], devices: str
 ) -> tuple[int, int] | tuple[None, None]:
-    """The sums in both directions; None without any device."""
+    """The sums in both directions; None where there is no device."""
     # A slash in a device's name is an exclamation mark in that of its directory.
     real = [
         pair

@@ -1,4 +1,4 @@
-"""The files that speak of the whole machine: /proc/stat, meminfo, loadavg and os-release."""
+"""The files about the whole machine: /proc/stat, meminfo, loadavg and os-release."""
 
 import re
 from dataclasses import dataclass
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from nemutator_agent.usage.malformed import MalformedError, whole
 
 # /proc/stat: user nice system idle iowait irq softirq steal; guest time is already in user time.
-# Idle and iowait are not use, and steal is another machine's.
+# Idle and iowait are not counted as use, and steal is the use of another machine.
 _BUSY = (0, 1, 2, 5, 6)
 
 _KIB = 1024
@@ -18,7 +18,7 @@ _MEMINFO = (b"MemTotal", b"MemFree", b"Inactive(file)", b"MemAvailable", b"SwapT
 class CpuTimes:
     busy_ticks: int
     cpus: int
-    """Those online now."""
+    """The CPUs that are online now."""
     booted_at: int
     """Seconds since the epoch. The kernel derives it from the clock, so it moves when that is set."""
 
@@ -27,9 +27,9 @@ class CpuTimes:
 class MemoryUse:
     total_bytes: int
     used_bytes: int
-    """What is not free, less the inactive page cache, which nobody touched lately."""
+    """What is not free, without the inactive page cache, which nobody touched lately."""
     available_bytes: int
-    """What could be had without swapping, as the kernel estimates it."""
+    """The kernel's estimate of what programs could get without swapping."""
     swap_used_bytes: int
 
 
@@ -92,7 +92,7 @@ def parse_system_name(content: bytes) -> bytes | None:
 
 
 def _unquoted(value: bytes) -> bytes:
-    """As a shell would read it, which is what os-release(5) promises."""
+    """The value as a shell would read it (os-release(5))."""
     if len(value) >= 2 and value[:1] == value[-1:] and value[:1] in (b'"', b"'"):
         quote, value = value[:1], value[1:-1]
         return value if quote == b"'" else re.sub(rb'\\(["$`\\])', rb"\1", value)

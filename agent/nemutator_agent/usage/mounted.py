@@ -1,7 +1,7 @@
 """The hierarchies that are mounted here, with the place of our own cgroup namespace in them.
 
-The kernel tells nobody in a cgroup namespace where that lies, only how deep. But where all of the
-machine's groups are mounted, as they are for our DaemonSet, our own is the one that names us.
+In a cgroup namespace the kernel does not say where that lies, only how deep. But where all of the
+machine's groups are mounted, as for our DaemonSet, our own group is the one that lists our process.
 """
 
 import os
@@ -13,7 +13,7 @@ from nemutator_agent.usage.hierarchies import Hierarchy, parse_mountinfo
 from nemutator_agent.usage.malformed import MalformedError
 
 MOST_LOOKED_AT = 20_000
-"""Groups of one depth, once for each hierarchy: ten times what a full node has."""
+"""The most groups of one depth in each hierarchy: ten times as many as a full node has."""
 
 
 def mounted_hierarchies(*, root: str = "") -> tuple[Hierarchy, ...]:
@@ -28,7 +28,7 @@ def mounted_hierarchies(*, root: str = "") -> tuple[Hierarchy, ...]:
 def _below_our_namespace(
     hierarchies: tuple[Hierarchy, ...], content: bytes
 ) -> dict[Hierarchy, str]:
-    """Where we are in each, seen from our namespace's group; that group itself is empty."""
+    """Our place in each hierarchy, seen from our namespace's group, which is the empty text itself."""
     try:
         memberships = parse_memberships(content)
     except MalformedError:
@@ -51,8 +51,8 @@ def _placed(hierarchy: Hierarchy, below: str, root: str) -> Hierarchy:
             break
         if us in (read_once(f"{directory}{own}{below}/cgroup.procs") or b"").split():
             return hierarchy.seen_from(own)
-    # Nobody is named in a group that another pid namespace hides: paths stay as they are written,
-    # and the report says how many processes it cannot place.
+    # A group hides the processes of other pid namespaces: then paths stay as they are written, and
+    # the report says how many processes have no place.
     return hierarchy
 
 

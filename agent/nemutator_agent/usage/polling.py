@@ -1,4 +1,4 @@
-"""Takes a snapshot of the machine every few seconds, and reports as many of them as are wanted."""
+"""Takes a snapshot of the machine every few seconds, and makes a report of those that are wanted."""
 
 import logging
 from dataclasses import KW_ONLY, dataclass, field, replace
@@ -17,24 +17,25 @@ from nemutator_agent.usage.summaries import Summaries
 log = logging.getLogger(__name__)
 
 PART = "usage"
-"""Its name in /readyz."""
+"""The name of this part in /readyz."""
 
 MOST_SUMMARIES = 4_000
-"""The limit of those that wait for a report: a brain takes 20 000, and a snapshot adds one per group."""
+"""The most summaries that wait for a report: a brain takes 20 000, and a snapshot adds one for each
+group."""
 
 
 class MachineReader(Protocol):
-    """The machine as its kernel shows it. Both raise MalformedError when it shows nothing."""
+    """The machine as its kernel shows it. Both raise MalformedError when they can read nothing."""
 
     def facts(self) -> MachineFacts: ...
 
     def snapshot(self, *, at: float, monotonic: float) -> MachineSnapshot:
-        """Takes milliseconds and waits for no device: /proc is memory."""
+        """Take a snapshot in some milliseconds; /proc is memory, so no device is waited for."""
         ...
 
 
 class ReportSink(Protocol):
-    """Who wants to know; never makes the sampler wait."""
+    """Takes reports, without a wait."""
 
     @property
     def report_every_s(self) -> float:
@@ -63,7 +64,7 @@ class UsagePoller:
         self.process.readiness.fail(PART, "no snapshot of this machine yet")
 
     async def run(self) -> None:
-        """Take a snapshot at once, then on a fixed beat; a missed beat is left out, not caught up."""
+        """Take a snapshot at once, then on a fixed beat. A missed beat is left out."""
         due = self.process.clock.monotonic()
         while True:
             self._sample()
@@ -75,8 +76,8 @@ class UsagePoller:
     def _sample(self) -> None:
         begun = self.process.clock.monotonic()
         try:
-            # Once: when the clock is set, the kernel moves the time of boot, and with it the start
-            # of every process, which is half of its identity.
+            # Read once: when the clock is set, the kernel moves the time of boot, and with it the
+            # start of every process, which is half of its identity.
             self._facts = self._facts or self.reader.facts()
             snapshot = self.reader.snapshot(at=self.process.clock.now(), monotonic=begun)
         except MalformedError as error:
@@ -99,7 +100,7 @@ class UsagePoller:
     def _due(self, snapshot: MachineSnapshot) -> bool:
         if self._reported is None or len(self._summaries) >= MOST_SUMMARIES:
             return True
-        # On the beat that is nearest: snapshots come a little early or late.
+        # On the nearest beat, because snapshots come a little early or late.
         early_s = self.interval_s / 2
         return (
             snapshot.monotonic - self._reported.monotonic >= self.reports.report_every_s - early_s

@@ -11,7 +11,7 @@ _LINE = re.compile(rb"(some|full) avg10=([0-9]{1,3}\.[0-9]{2}) avg60=([0-9]{1,3}
 
 
 def parse_pressure(content: bytes) -> Pressure:
-    """Before Linux 5.13 the CPU's file has no `full`: no task can keep all others from waiting."""
+    """Before Linux 5.13 the CPU's file has no line `full`."""
     averages = {
         kind: (min(float(ten), 100.0), min(float(sixty), 100.0))
         for kind, ten, sixty in _LINE.findall(content)

@@ -6,7 +6,7 @@ from nemutator_agent.usage.malformed import MalformedError, whole
 
 _WHAT = "/proc/PID/stat"
 _PF_KTHREAD = 0x00200000
-"""include/linux/sched.h. Kernel threads are the machine's own work, nobody's workload."""
+"""include/linux/sched.h. Kernel threads work for the machine and belong to no workload."""
 
 # Positions after the command's closing bracket; proc_pid_stat(5) counts from 1 before it.
 _STATE, _FLAGS, _UTIME, _STIME, _THREADS, _STARTED, _RESIDENT = 0, 6, 11, 12, 17, 19, 21
@@ -18,10 +18,10 @@ class ProcessStat:
     state: str
     kernel_thread: bool
     cpu_ticks: int
-    """User and system time of all its threads, ended ones included."""
+    """User and system time of all its threads, with those that have ended."""
     threads: int
     started_ticks: int
-    """Since boot. With the pid it names one process and no later one."""
+    """Ticks since boot. With the pid they name one process and no later one."""
     resident_pages: int
 
 

@@ -47,11 +47,11 @@ T = TypeVar("T")
 
 _YOUNG_SNAPSHOTS = 3
 _SNAPSHOTS_UNTIL_AGAIN = 10
-"""A process is moved into its group just after it started; later moves are rare, so they may be
-seen half a minute late. The same goes for a process that got the number of a kernel thread."""
+"""A process is moved into its group just after its start. Later moves are rare, so they may be seen
+half a minute late; the same holds for a process that gets the number of a kernel thread."""
 
 _DEAD_STATES = frozenset("ZXx")
-"""A zombie uses nothing and waits only for its parent."""
+"""A zombie uses nothing: it only waits for its parent."""
 
 _LONGEST_FACT = 200
 
@@ -63,7 +63,7 @@ class _Known:
 
 
 class ProcfsReader:
-    """One thread at a time may call it; nothing here waits for a device."""
+    """For one thread at a time. Nothing here waits for a device."""
 
     def __init__(
         self, files: CachedFiles, *, most_processes: int, most_groups: int, root: str = ""
@@ -80,7 +80,7 @@ class ProcfsReader:
         self._known: dict[ProcessId, _Known] = {}
         self._kernel_threads: dict[int, int] = {}
         self._page_bytes = resource.getpagesize()
-        # Processes of one group say the same, word for word.
+        # Processes of one group have the same memberships, word for word.
         self._place = functools.lru_cache(maxsize=4096)(self._placed)
 
     def facts(self) -> MachineFacts:
@@ -100,7 +100,7 @@ class ProcfsReader:
 
     def snapshot(self, *, at: float, monotonic: float) -> MachineSnapshot:
         """Raises MalformedError when even the machine's own counters cannot be read."""
-        # The machine first: it must not go without because others used up the descriptors.
+        # The machine first, while there are descriptors left.
         cpu = parse_cpu_times(self._machine_file("stat"))
         memory = parse_memory_use(self._machine_file("meminfo"))
         load_1m = parse_load_1m(self._machine_file("loadavg"))
@@ -141,7 +141,7 @@ class ProcfsReader:
         return snapshot
 
     def started_ticks(self, pid: int) -> int | None:
-        """When the process that has this number now was started."""
+        """The start of the process that has this number now."""
         stat = self._parsed(read_once(f"{self._proc}/{pid}/stat"), parse_process_stat)
         return None if stat is None else stat.started_ticks
 
@@ -204,7 +204,7 @@ class ProcfsReader:
             entry.snapshots = snapshots
             return entry
         content = read_once(f"{self._proc}/{process.pid}/cgroup")
-        # By path, the answer may be of another process with this number: unless ours still lives.
+        # The content may be of another process with this number, unless ours still lives.
         stat = self._stat(process.pid)
         if content is None or stat is None or stat.started_ticks != process.started_ticks:
             return None

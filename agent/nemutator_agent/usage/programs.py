@@ -1,9 +1,9 @@
 """The use of programs whose control group counts no CPU time: a sum over their processes.
 
-So it is where everything lies in the root of a version 1 hierarchy, or of a container's own cgroup
-namespace. All processes of one name in one group are one program, as the workers of a service are.
-A sum of processes is less than a counter: what a process did before its first snapshot and
-after its last one is missing, and memory that processes share counts once for each.
+There are such programs where all processes are in the root of a version 1 hierarchy, or of a
+container's own cgroup namespace. All processes of one name in one group are one program, as the
+workers of a service are. A sum of processes is less exact than a counter: the use of a process before
+its first snapshot and after its last one is missing, and shared memory counts once for each process.
 """
 
 from collections.abc import Mapping
@@ -19,7 +19,7 @@ _US_PER_S = 1_000_000
 
 @dataclass(frozen=True, slots=True)
 class Counted:
-    """A control group, or those of its processes that have one name."""
+    """A control group, or its processes of one name."""
 
     path: str
     command: bytes | None = None
@@ -34,7 +34,7 @@ class _Sum:
 class ProgramCounters:
     """Counters that only grow, made of processes that come and go.
 
-    Bounded by what a snapshot may hold: a program without processes is forgotten, and begins anew.
+    A program without processes is forgotten, so a snapshot's bounds are the bounds here.
     """
 
     def __init__(self) -> None:
@@ -44,7 +44,7 @@ class ProgramCounters:
     def add(
         self, snapshot: MachineSnapshot, *, ticks_per_s: int
     ) -> Mapping[Counted, GroupCounters]:
-        """The counters of each program in *look* that no group counts."""
+        """The counters of each program in *snapshot* that no group counts."""
         sums: dict[Counted, _Sum] = {}
         for identity, process in snapshot.processes.items():
             if not _uncounted(snapshot, process.path):
@@ -68,7 +68,7 @@ class ProgramCounters:
 
 
 def _uncounted(snapshot: MachineSnapshot, path: str) -> bool:
-    """Whether the group at *path* has no counter of its own; one that was not read may have."""
+    """Whether the group at *path* has no counter of its own. One that was not read may have one."""
     if snapshot.gaps.reads_over_cap:
         return False
     group = snapshot.groups.get(path)

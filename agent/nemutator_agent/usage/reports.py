@@ -28,7 +28,7 @@ LONGEST_COMMAND = 64
 
 _US_PER_S = 1_000_000
 _DECIMALS = 6
-"""Digits of a rate: a microsecond in a second is the finest that the kernel counts."""
+"""The digits of a rate: the kernel counts microseconds at best."""
 
 _NOT_READ = GroupCounters(inode=None, cpu_us=None, memory_bytes=None, pressures=Pressures())
 
@@ -43,7 +43,7 @@ def report_of(
 ) -> Report:
     """What the machine did between two snapshots; without an earlier one there are no rates.
 
-    *denied* processes did not let their executable be seen.
+    *denied* is the number of processes whose executable may not be seen.
     """
     machine = _machine(before, after, facts)
     members = Counter(process.path for process in after.processes.values())
@@ -59,7 +59,7 @@ def report_of(
 
 
 def rate(before: int | None, after: int | None, elapsed_s: float) -> float | None:
-    """Units a second; None when there is no time between, or the counter began anew."""
+    """Units a second; None when no time has passed, or the counter began anew."""
     if before is None or after is None or after < before or elapsed_s <= 0:
         return None
     return (after - before) / elapsed_s
@@ -114,8 +114,8 @@ def _throughput(before: IoCounters, after: IoCounters, elapsed_s: float) -> Thro
 
 
 def _shown(paths: Iterable[str]) -> dict[str, str]:
-    """Each path as clean text, no two alike: whoever may make a group could write an escape into
-    its name, and a report that names two workloads alike is refused as a whole."""
+    """Each path as clean text, each text once: a group may have a name that looks like another's
+    escaped one, and a report with two workloads of one name is refused as a whole."""
     shown: dict[str, str] = {}
     taken: set[str] = set()
     for path in sorted(paths):
@@ -137,7 +137,7 @@ def _workloads(
     paths: Mapping[str, str],
     processes: Iterable[ProcessUsage],
 ) -> Iterator[Workload]:
-    """The groups that hold processes, and those above them; the root is the machine itself."""
+    """The groups that hold processes, and those above them. The root is the machine itself."""
     yield Workload(
         path="/",
         kind="root",
@@ -181,7 +181,7 @@ def _workloads(
 def _with_sums(
     counted: Mapping[str, float | None], processes: Iterable[ProcessUsage], paths: Mapping[str, str]
 ) -> Mapping[str, float | None]:
-    """The cores that each group uses: as *counted*, or else the sum of what is known in it."""
+    """The cores that each group uses: its count, or else the sum of what is known of its members."""
     inside: dict[str, list[float]] = {path: [] for path in paths}
     by_shown = {shown: path for path, shown in paths.items()}
     for process in processes:

@@ -1,4 +1,4 @@
-"""A snapshot of a machine: its counters as they stood at one moment, and nothing made of them."""
+"""A snapshot of a machine: its counters at one moment, as they were read."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -12,7 +12,7 @@ from nemutator_agent.usage.machine_files import CpuTimes, MemoryUse
 
 @dataclass(frozen=True, slots=True)
 class GroupCounters:
-    """The counters of a control group and all below it; None is what could not be read."""
+    """The counters of a control group and all below it; None where one could not be read."""
 
     inode: int | None
     """A group that is made anew under an old path starts at zero and has another inode."""
@@ -33,7 +33,7 @@ class ProcessCounters:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class IoCounters:
-    """Bytes since the machine was started; None is what could not be read."""
+    """Bytes since the machine was started; None where they could not be read."""
 
     disk_read_bytes: int | None = None
     disk_written_bytes: int | None = None
@@ -63,6 +63,6 @@ class MachineSnapshot:
     pressures: Pressures
     io: IoCounters
     groups: Mapping[str, GroupCounters]
-    """By path, the root left out: it is the machine."""
+    """By path, without the root, which is the machine."""
     processes: Mapping[ProcessId, ProcessCounters]
     gaps: Gaps

@@ -1,9 +1,9 @@
-"""Makes summaries of snapshots: what a container used in a quarter of a minute, for sizing to learn.
+"""Makes summaries of snapshots: what a container used in a quarter of a minute, for sizing.
 
-Where no control group counts CPU time it is programs instead of containers (`programs.py`).
+Where no control group counts CPU time, summaries are of programs (`programs.py`).
 
-Means come from the counters at both ends of the time, never from means in between, so CPU time is
-neither lost nor counted twice between two summaries of one group.
+A mean is made of the counters at both ends of its time, so no CPU time is lost or counted twice
+between two summaries of one group.
 """
 
 from collections.abc import Iterator
@@ -21,12 +21,12 @@ _US_PER_S = 1_000_000
 _DECIMALS = 6
 
 LEAST_SHARE = 0.5
-"""The share of a summary's time that a group must have lived for its last, shorter one to count."""
+"""The least share of a summary's time that the last summary of a group must cover."""
 
 
 @dataclass(frozen=True, slots=True)
 class _Span:
-    """It lasts from the snapshot that began it to the last one that belongs to it."""
+    """The time from the snapshot that began it to the last one that belongs to it."""
 
     inode: int | None
     from_monotonic: float
@@ -50,7 +50,7 @@ class Summaries:
         self._spans: dict[Counted, _Span] = {}
 
     def add(self, snapshot: MachineSnapshot, *, ticks_per_s: int) -> tuple[Summary, ...]:
-        """The summaries that *look* completes; a group that has ended gets its last one."""
+        """The summaries that *snapshot* completes. A group that has ended gets its last one."""
         completed = []
         spans: dict[Counted, _Span] = {}
         counted = {
@@ -81,8 +81,8 @@ class Summaries:
 def is_sized(path: str) -> bool:
     """Whether the group at *path* is something that people give resources to.
 
-    Slices and pods are sums of others. What a container makes of the groups below its own is
-    counted in it, and would be taken for the container.
+    Slices and pods are sums of others. Groups that a container makes below its own are counted in it
+    already, and would be taken for the container.
     """
     naming = name_group(path)
     if naming.kind in ("root", "slice", "pod"):
@@ -109,7 +109,7 @@ def _begun(counters: GroupCounters, snapshot: MachineSnapshot) -> _Span:
 
 
 def _continued(span: _Span, counters: GroupCounters, snapshot: MachineSnapshot) -> _Span | None:
-    """*span* up to *look*; None when this is another group under the same path."""
+    """*span* up to *snapshot*; None when this is another group under the same path."""
     if counters.cpu_us is None or counters.cpu_us < span.to_us or counters.inode != span.inode:
         return None
     seen = [b for b in (span.memory_bytes, counters.memory_bytes) if b is not None]
@@ -125,7 +125,7 @@ def _continued(span: _Span, counters: GroupCounters, snapshot: MachineSnapshot) 
 
 
 def _of(what: Counted, span: _Span) -> Iterator[Summary]:
-    # Without memory there is no summary: half of one would be taken for a small container.
+    # Without memory there is no summary: half of one would look like a small container.
     if span.memory_bytes is None or span.elapsed_s <= 0:
         return
     program = None if what.command is None else clean(what.command, longest=LONGEST_COMMAND)

@@ -1,4 +1,4 @@
-"""Strangers' bytes as clean text: what a report carries can be printed anywhere."""
+"""Strangers' bytes as clean text, which can be printed anywhere."""
 
 import hashlib
 
@@ -13,7 +13,7 @@ def clean(raw: bytes | str, *, longest: int) -> str:
     """
     # A file name that is not UTF-8 comes as a str with surrogates: back to what it was.
     octets = raw.encode("utf-8", "surrogateescape") if isinstance(raw, str) else raw
-    # At most four bytes make a character, so what is cut here could not have been shown.
+    # A character has at most four bytes, so what is cut here would not be shown anyway.
     text = octets[: 4 * longest + 4].decode("utf-8", "backslashreplace")
     if not text.isprintable():
         text = "".join(map(_escaped, text))

@@ -47,7 +47,7 @@ class Agent:
     account: MemoryAccount = field(default_factory=lambda: MemoryAccount([100.0, 110.0]))
 
     def __post_init__(self) -> None:
-        resolved = ResolvedTarget(TargetSelection("process", 7), (7, 8), self.account)
+        resolved = ResolvedTarget(TargetSelection("process", 7), (7, 8), self.account.cpu_seconds)
         self.targets = MemoryTargets({TARGET: resolved})
         self.sessions = ProfileSessions(
             self.link,

@@ -1,4 +1,4 @@
-"""libbpf as we call it: absent, strange, and told nonsense."""
+"""libbpf as we call it: absent, another library, and with wrong arguments."""
 
 import os
 
@@ -23,12 +23,12 @@ def test_another_library_is_not_taken_for_it() -> None:
 
 @pytest.mark.e2e
 @pytest.mark.parametrize("content", [b"", b"\x7fELF", b"\x7fELF" + bytes(200), b"no object at all"])
-def test_what_is_no_object_is_refused_with_what_libbpf_says(content: bytes) -> None:
+def test_what_is_no_object_is_refused_with_the_messages_of_libbpf(content: bytes) -> None:
     with pytest.raises(LibbpfError) as error:
         Libbpf().load(content, constants=b"")
     assert error.value.call == "bpf_object__open_mem"
     assert error.value.errno > 0
-    assert not content.startswith(b"no") or any("ELF" in line for line in error.value.said)
+    assert not content.startswith(b"no") or any("ELF" in line for line in error.value.messages)
 
 
 @pytest.mark.e2e

@@ -41,10 +41,10 @@ async def test_a_pod_is_profiled_with_all_its_containers(
     assert {*inside["a"], *inside["b"]} <= {*resolved.processes}
     assert not outside & {*resolved.processes}
     sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
-    before = resolved.account.cpu_seconds()
+    before = resolved.cpu_seconds()
     (pid,) = inside["a"]
     await asyncio.to_thread(until_used, pid, 1)
-    used = spent(before, resolved.account.cpu_seconds())
+    used = spent(before, resolved.cpu_seconds())
     samples = await sampling.stop()
     print(
         f"selected by {resolved.selection.by} {resolved.selection.controller} "

@@ -1,1 +1,1 @@
-"""From addresses to names: what a stranger's executable says, read in a worker without privileges."""
+"""From addresses to names: strangers' executables are read in a worker without privileges."""

@@ -1,4 +1,4 @@
-"""The id that a linker gave a file, by which symbol servers and `go tool pprof` know it again."""
+"""The id that a linker gave a file, by which symbol servers and `go tool pprof` find it."""
 
 import struct
 from itertools import islice
@@ -6,13 +6,13 @@ from itertools import islice
 from nemutator_agent.profiler.symbols.image import Image
 
 LONGEST = 64
-"""Bytes. Linkers write 20 of SHA-1, 16 of MD5, 8 of xxHash."""
+"""In bytes. Linkers write 20 (SHA-1), 16 (MD5) or 8 (xxHash)."""
 
 _LARGEST_NOTES = 4096
 _MOST_SEGMENTS = 8
 
 _SECTION = b".note.gnu.build-id"
-"""Go's linker has it in no segment of notes."""
+"""Go's linker puts it into no segment of notes."""
 _PT_NOTE = 4
 _HEAD = "III"
 _BUILD_ID = 3
@@ -20,7 +20,7 @@ _BUILD_ID = 3
 
 
 def build_id(image: Image) -> str:
-    """The id in hexadecimal digits, empty when there is none. Go's own build id is something else."""
+    """The id in hexadecimal digits, empty when there is none. Go's own build id is another one."""
     section = image.elf.section(_SECTION)
     places = [] if section is None else [(section.offset, section.size)]
     notes = (one for one in image.elf.segments if one.kind == _PT_NOTE)

@@ -23,10 +23,11 @@ _CANDIDATES = range(32, 48)
 """38 in Go 1.18 and 1.19, 40 until 1.26, 43 in 1.27."""
 
 _TRIED = 200
-"""Functions that something was inlined into, of those we try a candidate with."""
+"""How many functions with inlined calls a candidate is tried with."""
 _LOOKED_AT = 4000
+"""How many functions are searched for them."""
 _ENOUGH = 0.95
-"""The true one scored 1.00 in all of sixty programs, the best of the others 0.34."""
+"""The true candidate scored 1.00 in all of sixty programs, the best of the others 0.34."""
 
 NODE_118 = struct.Struct("<hBBiiii")
 """Parent, id, padding, file, line, name, place of the call."""
@@ -47,7 +48,7 @@ def find(image: Image, table: GoTable) -> Module | None:
     address = table.address
     if address is None:
         return None
-    # Programs that are linked elsewhere than they run hold the same: linkers fill the words in.
+    # Position-independent programs hold the same words: the linker fills them in, too.
     expected = {
         _TABLE: address,
         _NAMES: address + table.names - table.position,

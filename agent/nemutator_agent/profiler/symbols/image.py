@@ -1,7 +1,7 @@
 """An executable as a place to read from: bounded, block by block, nothing taken on trust.
 
-A file lives as long as its questions: what was read last is kept in a few blocks, and each question
-has an effort of its own that it may cost.
+What was read last is kept in a few blocks, for the next question about the file. Each question may
+cost a certain effort.
 """
 
 import struct
@@ -16,12 +16,12 @@ MOST_BLOCKS = 48
 """3 MiB for one file: the tables of a Go program that one profile touches."""
 
 EFFORT = 8_000_000
-"""Of one question, in steps through a table; a true one of 500 addresses takes under a tenth. About a
-second of Python."""
+"""The most steps through tables for one question, about a second of Python. A usual question of 500
+addresses takes less than a tenth of that."""
 
 _BLOCK_EFFORT = 500
 LONGEST_TEXT = 2048
-"""Of a name or a file. Go's longest names, of generics within generics, are some 600."""
+"""The longest name or path. Go's longest names, of generics within generics, have about 600."""
 
 _LARGEST_OFFSET = (1 << 63) - 1
 """The kernel's off_t."""
@@ -34,11 +34,11 @@ EXECUTABLE, WRITABLE, READABLE = 1, 2, 4
 
 
 class DamagedError(ValueError):
-    """A table is not what it says; the message tells what was expected."""
+    """A table is not what it claims to be; the message says what was expected."""
 
 
 class Effort:
-    """What one question may still cost."""
+    """The steps that are left to one question."""
 
     def __init__(self, steps: int = EFFORT) -> None:
         self._left = steps
@@ -90,7 +90,7 @@ class Image:
         return layout.unpack(raw)
 
     def text(self, offset: int) -> str:
-        """A text that ends with a zero."""
+        """The text at *offset*, which ends with a zero."""
         raw = self.read(offset, 128)
         end = raw.find(b"\0")
         if end < 0:
@@ -116,13 +116,13 @@ class Image:
 
     @property
     def shift(self) -> int:
-        """How much more than its place in the file the address of code is."""
+        """The difference between the address of code and its place in the file."""
         code = (one for one in self.loaded if one.flags & EXECUTABLE)
         shift = next((one.address - one.offset for one in code), 0)
         return shift if 0 <= shift <= LARGEST_SHIFT else 0
 
     def search(self, wanted: bytes, segments: tuple[Segment, ...], *, most: int) -> Iterator[int]:
-        """Offsets at which *wanted* stands in the segments, of which *most* bytes are looked at."""
+        """The offsets of *wanted* in the segments, of which at most *most* bytes are searched."""
         for segment in segments:
             size = min(segment.size, most)
             most -= size
@@ -131,7 +131,7 @@ class Image:
     def _search(self, wanted: bytes, offset: int, end: int) -> Iterator[int]:
         step = 4 * BLOCK
         while offset < end:
-            # Past the blocks: a search would drive out what the questions need.
+            # Not through the blocks: a search would drive out what the questions need.
             self.effort.spend(_BLOCK_EFFORT)
             raw = self._read_at(offset, min(step, end - offset))
             found = raw.find(wanted)

@@ -1,7 +1,7 @@
-"""/proc/kallsyms: the kernel's own symbols, a quarter of a million lines, passed over once.
+"""/proc/kallsyms: the kernel's own symbols, a quarter of a million lines, read once.
 
-Addresses stand there with all their digits, so they are compared as text. They are all zero for who
-may not see them.
+Addresses have all their digits there, so they are compared as text. A reader who may not see them
+finds zeros.
 """
 
 from collections.abc import Iterable, Sequence
@@ -11,7 +11,7 @@ from nemutator_common.profiles.model import Frame
 from nemutator_agent.profiler.symbols.nearest import Nearest
 
 FARTHEST = 1 << 20
-"""No function of the kernel is longer: beyond, the nearest symbol is not that of the address."""
+"""No function of the kernel is longer: a symbol that is farther away is not that of the address."""
 
 _CODE = b"tTwW"
 _LONGEST_LINE = 1024
@@ -22,7 +22,7 @@ class AddressesHiddenError(Exception):
 
 
 def functions(pieces: Iterable[bytes], addresses: Sequence[int]) -> dict[int, Frame]:
-    """A frame for each address with a symbol before it; *addresses* are sorted, without twins.
+    """A frame for each address with a symbol before it; *addresses* are sorted, each once.
 
     *pieces* are the file, cut anywhere.
     """
@@ -52,5 +52,5 @@ def _frame(address: int, start: bytes, symbol: bytes) -> Frame | None:
     except ValueError:
         return None
     name, _, module = symbol.decode("utf-8", "replace").partition("\t")
-    # In the file's place: a module's symbols are not those of the kernel itself.
+    # A module stands where others have their file: its symbols are not the kernel's own.
     return Frame(name, module.strip(), kind="kernel") if 0 <= distance < FARTHEST else None

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 MOST_MAPPINGS = 16_384
-"""Mappings of code in one process; the kernel allows 65 530 of all kinds."""
+"""The most mappings of code in one process; the kernel allows 65 530 of all kinds."""
 
 LARGEST = 16 << 20
 """The limit of the file: a path may have 4096 bytes, and a process may make all of them that long."""
@@ -25,7 +25,7 @@ class Mapping:
     inode: int
     """0 where no file is mapped."""
     path: str
-    """The path as the kernel shows it to us: it may be shown, and is never opened."""
+    """The path as the kernel shows it: for people to read, and never opened."""
 
     @property
     def shown_path(self) -> str:
@@ -33,7 +33,7 @@ class Mapping:
 
     @property
     def named(self) -> str:
-        """What people call it: `libc.so.6`, `[vdso]`."""
+        """Its name for people: `libc.so.6`, `[vdso]`."""
         if not self.path:
             return "memory without a file"
         return posixpath.basename(self.shown_path)[:_LONGEST_NAME] or "a file"
@@ -64,7 +64,7 @@ class Mappings:
 
 
 def parse(content: bytes, *, image: int = 0) -> Mappings:
-    """Only what can be executed; a line that cannot be read is left out."""
+    """The mappings that can be executed; a line that cannot be parsed is left out."""
     found: list[Mapping] = []
     for line in content.split(b"\n"):
         mapping = _mapping(line)

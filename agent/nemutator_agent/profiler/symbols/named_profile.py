@@ -1,7 +1,7 @@
-"""Makes a profile of addresses with names: the order of frames, and the caller that was lost.
+"""Makes a profile of addresses with names: the order of frames, and callers that were lost.
 
-A function that sets up no frame of its own hides its caller from who walks along frame pointers. The
-caller's address is then one of the words at the stack pointer; which one, Go's tables know.
+A function that sets up no frame of its own hides its caller from a walk along frame pointers. The
+caller's address is then one of the words at the stack pointer; Go's tables know which.
 """
 
 import functools
@@ -18,7 +18,7 @@ _WORD = 8
 
 @dataclass(slots=True)
 class AddressNames:
-    """What is known of addresses, each as `looked_up` gives it."""
+    """The names of addresses, each address as `looked_up` gives it."""
 
     user: dict[tuple[Task, int], tuple[Frame, ...]] = field(default_factory=dict)
     """By process and address, the innermost first."""
@@ -38,20 +38,20 @@ UNKNOWN_KERNEL = Frame("[unknown in the kernel]", kind="kernel")
 
 
 def looked_up(stack: tuple[int, ...]) -> tuple[int, ...]:
-    """The addresses to look up: all but the innermost are where calls return to, which may be
-    another line, or another function."""
+    """The addresses to look up: all but the innermost are return addresses, which may belong to
+    another line, or another function, than the call."""
     return tuple(pc - 1 if number else pc for number, pc in enumerate(stack) if pc)
 
 
 def callers(row: RawRow) -> tuple[int, ...]:
-    """Addresses that may turn out to be the innermost function's caller."""
+    """The addresses that may be the innermost function's caller."""
     if row.kernel or not row.user:
         return ()
     return tuple(word for word in row.words if word)
 
 
 def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
-    """The stack with the caller of its innermost function, where that one has no frame yet."""
+    """The stack with the caller of its innermost function, where that has set up no frame yet."""
     if row.kernel or not row.user or depth not in (0, _WORD):
         return row.user
     caller = row.words[depth // _WORD]
@@ -63,7 +63,7 @@ def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
 def assembled(
     raw: RawProfile, names: AddressNames, *, notes: tuple[str, ...], labels: Mapping[str, str]
 ) -> Profile:
-    """All samples, rows that have become equal as one stack."""
+    """All samples. Rows with equal names become one stack."""
     table = FrameTable()
 
     # Few places are on many stacks, and a frame is slow to hash.

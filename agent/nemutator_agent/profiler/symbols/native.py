@@ -1,7 +1,7 @@
 """Functions of C and the like: the nearest symbol of an ELF file, when the address is inside of it.
 
-Symbols that do not know their size name nothing: the nearest of them would take everything up to
-the next one for its own, Go's code in a mixed program first of all.
+Symbols without a size name nothing: the nearest of them would claim everything up to the next one,
+which in a mixed program is above all Go's code.
 """
 
 import struct
@@ -24,7 +24,7 @@ _CHUNK = 4096
 
 
 def functions(image: Image, addresses: Sequence[int]) -> dict[int, Frame]:
-    """A frame for each address that lies in a function; *addresses* are sorted, without twins."""
+    """A frame for each address that lies in a function; *addresses* are sorted, each once."""
     named: dict[int, Frame] = {}
     for symbols, strings in _TABLES:
         wanted = [address for address in addresses if address not in named]
@@ -74,7 +74,7 @@ def _functions(image: Image, table: bytes) -> Iterator[tuple[int, int, int]]:
                 name, info, _, where, start, size = row
             else:
                 name, start, size, info, _, where = row
-            # Where it is defined: 0 is elsewhere.
+            # A symbol of section 0 is defined in another file.
             if info & 0xF in (_FUNCTION, _INDIRECT) and where and size:
                 yield name, start, size
         left -= whole

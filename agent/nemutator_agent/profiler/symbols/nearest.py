@@ -1,4 +1,4 @@
-"""Which of many symbols, in no order, comes last before each of a few addresses: one pass."""
+"""Finds which of many unsorted symbols comes last before each of a few addresses, in one pass."""
 
 from bisect import bisect_left
 from collections.abc import Sequence
@@ -12,7 +12,7 @@ class Nearest(Generic[Address, Symbol]):
     """Keeps only one symbol for each wanted address, however many are offered."""
 
     def __init__(self, wanted: Sequence[Address]) -> None:
-        """*wanted* is sorted and without twins."""
+        """*wanted* is sorted, each address once."""
         self._wanted: Sequence[Address] = wanted
         self._best: list[tuple[Address, Symbol] | None] = [None] * len(wanted)
 

@@ -23,10 +23,10 @@ SIGNS_OF_GO = (b".go.buildinfo", b".note.go.buildid", b".go.module")
 
 LARGEST_SEARCH = 128 << 20
 MOST_FUNCTIONS = 1 << 20
-"""kubelet has 67 thousand."""
+"""kubelet has 67 thousand functions."""
 
 _MOST_TABLES = 32
-"""Tables of values, and of data, for one function. There are a dozen."""
+"""The most tables of values, and of data, for one function. Go has a dozen."""
 
 _TOO_OLD = {0xFFFFFFFB: "Go 1.15 or older", 0xFFFFFFFA: "Go 1.16 or 1.17"}
 _GO_118, _GO_120 = 0xFFFFFFF0, 0xFFFFFFF1
@@ -40,7 +40,7 @@ _LARGEST_VALUE = 1 << 31
 
 
 class NoGoTableError(Exception):
-    """There is no table: this was not built by Go, as far as can be seen."""
+    """There is no table: as far as can be seen, this was not built by Go."""
 
 
 class TooOldError(Exception):
@@ -52,7 +52,7 @@ class Function:
     """What the table says of one function."""
 
     entry: int
-    """Counted from the begin of the text, as all places in it."""
+    """Counted from the beginning of the text, as all places in it are."""
     name: int
     start_line: int
     unit: int
@@ -93,7 +93,7 @@ class GoTable:
 
     @property
     def newer(self) -> bool:
-        """Go 1.20 or newer: with begins of functions, and smaller nodes of what was inlined."""
+        """Go 1.20 or newer, which knows the first lines of functions and has smaller nodes."""
         return self.version == _GO_120
 
     @property
@@ -141,7 +141,7 @@ class GoTable:
         )
 
     def name(self, offset: int) -> str:
-        """As the runtime prints it: type arguments are left out, they can be longer than a line."""
+        """The name as the runtime prints it: type arguments, which can be long, are left out."""
         if not 0 <= offset < self.names_size:
             raise DamagedError("a name lies outside of the names")
         name = self.image.text(self.names + offset)
@@ -173,7 +173,7 @@ class GoTable:
         raise DamagedError("a table of values has no end")
 
     def _value(self, raw: bytes, distance: int) -> int:
-        # Pairs of how the value changes, in zigzag, and for how long it then holds.
+        # Pairs of numbers: how the value changes, in zigzag, and for how long it then holds.
         at, value, end = 0, -1, 0
         try:
             while True:
@@ -232,7 +232,7 @@ def _candidates(image: Image) -> Iterator[int]:
     if elf.sections and not any(elf.section(name) for name in SIGNS_OF_GO):
         return
     segments = tuple(one for one in image.loaded if _holds_data(one))
-    # The magic's last bytes, which all versions share, two zeros, the quantum, the pointer's size.
+    # The last bytes of the magic, which all versions share, two zeros, the quantum, a pointer's size.
     for quantum in (1, 4):
         sign = bytes([0xFF, 0xFF, 0xFF, 0, 0, quantum, 8])
         for found in image.search(sign, segments, most=LARGEST_SEARCH):

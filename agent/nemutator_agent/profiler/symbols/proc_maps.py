@@ -1,7 +1,7 @@
 """/proc/PID/maps, and the files in it, by the only names that a process cannot forge.
 
-A path in the list of mappings is a word of the process's own mount namespace and is never opened:
-`map_files` leads to what is mapped, whatever its path says by now.
+A path in the list of mappings belongs to the process's own mount namespace and is never opened:
+`map_files` leads to the file that is mapped, whatever its path names by now.
 """
 
 import contextlib
@@ -10,17 +10,13 @@ import os
 import stat
 from pathlib import Path
 
-from nemutator_agent.inspection.failures import (
-    HiddenFileError,
-    ProcessGoneError,
-)
+from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneError
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.inspection.opening_thread import OpeningThread
 from nemutator_agent.profiler.cpu_time import parse_process_image
 from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings, parse
 from nemutator_agent.profiler.symbols.symbolising import OpenFile
 
-_PIECE = 256 << 10
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
 
@@ -47,25 +43,18 @@ class ProcMaps:
         os.close(file.file)
 
     def _mappings(self, pid: int) -> Mappings:
-        content = bytearray()
         try:
-            file = os.open(self._proc / str(pid) / "maps", _FLAGS)
+            with (self._proc / str(pid) / "maps").open("rb") as file:
+                content = file.read(LARGEST)
         except PermissionError:
             raise HiddenFileError from None
         except OSError:
             raise ProcessGoneError from None
-        try:
-            while len(content) < LARGEST and (piece := os.read(file, _PIECE)):
-                content += piece
-        except OSError:
-            raise ProcessGoneError from None
-        finally:
-            os.close(file)
         if not content:
-            # A process that has ended and was not waited for yet.
+            # The process has ended, and its parent has not waited for it yet.
             raise ProcessGoneError
-        # Afterwards: a program that came meanwhile has another image, and what was read is not used.
-        return parse(bytes(content), image=self._image(pid))
+        # Afterwards: if another program came meanwhile, its image differs, and nothing is used.
+        return parse(content, image=self._image(pid))
 
     def _image(self, pid: int) -> int:
         try:
@@ -80,13 +69,13 @@ class ProcMaps:
         except HiddenFileError:
             # map_files needs a capability that a process's own executable does not.
             with contextlib.suppress(OSError):
-                if os.fsdecode(os.readlink(os.fsencode(process / "exe"))) == mapping.path:
+                if os.readlink(process / "exe") == mapping.path:
                     return self._opened(process / "exe")
             raise
 
     def _opened(self, path: Path) -> OpenFile:
         try:
-            # Not blocking: it could be a pipe, and a reader of it would wait for ever.
+            # Not blocking: it could be a pipe, whose reader would wait for ever.
             file = os.open(path, _FLAGS)
         except PermissionError:
             raise HiddenFileError from None

@@ -1,26 +1,25 @@
-"""Names for the addresses of a file: what the worker does with each question about one.
+"""Names for the addresses of a file: how the worker answers each question about one.
 
-The files that it was asked about last stay open, for the next question about them.
+The files of the last questions stay open for more questions about them.
 """
 
 import functools
 import os
 from collections import OrderedDict
 
+from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.inspection.worker import Respond, read_at
 from nemutator_agent.profiler.symbols import lookup
 from nemutator_agent.profiler.symbols.messages import decode_question, encode_answer
 
 MOST_FILES = 4
 
-_Key = tuple[int, int, int, int]
-
 
 class ExaminedFiles:
-    """Executables by what they were when they were handed over."""
+    """Executables by the identity that they had when they were handed over."""
 
     def __init__(self) -> None:
-        self._cache: OrderedDict[_Key, tuple[int, lookup.Executable]] = OrderedDict()
+        self._cache: OrderedDict[FileId, tuple[int, lookup.Executable]] = OrderedDict()
 
     def respond(self, question: bytes, file: int) -> bytes:
         asked = decode_question(question)
@@ -34,7 +33,7 @@ class ExaminedFiles:
     def _get(self, file: int) -> lookup.Executable:
         """Takes *file* over."""
         status = os.fstat(file)
-        key = (status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
+        key = FileId(status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
         if key in self._cache:
             os.close(file)
             self._cache.move_to_end(key)
