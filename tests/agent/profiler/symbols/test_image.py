@@ -11,6 +11,7 @@ from nemutator_agent.profiler.symbols.image import (
     MOST_BLOCKS,
     WRITABLE,
     DamagedError,
+    Effort,
     Image,
 )
 
@@ -73,6 +74,23 @@ def test_a_search_finds_what_lies_across_two_steps() -> None:
     whole = type(segment)(1, 4, 0x2000, 0, len(content))
     found = list(image(bytes(content)).search(wanted, (whole,), most=1 << 30))
     assert found == sorted({len(PROGRAM), 4 * BLOCK - 3 + 0x2000})
+
+
+def test_a_search_has_one_limit_for_all_segments() -> None:
+    content = bytearray(PROGRAM.ljust(0x8000, b"\0"))
+    content[0x7800:0x7806] = b"needle"
+    first = image(PROGRAM).loaded[1]
+    segments = tuple(type(first)(1, 4, at, 0, 0x1000) for at in (0x6000, 0x7000))
+    assert list(image(bytes(content)).search(b"needle", segments, most=0x1806)) == [0x7800]
+    assert list(image(bytes(content)).search(b"needle", segments, most=0x1805)) == []
+
+
+def test_an_effort_may_be_spent_to_the_last_step() -> None:
+    effort = Effort(10)
+    effort.spend(4)
+    effort.spend(6)
+    with pytest.raises(TooMuchError):
+        effort.spend(1)
 
 
 def test_effort_ends() -> None:
