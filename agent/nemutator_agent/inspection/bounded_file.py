@@ -1,4 +1,4 @@
-"""Reading a stranger's file: where it says, but never more than was set aside for it."""
+"""Reads a stranger's file at the places that it names, but never more than its budget."""
 
 from collections.abc import Callable
 

@@ -24,7 +24,7 @@ _LIMITS = {
 
 
 def confine() -> None:
-    """Become nobody when root, and unable to gain anything, start anything or write a file."""
+    """Become user nobody when root, unable to gain rights, start a process or write a file."""
     os.chdir("/")
     if os.geteuid() == 0:
         os.setgroups([])

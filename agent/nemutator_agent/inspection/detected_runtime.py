@@ -45,5 +45,5 @@ def decode(answer: bytes) -> DetectedRuntime:
     except (msgspec.MsgspecError, ValueError, RecursionError):
         raise InvalidAnswerError("the answer does not have the form of one") from None
     if detected.script is not None or not is_version(detected.version or "0"):
-        raise InvalidAnswerError("no executable says this of itself")
+        raise InvalidAnswerError("no executable can show this")
     return detected

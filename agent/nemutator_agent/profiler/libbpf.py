@@ -96,7 +96,7 @@ class Libbpf:
     ) -> "LoadedObject":
         """Load all programs and maps of an object, with *constants* as its read-only data.
 
-        *entries* are for maps that are to hold more or fewer than the object says.
+        *entries* are for maps of another size than the object has.
         """
         # libbpf reads the object where it lies until it is closed.
         buffer = ctypes.create_string_buffer(content, len(content))

@@ -38,9 +38,9 @@ _SYS_RESOURCE = 24
 @dataclass(frozen=True, slots=True, kw_only=True)
 class SamplerFacts:
     release: str
-    """As uname says it: `6.1.0-38-amd64`."""
+    """The kernel's release, as uname shows it: `6.1.0-38-amd64`."""
     processor: str
-    """As uname says it, too."""
+    """Its type, as uname shows it: `x86_64`."""
     btf: bool
     capabilities: int
     """CapEff of this process, as in /proc/self/status."""

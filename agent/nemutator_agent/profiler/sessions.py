@@ -280,7 +280,7 @@ class ProfileSessions:
         )
 
     def _not_taken(self, outcome: ProfileOutcome, error: BatchRefusedError) -> None:
-        """The brain does not take the profile: report at least that, so that nobody waits on."""
+        """The brain does not take the profile: report at least that, so that its wait ends."""
         self.process.meter.count(names.PROFILE_OUTCOMES_DROPPED, reason=error.reason)
         log.error("profile_not_taken", {names.PROFILE_ID: outcome.id, names.ERROR: error})
         if outcome.state == "done":

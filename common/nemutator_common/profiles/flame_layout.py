@@ -15,6 +15,7 @@ DEEPEST = 512
 MOST_BOXES = 100_000
 
 KINDS: tuple[FrameKind, ...] = ("go", "native", "kernel", "unknown")
+_PLACES: dict[str, int] = {kind: place for place, kind in enumerate(KINDS)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,5 +118,5 @@ class _Layout:
         out.name.append(self._strings.setdefault(name, len(self._strings)))
         out.file.append(self._strings.setdefault(file, len(self._strings)))
         out.line.append(line)
-        place = next(place for place, one in enumerate(KINDS) if one == kind)
+        place = _PLACES[kind]
         out.kind.append(-1 - place if inlined else place)

@@ -35,7 +35,7 @@ CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'self'"
 
 
 def render(profile: Profile, *, title: str) -> str:
-    """The whole page. *title* says what was profiled."""
+    """The whole page. *title* names what was profiled."""
     drawn, left_out = boxes(profile, everything="all")
     data = {
         "title": title,

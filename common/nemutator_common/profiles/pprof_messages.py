@@ -1,7 +1,7 @@
 """The messages of profile.proto (google/pprof, proto/), as protobuf's runtime builds them.
 
 They are built at run time from the table below: generated code works only with the protobuf
-runtimes of its own year, and whoever changes it needs protoc.
+runtimes of its own year, and needs protoc for each change.
 """
 
 import functools

@@ -86,8 +86,8 @@ class _Reader:
         period = self._raw.period
         if not 0 < period <= NANO:
             raise MalformedProfileError("its period is not that of a sampled CPU")
-        said = self._said()
-        recorded = said.get("recorded")
+        comments = self._comments()
+        recorded = comments.get("recorded")
         return Profile(
             hz=round(NANO / period),
             started_at=self._raw.time_nanos / NANO,
@@ -95,10 +95,12 @@ class _Reader:
             frames=self._table.frames,
             stacks=stacks,
             recorded=_count(recorded[-1]) if recorded else sum(count for _, count in stacks),
-            lost={reason: _count(count) for reason, count in _pairs(said.get("lost", []))},
-            cpu_seconds=_seconds(said["cpu_seconds"][-1]) if "cpu_seconds" in said else None,
-            notes=tuple(said.get("note", ())),
-            labels=dict(_pairs(said.get("label", []))),
+            lost={reason: _count(count) for reason, count in _pairs(comments.get("lost", []))},
+            cpu_seconds=_seconds(comments["cpu_seconds"][-1])
+            if "cpu_seconds" in comments
+            else None,
+            notes=tuple(comments.get("note", ())),
+            labels=dict(_pairs(comments.get("label", []))),
         )
 
     def _rows(self, table: str, kind: str) -> Iterator[Any]:
@@ -167,12 +169,12 @@ class _Reader:
                 return position
         return 0
 
-    def _said(self) -> dict[str, list[str]]:
-        said: dict[str, list[str]] = {}
+    def _comments(self) -> dict[str, list[str]]:
+        comments: dict[str, list[str]] = {}
         for index in self._raw.comment[:MOST_COMMENTS]:
             word, _, value = self._string(index).partition(" ")
-            said.setdefault(word, []).append(value)
-        return said
+            comments.setdefault(word, []).append(value)
+        return comments
 
     def _string(self, index: int) -> str:
         if not 0 <= index < len(self._strings):
@@ -184,8 +186,8 @@ def _line(value: int) -> int:
     return value if 0 <= value < 1 << 31 else 0
 
 
-def _pairs(said: list[str]) -> Iterator[tuple[str, str]]:
-    for pair in said:
+def _pairs(pairs: list[str]) -> Iterator[tuple[str, str]]:
+    for pair in pairs:
         key, _, value = pair.partition("=")
         yield key, value
 
@@ -196,9 +198,9 @@ def _count(digits: str) -> int:
     return int(digits)
 
 
-def _seconds(said: str) -> float:
+def _seconds(text: str) -> float:
     try:
-        value = float(said)
+        value = float(text)
     except ValueError:
         value = -1.0
     if not 0 <= value < 1e12:

@@ -49,7 +49,7 @@ class TooOldError(Exception):
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """What the table says of one function."""
+    """One function, as the table has it."""
 
     entry: int
     """Counted from the beginning of the text, as all places in it are."""
@@ -76,7 +76,7 @@ class GoTable:
     quantum: int
     count: int
     text: int
-    """First address of the code, as the header says it; 0 since Go 1.26, which keeps it elsewhere."""
+    """The first address of the code in the header; 0 since Go 1.26, which keeps it elsewhere."""
     names: int
     units: int
     files: int
@@ -118,12 +118,12 @@ class GoTable:
         entry, offset = self._row(number)
         layout = _FUNCTION[self.version]
         at = self.functions + offset
-        said, name, _, _, depths, files, lines, tables, unit, *rest = self.image.unpacked(
+        start, name, _, _, depths, files, lines, tables, unit, *rest = self.image.unpacked(
             layout, at
         )
         start_line = rest[0] if self.newer else 0
         kinds = rest[-1]
-        if said != entry or tables > _MOST_TABLES or kinds > _MOST_TABLES:
+        if start != entry or tables > _MOST_TABLES or kinds > _MOST_TABLES:
             raise DamagedError("a function is not where the table says it is")
         at += layout.size
         more = self.image.unpacked(struct.Struct(f"<{tables + kinds}I"), at)

@@ -1,4 +1,4 @@
-"""Names for the addresses of a whole profile: which file each lies in, and what the worker says of it.
+"""Names for the addresses of a whole profile: in which file each lies, and the worker's answers about it.
 
 What was learnt of a file is cached by what that file was when it was open, so that the next profile
 of the same program asks little. Files that were seen most are read first, and a file that makes the
@@ -52,10 +52,10 @@ Value = TypeVar("Value")
 log = logging.getLogger(__name__)
 
 MOST_CACHED = 8192
-"""Places with their frames: some 4 MiB. A profile has about two thousand."""
+"""The most places with their frames, about 4 MiB. A profile has about two thousand places."""
 MOST_FILES = 512
 MOST_PLACES = 100_000
-"""The limit of one profile: further places get no names. Busy profiles have some thousands."""
+"""The most places of one profile that get names. Busy profiles have some thousands."""
 MOST_CPU_S = 120.0
 """CPU time of the worker for one profile. A true one takes half a second, and half a minute on an
 emulated machine; forged files each take a little."""
@@ -76,7 +76,7 @@ class OpenFile:
 
 
 class MappedFiles(Protocol):
-    """All raise ProcessGoneError, HiddenFileError or FileSystemStuckError; who opens a file closes it."""
+    """All raise ProcessGoneError, HiddenFileError or FileSystemStuckError; the caller closes the files."""
 
     async def mappings(self, pid: int) -> Mappings: ...
 
@@ -100,7 +100,7 @@ class _Place:
 
     frames: tuple[Frame, ...] | None
     depth: int | None
-    """None when it was not asked."""
+    """None where it was not asked for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -113,8 +113,8 @@ class _File:
     shift: int = 0
 
     def mapped(self, mapping: Mapping) -> Binary:
-        """At the addresses that the file itself says, as `nm` shows them: so it is the same in all
-        processes, and nobody learns where a living one has it."""
+        """At the addresses of the file itself, as `nm` shows them: they are the same in all processes,
+        and do not show where a living process has its code."""
         start = mapping.offset + self.shift
         limit = start + mapping.end - mapping.start
         return Binary(mapping.shown_path, self.build_id, start, limit, mapping.offset)
@@ -128,7 +128,7 @@ async def ask(worker: Worker, question: SymbolQuestion, file: int) -> SymbolAnsw
 
 @dataclass(eq=False, slots=True)
 class WorkerSymboliser:
-    """Fulfils `Symboliser` and `GoTexts`. One profile at a time."""
+    """A `Symboliser` that is also `GoTexts`. One profile at a time."""
 
     files: MappedFiles
     worker: SymbolWorker
@@ -161,7 +161,7 @@ class WorkerSymboliser:
                 self.process.clock.monotonic() + LONGEST_S, self.worker.cpu_s + MOST_CPU_S
             )
             try:
-                # The kernel first: it answers truthfully and soon.
+                # The kernel first: its list is true, and soon read.
                 await self._kernel(session, raw)
                 parts: list[MappedAddresses] = []
                 for wanted in by_task(raw.rows):
@@ -169,7 +169,7 @@ class WorkerSymboliser:
                 for part in most_seen_first(parts):
                     await self._name(session, part)
             finally:
-                # It would hold its memory until the next profile, which may never come.
+                # Otherwise it would keep its memory until the next profile, which may never come.
                 self.worker.stop()
         kinds = session.names.kinds()
         for kind, count in kinds.items():
@@ -184,7 +184,7 @@ class WorkerSymboliser:
 
     # --- a process -------------------------------------------------------------------------------
     async def _mapped(self, session: "_Session", wanted: TaskAddresses) -> list[MappedAddresses]:
-        """Where the addresses of a process lie, each with a name for want of a better one."""
+        """Find the mappings of a process's addresses, and give each a name for want of a better one."""
         task, user = wanted.task, session.names.user
         by_count = sorted(wanted.seen, key=lambda pc: -wanted.seen[pc])
         some = by_count[: MOST_PLACES - len(user)]
