@@ -67,6 +67,8 @@ class FakeProcesses:
     def __init__(self, made: Callable[[FakeChild], None] = lambda child: None) -> None:
         self.children: list[FakeChild] = []
         self.refusal: OperatorError | None = None
+        self.questions = 0
+        """How often a child was asked whether it is ready."""
         self._made = made
 
     def start(self, command: Command) -> ChildProcess:
@@ -83,6 +85,7 @@ class FakeProcesses:
 
     async def problem(self) -> str | None:
         """What the last child says of itself."""
+        self.questions += 1
         return self.last.problem
 
     async def answers(self) -> bool:

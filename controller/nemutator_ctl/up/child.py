@@ -20,6 +20,9 @@ log = logging.getLogger(__name__)
 STEP_S = 0.05
 """Between two checks of a child that starts or drains: neither takes long."""
 
+SLOWER = 1.1
+"""Times longer is each wait than the last while a child starts: it is known a tenth later at most."""
+
 PATIENCE_S = 20.0
 """For a slow machine to start an interpreter: whoever waits for a child goes on then."""
 
@@ -180,9 +183,12 @@ class Child:
                 await self._drain(process)
 
     async def _become_ready(self, process: ChildProcess) -> None:
+        step_s = STEP_S
         while self.health is not None and (problem := await self.health.problem()) is not None:
             self.problem = problem
-            await self.clock.sleep(STEP_S)
+            await self.clock.sleep(step_s)
+            # Asking takes CPU time, of which a slow machine has none to spare for its start.
+            step_s = min(step_s * SLOWER, MISSED_AGAIN_S)
         self.problem, self._ready_at = None, self.clock.monotonic()
         log.info("child_ready", {names.PROCESS: self.name, names.PID: process.pid})
 

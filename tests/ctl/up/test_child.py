@@ -7,7 +7,15 @@ import pytest
 from nemutator_common import names
 from nemutator_common.errors import PERMANENT, ExitCode, OperatorError
 from nemutator_common.supervising import Supervisor
-from nemutator_ctl.up.child import ASK_AGAIN_S, KILLED_S, PATIENCE_S, STEP_S, Child, Preferred
+from nemutator_ctl.up.child import (
+    ASK_AGAIN_S,
+    KILLED_S,
+    MISSED_AGAIN_S,
+    PATIENCE_S,
+    STEP_S,
+    Child,
+    Preferred,
+)
 from nemutator_ctl.up.command_lines import Command
 from nemutator_ctl.up.restarts import BACKOFF, HUNG_S, MOST_DEATHS, SETTLED_S, STOPPED_S, Ended
 
@@ -72,9 +80,21 @@ async def test_a_child_that_is_never_ready_says_why_and_is_not_given_up() -> Non
         await clock.advance(60.0)
         assert child.problem == "it migrates"
         processes.last.problem = None
-        await clock.advance(STEP_S)
+        await clock.advance(MISSED_AGAIN_S)
         assert child.problem is None
     assert len(processes.children) == 1
+
+
+async def test_a_child_that_starts_slowly_is_asked_ever_more_seldom() -> None:
+    processes = FakeProcesses(lambda child: setattr(child, "problem", "it imports"))
+    clock = ManualClock()
+    async with running(supervised(processes, clock)):
+        await clock.advance(2.0)
+        assert processes.questions >= 10
+        await clock.advance(58.0)
+        before = processes.questions
+        await clock.advance(100 * MISSED_AGAIN_S)
+        assert processes.questions - before <= 101
 
 
 async def test_waiting_for_a_child_ends_when_it_is_ready() -> None:
@@ -85,7 +105,7 @@ async def test_waiting_for_a_child_ends_when_it_is_ready() -> None:
         await clock.advance(3.0)
         assert not waiting.done()
         processes.last.problem = None
-        await clock.advance(2 * STEP_S)
+        await clock.advance(MISSED_AGAIN_S)
         assert await waiting
 
 
