@@ -29,10 +29,11 @@ import psutil
 import uvloop
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.meters import MemoryMeter
 from tests.hollow import pods
 from tests.hollow.fleet import Fleet

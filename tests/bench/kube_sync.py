@@ -19,7 +19,7 @@ from typing import Any
 
 import uvloop
 from nemutator_common.system_clock import SystemClock
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.objects import Pod
 from nemutator_controller.kube.reading import Reader
@@ -27,6 +27,7 @@ from nemutator_controller.kube.resources import PODS, REPLICA_SETS
 from nemutator_controller.kube.transport import HttpTransport
 
 from tests.bench.frame import Result, aim
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.indexes import by_namespace, by_node, by_owner
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process

@@ -6,10 +6,11 @@ from typing import Any
 
 import pytest
 from nemutator_common.secret import Secret
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.kube import kinds
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.kinds import Kind
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter

@@ -3,6 +3,7 @@
 from dataclasses import dataclass
 
 from aiohttp import web
+from nemutator_common.secret import Secret
 
 from nemutator_controller.access.bearers import bearer
 from nemutator_controller.access.browsers import is_prefetch
@@ -56,15 +57,7 @@ class LinkOpening:
             return web.Response(status=503, headers={"Cache-Control": "no-store"})
         token = await self.links.redeem(request.query.get("key", ""))
         if token is not None:
-            response = _to_the_page()
-            response.set_cookie(
-                cookie_name(self.console()),
-                token.reveal(),
-                max_age=int(self.session_s),
-                httponly=True,
-                samesite="Strict",
-            )
-            return response
+            return _signed_in(cookie_name(self.console()), token, self.session_s, secure=False)
         if is_signed_in(request, self.links, self.console):
             return _to_the_page()
         what = "this link was used before, or it is too old"
@@ -90,17 +83,21 @@ class SigningIn:
             what = "the cluster does not know this token"
             remedy = "take a new one, as `kubectl create token NAME` prints it"
             return self.refusals.refuse(request, AccessRefusedError(403, "key", what, remedy))
-        response = _to_the_page()
-        response.set_cookie(
-            CLUSTER_COOKIE,
-            session.reveal(),
-            max_age=int(self.session_s),
-            path="/",
-            secure=True,
-            httponly=True,
-            samesite="Strict",
-        )
-        return response
+        return _signed_in(CLUSTER_COOKIE, session, self.session_s, secure=True)
+
+
+def _signed_in(cookie: str, value: Secret, lasting_s: float, *, secure: bool) -> web.Response:
+    """*secure*: the browser sends the cookie over TLS alone."""
+    response = _to_the_page()
+    response.set_cookie(
+        cookie,
+        value.reveal(),
+        max_age=int(lasting_s),
+        secure=secure,
+        httponly=True,
+        samesite="Strict",
+    )
+    return response
 
 
 def _to_the_page() -> web.Response:

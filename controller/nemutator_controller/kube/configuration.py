@@ -20,13 +20,3 @@ class Access:
     """The name in the server's certificate, when that is not the host of the URL."""
     insecure: bool = False
     """Do not check the server's certificate: a kubeconfig can ask for that, we never do."""
-
-
-@dataclass(frozen=True, slots=True)
-class Fixed:
-    """A `Configuration` that stays what it is."""
-
-    given: Access
-
-    async def access(self, *, renew: bool = False) -> Access:
-        return self.given

@@ -30,7 +30,6 @@ from nemutator_controller.kube.decoder import (
     Event,
     Failed,
     Modified,
-    NotAListError,
     Page,
     Undecodable,
 )
@@ -44,6 +43,7 @@ from nemutator_controller.kube.failures import (
 from nemutator_controller.kube.lines import LineSplitter
 from nemutator_controller.kube.objects import Metadata, Object
 from nemutator_controller.kube.ports import Transport
+from nemutator_controller.kube.reading import EVERYTHING, page_in
 from nemutator_controller.kube.resources import Resource
 from nemutator_controller.kube.store import Change, Index, Replacement, Store, StoreSnapshot
 from nemutator_controller.kube.subscribing import Subscribers, Subscription
@@ -53,8 +53,6 @@ log = logging.getLogger(__name__)
 T = TypeVar("T", bound=Object)
 
 _Put = (Added, Modified)
-
-EVERYTHING = Selection()
 
 BACKOFF = Backoff(first_s=1.6, longest_s=30.0)
 """With its jitter: from 0.8 to 30 s."""
@@ -211,18 +209,12 @@ class Informer(Generic[T]):
         call = calls.listing(self._resource, self._selection, limit=self._pace.page, after=after)
         for failures in range(1, self._pace.page_tries):
             try:
-                return self._decoded(call, await self._transport.send(call))
+                return page_in(await self._transport.send(call), call, self._decoder)
             except KubeError as error:
                 if not error.retry:
                     raise
                 await self._clock.sleep(self._delay_s(error, failures))
-        return self._decoded(call, await self._transport.send(call))
-
-    def _decoded(self, call: Call, body: bytes) -> Page[T]:
-        try:
-            return self._decoder.page(body)
-        except NotAListError as error:
-            raise UnavailableError(call.asked, f"the answer is no list: {error}") from error
+        return page_in(await self._transport.send(call), call, self._decoder)
 
     async def _watch(self, replacement: Replacement[T] | None = None) -> None:
         """Follow changes; with a *replacement*, take in everything first."""

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from nemutator_controller.kube import calls
-from nemutator_controller.kube.calls import Selection
+from nemutator_controller.kube.calls import Call, Selection
 from nemutator_controller.kube.decoder import Decoder, NotAListError, Page
 from nemutator_controller.kube.failures import UnavailableError
 from nemutator_controller.kube.objects import Object
@@ -36,11 +36,16 @@ class Reader:
         after = ""
         while True:
             call = calls.listing(resource, selection, limit=limit, after=after)
-            try:
-                page = decoder.page(await self.transport.send(call))
-            except NotAListError as error:
-                raise UnavailableError(call.asked, f"the answer is no list: {error}") from error
+            page = page_in(await self.transport.send(call), call, decoder)
             yield page
             after = page.next
             if not after:
                 return
+
+
+def page_in(body: bytes, call: Call, decoder: Decoder[T]) -> Page[T]:
+    """The page of a list that *call* was answered with; raises `UnavailableError`."""
+    try:
+        return decoder.page(body)
+    except NotAListError as error:
+        raise UnavailableError(call.asked, f"the answer is no list: {error}") from error

@@ -2,7 +2,7 @@
 
 import asyncio
 import secrets
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -32,6 +32,8 @@ DEFAULT_LISTED = 100
 MOST_LISTED = 500
 RENDER_S = 20.0
 
+Handler = Callable[[web.Request], Awaitable[web.Response]]
+
 Render = Callable[[NamedProfile, ProfileRecord], web.Response]
 
 
@@ -51,12 +53,12 @@ class ProfilesApi:
     def routes(self) -> list[AllowedRoute]:
         one = f"{PATH}/{{id}}"
         return [
-            allowed("get", "profiles", web.get(PATH, self._list)),
-            allowed("create", "profiles", web.post(PATH, self._ask)),
-            allowed("get", "profiles", web.get(one, self._show)),
-            allowed("get", "profiles", web.get(f"{one}/pprof", self._pprof)),
-            allowed("get", "profiles", web.get(f"{one}/folded", self._folded)),
-            allowed("get", "profiles", web.get(f"{one}/flamegraph", self._flamegraph)),
+            allowed("get", "profiles", web.get(PATH, _explained(self._list))),
+            allowed("create", "profiles", web.post(PATH, _explained(self._ask))),
+            allowed("get", "profiles", web.get(one, _explained(self._show))),
+            allowed("get", "profiles", web.get(f"{one}/pprof", _explained(self._pprof))),
+            allowed("get", "profiles", web.get(f"{one}/folded", _explained(self._folded))),
+            allowed("get", "profiles", web.get(f"{one}/flamegraph", _explained(self._flamegraph))),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
@@ -64,10 +66,7 @@ class ProfilesApi:
         limit = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
         if not 1 <= limit <= MOST_LISTED:
             return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "leave it out for 100")
-        try:
-            newest = await self.store.newest(limit)
-        except StoreUnavailableError as failure:
-            return _unavailable(failure)
+        newest = await self.store.newest(limit)
         return answer(list_document(newest, [self.link(profile.id) for profile in newest]))
 
     async def _ask(self, request: web.Request) -> web.Response:
@@ -92,19 +91,17 @@ class ProfilesApi:
         except TooManyProfilesError:
             what = f"{MOST_PER_NODE} profiles wait for that node, or very many for others"
             return refusal(429, what, "wait until some are done: `GET /api/v1/profiles` lists them")
-        except StoreUnavailableError as failure:
-            return _unavailable(failure)
         return answer(profile_document(profile, link=self.link(profile.id)), status=202)
 
     async def _show(self, request: web.Request) -> web.Response:
-        identity = request.match_info["id"]
-        try:
-            profile = await self.queue.find(identity) if is_id(identity) else None
-        except StoreUnavailableError as failure:
-            return _unavailable(failure)
+        profile = await self._found(request)
         if profile is None:
             return _no_such()
         return answer(profile_document(profile, link=self.link(profile.id)))
+
+    async def _found(self, request: web.Request) -> ProfileRecord | None:
+        identity = request.match_info["id"]
+        return await self.queue.find(identity) if is_id(identity) else None
 
     async def _pprof(self, request: web.Request) -> web.Response:
         found = await self._stored(request)
@@ -143,14 +140,10 @@ class ProfilesApi:
             return refusal(500, f"what is stored is no profile: {error}", "profile once more")
 
     async def _stored(self, request: web.Request) -> tuple[ProfileRecord, bytes] | web.Response:
-        identity = request.match_info["id"]
-        try:
-            profile = await self.queue.find(identity) if is_id(identity) else None
-            if profile is None:
-                return _no_such()
-            content = await self.store.pprof(identity) if profile.state == "done" else None
-        except StoreUnavailableError as failure:
-            return _unavailable(failure)
+        profile = await self._found(request)
+        if profile is None:
+            return _no_such()
+        content = await self.store.pprof(profile.id) if profile.state == "done" else None
         if content is None:
             why = f": {profile.reason}" if profile.reason else ""
             remedy = profile.remedy or "wait until it is done, or ask again"
@@ -170,5 +163,13 @@ def _no_such() -> web.Response:
     return refusal(404, "no such profile", "`GET /api/v1/profiles` lists those that are kept")
 
 
-def _unavailable(failure: StoreUnavailableError) -> web.Response:
-    return unavailable(f"the database: {failure}", failure.remedy, full=failure.full)
+def _explained(handler: Handler) -> Handler:
+    """*handler*, whose response says so when the database does not answer."""
+
+    async def explaining(request: web.Request) -> web.Response:
+        try:
+            return await handler(request)
+        except StoreUnavailableError as failure:
+            return unavailable(f"the database: {failure}", failure.remedy, full=failure.full)
+
+    return explaining

@@ -33,6 +33,6 @@ async def gather_advice(
     for begin in range(0, len(keys), AT_ONCE):
         some = advice_list(usages.seen(keys[begin : begin + AT_ONCE], now=now), requested, now=now)
         digest.update(msgspec.json.encode(essence(some)))
-        items += some.items
+        items += some
         await clock.sleep(0)
     return AllAdvice(items, digest.hexdigest())

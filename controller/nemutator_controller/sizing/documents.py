@@ -53,9 +53,9 @@ UNLISTED_S = 3600.0
 
 def advice_list(
     seen: Iterable[KnownUsage], requested: Mapping[ContainerKey, Requested], *, now: float
-) -> AdviceList:
+) -> list[Advice]:
     """Advice for all that was *seen*; *requested* is what containers request now."""
-    return AdviceList(items=[_advice(one, requested.get(one.key), now=now) for one in seen])
+    return [_advice(one, requested.get(one.key), now=now) for one in seen]
 
 
 def is_listed(advice: Advice, *, now: float) -> bool:
@@ -63,11 +63,11 @@ def is_listed(advice: Advice, *, now: float) -> bool:
     return advice.state != "not_yet" or now - advice.last_at <= UNLISTED_S
 
 
-def essence(advice: AdviceList) -> list[tuple[object, ...]]:
+def essence(advice: Iterable[Advice]) -> list[tuple[object, ...]]:
     """The part of *advice* that can change a decision: not the number of points."""
     return [
         (a.namespace, a.owner_kind, a.owner, a.container, a.state, a.requests, a.limits)
-        for a in advice.items
+        for a in advice
     ]
 
 

@@ -2,7 +2,7 @@
 
 import logging
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 
 from nemutator_common import names
 from sqlalchemy import Connection, bindparam, delete, insert, select
@@ -42,19 +42,20 @@ class SqlUsages:
             await self.database.write(job)
 
 
+_KEY = ("namespace", "owner_kind", "owner", "container")
+_FIGURES = ("points", "first_at", "last_at", "step_s", "heard_at")
+
+_DELETE = delete(histograms).where(
+    *(histograms.c[column] == bindparam(f"the_{column}") for column in _KEY)
+)
+
+
 def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:
     found = {}
     for row in connection.execute(select(histograms)).mappings():
-        key = ContainerKey(row["namespace"], row["owner_kind"], row["owner"], row["container"])
+        key = ContainerKey(*(row[column] for column in _KEY))
         try:
-            found[key] = unpack(
-                row["packed"],
-                points=row["points"],
-                first_at=row["first_at"],
-                last_at=row["last_at"],
-                step_s=row["step_s"],
-                heard_at=row["heard_at"],
-            )
+            found[key] = unpack(row["packed"], **{column: row[column] for column in _FIGURES})
         except UnreadableError as error:
             # It has another version's shape, or is damaged: this container is learned anew.
             owner = f"{key.namespace}/{key.owner}"
@@ -63,32 +64,9 @@ def _load(connection: Connection) -> dict[ContainerKey, SavedUsage]:
 
 
 def _named(key: ContainerKey) -> dict[str, str]:
-    return {
-        "the_namespace": key.namespace,
-        "the_kind": key.owner_kind,
-        "the_owner": key.owner,
-        "the_container": key.container,
-    }
-
-
-_DELETE = delete(histograms).where(
-    histograms.c.namespace == bindparam("the_namespace"),
-    histograms.c.owner_kind == bindparam("the_kind"),
-    histograms.c.owner == bindparam("the_owner"),
-    histograms.c.container == bindparam("the_container"),
-)
+    return {f"the_{column}": getattr(key, column) for column in _KEY}
 
 
 def _row(key: ContainerKey, kept: SavedUsage) -> dict[str, object]:
-    return {
-        "namespace": key.namespace,
-        "owner_kind": key.owner_kind,
-        "owner": key.owner,
-        "container": key.container,
-        "points": kept.points,
-        "first_at": kept.first_at,
-        "last_at": kept.last_at,
-        "step_s": kept.step_s,
-        "heard_at": kept.heard_at,
-        "packed": pack(kept),
-    }
+    figures = {column: getattr(kept, column) for column in _FIGURES}
+    return {**asdict(key), **figures, "packed": pack(kept)}

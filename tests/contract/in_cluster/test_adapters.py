@@ -15,7 +15,7 @@ from nemutator_common.wire import Summary
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.journal.records import StampedPod
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.mutations.decisions import pod_subject
 from nemutator_controller.profiles.records import KnownPod, PodRef, ResultUnwrittenError
@@ -24,6 +24,7 @@ from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
 from tests.fakes.kube import kinds
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process

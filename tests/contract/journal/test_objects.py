@@ -18,7 +18,6 @@ from nemutator_controller.journal.live_objects import (
     UnreachableError,
 )
 from nemutator_controller.journal.ports import Objects
-from nemutator_controller.kube.configuration import Fixed
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.resources import DEPLOYMENTS, PODS, Resource
 from nemutator_controller.kube.transport import HttpTransport
@@ -32,6 +31,7 @@ from tests.contract.kube.real_place import real_place
 from tests.contract.kube.variants import FAKE, REAL, on_the_fake_alone
 from tests.fakes.decisions import CPU, TEAM, edit
 from tests.fakes.journals import MemoryObjects
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 from tests.testbed.parts.control_plane import Cluster

@@ -14,7 +14,6 @@ from nemutator_common.backoff import Backoff
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.calls import Call, asked
-from nemutator_controller.kube.configuration import Fixed
 from nemutator_controller.kube.decoder import Decoder
 from nemutator_controller.kube.informing import Informer, InformerPace
 from nemutator_controller.kube.objects import Object
@@ -30,6 +29,7 @@ from tests.contract.kube.places import Place, access
 from tests.contract.kube.real_place import real_place
 from tests.contract.kube.relay import Relay
 from tests.contract.kube.variants import FAKE, REAL
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.conversation import Conversation
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter

@@ -7,7 +7,7 @@ import pytest
 from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_controller.kube.calls import Selection
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.failures import (
     AlreadyExistsError,
     ConflictError,
@@ -34,6 +34,7 @@ from tests.contract.kube.conftest import Client
 from tests.contract.kube.places import Place, access, user
 from tests.contract.kube.refusals import pod
 from tests.contract.kube.variants import on_the_fake_alone
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.conversation import Conversation
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter

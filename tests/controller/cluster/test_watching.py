@@ -6,10 +6,11 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.cluster.pods import PodOwner
 from nemutator_controller.cluster.watching import PART, ClusterWatch
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
 
 from tests.fakes.kube import kinds
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process

@@ -5,7 +5,7 @@ import pytest
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.budget import WriteBudget
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.failures import KubeError
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.transport import HttpTransport
@@ -15,6 +15,7 @@ from nemutator_controller.registration.certificates import Pair, new_authority
 from nemutator_controller.registration.installation import KubeInstallation
 
 from tests.fakes.kube import kinds
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 

@@ -27,7 +27,7 @@ FEW = replace(SEEN, key=ContainerKey("other", "unit", "ssh.service", "-"), point
 
 def test_advice_stands_beside_what_is_requested_now() -> None:
     asked = {SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)}
-    [advice] = advice_list([SEEN], asked, now=NOW).items
+    [advice] = advice_list([SEEN], asked, now=NOW)
     assert (advice.state, advice.strategy, advice.reason) == ("firm", "krr-simple", "")
     assert (advice.requests_now.cpu, advice.requests_now.memory) == ("500m", "1073741824")
     assert (advice.requests.cpu, advice.requests.memory) == ("200m", "230M")
@@ -36,7 +36,7 @@ def test_advice_stands_beside_what_is_requested_now() -> None:
 
 
 def test_without_enough_points_there_are_only_reasons() -> None:
-    [advice] = advice_list([FEW], {}, now=NOW).items
+    [advice] = advice_list([FEW], {}, now=NOW)
     assert advice.state == "not_yet"
     assert advice.reason.startswith("3 of 8 points")
     nothing = (None, None)
@@ -46,7 +46,7 @@ def test_without_enough_points_there_are_only_reasons() -> None:
 
 def test_a_sum_of_processes_is_called_one() -> None:
     program = replace(SEEN, key=ContainerKey("vm", "program", "shop", "-"))
-    firm, few = advice_list([program, replace(program, points=9)], {}, now=NOW).items
+    firm, few = advice_list([program, replace(program, points=9)], {}, now=NOW)
     assert firm.reason == "a sum of processes"
     assert few.reason.endswith("; a sum of processes")
 
@@ -61,7 +61,7 @@ def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
 
 
 def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
-    value, few = advice_list([SEEN, FEW], {}, now=NOW).items
+    value, few = advice_list([SEEN, FEW], {}, now=NOW)
     later = NOW + UNLISTED_S + 1
     assert is_listed(few, now=NOW)
     assert not is_listed(few, now=later)
@@ -69,7 +69,7 @@ def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
 
 
 def test_admission_gets_what_it_decides_by() -> None:
-    [advice] = advice_list([SEEN], {}, now=NOW).items
+    [advice] = advice_list([SEEN], {}, now=NOW)
     sent = for_admission(advice)
     whose = (sent.namespace, sent.owner_kind, sent.owner, sent.container)
     assert whose == ("shop", "Deployment", "cart", "app")

@@ -12,12 +12,13 @@ import pytest
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.calls import Selection
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.resources import Resource
 from nemutator_controller.kube.transport import HttpTransport
 
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.indexes import by_owner
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process

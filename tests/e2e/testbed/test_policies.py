@@ -12,7 +12,7 @@ from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.budget import WriteBudget
-from nemutator_controller.kube.configuration import Access, Fixed
+from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
@@ -21,6 +21,7 @@ from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.policies.status_writer import PolicyStatusWriter
 
 from tests.e2e.testbed.webhook import asked, asking, define, policy
+from tests.fakes.kube.configurations import Fixed
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.testbed.parts.control_plane import Cluster, KubectlError
