@@ -24,7 +24,7 @@ class ApiResponse:
 
 
 class Api(ABC):
-    """Every failure is an `OperatorError` for whoever typed the command."""
+    """Every failure is an `OperatorError` for the person who typed the command."""
 
     signing_in: ClassVar[str]
     """What a browser needs before it may open this brain's page."""
@@ -74,9 +74,9 @@ def _decoded(response: ApiResponse) -> object:
 
 
 def _refusal(status: int, document: object) -> OperatorError:
-    said = document if isinstance(document, Mapping) else {}
-    what = visible(str(said.get("error", "no reason given")), limit=300)
-    remedy = visible(str(said.get("remedy", "see the controller's own log")), limit=300)
+    given = document if isinstance(document, Mapping) else {}
+    what = visible(str(given.get("error", "no reason given")), limit=300)
+    remedy = visible(str(given.get("remedy", "see the controller's own log")), limit=300)
     if status == HTTPStatus.BAD_REQUEST:
         return OperatorError(what, remedy=remedy, code=ExitCode.USAGE)
     if status == HTTPStatus.INSUFFICIENT_STORAGE:

@@ -35,14 +35,14 @@ def parser(
         "--data-dir",
         metavar="DIR",
         dest="setting:data_dir",
-        help="the directory of the `nemutator up` that is meant [NEMUTATOR_DATA_DIR]",
+        help="the data directory of the `nemutator up` to ask [NEMUTATOR_DATA_DIR]",
     )
     if remote:
         which.add_argument(
             "--brain",
             metavar="URL",
             dest="setting:brain",
-            help="the brain of a cluster that is meant: https://HOST:PORT [NEMUTATOR_CTL_BRAIN]",
+            help="the brain of a cluster to ask: https://HOST:PORT [NEMUTATOR_CTL_BRAIN]",
         )
         made.add_argument(
             "--brain-token-file",
@@ -54,7 +54,7 @@ def parser(
             "--brain-ca-file",
             metavar="FILE",
             dest="setting:brain_ca_file",
-            help="who vouches for that brain [NEMUTATOR_CTL_BRAIN_CA_FILE]",
+            help="authorities that sign for that brain [NEMUTATOR_CTL_BRAIN_CA_FILE]",
         )
     if output:
         add_output(made)

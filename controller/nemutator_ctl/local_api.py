@@ -1,4 +1,4 @@
-"""Speaks HTTP to the processes of one data directory, over their unix sockets."""
+"""Asks the processes of one data directory over HTTP, on their unix sockets."""
 
 import http.client
 import socket

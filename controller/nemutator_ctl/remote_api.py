@@ -1,4 +1,4 @@
-"""Speaks HTTPS to the brain of a cluster, as whoever's token it is given.
+"""Asks the brain of a cluster over HTTPS, with the token of the person who asks.
 
 The server must prove who it is before it sees the token, and its redirects are not followed.
 """
@@ -107,7 +107,7 @@ def _token(file: Path | None) -> Secret:
             f"{file}: {reason(error)}", remedy=HOW_TO_SHOW_WHO, code=ExitCode.USAGE
         ) from error
     word = content.strip()
-    # What is no token must not get into a header, and nobody's secret key onto the network.
+    # Only a token may get into a header: another file, such as a private key, must not be sent.
     if not word.isascii() or not word.decode().isprintable() or b" " in word or not word:
         raise OperatorError(
             f"{file}: there is no token in it", remedy=HOW_TO_SHOW_WHO, code=ExitCode.USAGE

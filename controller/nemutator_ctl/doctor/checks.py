@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from nemutator_ctl.doctor import readings
 from nemutator_ctl.doctor.facts import DoctorFacts, Text, Unread
 
-DISTRUSTED = "what it says is not what Linux says"
+DISTRUSTED = "its content is not as Linux writes it"
 
 
 class State(enum.StrEnum):

@@ -27,8 +27,8 @@ class Finding:
 
 def examine(facts: DoctorFacts) -> tuple[Finding, ...]:
     """One finding for each check, in their order."""
-    verdicts = [(check, check.judge(facts)) for check in CHECKS]
+    results = [(check, check.judge(facts)) for check in CHECKS]
     return tuple(
-        Finding(check.name, check.purpose, said.state, said.found[:200], said.lost, said.remedy)
-        for check, said in verdicts
+        Finding(check.name, check.purpose, one.state, one.found[:200], one.lost, one.remedy)
+        for check, one in results
     )

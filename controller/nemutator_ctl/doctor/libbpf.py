@@ -18,8 +18,9 @@ def version() -> Text:
     try:
         ask = library.libbpf_version_string
     except AttributeError:
-        return Unread(f"{_NAME} does not say its version")
+        return Unread(f"{_NAME} does not give its version")
     ask.restype = ctypes.c_char_p
     ask.argtypes = ()
-    said: bytes | None = ask()
-    return (said or b"")[:_LONGEST].decode("utf-8", "replace") or Unread(f"{_NAME} says nothing")
+    text: bytes | None = ask()
+    given = (text or b"")[:_LONGEST].decode("utf-8", "replace")
+    return given or Unread(f"{_NAME} gives an empty version")

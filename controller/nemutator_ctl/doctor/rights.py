@@ -1,4 +1,4 @@
-"""The capabilities of this process → what it loses for want of some. Each is named here alone.
+"""The capabilities of this process → what it loses for want of some. Each is named only here.
 
 Those that profiles need are the agent's own: `profiler/requirements.py` refuses profiles by them.
 """

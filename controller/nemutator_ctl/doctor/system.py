@@ -84,7 +84,7 @@ def _cgroups(facts: DoctorFacts) -> CheckResult:
     version = "hybrid" if mounts.unified and counted else "version 1" if counted else "version 2"
     if not mounts.unified and not counted:
         return missing(
-            "none are mounted, or none that count",
+            "none are mounted that count CPU or memory",
             lost="no workload's CPU and memory is known",
             remedy="mount cgroup2 at /sys/fs/cgroup",
         )
@@ -165,5 +165,5 @@ CHECKS = (
     Check("control groups", "CPU and memory of each workload", _cgroups),
     Check("pressure (PSI)", "waiting for CPU, memory and disk", _pressure),
     Check("open file limit", "counters of many workloads", _open_files),
-    Check("swap", "memory figures that are the whole truth", _swap),
+    Check("swap", "complete figures of memory", _swap),
 )

@@ -77,7 +77,7 @@ def overview(mutations: Sequence[ListedMutation], *, namespace: str | None = Non
     if not mutations and namespace:
         return visible(f"No mutation in namespace {namespace} is recorded.", limit=200) + "\n"
     if not mutations:
-        return "Nothing was changed yet.\n"
+        return "Nothing has been changed yet.\n"
     return table(LAYOUT, [_cells(each) for each in mutations])
 
 

@@ -1,1 +1,1 @@
-"""`nemutator rollback`: takes a mutation back, after it has said what that will do."""
+"""`nemutator rollback`: takes a mutation back, after showing what that will do."""

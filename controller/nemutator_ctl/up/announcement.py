@@ -1,4 +1,4 @@
-"""What `up` tells a person once everything is ready, or has had time to become so."""
+"""What `up` prints once everything is ready, or has had time to become so."""
 
 import math
 from asyncio import Event
@@ -23,7 +23,7 @@ class ChildStatus:
     name: str
     pid: int | None
     note: str
-    """What a person should know about how it runs; may be empty."""
+    """What people should know about how it runs; may be empty."""
     problem: str | None
 
     @property
@@ -38,7 +38,8 @@ class StartAnnouncer:
     """Shows the children and the link once all are ready.
 
     When that takes longer than usual, it says once for what it waits, and shows the link soon
-    after there is one. All of it is shown again when the page has *moved*: the old link does not work then.
+    after there is one. All of it is shown again when the page has *moved*, because the link that
+    was shown before no longer works.
     """
 
     children: Sequence[Child]

@@ -36,7 +36,7 @@ log = logging.getLogger(__name__)
 SAMPLE = "sample"
 
 DRAIN_S = {BRAIN: 1.0, CREDENTIALS: 0.5, OBSERVE: 0.5, SAMPLE: 0.2}
-"""Together with what the kernel needs for those that must be killed: 2 s, the promise of Ctrl-C."""
+"""With the time that killed ones need to vanish, at most 2 s: the promise of Ctrl-C."""
 
 
 async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) -> None:
@@ -45,7 +45,7 @@ async def run(settings: UpSettings, stop: asyncio.Event, *, config: str | None) 
     async with lock.held(directory, stop=stop, clock=SystemClock()) as lock_fd:
         if lock_fd is None:
             return
-        # Before anything runs whose messages would stand in the middle of the question.
+        # Nothing runs yet whose messages could appear in the middle of the question.
         privilege = await _privilege(settings, stop)
         if privilege is not None:
             renew_link_token(directory)
@@ -153,7 +153,7 @@ class _Application:
         )
 
     def _raise_observe(self, sudo_path: str) -> None:
-        """As root for as long as that can be kept; fewer facts are better than none."""
+        """Run `observe` as root while that works; fewer facts are better than none."""
 
         def given_up(error: OperatorError) -> None:
             log.warning("observe_not_raised", {names.REASON: error.what})
@@ -178,12 +178,12 @@ class _Application:
     def _keep_address(self, console: str) -> None:
         """Start the brain where people have found it.
 
-        Its page is open there, and the cookie's name has the port: with `--console 127.0.0.1:0`
-        each new brain would listen somewhere else, and nobody would know.
+        Its page is open there, and the cookie's name has the port. With `--console 127.0.0.1:0`
+        each new brain would otherwise choose another port.
         """
 
         def given_up(_: OperatorError) -> None:
-            log.warning("console_moved", {names.REASON: "somebody else listens there by now"})
+            log.warning("console_moved", {names.REASON: "another process listens there now"})
             self._moved.set()
 
         command = self._command(BRAIN, replace(self._settings, console=console))
@@ -217,7 +217,7 @@ def _print(text: str) -> None:
 
 
 def _typed_program() -> str:
-    """What the person here types for `nemutator`: `make run` puts nothing on the PATH."""
+    """How `nemutator` is typed here: `make run` puts nothing on the PATH."""
     beside = Path(sys.executable).with_name(names.PREFIX)
     if shutil.which(names.PREFIX) or not beside.exists():
         return names.PREFIX

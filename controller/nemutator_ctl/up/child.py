@@ -24,10 +24,10 @@ SLOWER = 1.1
 """Times longer is each wait than the last while a child starts: it is known a tenth later at most."""
 
 PATIENCE_S = 20.0
-"""For a slow machine to start an interpreter: whoever waits for a child goes on then."""
+"""Enough to start an interpreter on most machines. What waits for a child goes on after it."""
 
 KILLED_S = 0.2
-"""For the kernel to take away what was killed."""
+"""Time for the kernel to remove what was killed."""
 
 ASK_AGAIN_S = 10.0
 """Between two questions whether a child answers, as kubelet's probes."""
@@ -95,13 +95,13 @@ class Preferred:
 
 @dataclass(kw_only=True, slots=True)
 class Child:
-    """One child, supervised. What others may want to know of it are its plain attributes."""
+    """One child, supervised. Others read how it is in its plain attributes."""
 
     name: str
     command: Command
     processes: Processes
     health: Health | None
-    """None for one that serves nothing: that it runs is all there is to know."""
+    """None for one that serves nothing: it is ready when it runs."""
     clock: Clock
     roll: Callable[[], float]
     drain_s: float
@@ -110,7 +110,7 @@ class Child:
     problem: str | None = "not started yet"
     """Why it is not ready; None once it is."""
     note: str = ""
-    """What a person should know about how it runs."""
+    """What people should know about how it runs."""
     _preferred: Preferred | None = None
     _ready_at: float = math.inf
 
@@ -214,7 +214,7 @@ class Child:
             if await self._gone(process, self.drain_s):
                 return
         except asyncio.CancelledError:
-            # Whoever cancels a second time has no time left, and the child may not stay.
+            # A second cancellation leaves no time, and the child must not be left behind.
             process.kill()
             raise
         keys = {

@@ -71,7 +71,7 @@ def _required() -> Iterator[str]:
     try:
         requirements = importlib.metadata.requires(names.PREFIX) or ()
     except importlib.metadata.PackageNotFoundError:
-        # Copied here, not installed: whoever did that knows what belongs to it.
+        # The code was copied here, not installed, so nothing lists what it requires.
         return
     for requirement in requirements:
         if re.search(rf"extra == ['\"]({'|'.join(EXTRAS)})['\"]", requirement):

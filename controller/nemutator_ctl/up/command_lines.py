@@ -1,4 +1,4 @@
-"""The command lines of the children, and of what a person is told to type."""
+"""Command lines: those of the children, and those that people are shown."""
 
 import shlex
 from collections.abc import Iterable, Mapping
@@ -27,7 +27,7 @@ class Command:
 
 @dataclass(frozen=True, slots=True)
 class Typed:
-    """How a person here types our name, and names this data directory."""
+    """How people here type our name, and name this data directory."""
 
     program: str
     data_dir: Path

@@ -8,7 +8,7 @@ from typing import Protocol
 from nemutator_ctl.settings import Privileges
 
 QUESTION_S = 60.0
-"""For an answer: a start that nobody watches goes on as an ordinary user then."""
+"""Time for an answer; without one, the start goes on as an ordinary user."""
 
 QUESTION = (
     "Root is needed for flame graphs, and to see all of other users' processes.\n"
@@ -17,7 +17,7 @@ QUESTION = (
 )
 
 PASSWORD_S = 120.0
-"""For a password to be typed: sudo as Debian builds it would wait for ever."""
+"""Time to type a password: sudo as Debian builds it would wait for ever."""
 
 SUDO_S = 60.0
 """For sudo when it may not ask: it looks up users and rules, some of them remote, and a very slow
@@ -25,10 +25,10 @@ machine then starts an interpreter."""
 
 
 class Terminal(Protocol):
-    """The terminal of whoever started us, and their sudo; `sudo.py` is the real one."""
+    """The terminal on which we were started, and its sudo; `sudo.py` is the real one."""
 
     def is_interactive(self) -> bool:
-        """Whether somebody may sit there."""
+        """Whether a person may be there to answer."""
         ...
 
     def sudo(self) -> str | None:
@@ -36,7 +36,7 @@ class Terminal(Protocol):
         ...
 
     async def ask(self, question: str, *, deadline_s: float) -> str | None:
-        """What is typed; None when nothing is in time."""
+        """The line that was typed; None when none came in time."""
         ...
 
     async def runs(self, argv: Sequence[str], *, deadline_s: float) -> bool:
@@ -49,7 +49,7 @@ class ObservePrivilege:
     sudo: str | None
     """The sudo that makes it root; None when it stays as it is."""
     note: str
-    """What the person should know about it; empty when there is nothing to say."""
+    """What people should know about it; may be empty."""
 
 
 class RootDecision(enum.Enum):
@@ -87,12 +87,12 @@ def agrees(answer: str) -> bool:
 async def settle(
     wanted: Privileges,
     *,
-    root: bool,  # whether we are it already
-    supervised: bool,  # then nobody is at our terminal, even when there is one
+    root: bool,  # whether this process is root already
+    supervised: bool,  # then no person is at the terminal, even when there is one
     program: Sequence[str],
     terminal: Terminal,
 ) -> ObservePrivilege:
-    """Find out, and ask at most once; *program* is what sudo has to allow."""
+    """Decide, asking at most once; *program* is what sudo has to allow."""
     sudo = terminal.sudo()
     interactive = terminal.is_interactive() and not supervised
     decision = decide(wanted, root=root, terminal=interactive, sudo=sudo is not None)

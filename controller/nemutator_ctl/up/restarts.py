@@ -83,7 +83,7 @@ class Silence:
     def hung(self, *, started: bool) -> str | None:
         """Why the child must be ended; None while there is hope. A start may take for ever."""
         if self.stopped_s >= STOPPED_S:
-            return "it was stopped, as by SIGSTOP, and nobody let it go on"
+            return "it was stopped, as by SIGSTOP, and was not continued"
         if started and self.able_s >= HUNG_S:
             return f"it has not answered for {self.able_s:.0f} s in which it could have"
         return None

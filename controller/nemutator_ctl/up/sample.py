@@ -1,24 +1,25 @@
-"""Runs the sample, and makes sure that there is something to see: a secret, a mutation, a flame
-graph. A new user then tries each of the four jobs by one command.
+"""Runs the sample, and puts up a secret, a mutation and a flame graph beside it: a new user then
+tries each of the four jobs by one command.
 
-Nothing else needs any of it: what fails is told, and everything else goes on.
+Nothing else needs any of it: what fails is shown, and everything else goes on.
 """
 
 import asyncio
 import logging
-from collections.abc import Callable
+import shlex
+from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Protocol
+from typing import Any, Protocol
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import OperatorError
 
-from nemutator_ctl.up import sample_objects
+from nemutator_ctl.edits import ShownObject
+from nemutator_ctl.terminal_text import visible
 from nemutator_ctl.up.child import Child
 from nemutator_ctl.up.command_lines import Typed
-from nemutator_ctl.up.sample_objects import PutUp
 
 log = logging.getLogger(__name__)
 
@@ -29,6 +30,58 @@ BUILT_WITHIN_S = 300.0
 """For a Go that must be fetched first, on a slow line."""
 
 PROFILED_WITHIN_S = 60.0
+
+SECRET = "greeting"  # noqa: S105 - its name
+VALUE = "hello from nemutator"
+
+POLICY: dict[str, Any] = {
+    "apiVersion": f"{names.DOMAIN}/v1alpha1",
+    "kind": "MutationPolicy",
+    "metadata": {"name": "sample-owners"},
+    "spec": {
+        "match": {"namespaces": ["sample"]},
+        "mode": "Apply",
+        "mutations": [
+            {"labels": {"set": {"team": "shop"}}},
+            {"resources": {"requests": {"cpu": {"ratio": 0.25}}}},
+        ],
+    },
+}
+
+MANIFEST: dict[str, Any] = {
+    "apiVersion": "apps/v1",
+    "kind": "Deployment",
+    "metadata": {"name": "shop", "namespace": "sample"},
+    "spec": {
+        "replicas": 2,
+        "selector": {"matchLabels": {"app": "shop"}},
+        "template": {
+            "metadata": {"labels": {"app": "shop"}},
+            "spec": {
+                "containers": [
+                    {
+                        "name": "shop",
+                        "image": "example.com/shop:1",
+                        "resources": {"requests": {"cpu": "1", "memory": "256Mi"}},
+                    }
+                ]
+            },
+        },
+    },
+}
+"""Nothing runs it: without a cluster, manifests are what policies change."""
+
+FILE = Path("Deployment", MANIFEST["metadata"]["namespace"], f"{MANIFEST['metadata']['name']}.json")
+"""Where the brain keeps that manifest, below the data directory's objects."""
+
+
+@dataclass(frozen=True, slots=True)
+class PutUp:
+    """What there is to be tried."""
+
+    secret: str
+    mutation: str | None
+    """Id of a mutation that can be rolled back; None when there is none (any more)."""
 
 
 class SampleApi(Protocol):
@@ -81,10 +134,10 @@ class Sample:
                 await self.clock.sleep(STEP_S)
         try:
             there = await self.api.put_up()
-            self.say(sample_objects.to_try(there, self.typed, objects=self.objects))
+            self.say(to_try(there, self.typed, objects=self.objects))
             self.say(await self._profiled())
         except OperatorError as error:
-            self.say(sample_objects.not_shown(str(error)))
+            self.say(not_shown(str(error)))
         # The supervisor would end everything if this body ended.
         await asyncio.Event().wait()
 
@@ -92,16 +145,16 @@ class Sample:
         """Profile the sample; what there is to say of it."""
         pid = await self._go_program()
         if pid is None:
-            return sample_objects.not_shown("the sample does not run; its own message is above")
+            return not_shown("the sample does not run; its own message is above")
         profile = await self.api.profile(pid)
         deadline = self.clock.monotonic() + PROFILED_WITHIN_S
         while self.clock.monotonic() < deadline:
             failure = await self.api.failure(profile)
             if failure is not None:
-                made = sample_objects.profiled(pid, self.typed)
-                return sample_objects.not_shown(failure) if failure else made
+                made = profiled(pid, self.typed)
+                return not_shown(failure) if failure else made
             await self.clock.sleep(STEP_S)
-        return sample_objects.not_shown("its first profile has not come")
+        return not_shown("its first profile has not come")
 
     async def _go_program(self) -> int | None:
         deadline = self.clock.monotonic() + BUILT_WITHIN_S
@@ -111,3 +164,53 @@ class Sample:
                 return pid
             await self.clock.sleep(STEP_S)
         return None
+
+
+def absent(there: Collection[ShownObject]) -> list[dict[str, Any]]:
+    """What is not among the objects that are *there* already, in the order to put it up.
+
+    What is there may be a person's own by now, and we leave it alone whatever is in it.
+    """
+    return [one for one in (POLICY, MANIFEST) if _name_of(one) not in there]
+
+
+def _name_of(document: dict[str, Any]) -> ShownObject:
+    metadata = document["metadata"]
+    return ShownObject(document["kind"], metadata.get("namespace", ""), metadata["name"])
+
+
+def to_try(there: PutUp, typed: Typed, *, objects: Path) -> str:
+    """A command for each job but profiles; *objects* is where the brain keeps manifests."""
+    socket = shlex.quote(str(typed.data_dir / names.POD_SOCKET))
+    url = f"http://nemutator/v1/secret/{there.secret}"
+    lines = [
+        f"    a secret     curl --silent --unix-socket {socket} {url}",
+        f"    advice       {typed.command('advise')}",
+    ]
+    if there.mutation is not None:
+        rollback = typed.command("rollback")
+        lines.append(f"    a rollback   {rollback} {shlex.quote(there.mutation)}")
+    else:
+        # What was put up has been rolled back, or changed by somebody.
+        lines += [
+            "    a rollback   nothing is left to roll back; there is something again after this,",
+            f"                 while the policy `{POLICY['metadata']['name']}` is in mode Apply:",
+            f"                 {typed.command('apply')} {shlex.quote(str(objects / FILE))}",
+        ]
+    return _block("Try", lines)
+
+
+def profiled(pid: int, typed: Typed) -> str:
+    """Once the sample has been profiled: before, nobody knows whether that works here."""
+    command = f"    a profile    {typed.command('profile')} pid:{pid} --seconds 10"
+    seen = "    the flame graph of the sample service `shop` is on the page: Profiles"
+    return _block("Try", [command, "  Seen", seen])
+
+
+def not_shown(problem: str) -> str:
+    """Why something of it is not there, with its remedy."""
+    return _block("Not shown", [f"    {visible(line, limit=300)}" for line in problem.splitlines()])
+
+
+def _block(title: str, lines: Iterable[str]) -> str:
+    return "\n".join([f"  {title}", *lines, "", ""])

@@ -11,8 +11,8 @@ from nemutator_ctl import nodes
 from nemutator_ctl.answers import Listing, understood
 from nemutator_ctl.edits import ShownObject
 from nemutator_ctl.local_api import LocalApi
-from nemutator_ctl.up import sample_objects
-from nemutator_ctl.up.sample_objects import PutUp
+from nemutator_ctl.up import sample
+from nemutator_ctl.up.sample import PutUp
 
 SECRETS = "/v1/store/secrets"
 OBJECTS = "/api/v1/objects"
@@ -85,17 +85,17 @@ class LocalSampleApi:
 
     def _put_up(self) -> PutUp:
         secrets = understood(self._credentials.get(SECRETS), Listing[SecretName], "secrets").items
-        if SecretName(sample_objects.SECRET) not in secrets:
-            value = {"value": sample_objects.VALUE}
-            self._credentials.put(f"{SECRETS}/{sample_objects.SECRET}", value)
+        if SecretName(sample.SECRET) not in secrets:
+            value = {"value": sample.VALUE}
+            self._credentials.put(f"{SECRETS}/{sample.SECRET}", value)
         there = understood(self._brain.get(OBJECTS), Listing[ShownObject], "objects").items
-        for document in sample_objects.absent(there):
+        for document in sample.absent(there):
             self._brain.post(OBJECTS, document)
-        return PutUp(secret=sample_objects.SECRET, mutation=self._to_roll_back())
+        return PutUp(secret=sample.SECRET, mutation=self._to_roll_back())
 
     def _to_roll_back(self) -> str | None:
         """Id of the newest mutation of which a rollback would undo something."""
-        metadata = sample_objects.MANIFEST["metadata"]
+        metadata = sample.MANIFEST["metadata"]
         query = {**metadata, "limit": str(MOST_TRIED)}
         listed = understood(self._brain.get(MUTATIONS, query), Listing[MutationState], "mutations")
         for one in listed.items:

@@ -10,9 +10,9 @@ import pytest
 from nemutator_agent.app import credentials
 from nemutator_agent.settings import CredentialsSettings
 from nemutator_common.data_directory_files import prepare, renew_link_token
-from nemutator_ctl.up import sample_objects
+from nemutator_ctl.up import sample
+from nemutator_ctl.up.sample import PutUp
 from nemutator_ctl.up.sample_api import LocalSampleApi
-from nemutator_ctl.up.sample_objects import PutUp
 
 from tests.fakes.brains import StandingBrain, standing_brain
 from tests.testbed.running.waiting import until
@@ -64,12 +64,12 @@ async def test_what_a_person_changed_and_took_back_stays_so_at_the_next_start(
         assert await put_up(brain) == first, "what can be taken back is named again"
         taken_back = await posted(brain, f"{MUTATIONS}/{first.mutation}/rollback")
         assert taken_back["state"] == "reversed"
-        policy, shop = sample_objects.POLICY, sample_objects.MANIFEST
+        policy, shop = sample.POLICY, sample.MANIFEST
         await posted(brain, OBJECTS, policy | {"spec": policy["spec"] | {"mode": "Preview"}})
         await posted(brain, OBJECTS, shop | {"spec": shop["spec"] | {"replicas": 7}})
     async with machine(tmp_path / "data") as brain:
         before = await asked(brain, MUTATIONS), await asked(brain, OBJECTS)
-        assert await put_up(brain) == PutUp(secret=sample_objects.SECRET, mutation=None)
+        assert await put_up(brain) == PutUp(secret=sample.SECRET, mutation=None)
         assert (await asked(brain, MUTATIONS), await asked(brain, OBJECTS)) == before
 
 
@@ -79,7 +79,7 @@ async def test_what_was_taken_back_is_made_again_by_the_file_that_is_named(tmp_p
         first = await put_up(brain)
         await posted(brain, f"{MUTATIONS}/{first.mutation}/rollback")
         assert (await put_up(brain)).mutation is None
-        file = brain.directory.objects / sample_objects.FILE
+        file = brain.directory.objects / sample.FILE
         async with brain.local.post(OBJECTS, data=file.read_bytes()) as answer:
             made = (await answer.json())["id"]
         assert made
@@ -92,8 +92,8 @@ async def test_a_mutation_that_somebody_wrote_over_is_not_offered(tmp_path: Path
         await posted(
             brain,
             OBJECTS,
-            sample_objects.POLICY | {"spec": {**sample_objects.POLICY["spec"], "mode": "Preview"}},
+            sample.POLICY | {"spec": {**sample.POLICY["spec"], "mode": "Preview"}},
         )
-        await posted(brain, OBJECTS, sample_objects.MANIFEST)
+        await posted(brain, OBJECTS, sample.MANIFEST)
         assert first.mutation is not None
         assert (await put_up(brain)).mutation is None

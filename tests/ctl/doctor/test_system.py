@@ -103,7 +103,7 @@ def test_what_is_as_it_should_be(
         ("control groups", {"mountinfo": "no mounts\n"}, LIMITED, DISTRUSTED,
          "which control groups are mounted is not known", DOCTOR_AS_ROOT),
         ("control groups", {"mountinfo": mounted(PROC, SYSTEMD)}, MISSING,
-         "none are mounted, or none that count", "no workload's CPU and memory is known",
+         "none are mounted that count CPU or memory", "no workload's CPU and memory is known",
          "mount cgroup2 at /sys/fs/cgroup"),
         ("control groups", {"mountinfo": mounted(CPU, MEMORY)}, LIMITED,
          "version 1: cpuacct, memory", "workloads have no pressure", UNIFIED),
@@ -164,5 +164,5 @@ def test_the_checks_are_answered_in_this_order_and_say_what_they_are_for() -> No
         ("control groups", "CPU and memory of each workload"),
         ("pressure (PSI)", "waiting for CPU, memory and disk"),
         ("open file limit", "counters of many workloads"),
-        ("swap", "memory figures that are the whole truth"),
+        ("swap", "complete figures of memory"),
     ]

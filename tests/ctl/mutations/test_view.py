@@ -37,7 +37,7 @@ def test_mutations_are_listed() -> None:
     ]
     assert " preview " in second
     assert "Pod team/web-…" in second
-    assert overview(()) == "Nothing was changed yet.\n"
+    assert overview(()) == "Nothing has been changed yet.\n"
     assert overview((), namespace="a\x1b") == "No mutation in namespace a\\x1b is recorded.\n"
 
 

@@ -1,16 +1,20 @@
 import asyncio
 import contextlib
 from collections.abc import AsyncIterator
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_common import declarations
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.up import sample_objects
+from nemutator_controller.policies.model import policy_from_document
+from nemutator_ctl.edits import ShownObject
+from nemutator_ctl.up import sample
 from nemutator_ctl.up.child import Child
 from nemutator_ctl.up.command_lines import Command, Typed
 from nemutator_ctl.up.restarts import Ended
-from nemutator_ctl.up.sample import BUILT_WITHIN_S, PROFILED_WITHIN_S, STEP_S, Sample
-from nemutator_ctl.up.sample_objects import PutUp
+from nemutator_ctl.up.sample import BUILT_WITHIN_S, PROFILED_WITHIN_S, STEP_S, PutUp, Sample
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.processes import FakeProcesses
@@ -18,7 +22,7 @@ from tests.fakes.processes import FakeProcesses
 THERE = PutUp(secret="greeting", mutation="7f")
 TYPED = Typed("nemutator", Path("/data"), named=False)
 OBJECTS = Path("/data/objects")
-TO_TRY = sample_objects.to_try(THERE, TYPED, objects=OBJECTS)
+TO_TRY = sample.to_try(THERE, TYPED, objects=OBJECTS)
 
 SAMPLE = Command(("scripts/sample",))
 UNFIT = OperatorError("no such thing", remedy="make one", code=ExitCode.FAILED)
@@ -73,7 +77,7 @@ class Scene:
     @contextlib.asynccontextmanager
     async def running(self, *, brain: bool = True) -> AsyncIterator[None]:
         self.brain.problem = None if brain else "starting"
-        sample = Sample(
+        shown = Sample(
             child=self.sample,
             needed=(self.brain,),
             api=self.api,
@@ -83,7 +87,7 @@ class Scene:
             say=self.told.append,
         )
         async with asyncio.TaskGroup() as group:
-            task = group.create_task(sample.run())
+            task = group.create_task(shown.run())
             await self.clock.advance(0.0)
             yield
             task.cancel()
@@ -98,7 +102,7 @@ async def test_the_profile_command_is_told_once_a_first_profile_is_there() -> No
         assert scene.told == [TO_TRY]
         scene.api.ended = ""
         await scene.clock.advance(STEP_S)
-        assert scene.told == [TO_TRY, sample_objects.profiled(pid, TYPED)]
+        assert scene.told == [TO_TRY, sample.profiled(pid, TYPED)]
         await scene.clock.advance(600.0)
         assert len(scene.told) == 2
 
@@ -130,7 +134,7 @@ async def test_where_profiles_are_refused_the_reason_is_told_and_no_command_that
     scene = Scene(FakeSampleApi(ended="no BPF\n  remedy: run as root"))
     async with scene.running():
         await scene.clock.advance(STEP_S)
-        assert scene.told == [TO_TRY, sample_objects.not_shown("no BPF\n  remedy: run as root")]
+        assert scene.told == [TO_TRY, sample.not_shown("no BPF\n  remedy: run as root")]
         assert "nemutator profile" not in "".join(scene.told)
 
 
@@ -144,7 +148,7 @@ async def test_a_profile_that_never_comes_is_told_as_that() -> None:
 async def test_what_cannot_be_put_up_is_told_and_the_sample_runs_on() -> None:
     scene = Scene(FakeSampleApi(refusal=UNFIT))
     async with scene.running():
-        assert scene.told == [sample_objects.not_shown(str(UNFIT))]
+        assert scene.told == [sample.not_shown(str(UNFIT))]
         assert scene.processes.last.poll() is None
 
 
@@ -154,5 +158,73 @@ async def test_a_sample_that_cannot_be_built_ends_nothing() -> None:
         await scene.clock.advance(BUILT_WITHIN_S + STEP_S)
         assert scene.sample.problem is not None
         assert scene.told[1:] == [
-            sample_objects.not_shown("the sample does not run; its own message is above")
+            sample.not_shown("the sample does not run; its own message is above")
         ]
+
+
+def test_the_policy_has_no_fault_and_is_applied() -> None:
+    policy = policy_from_document(sample.POLICY)
+    assert policy.spec.mode == "Apply"
+    assert sample.MANIFEST["metadata"]["namespace"] in policy.spec.match.namespaces
+
+
+def test_the_secret_has_a_name_that_can_be_asked_for() -> None:
+    assert declarations.is_name(sample.SECRET)
+
+
+POLICY = ShownObject("MutationPolicy", "", "sample-owners")
+SHOP = ShownObject("Deployment", "sample", "shop")
+
+
+def test_only_what_is_not_there_is_put_up() -> None:
+    assert sample.absent([]) == [sample.POLICY, sample.MANIFEST]
+    assert sample.absent([SHOP]) == [sample.POLICY]
+    assert sample.absent([POLICY]) == [sample.MANIFEST]
+    assert sample.absent([SHOP, POLICY]) == []
+
+
+def test_what_only_shares_a_name_is_something_else() -> None:
+    others = [
+        replace(SHOP, namespace="default"),
+        replace(SHOP, kind="Pod"),
+        replace(POLICY, name="x"),
+    ]
+    assert sample.absent(others) == [sample.POLICY, sample.MANIFEST]
+
+
+DATA = Path("/data dir")
+QUOTED = Typed("nemutator", DATA, named=True)
+
+
+def text_of(there: PutUp) -> str:
+    return sample.to_try(there, QUOTED, objects=DATA / "objects")
+
+
+def test_each_job_has_a_command_that_can_be_copied() -> None:
+    shown = text_of(PutUp(secret="greeting", mutation="7f"))
+    option = "--data-dir '/data dir'"
+    url = "http://nemutator/v1/secret/greeting"
+    assert f"curl --silent --unix-socket '/data dir/agent.sock' {url}\n" in shown
+    assert f"nemutator advise {option}\n" in shown
+    assert f"nemutator rollback {option} 7f\n" in shown
+    profiled = sample.profiled(12, QUOTED)
+    assert f"nemutator profile {option} pid:12 --seconds 10\n" in profiled
+    assert "flame graph" in profiled
+
+
+def test_where_nothing_can_be_rolled_back_the_text_says_how_to_make_something() -> None:
+    shown = text_of(PutUp(secret="greeting", mutation=None))
+    assert "nemutator rollback" not in shown
+    assert "nothing is left to roll back" in shown
+    file = "'/data dir/objects/Deployment/sample/shop.json'"
+    assert f"nemutator apply --data-dir '/data dir' {file}\n" in shown
+
+
+def test_what_is_missing_is_told_with_its_remedy() -> None:
+    said = sample.not_shown("no BPF\n  remedy: run as root")
+    assert said == "  Not shown\n    no BPF\n      remedy: run as root\n\n"
+
+
+@given(st.text())
+def test_what_others_say_cannot_draw_on_the_terminal(problem: str) -> None:
+    assert sample.not_shown(problem).replace("\n", "").isprintable()
