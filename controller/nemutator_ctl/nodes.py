@@ -1,6 +1,6 @@
 """The brain's nodes as typed values: raw JSON goes no further than this file."""
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from nemutator_common.wire import Throughput
@@ -9,6 +9,8 @@ from nemutator_ctl.answers import Amount, Listing, understood
 
 NODES_PATH = "/api/v1/nodes"
 TOPOLOGY_PATH = "/api/v1/topology"
+
+RESOURCES = ("cpu", "memory", "io")
 
 
 @dataclass(frozen=True, slots=True)
@@ -26,17 +28,8 @@ class ResourceWait:
     """Percent of the last 10 s that some task waited."""
 
 
-@dataclass(frozen=True, slots=True)
-class ResourceWaits:
-    """None where nothing is known."""
-
-    cpu: ResourceWait | None = None
-    memory: ResourceWait | None = None
-    io: ResourceWait | None = None
-
-    def shares(self) -> tuple[float | None, ...]:
-        waits = (self.cpu, self.memory, self.io)
-        return tuple(None if wait is None else wait.some_10s for wait in waits)
+ResourceWaits = Mapping[str, ResourceWait | None]
+"""By resource; None where nothing is known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -103,18 +96,10 @@ class ShownNode:
             yield from processes
 
 
-@dataclass(frozen=True, slots=True)
-class ShownWaiting:
-    """As `ResourceWaits.shares`."""
-
-    cpu: float | None
-    memory: float | None
-    io: float | None
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ShownSums(MachineFigures):
-    waiting: ShownWaiting
+    waiting: Mapping[str, float | None]
+    """As in `ResourceWait`, by resource."""
     processes: int | None
 
 

@@ -3,7 +3,7 @@ from collections.abc import Callable
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_ctl.nodes import ShownWorkload, decode, decode_list
+from nemutator_ctl.nodes import ResourceWait, ShownWorkload, decode, decode_list
 
 from tests.ctl.topologies import document, listing, process, workload
 
@@ -23,7 +23,7 @@ def test_what_is_not_known_stays_unknown() -> None:
     (node,) = decode(document(workloads=[workload("/a") | {"cpu_cores": None}], processes=[]))
     (row,) = node.workloads
     assert row.cpu_cores is None
-    assert row.pressures.shares() == (1.5, None, None)
+    assert row.pressures == {"cpu": ResourceWait(1.5), "memory": None, "io": None}
     assert node.machine.cpus == 2
 
 
@@ -62,7 +62,7 @@ def test_a_topology_with_one_wrong_value_is_an_error_and_no_defect(data: st.Data
 def test_a_list_of_nodes_has_the_sums_of_each() -> None:
     (node,) = decode_list(listing("n1"))
     assert (node.name, node.stale, node.age_s, node.sums.processes) == ("n1", False, 3.2, 42)
-    assert (node.sums.waiting.cpu, node.sums.waiting.io) == (2.0, None)
+    assert node.sums.waiting == {"cpu": 2.0, "memory": 0.0, "io": None}
 
 
 @given(st.data())

@@ -45,6 +45,10 @@ def missing(found: str, *, lost: str, remedy: str) -> CheckResult:
     return CheckResult(State.MISSING, found, lost, remedy)
 
 
+def ok_if(well: bool, found: str, *, lost: str, remedy: str) -> CheckResult:
+    return ok(found) if well else limited(found, lost=lost, remedy=remedy)
+
+
 def unclear(read: object, lost: str) -> CheckResult:
     found = read.reason if isinstance(read, Unread) else DISTRUSTED
     return limited(

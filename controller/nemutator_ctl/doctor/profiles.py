@@ -9,7 +9,7 @@ from nemutator_agent.profiler import requirements
 from nemutator_agent.profiler.requirements import Requirement, SamplerFacts
 
 from nemutator_ctl.doctor import readings
-from nemutator_ctl.doctor.checks import Check, CheckResult, limited, number, ok, unclear
+from nemutator_ctl.doctor.checks import Check, CheckResult, limited, number, ok, ok_if, unclear
 from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 
 _PROFILES = "profiles"
@@ -92,9 +92,8 @@ def _sample_rate(facts: DoctorFacts) -> CheckResult:
 def _kernel_names(facts: DoctorFacts) -> CheckResult:
     """kernel/ksyms_common.c, kallsyms_show_value(): up to 1 a right shows them, see `rights.py`."""
     value, text = number(facts.kptr_restrict)
-    if value is not None and value <= 1:
-        return ok(text)
-    return limited(
+    return ok_if(
+        value is not None and value <= 1,
         text,
         lost=f"names of kernel functions in {_PROFILES}",
         remedy="sysctl kernel.kptr_restrict=1",
@@ -109,9 +108,8 @@ def _ptrace(facts: DoctorFacts) -> CheckResult:
     if isinstance(facts.ptrace_scope, Unread) and facts.ptrace_scope.absent:
         return ok("not there: Yama restricts nothing")
     value, text = number(facts.ptrace_scope)
-    if value is not None and value <= 2:
-        return ok(text)
-    return limited(
+    return ok_if(
+        value is not None and value <= 2,
         text,
         lost=f"{_HEAP}: the memory of no process may be read",
         remedy="set kernel.yama.ptrace_scope=1 in sysctl.d and boot: 3 stays until then",

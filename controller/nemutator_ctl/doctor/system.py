@@ -12,6 +12,7 @@ from nemutator_ctl.doctor.checks import (
     limited,
     missing,
     ok,
+    ok_if,
     unclear,
 )
 from nemutator_ctl.doctor.facts import DoctorFacts, Unread
@@ -110,14 +111,12 @@ def _cgroups(facts: DoctorFacts) -> CheckResult:
             remedy="mount cgroup2 at /sys/fs/cgroup, readable",
         )
     words = facts.controllers.split()
-    found = f"{version}: {' '.join(words) or 'no controllers'}"
-    if "memory" not in words:
-        return limited(
-            found,
-            lost="the memory of workloads is not counted",
-            remedy="boot with cgroup_enable=memory, on a kernel with CONFIG_MEMCG",
-        )
-    return ok(found)
+    return ok_if(
+        "memory" in words,
+        f"{version}: {' '.join(words) or 'no controllers'}",
+        lost="the memory of workloads is not counted",
+        remedy="boot with cgroup_enable=memory, on a kernel with CONFIG_MEMCG",
+    )
 
 
 def _pressure(facts: DoctorFacts) -> CheckResult:
@@ -132,10 +131,9 @@ def _pressure(facts: DoctorFacts) -> CheckResult:
 
 def _open_files(facts: DoctorFacts) -> CheckResult:
     hard = facts.open_files
-    if hard is None or hard >= _FILES:
-        return ok("no limit" if hard is None else str(hard))
-    return limited(
-        str(hard),
+    return ok_if(
+        hard is None or hard >= _FILES,
+        "no limit" if hard is None else str(hard),
         lost="counters of some workloads, once there are more than it allows (six files for each)",
         remedy=f"raise the hard limit (ulimit -Hn, LimitNOFILE=) to {_FILES} or more",
     )

@@ -3,7 +3,9 @@
 from collections.abc import Iterable, Sequence
 
 from nemutator_ctl.nodes import (
+    RESOURCES,
     NodeSummary,
+    ResourceWaits,
     ShownMachine,
     ShownNode,
     ShownProcess,
@@ -79,7 +81,7 @@ def _listed(node: NodeSummary) -> Sequence[str]:
         UNKNOWN if sums.cpus is None else str(sums.cpus),
         _mebibytes(sums.memory_used_bytes),
         _mebibytes(sums.memory_bytes),
-        *map(_percent, (sums.waiting.cpu, sums.waiting.memory, sums.waiting.io)),
+        *(_percent(sums.waiting.get(resource)) for resource in RESOURCES),
         UNKNOWN if sums.processes is None else str(sums.processes),
     )
 
@@ -97,7 +99,7 @@ def _machine(machine: ShownMachine) -> Iterable[str]:
         f"  CPU {_cores(machine.cpu_cores)} of {cpus} cores, memory"
         f" {_mebibytes(machine.memory_used_bytes)} of {_mebibytes(machine.memory_bytes)}"
     )
-    cpu, memory, io = map(_percent, machine.pressures.shares())
+    cpu, memory, io = _waits(machine.pressures)
     yield f"  waiting for CPU {cpu}, for memory {memory}, for I/O {io} of the last 10 s"
     if moved := machine.throughput:
         read, written = _per_second(moved.disk_read), _per_second(moved.disk_written)
@@ -125,9 +127,14 @@ def _cells(row: ShownWorkload | ShownProcess) -> Sequence[str]:
         row.kind,
         ("~" if row.cpu_is_summed else "") + _cores(row.cpu_cores),
         _mebibytes(row.memory_bytes),
-        *map(_percent, row.pressures.shares()),
+        *_waits(row.pressures),
         "",
     )
+
+
+def _waits(pressures: ResourceWaits) -> list[str]:
+    waits = [pressures.get(resource) for resource in RESOURCES]
+    return [_percent(None if wait is None else wait.some_10s) for wait in waits]
 
 
 def _indented(path: str, more: int = 0) -> str:
