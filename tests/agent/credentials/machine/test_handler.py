@@ -81,6 +81,8 @@ async def test_an_unknown_name_shows_those_that_the_caller_may_have_and_no_other
         await machine.handler.admit(caller()).secret("nope")
     assert raised.value.status == 404
     assert "declared are: mine." in raised.value.remedy
+    (record,) = machine.grants.all
+    assert (record.result, record.secret, record.reason) == ("denied", "nope", "declaration")
 
 
 async def test_a_caller_learns_what_the_kernel_says_of_it() -> None:

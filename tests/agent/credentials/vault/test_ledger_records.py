@@ -1,3 +1,6 @@
+import struct
+import zlib
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -90,6 +93,12 @@ def test_what_somebody_else_has_written_says_nothing(content: bytes) -> None:
 def test_zeros_are_no_record(zeros: int) -> None:
     start = encoded(token())
     assert read(start + bytes(zeros)) == (folded([token()]), zeros)
+
+
+def test_one_that_is_too_large_is_not_read_either() -> None:
+    body = encoded(token())[8:].ljust(LARGEST + 1)
+    content = struct.pack(">II", len(body), zlib.crc32(body)) + body
+    assert read(content) == (LedgerEntries(), len(content))
 
 
 def test_one_that_is_too_large_is_not_written() -> None:

@@ -5,6 +5,8 @@ from nemutator_agent.credentials.vault.cache import DENIAL_S
 from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
     NoAccountTokenError,
+    Outage,
+    VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.session_tokens import POLL_S
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -12,6 +14,7 @@ from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from tests.fakes.brokers import FRESH_S, BrokerSetup
+from tests.fakes.ledgers import MemoryLedger
 
 PATH = "secret/app/db"
 
@@ -68,6 +71,31 @@ async def test_without_a_token_of_kubelets_nobody_logs_in(setup: BrokerSetup) ->
         with pytest.raises(NoAccountTokenError):
             await setup.broker.read(session, PATH)
         assert setup.calls == {}
+
+
+@pytest.mark.parametrize(
+    ("outage", "may_have_given_one"),
+    [("sealed", False), ("busy", False), ("tls", False), ("timeout", True), ("down", True)],
+)
+async def test_a_login_stays_in_the_ledger_when_vault_may_have_given_a_token(
+    outage: Outage, may_have_given_one: bool
+) -> None:
+    ledger = MemoryLedger()
+    setup = BrokerSetup(ledger=ledger)
+    setup.vault.outage = outage
+    async with setup.running():
+        with pytest.raises(VaultUnavailableError):
+            await setup.broker.read(setup.session(), PATH)
+    assert bool(ledger.entries.intents) is may_have_given_one
+
+
+async def test_a_refused_login_leaves_nothing_in_the_ledger() -> None:
+    ledger = MemoryLedger()
+    setup = BrokerSetup(ledger=ledger)
+    async with setup.running():
+        with pytest.raises(LoginRefusedError):
+            await setup.broker.read(setup.session(role="nobody"), PATH)
+    assert ledger.entries.intents == {}
 
 
 async def test_a_token_is_renewed_at_two_thirds_of_its_life(setup: BrokerSetup) -> None:
