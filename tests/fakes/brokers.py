@@ -67,7 +67,7 @@ class BrokerSetup:
             self.left,
             self.unfinished,
             self.revocations,
-            self.ended_pods,
+            self.ended_pods.among,
             wait_s=ORPHANS_S,
             process=self.process,
         )

@@ -50,7 +50,7 @@ class Node:
         self._attestor = attestor or Everybody(lambda _: POD.uid)
         process = self.setup.process
         self.publisher = PodPublisher(
-            self.setup.broker, PodSockets(process), self._handler, process
+            self.setup.broker, PodSockets(process).open, self._handler, process
         )
         self.server = HttpServer(
             process=process,

@@ -30,7 +30,7 @@ from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
 from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
 from nemutator_agent.credentials.machine.store_api import StoreApi, with_link_token
-from nemutator_agent.credentials.pods.ended_pods import ProcEndedPods
+from nemutator_agent.credentials.pods.ended_pods import ended_pods
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
@@ -113,7 +113,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
         ledger.left,
         ledger.unfinished,
         revocations,
-        ProcEndedPods(),
+        ended_pods,
         process,
         wait_s=settings.orphans_s,
     )
@@ -141,7 +141,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
             rate=settings.requests_per_s,
         )
 
-    publisher = PodPublisher(broker, PodSockets(process), handler, process)
+    publisher = PodPublisher(broker, PodSockets(process).open, handler, process)
     server = _private(
         process,
         PublicationsApi(publisher, attestor.learn, instance=secrets.token_hex(16)).routes(),

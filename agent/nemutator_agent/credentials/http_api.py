@@ -12,7 +12,8 @@ from nemutator_common.serving.connection import accepted_peer_of
 
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.http_refusals import HttpRefusal, not_attested
-from nemutator_agent.credentials.ports import AdmittedCaller, CallerHandler, SecretResponse
+from nemutator_agent.credentials.ports import AdmittedCaller, CallerHandler
+from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Peer
 

@@ -1,6 +1,7 @@
 """The answers to callers that do not get what they ask for: the step that failed, and what to do."""
 
 from collections.abc import Collection, Mapping
+from dataclasses import KW_ONLY, dataclass
 
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Reference
@@ -34,6 +35,7 @@ _WITHOUT_DATA = (
     "really called so, give the role a policy that may read it"
 )
 
+IN_POD = f"Another one needs an annotation {names.SECRET_PREFIX}<name> on the pod"
 _ASK = "ask GET /v1/whoami, /v1/declared, /v1/secret/<name> or /v1/env"
 _EXAMPLE = "ask as `curl --unix-socket agent.sock http://nemutator/v1/secret/<name>` does"
 
@@ -55,24 +57,19 @@ UNHANDLED: Mapping[int, Mapping[str, str]] = {
 """By status, the answers to requests that do not reach a handler."""
 
 
+@dataclass(eq=False)
 class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
     """An answer that refuses."""
 
-    def __init__(
-        self,
-        status: int,
-        error: str,
-        *,
-        remedy: str,
-        step: str,
-        retry_after_s: int | None = None,
-    ) -> None:
-        super().__init__(error)
-        self.status = status
-        self.error = error
-        self.remedy = remedy
-        self.step = step
-        self.retry_after_s = retry_after_s
+    status: int
+    error: str
+    _: KW_ONLY
+    remedy: str
+    step: str
+    retry_after_s: int | None = None
+
+    def __str__(self) -> str:
+        return self.error
 
 
 def not_attested(refused: AttestationError) -> HttpRefusal:
@@ -114,27 +111,20 @@ def faulty(error: DeclarationError) -> HttpRefusal:
     )
 
 
-def undeclared(name: str, declared: Collection[str], *, how: str) -> HttpRefusal:
-    known = _listed(declared)
+def undeclared(name: str, declared: Collection[str], *, how: str = IN_POD) -> HttpRefusal:
     return HttpRefusal(
         404,
         f"there is no secret {name[:100]!r} for this caller",
-        remedy=f"declared are: {known}. {how}",
+        remedy=f"declared are: {_listed(declared)}. {how}",
         step="declaration",
     )
 
 
-def undeclared_in_pod(name: str, declared: Collection[str]) -> HttpRefusal:
-    how = f"Another one needs an annotation {names.SECRET_PREFIX}<name> on the pod"
-    return undeclared(name, declared, how=how)
-
-
 def without_key(reference: Reference, keys: Collection[str]) -> HttpRefusal:
-    known = _listed(keys)
     return HttpRefusal(
         404,
         f"{reference.path} has no key {reference.key!r}",
-        remedy=f"its keys are: {known}",
+        remedy=f"its keys are: {_listed(keys)}",
         step="key",
     )
 

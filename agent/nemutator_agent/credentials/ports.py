@@ -1,11 +1,12 @@
 """What the credentials process needs of others."""
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Protocol
 
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
+from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease
@@ -44,15 +45,6 @@ class Ledger(Protocol):
         ...
 
 
-class EndedPods(Protocol):
-    """What the machine itself shows of pods, independently of mount and kubelet."""
-
-    async def among(self, homes: Mapping[str, str]) -> Collection[str]:
-        """Of the pods with these uids and the directories of their volumes, those that have certainly
-        ended. Never raises: what cannot be seen proves nothing."""
-        ...
-
-
 class GrantSink(Protocol):
     """Takes records of the audit for the brain, without waiting."""
 
@@ -74,27 +66,6 @@ class AttestsPods(Protocol):
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         """Raises `AttestationError`."""
         ...
-
-
-class SecretResponse(Protocol):
-    """A secret on its way out."""
-
-    @property
-    def name(self) -> str: ...
-
-    @property
-    def value(self) -> Secret:
-        """One value, or a JSON object of all values when it `is_whole`."""
-        ...
-
-    @property
-    def is_whole(self) -> bool: ...
-
-    @property
-    def version(self) -> int | None: ...
-
-    @property
-    def stale(self) -> bool: ...
 
 
 class AdmittedCaller(Protocol):
@@ -126,10 +97,4 @@ class PodListener(Protocol):
 
     def close(self) -> None:
         """Close a socket that was not run."""
-        ...
-
-
-class PodListeners(Protocol):
-    def open(self, directory: str, handler: CallerHandler) -> PodListener:
-        """Listen in *directory*; raises `OperatorError`."""
         ...

@@ -4,7 +4,7 @@ from nemutator_agent.credentials.http_refusals import (
     not_attested,
     of_vault,
     too_many,
-    undeclared_in_pod,
+    undeclared,
     without_key,
 )
 from nemutator_agent.credentials.vault.accounts import account
@@ -83,7 +83,7 @@ def test_a_stranger_learns_which_step_failed() -> None:
 
 
 def test_an_unknown_name_is_answered_with_those_that_are_declared() -> None:
-    refusal = undeclared_in_pod("x" * 1000, {"db", "api"})
+    refusal = undeclared("x" * 1000, {"db", "api"})
     assert refusal.status == 404
     assert "declared are: api, db" in refusal.remedy
     assert len(refusal.error) < 200

@@ -14,6 +14,7 @@ from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, cha
 from nemutator_agent.credentials.ports import ConnectedPeer
 from nemutator_agent.credentials.rate_limits import RateLimits
 from nemutator_agent.credentials.refused_callers import RefusedCallers
+from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.identity.attestors import admit_by_rules
 from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
@@ -85,17 +86,6 @@ class MachineHandler:
 
 
 @dataclass(frozen=True, slots=True)
-class StoredSecretResponse:
-    """A `SecretResponse`."""
-
-    name: str
-    value: Secret
-    version: int
-    is_whole: bool = False
-    stale: bool = False
-
-
-@dataclass(frozen=True, slots=True)
 class MachineCaller:
     """An `AdmittedCaller`."""
 
@@ -116,7 +106,7 @@ class MachineCaller:
     def declared(self) -> Mapping[str, Sequence[str]]:
         return {"secrets": sorted(self._allowed()), "environment": []}
 
-    async def secret(self, name: str) -> StoredSecretResponse:
+    async def secret(self, name: str) -> SecretResponse:
         stored = self.handler.store.secrets.get(name)
         if stored is None:
             self._record("read", "denied", name, reason="declaration")
@@ -128,7 +118,7 @@ class MachineCaller:
             raise self.handler.refused.counted(not_attested(refused)) from None
         self.handler.process.meter.count(names.CREDENTIAL_READS, result="stored")
         self._record("read", "granted", name, version=stored.version)
-        return StoredSecretResponse(name, stored.value, stored.version)
+        return SecretResponse(name=name, read=lambda: stored.value, version=stored.version)
 
     async def environment(self) -> Mapping[str, Secret]:
         """Nothing: only pods declare variables."""

@@ -14,13 +14,13 @@ from nemutator_agent.identity.cgroup_lines import LONGEST_TEXT
 from nemutator_agent.identity.pods import pods_named_in
 
 
-class ProcEndedPods:
-    """Fulfils the port `EndedPods`. As for identity, this process has to be in the machine's own pid
-    namespace, where it sees all processes."""
+async def ended_pods(homes: Mapping[str, str]) -> Collection[str]:
+    """Of the pods with these uids and the directories of their volumes, those that have certainly ended.
 
-    async def among(self, homes: Mapping[str, str]) -> Collection[str]:
-        # In a thread, because a large node has some thousand processes.
-        return await asyncio.to_thread(_gone, dict(homes))
+    As for identity, this process has to be in the machine's own pid namespace, to see all processes.
+    """
+    # In a thread, because a large node has some thousand processes.
+    return await asyncio.to_thread(_gone, dict(homes))
 
 
 def _gone(homes: Mapping[str, str]) -> Collection[str]:

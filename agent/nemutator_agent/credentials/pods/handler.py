@@ -15,12 +15,12 @@ from nemutator_agent.credentials.http_refusals import (
     of_vault,
     too_large,
     too_many,
-    undeclared_in_pod,
+    undeclared,
 )
-from nemutator_agent.credentials.pods.responses import VaultSecretResponse, picked
 from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer
 from nemutator_agent.credentials.rate_limits import RateLimit
 from nemutator_agent.credentials.refused_callers import RefusedCallers
+from nemutator_agent.credentials.responses import SecretResponse, picked
 from nemutator_agent.credentials.vault.broker import Broker, Reading
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -84,12 +84,12 @@ class PodHandler:
         wanted = self._understood()
         return {"secrets": sorted(wanted.secrets), "environment": sorted(wanted.environment)}
 
-    async def secret(self, name: str) -> VaultSecretResponse:
+    async def secret(self, name: str) -> SecretResponse:
         wanted = self._understood()
         reference = wanted.secrets.get(name)
         if reference is None:
             self.audit.record(self._subject, "read", "denied", secret=name, reason="declaration")
-            raise self._refused.counted(undeclared_in_pod(name, wanted.secrets))
+            raise self._refused.counted(undeclared(name, wanted.secrets))
         asked = _Asked("read", name, reference)
         reading = await self._read(asked)
         picked = self._picked(asked, reading)
@@ -130,7 +130,7 @@ class PodHandler:
                 of_vault(error, account=self.session.account, path=path, auth_mount=self.auth_mount)
             ) from error
 
-    def _picked(self, asked: _Asked, reading: Reading) -> VaultSecretResponse:
+    def _picked(self, asked: _Asked, reading: Reading) -> SecretResponse:
         try:
             return picked(asked.name, asked.reference, reading.document, stale=reading.stale)
         except HttpRefusal as refusal:

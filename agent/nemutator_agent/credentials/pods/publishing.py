@@ -12,7 +12,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.ports import CallerHandler, PodListener, PodListeners
+from nemutator_agent.credentials.ports import CallerHandler, PodListener
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -38,7 +38,8 @@ class _Published:
 @dataclass(eq=False, slots=True)
 class PodPublisher:
     broker: Broker
-    listeners: PodListeners
+    listen: Callable[[str, CallerHandler], PodListener]
+    """Binds the socket in a directory; raises `OperatorError`."""
     handler: MakeHandler
     process: Process
     _published: dict[str, _Published] = field(default_factory=dict, init=False)
@@ -73,9 +74,7 @@ class PodPublisher:
         role = declarations.role if isinstance(declarations, Declarations) else None
         session = self.broker.open(account(publication.pod, role, home=publication.directory))
         try:
-            listener = self.listeners.open(
-                publication.directory, self.handler(session, declarations)
-            )
+            listener = self.listen(publication.directory, self.handler(session, declarations))
         except BaseException:
             self._end(session)
             raise

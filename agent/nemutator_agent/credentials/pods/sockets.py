@@ -31,7 +31,7 @@ LARGE_AT_ONCE = 2
 
 
 class PodSockets:
-    """Fulfils the port `PodListeners`."""
+    """Opens the sockets of pods, which are one listener in metrics."""
 
     def __init__(self, process: Process) -> None:
         self._process = process

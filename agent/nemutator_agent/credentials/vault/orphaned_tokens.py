@@ -2,13 +2,12 @@
 
 import asyncio
 import logging
-from collections.abc import Iterable, Sequence
+from collections.abc import Awaitable, Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_agent.credentials.ports import EndedPods
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease
 from nemutator_agent.credentials.vault.ledger_records import LedgerToken, LoginIntent, held_of
@@ -33,7 +32,9 @@ class OrphanedTokens:
     left: Sequence[LedgerToken]
     unfinished: Sequence[LoginIntent]
     revocations: Revocations
-    ended_pods: EndedPods
+    ended_pods: Callable[[Mapping[str, str]], Awaitable[Collection[str]]]
+    """Of the pods with these uids and the directories of their volumes, those that have certainly ended.
+    It never raises: what cannot be seen proves nothing."""
     process: Process
     _: KW_ONLY
     wait_s: float
@@ -69,7 +70,7 @@ class OrphanedTokens:
     async def _revoke_ended(self) -> None:
         if not self._waiting:
             return
-        gone = await self.ended_pods.among({each.pod.uid: each.home for each in self._waiting})
+        gone = await self.ended_pods({each.pod.uid: each.home for each in self._waiting})
         self._revoke(self._taken([each for each in self._waiting if each.pod.uid in gone]), "ended")
 
     def _taken(self, accounts: Iterable[Account]) -> list[LedgerToken]:

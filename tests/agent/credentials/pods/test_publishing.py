@@ -44,7 +44,9 @@ class Publishing:
         self.sockets: dict[str, Socket] = {}
         self.handlers: list[PodHandler] = []
         self.refusing = False
-        self.publisher = PodPublisher(self.setup.broker, self, self._handler, self.setup.process)
+        self.publisher = PodPublisher(
+            self.setup.broker, self.open, self._handler, self.setup.process
+        )
 
     def open(self, directory: str, handler: CallerHandler) -> Socket:
         if self.refusing:

@@ -1,6 +1,6 @@
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
-from nemutator_agent.credentials.pods.responses import picked
+from nemutator_agent.credentials.responses import picked
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_common.declarations import Reference
 
