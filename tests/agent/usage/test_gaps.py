@@ -53,3 +53,11 @@ def test_without_any_pressure_groups_are_not_named_too() -> None:
 def test_a_proc_that_hides_is_noticed(options: str, hidden: bool) -> None:
     line = f"25 30 0:23 / /proc rw,nosuid - proc proc {options}\n".encode()
     assert hides_processes(b"1 2 0:3 / / rw - ext4 /dev/a rw\n" + line) is hidden
+
+
+def test_only_cpu_time_is_added_up_where_no_controller_counts_it() -> None:
+    cpu, memory = name_gaps(
+        dataclasses.replace(NONE, groups_without_cpu=9, groups_without_memory=9)
+    )
+    assert "added up instead" in cpu.why
+    assert "added up" not in memory.why

@@ -37,3 +37,9 @@ def test_anything_else_is_malformed(content: bytes) -> None:
 def test_a_line_that_was_cut_is_malformed(length: int) -> None:
     with pytest.raises(MalformedError):
         parse_process_stat((b"1 (x) " + TAIL % 0)[:length])
+
+
+@pytest.mark.parametrize("content", [b"(x) ", b"1 x) ", b"1 (x "])
+def test_a_line_without_number_or_brackets_is_malformed(content: bytes) -> None:
+    with pytest.raises(MalformedError, match="in brackets"):
+        parse_process_stat(content + TAIL % 0)
