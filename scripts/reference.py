@@ -49,7 +49,7 @@ def _settings(fields: Iterable[settings.Field]) -> str:
 
 def _parts() -> Iterator[str]:
     yield "# Reference"
-    yield "Made by `make fmt` from `names.py`, `errors.py` and the settings classes; not edited."
+    yield "Made by `make fmt` from `names/`, `errors.py` and the settings classes; not edited."
     yield "## Settings"
     yield (
         "A flag wins over the environment, the environment over the file (`--config`, TOML), the "

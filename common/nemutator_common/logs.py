@@ -1,6 +1,6 @@
 """Structured logs on the standard library's logging.
 
-A line is an event name in snake_case and keys from `names.py`, given as one mapping:
+A line is an event name in snake_case and keys from `names/`, given as one mapping:
 
     log.info("child_restarted", {names.PROCESS: "brain", names.DELAY_S: 1.2})
 

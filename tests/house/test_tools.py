@@ -81,7 +81,7 @@ def test_mypy_refuses_what_has_no_type(tmp_path: Path) -> None:
 OBSERVE = "agent/nemutator_agent/app/observe.py"
 BROKEN_IMPORTS = [
     (OBSERVE, "import nemutator_controller\n", "components"),
-    ("common/nemutator_common/names.py", "import nemutator_agent\n", "components"),
+    ("common/nemutator_common/secret.py", "import nemutator_agent\n", "components"),
     (
         "agent/nemutator_agent/settings.py",
         "import nemutator_agent.app.observe\n",

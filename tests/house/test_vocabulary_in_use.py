@@ -1,8 +1,8 @@
 """The vocabulary is whole, and alone: what is used is declared, what is declared is used.
 
-Log lines are an event name and keys from names.py, so that docs/reference.md knows every key. A
+Log lines are an event name and keys from names/, so that docs/reference.md knows every key. A
 metric that nobody counts and a key that no line has are promises that are not kept. The words of
-annotations and API groups are spelled in names.py, and nowhere else.
+annotations and API groups are spelled in names/, and nowhere else.
 """
 
 import ast
@@ -30,7 +30,7 @@ def log_lines(tree: Tree) -> Iterator[Problem]:
                     yield module.problem(node, f"an event is a name in snake_case: {text!r}")
                 for argument in node.args[1:]:
                     yield from (
-                        module.problem(key, f"a log key is not from names.py: {ast.unparse(key)}")
+                        module.problem(key, f"a log key is not from names/: {ast.unparse(key)}")
                         for key in _foreign_keys(argument)
                     )
 
@@ -52,17 +52,17 @@ def _foreign_keys(argument: ast.expr) -> Iterator[ast.expr]:
                 yield key
 
 
+def _is_vocabulary(module: Module) -> bool:
+    return f"{module.name}.".startswith(f"{VOCABULARY}.")
+
+
 @functools.cache
-def _vocabulary(tree: Tree) -> Module | None:
-    return next((module for module in tree.modules if module.name == VOCABULARY), None)
-
-
-def _declared(tree: Tree, kind: str) -> dict[str, ast.Assign]:
-    """What names.py declares as a *kind*, by the name of its constant."""
-    vocabulary = _vocabulary(tree)
+def _declared(tree: Tree, kind: str) -> dict[str, tuple[Module, ast.Assign]]:
+    """What names/ declares as a *kind*, by the name of its constant."""
     return {
-        node.targets[0].id: node
-        for node in (vocabulary.syntax.body if vocabulary else ())
+        node.targets[0].id: (module, node)
+        for module in filter(_is_vocabulary, tree.modules)
+        for node in module.syntax.body
         if isinstance(node, ast.Assign)
         and isinstance(node.targets[0], ast.Name)
         and isinstance(node.value, ast.Call)
@@ -74,7 +74,7 @@ def unused(tree: Tree) -> Iterator[Problem]:
     counted: set[str] = set()
     logged: set[str] = set()
     for module in tree.modules:
-        if module.name == VOCABULARY:
+        if _is_vocabulary(module):
             continue
         for node in module.nodes:
             if isinstance(node, ast.Call):
@@ -86,9 +86,9 @@ def unused(tree: Tree) -> Iterator[Problem]:
         ("Metric", counted, "no product code counts it"),
         ("Key", logged | counted, "no log line has it"),
     ):
-        for name, node in _declared(tree, kind).items():
-            if name not in used and (vocabulary := _vocabulary(tree)):
-                yield vocabulary.problem(node, f"{kind.lower()} {name}: {what}")
+        for name, (module, node) in _declared(tree, kind).items():
+            if name not in used:
+                yield module.problem(node, f"{kind.lower()} {name}: {what}")
 
 
 def _constant(node: ast.expr) -> str | None:
@@ -101,38 +101,38 @@ def spelled_again(tree: Tree) -> Iterator[Problem]:
     """Our domain, and the part of an annotation behind it, where that is no everyday word."""
     words = {
         word.removeprefix("{DOMAIN}/")
-        for node in _declared(tree, "Word").values()
+        for _, node in _declared(tree, "Word").values()
         if isinstance(node.value, ast.Call) and isinstance(node.value.args[0], ast.JoinedStr)
         for word in [ast.unparse(node.value.args[0])[2:-1]]
     }
     peculiar = {word for word in words if re.search(r"[-.]", word)}
     for module in tree.modules:
-        if module.name == VOCABULARY:
+        if _is_vocabulary(module):
             continue
         documentation = {id(node.value) for node in module.nodes if isinstance(node, ast.Expr)}
         for node in module.nodes:
             if not isinstance(node, ast.Constant) or not isinstance(node.value, str):
                 continue
             if id(node) not in documentation and (DOMAIN in node.value or node.value in peculiar):
-                yield module.problem(node, f"a word of names.py is spelled again: {node.value!r}")
+                yield module.problem(node, f"a word of names/ is spelled again: {node.value!r}")
 
 
 def test_log_lines_use_the_vocabulary() -> None:
-    hold(log_lines, "Either use a key of names.py, or declare the new one there with its meaning.")
+    hold(log_lines, "Either use a key of names/, or declare the new one there with its meaning.")
 
 
 def test_every_metric_is_counted_and_every_key_is_logged() -> None:
-    hold(unused, "Either count or log it where it happens, or delete it from names.py.")
+    hold(unused, "Either count or log it where it happens, or delete it from names/.")
 
 
 def test_words_of_annotations_stand_in_the_vocabulary_alone() -> None:
-    hold(spelled_again, "Either use the name that names.py has, or declare the word there.")
+    hold(spelled_again, "Either use the name that names/ has, or declare the word there.")
 
 
 @pytest.mark.parametrize(
     ("call", "what"),
     [
-        ('log.info("started", {"port": 1})', "a log key is not from names.py: 'port'"),
+        ('log.info("started", {"port": 1})', "a log key is not from names/: 'port'"),
         ('log.info("It has started")', "an event is a name in snake_case: 'It has started'"),
     ],
 )
@@ -163,27 +163,32 @@ SKIP = Word(f"{DOMAIN}/skip", "leave it alone")
 def test_what_is_declared_and_not_used_is_named(
     tmp_path: Path, source: str, unused_names: list[str]
 ) -> None:
-    files = {"common/nemutator_common/names.py": NAMES, "agent/nemutator_agent/app.py": source}
+    files = {
+        "common/nemutator_common/names/words.py": NAMES,
+        "agent/nemutator_agent/app.py": source,
+    }
     whys = {"READS": "2: metric READS: no product code counts it"}
     whys |= {"TASKS": "3: key TASKS: no log line has it"}
     found = broken(unused, planted(tmp_path, files))
-    assert found == [f"common/nemutator_common/names.py:{whys[name]}" for name in unused_names]
+    assert found == [
+        f"common/nemutator_common/names/words.py:{whys[name]}" for name in unused_names
+    ]
 
 
 @pytest.mark.parametrize("word", ["nemutator.io/new", "nemutator.io", "vault-role"])
 def test_a_word_that_is_spelled_again_is_named(tmp_path: Path, word: str) -> None:
     files = {
-        "common/nemutator_common/names.py": NAMES,
+        "common/nemutator_common/names/words.py": NAMES,
         "agent/nemutator_agent/app.py": f'"""Of nemutator.io/new."""\nx = "{word}"\n',
     }
     assert broken(spelled_again, planted(tmp_path, files)) == [
-        f"agent/nemutator_agent/app.py:2: a word of names.py is spelled again: {word!r}"
+        f"agent/nemutator_agent/app.py:2: a word of names/ is spelled again: {word!r}"
     ]
 
 
 def test_an_everyday_word_is_free(tmp_path: Path) -> None:
     files = {
-        "common/nemutator_common/names.py": NAMES,
+        "common/nemutator_common/names/words.py": NAMES,
         "agent/nemutator_agent/app.py": 'x = "skip"\n',
     }
     assert broken(spelled_again, planted(tmp_path, files)) == []

@@ -282,7 +282,7 @@ class DocumentsOverHttp:
         )
         if answer.status == 304:
             if known is None:
-                raise LinkUnavailableError("nonsense", "unchanged, says the brain, but since when?")
+                raise LinkUnavailableError("invalid", "unchanged, says the brain, but since when?")
             return known[1]
         if answer.etag:
             self._known[path] = (answer.etag, answer.body)
@@ -294,7 +294,7 @@ def _decoded(answer: BrainResponse, shape: type[T]) -> T:
         return msgspec.json.decode(answer.body, type=shape)
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         what = f"the brain's answer is not {shape.__name__}"
-        raise LinkUnavailableError("nonsense", what) from None
+        raise LinkUnavailableError("invalid", what) from None
 
 
 def _retry_after_s(response: aiohttp.ClientResponse) -> float:
@@ -317,7 +317,7 @@ async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:
     async for piece in response.content.iter_any():
         body += piece
         if len(body) > most_bytes:
-            raise LinkUnavailableError("nonsense", "the brain's answer is too long")
+            raise LinkUnavailableError("invalid", "the brain's answer is too long")
     return bytes(body)
 
 

@@ -108,7 +108,7 @@ class Shipper:
     def _accept(self, ack: Ack, *, at_least: int) -> None:
         """Remove what the brain has from the queue; an `Ack` that cannot be true is an error."""
         if ack.epoch != self.epoch or not at_least <= ack.seq <= self.queue.last_seq:
-            raise LinkUnavailableError("nonsense", "the brain's answer does not fit what was sent")
+            raise LinkUnavailableError("invalid", "the brain's answer does not fit what was sent")
         self.report_every_s = min(max(0.0, ack.report_every_s), LONGEST_PACE_S)
         self.queue.forget(up_to=ack.seq)
 

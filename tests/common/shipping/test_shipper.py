@@ -151,7 +151,7 @@ async def test_an_answer_that_cannot_be_true_is_none() -> None:
             await bench.clock.until_sleeping()
             await bench.clock.advance(1)
             await bench.brain.until_stored(1)
-        assert bench.meter.value(names.UPLINK_FAILURES, stream="reports", reason="nonsense") == 1
+        assert bench.meter.value(names.UPLINK_FAILURES, stream="reports", reason="invalid") == 1
 
 
 async def test_a_brain_that_stores_nothing_is_not_asked_without_pause() -> None:

@@ -1,0 +1,20 @@
+"""The names of one kind, for documentation and for tests."""
+
+from typing import TypeVar
+
+from nemutator_common.names import log_keys, metrics, words
+from nemutator_common.names.log_keys import Key
+from nemutator_common.names.metrics import Metric
+from nemutator_common.names.words import Word
+
+Declared = TypeVar("Declared", Key, Metric, Word)
+
+
+def declared(kind: type[Declared]) -> tuple[Declared, ...]:
+    """All names of one *kind*, in the order of their file."""
+    return tuple(
+        value
+        for module in (words, log_keys, metrics)
+        for value in vars(module).values()
+        if isinstance(value, kind)
+    )

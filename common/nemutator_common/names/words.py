@@ -1,0 +1,91 @@
+"""Roles, and the words that pods and people use in Kubernetes, each with its meaning."""
+
+from typing import Self
+
+PREFIX = "nemutator"
+"""The prefix of the distribution, of environment variables and of metrics."""
+
+DOMAIN = f"{PREFIX}.io"
+"""The domain of our labels, annotations and API groups in Kubernetes."""
+
+API_VERSION = f"{DOMAIN}/v1"
+"""The version in the documents that our API and the command line return."""
+
+UP = "up"
+BRAIN = "brain"
+ADMISSION = "admission"
+OBSERVE = "observe"
+CREDENTIALS = "credentials"
+MOUNT = "mount"
+CTL = "ctl"
+ROLES = (UP, CTL, BRAIN, ADMISSION, OBSERVE, CREDENTIALS, MOUNT)
+"""Each has its own table in the settings file and its own prefix in the environment."""
+
+AS_ROOT = "run `nemutator up` as root, or let it raise `observe` with sudo"
+"""The one remedy for what `observe` of an ordinary user may not see or do."""
+
+
+class Word(str):
+    """A label, annotation or other name that is used in objects of a cluster, with its meaning."""
+
+    __slots__ = ("meaning",)
+    meaning: str
+
+    def __new__(cls, name: str, meaning: str) -> Self:
+        word = super().__new__(cls, name)
+        word.meaning = meaning
+        return word
+
+
+INJECT = Word(
+    f"{DOMAIN}/inject",
+    "label of a namespace (`enabled`) or of a pod (`enabled`, `disabled`, `required`): whether"
+    " pods get the socket and the init container",
+)
+SKIP = Word(f"{DOMAIN}/skip", 'annotation of a pod; with `"true"` we leave the pod alone entirely')
+SKIP_MUTATION = Word(
+    f"{DOMAIN}/skip-mutation",
+    "annotation of a pod: verbs that leave it alone, separated by spaces or commas; with `patch`,"
+    " changes are computed and logged, and not applied",
+)
+SECRET_PREFIX = Word(
+    f"{DOMAIN}/secret.",
+    "prefix of an annotation of a pod; the rest is a name, and the value is a Vault reference"
+    " `mount/path[#key]`. The secret is delivered as the file `/run/nemutator/secrets/<name>`",
+)
+ENVIRONMENT_PREFIX = Word(
+    f"{DOMAIN}/env.",
+    "prefix of an annotation of a pod; the rest is an environment variable, and the value is a Vault reference",
+)
+VAULT_ROLE = Word(
+    f"{DOMAIN}/vault-role",
+    "annotation of a pod: the Vault role to log in with; the default is `{namespace}.{serviceaccount}`",
+)
+PROFILE = Word(
+    f"{DOMAIN}/profile",
+    "annotation of a pod: a request like `cpu 30s`, with an optional `at=99hz` and `id=<any>`; a new"
+    " value is a new request",
+)
+PROFILE_RESULT = Word(
+    f"{DOMAIN}/profile-result",
+    "annotation of a pod, written by the brain: id, state (`running`, `done`, `refused: reason`)"
+    " and link of the requested profile",
+)
+MUTATION = Word(
+    f"{DOMAIN}/mutation",
+    "annotation of a pod, written by the webhook: the id and the edits of its mutation, which can be"
+    " taken back from it without the journal",
+)
+RUN_AS_USER = Word(
+    f"{DOMAIN}/run-as-user",
+    "attribute of a pod's volume, written there without our domain by the webhook: the uid under"
+    " which all its containers run",
+)
+CSI_DRIVER = Word(f"agent.{DOMAIN}", "name of the CSI driver that gives a pod its socket")
+BRAIN_AUDIENCE = Word(f"brain.{DOMAIN}", "audience of the tokens that agents show to the brain")
+VAULT_AUDIENCE = Word("vault", "audience of the tokens that kubelet gives the agent for a pod")
+
+POD_DIRECTORY = "/run/nemutator"
+"""Where the agent's volume is mounted in a container; it has `agent.sock` and `secrets/`."""
+
+POD_SOCKET = "agent.sock"
