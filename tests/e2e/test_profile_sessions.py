@@ -17,7 +17,7 @@ import msgspec
 import pytest
 from aiohttp import web
 from nemutator_common.data_directory_files import prepare, renew_link_token
-from nemutator_common.profiles import pprof_reading
+from nemutator_common.profiles import pprof_decoder
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
@@ -206,7 +206,7 @@ async def test_the_caller_of_a_go_leaf_is_in_its_stack(observed: Observed, tmp_p
     with go_program(tmp_path) as pid:
         done = await observed.brain.profile(ProfileTarget("pid", str(pid)), seconds=3)
     assert done.state == "done", done.reason
-    profile = pprof_reading.decode(done.pprof)
+    profile = pprof_decoder.decode(done.pprof)
     stacks: Counter[tuple[str, ...]] = Counter()
     for stack, count in profile.stacks:
         stacks[tuple(profile.frames[place].function for place in stack)] += count

@@ -14,8 +14,6 @@ class Kind(enum.IntEnum):
 
 EDGE_NAMES = frozenset({"__main__", "command", "endpoint", "files", "sql"})
 LISTS = {"engines": Kind.ENGINE, "edges": Kind.EDGE}
-STILL_PURE = "pure_gerunds"
-"""The list of gerunds that are pure and wait for another name."""
 
 
 def by_name(module: Module) -> Kind:
@@ -35,5 +33,4 @@ def listed(tree: Tree, key: str) -> list[str]:
 def kinds(tree: Tree) -> Mapping[str, Kind]:
     """The kind of each module by its name for imports; a list wins over what the name says."""
     named = {module.name: by_name(module) for module in tree.modules}
-    pure = dict.fromkeys(listed(tree, STILL_PURE), Kind.PURE)
-    return named | pure | {name: kind for key, kind in LISTS.items() for name in listed(tree, key)}
+    return named | {name: kind for key, kind in LISTS.items() for name in listed(tree, key)}

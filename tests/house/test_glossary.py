@@ -40,9 +40,6 @@ GIVEN_UP = {
 }
 """Private words, and what everybody calls it."""
 
-STILL_USED = "words_still_used"
-"""The list in [tool.nemutator] of given-up words that stand in names yet."""
-
 
 def rows(tree: Tree) -> Iterator[tuple[int, list[str]]]:
     for number, line in enumerate((tree.root / GLOSSARY).read_text().splitlines(), start=1):
@@ -95,20 +92,12 @@ def _folders(tree: Tree) -> set[str]:
 
 
 def given_up(tree: Tree) -> Iterator[Problem]:
-    still = tree.project["tool"]["nemutator"].get(STILL_USED, [])
-    found: set[str] = set()
     for module in tree.modules:
         for name, node in _identifiers(module):
             words = re.findall(r"[A-Z]?[a-z]+|[A-Z]+(?![a-z])", name)
             for word in {word.lower().removesuffix("s") for word in words} & GIVEN_UP.keys():
-                found.add(word)
-                if word not in still:
-                    what = f"{name}: {word} was given up, say {GIVEN_UP[word]}"
-                    yield module.problem(node, what)
-    for word in still:
-        if word not in found:
-            what = f"[tool.nemutator] {STILL_USED}: {word} is not used any more"
-            yield Problem(Path("pyproject.toml"), 1, what)
+                what = f"{name}: {word} was given up, say {GIVEN_UP[word]}"
+                yield module.problem(node, what)
 
 
 def _identifiers(module: Module) -> Iterator[tuple[str, ast.AST]]:
@@ -197,11 +186,3 @@ def test_a_given_up_word_in_a_name_is_named(tmp_path: Path, path: str, source: s
 def test_a_word_is_a_whole_word(tmp_path: Path) -> None:
     source = "nothing = outlook = 1\n"
     assert broken(given_up, planted(tmp_path, {"agent/nemutator_agent/a.py": source})) == []
-
-
-def test_the_list_of_words_that_are_still_used_may_only_shrink(tmp_path: Path) -> None:
-    listed = '[tool.nemutator]\nwords_still_used = ["desk", "look"]\n'
-    files = {"pyproject.toml": listed, "agent/nemutator_agent/a.py": "desk = 1\n"}
-    assert broken(given_up, planted(tmp_path, files)) == [
-        "pyproject.toml:1: [tool.nemutator] words_still_used: look is not used any more"
-    ]

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from tests.house.kinds import LISTS, STILL_PURE, Kind, by_name, kinds, listed
+from tests.house.kinds import LISTS, Kind, by_name, kinds, listed
 from tests.house.tree import Module, Problem, Tree, broken, hold, planted
 
 
@@ -91,17 +91,15 @@ def problems(tree: Tree) -> Iterator[Problem]:
 def _lists(tree: Tree) -> Iterator[Problem]:
     """What the lists say is there, is sorted, and is not said by the name already."""
     named = {module.name: by_name(module) for module in tree.modules}
-    for key in (*LISTS, STILL_PURE):
+    for key in LISTS:
         names = listed(tree, key)
         if names != sorted(names):
             yield _line(key, "not in alphabetical order")
         for name in sorted({*names} - {*named}):
             yield _line(key, f"there is no module {name}")
         for name in names:
-            if key in LISTS and named.get(name) is LISTS[key]:
+            if named.get(name) is LISTS[key]:
                 yield _line(key, f"the name of {name} says it already")
-            elif key == STILL_PURE and named.get(name, Kind.ENGINE) is not Kind.ENGINE:
-                yield _line(key, f"{name} is no gerund")
 
 
 def _line(key: str, what: str) -> Problem:
@@ -341,9 +339,7 @@ def test_a_name_says_its_kind(tmp_path: Path, path: str, source: str) -> None:
     ("lists", "why"),
     [
         ('engines = ["nemutator_agent.sampling"]', "says it already"),
-        ('pure_gerunds = ["nemutator_agent.sums"]', "nemutator_agent.sums is no gerund"),
-        ('pure_gerunds = ["nemutator_agent.summing"]', "there is no module"),
-        ('pure_gerunds = ["nemutator_agent.sampling"]', "waits: only an engine may"),
+        ('edges = ["nemutator_agent.summing"]', "there is no module"),
     ],
 )
 def test_a_line_that_the_name_makes_needless_or_wrong_is_named(
@@ -360,11 +356,7 @@ def test_a_line_that_the_name_makes_needless_or_wrong_is_named(
 
 def test_a_list_wins_over_the_name(tmp_path: Path) -> None:
     files = {
-        "pyproject.toml": (
-            '[tool.nemutator]\nedges = ["nemutator_agent.launching"]\n'
-            'pure_gerunds = ["nemutator_agent.summing"]\n'
-        ),
+        "pyproject.toml": '[tool.nemutator]\nedges = ["nemutator_agent.launching"]\n',
         "agent/nemutator_agent/launching.py": ASKS,
-        "agent/nemutator_agent/summing.py": "x = 1\n",
     }
     assert broken(problems, planted(tmp_path, files)) == []

@@ -28,8 +28,8 @@ class RoutineResponse(web.Response):
 def error_response(
     status: int, error: str, *, error_details: ErrorDetails | None = None, **more: str
 ) -> web.Response:
-    said = (error_details or {}).get(status, {})
-    return web.json_response({"error": error, **more, **said}, status=status)
+    details = (error_details or {}).get(status, {})
+    return web.json_response({"error": error, **more, **details}, status=status)
 
 
 def early_response(status: HTTPStatus, error: str, *, error_details: ErrorDetails) -> bytes:

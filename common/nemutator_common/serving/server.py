@@ -45,9 +45,9 @@ AcceptPeer = Callable[[socket.socket], AcceptedPeer]
 """Examines an accepted socket before the event loop takes it. It may not wait, and may not raise: a
 caller who cannot be identified is a peer of another kind, so that a handler can say why."""
 
-MOST_TOLD = 16
-"""The most callers at a time who get a response that says that there are too many connections;
-the connections of others are closed without one."""
+MOST_REFUSALS = 16
+"""The most callers at a time who get a response that there are too many connections; the
+connections of others are closed without one."""
 
 _TOO_MANY = HTTPStatus.TOO_MANY_REQUESTS
 
@@ -89,7 +89,7 @@ class HttpServer:
     # clock may count milliseconds) the older one is dropped.
     _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
-    _told: int = field(init=False, default=0)
+    _refusals: int = field(init=False, default=0)
     _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _tls_context: TlsContext | None = field(init=False, default=None)
 
@@ -176,9 +176,9 @@ class HttpServer:
                 if (
                     _TOO_MANY in self.error_details
                     and self._tls_context is None
-                    and self._told < MOST_TOLD
+                    and self._refusals < MOST_REFUSALS
                 ):
-                    self._told += 1
+                    self._refusals += 1
                     tasks.create_task(self._turn_away(accepted), name=f"{self.name} refusal")
                 else:
                     accepted.close()
@@ -223,7 +223,7 @@ class HttpServer:
         except (OSError, TimeoutError):
             pass
         finally:
-            self._told -= 1
+            self._refusals -= 1
             accepted.close()
 
     async def _admit(self, accepted: socket.socket, connection: Connection) -> None:

@@ -282,7 +282,9 @@ class DocumentsOverHttp:
         )
         if answer.status == 304:
             if known is None:
-                raise LinkUnavailableError("invalid", "unchanged, says the brain, but since when?")
+                raise LinkUnavailableError(
+                    "invalid", "the brain says that a document is unchanged which we do not have"
+                )
             return known[1]
         if answer.etag:
             self._known[path] = (answer.etag, answer.body)
@@ -308,8 +310,8 @@ async def _explanation(response: aiohttp.ClientResponse) -> str:
         answer = msgspec.json.decode(await _body(response, LARGEST_ANSWER))
     except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
         return "no explanation"
-    said = answer.get("error") if isinstance(answer, dict) else None
-    return str(said)[:_LONGEST_REASON] if said else "no explanation"
+    error = answer.get("error") if isinstance(answer, dict) else None
+    return str(error)[:_LONGEST_REASON] if error else "no explanation"
 
 
 async def _body(response: aiohttp.ClientResponse, most_bytes: int) -> bytes:

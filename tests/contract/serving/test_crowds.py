@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 from nemutator_common.addresses import UnixAddress
-from nemutator_common.serving.server import MOST_TOLD
+from nemutator_common.serving.server import MOST_REFUSALS
 
 from tests.fakes.listeners import (
     GET,
@@ -76,11 +76,11 @@ async def test_only_so_many_are_told_at_a_time(tmp_path: Path) -> None:
     # Patience in the ending too: none is done with before the last one has come.
     patient = sharing(tmp_path, ending_s=PATIENCE_S)
     async with listening(patient), contextlib.AsyncExitStack() as opened:
-        callers = [await patient.call() for _ in range(SHARE + MOST_TOLD + 2)]
+        callers = [await patient.call() for _ in range(SHARE + MOST_REFUSALS + 2)]
         for _, writer in callers:
             await opened.enter_async_context(closing(writer))
         told = [await one_answer(reader) for reader, _ in callers[SHARE:-2]]
-        assert [status for status, _ in told] == [429] * MOST_TOLD
+        assert [status for status, _ in told] == [429] * MOST_REFUSALS
         assert [await everything(reader) for reader, _ in callers[-2:]] == [b"", b""]
 
 

@@ -6,10 +6,10 @@ import gzip
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.profiles import pprof_reading
+from nemutator_common.profiles import pprof_decoder
+from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode
+from nemutator_common.profiles.pprof_encoder import encode
 from nemutator_common.profiles.pprof_messages import messages
-from nemutator_common.profiles.pprof_reading import MalformedProfileError, decode
-from nemutator_common.profiles.pprof_writing import encode
 
 from tests.common.profiles.made import small
 
@@ -45,7 +45,7 @@ def test_noise(noise: bytes) -> None:
 
 
 def test_what_swells_when_it_is_unpacked_is_refused() -> None:
-    bomb = gzip.compress(bytes(pprof_reading.LARGEST + 1))
+    bomb = gzip.compress(bytes(pprof_decoder.LARGEST + 1))
     with pytest.raises(MalformedProfileError, match="more than"):
         decode(bomb)
 
@@ -76,12 +76,12 @@ def test_few_bytes_cannot_become_many_frames() -> None:
 @pytest.mark.parametrize("table", ["sample", "mapping", "location", "function", "string_table"])
 def test_too_many_rows_are_refused(table: str) -> None:
     with pytest.raises(MalformedProfileError, match=f"{table}: more than"):
-        decode(written(**{table: [b""] * (pprof_reading.MOST_ENTRIES + 1)}))
+        decode(written(**{table: [b""] * (pprof_decoder.MOST_ENTRIES + 1)}))
 
 
 def test_a_row_that_would_swell_is_not_even_parsed() -> None:
     empty_line = b"\x22\x00"
-    row = empty_line * (pprof_reading.LARGEST_ROW // 2 + 1)
+    row = empty_line * (pprof_decoder.LARGEST_ROW // 2 + 1)
     with pytest.raises(MalformedProfileError, match="location: a row of more than"):
         decode(written(location=[row]))
 

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
 from nemutator_common.profiles.model import Binary, Frame, FrameKind, FrameTable, Profile, Stack
+from nemutator_common.profiles.pprof_encoder import NANO, PLACEHOLDERS
 from nemutator_common.profiles.pprof_messages import messages
-from nemutator_common.profiles.pprof_writing import NANO, PLACEHOLDERS
 
 LARGEST = 16 << 20
 """The limit of a profile, uncompressed. Ten thousand stacks with five thousand functions are about
@@ -45,7 +45,7 @@ class MalformedProfileError(ValueError):
 def decode(content: bytes) -> Profile:
     """Read a CPU profile that `encode` or any other tool wrote. Raises MalformedProfileError."""
     try:
-        return _Reader(_decompressed(content)).profile()
+        return _Decoder(_decompressed(content)).profile()
     except messages().DecodeError:
         raise MalformedProfileError("a message in it is malformed") from None
 
@@ -63,7 +63,7 @@ def _decompressed(content: bytes) -> bytes:
     return raw
 
 
-class _Reader:
+class _Decoder:
     def __init__(self, raw: bytes) -> None:
         self._raw = messages().Profile.FromString(raw)
         for table in _TABLES:

@@ -42,10 +42,10 @@ _Place = tuple[Binary | None, FrameKind]
 
 def encode(profile: Profile) -> bytes:
     """The profile as compressed pprof; the same profile gives the same bytes."""
-    return gzip.compress(_Writer(profile).written(), _LEVEL, mtime=0)
+    return gzip.compress(_Encoder(profile).written(), _LEVEL, mtime=0)
 
 
-class _Writer:
+class _Encoder:
     """Each table is a dict whose values number its entries in the order of their first use."""
 
     def __init__(self, profile: Profile) -> None:

@@ -3,8 +3,8 @@ import gzip
 from typing import Any
 
 from nemutator_common.profiles.model import Binary, Frame, FrameTable, Profile
+from nemutator_common.profiles.pprof_encoder import encode
 from nemutator_common.profiles.pprof_messages import messages
-from nemutator_common.profiles.pprof_writing import encode
 
 from tests.common.profiles.made import KERNEL, MAIN, small
 
