@@ -32,7 +32,7 @@ METRICS = {
 }
 """Of each process, the name of the port where it is scraped."""
 
-READY_S = 60
+READY_S = 120
 CALL_S = 20.0
 
 WORKLOADS = (

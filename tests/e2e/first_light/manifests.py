@@ -87,8 +87,10 @@ def _adapt_container(container: Json, place: Place) -> None:
             mount["mountPath"] = _moved(mount["mountPath"], place)
     for port in container.get("ports", ()):
         port["containerPort"] = place.ports[port["name"]]
-    # Of what hangs a test learns sooner than an operator; a busy machine has half a minute still.
+    # A test learns sooner than an operator what hangs and what is ready; a busy machine still has
+    # half a minute to answer.
     container["livenessProbe"] |= {"periodSeconds": 10, "failureThreshold": 3}
+    container["readinessProbe"] |= {"periodSeconds": 5}
     container.setdefault("env", []).extend(
         {"name": name, "value": value} for name, value in place.environment.items()
     )
