@@ -100,6 +100,11 @@ def test_a_child_that_always_waits_for_a_processor_or_a_disk_never_hangs(
     assert silent(*starved, *thrashing).hung(started=True) is None
 
 
+def test_only_the_time_without_a_wait_for_the_processor_counts() -> None:
+    assert silent(("R", 5.0, 2.0)) == Silence(3.0)
+    assert silent(("R", 5.0, 9.0)) == Silence(0.0)
+
+
 def test_a_clock_that_jumps_is_one_missed_answer() -> None:
     assert silent(("S", 3600.0, 0.0)).able_s == MISSED_S < HUNG_S
 
