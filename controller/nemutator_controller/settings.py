@@ -181,7 +181,7 @@ class AdmissionSettings(CallsBrain):
     client_ca: str = setting(
         "",
         "PEM file with the authority of the API server's client certificate: only callers with a"
-        " certificate of it get a connection. Empty: whoever reaches the port may ask, and have"
+        " certificate of it get a connection. Empty: anybody who reaches the port may ask, and have"
         " forged decisions recorded.",
     )
     client_names: str = setting(

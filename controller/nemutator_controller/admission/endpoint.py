@@ -27,7 +27,7 @@ class Webhook:
     handler: WebhookHandler
     process: Process
     clients: frozenset[str] = frozenset()
-    """Names of client certificates that may call; empty: whoever the listener has let in."""
+    """Names of client certificates that may call; empty: all that the listener lets in."""
 
     def routes(self) -> list[web.RouteDef]:
         return [web.post(PATH, self._mutate), web.post(OPTED_IN, self._mutate)]
