@@ -61,6 +61,7 @@ def test_a_bearer_that_is_not_proven_is_nobody(wrong: TokenVerdict) -> None:
     [
         ("Bearer abc", "abc"),
         ("bearer  abc ", "abc"),
+        ("Bearer " + "x" * LONGEST_TOKEN, "x" * LONGEST_TOKEN),
         (None, None),
         ("", None),
         ("Bearer", None),

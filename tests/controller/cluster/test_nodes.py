@@ -81,7 +81,8 @@ def test_a_restored_node_is_stale_until_it_is_heard_of() -> None:
     assert nodes.all()[0].stale(NOW, after_s=15)
     see(nodes, 1)
     assert not nodes.all()[0].stale(NOW, after_s=15)
-    assert nodes.all()[0].stale(NOW + 16, after_s=15)
+    assert not nodes.all()[0].stale(NOW + 15, after_s=15)
+    assert nodes.all()[0].stale(NOW + 15.1, after_s=15)
 
 
 def test_restoring_never_hides_what_is_fresh_and_prefers_the_last_seen() -> None:

@@ -1,5 +1,6 @@
 import contextlib
 import json
+from collections.abc import Callable
 from dataclasses import replace
 from typing import Any
 
@@ -7,10 +8,14 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.wire import Batch, Report, Throughput
+from nemutator_common.wire import Batch, Missing, Report, Summary, Throughput
 from nemutator_controller.ingest.batches import (
     FUTURE_S,
+    LARGEST_NUMBER,
     MOST_ENVELOPES,
+    MOST_MISSING,
+    MOST_PROCESSES,
+    MOST_SUMMARIES,
     MOST_WORKLOADS,
     RefusedBatchError,
     check,
@@ -18,6 +23,16 @@ from nemutator_controller.ingest.batches import (
 )
 
 from tests.fakes.batches import NOW, batch, busy_report, process, sequences, workload
+
+SUMMARY = Summary(
+    path="/system.slice/ssh.service",
+    pod_uid=None,
+    container_id=None,
+    from_at=NOW - 15,
+    to_at=NOW,
+    cpu_cores=0.1,
+    memory_bytes=4096,
+)
 
 
 def with_report(report: Report) -> Batch:
@@ -126,9 +141,64 @@ def test_an_empty_or_a_huge_batch_is_refused() -> None:
     assert reason(batch_at_now(tuple(range(1, MOST_ENVELOPES + 2)))) == "bounds"
 
 
-def test_too_many_workloads_are_refused() -> None:
-    many = tuple(workload(f"/w{number}") for number in range(MOST_WORKLOADS + 1))
-    assert reason(with_report(replace(busy_report(), workloads=many))) == "bounds"
+def many(kind: str, count: int) -> Batch:
+    made: dict[str, Callable[[int], object]] = {
+        "workloads": lambda number: workload(f"/w{number}"),
+        "processes": lambda number: process(number + 1),
+        "missing": lambda number: Missing(f"fact {number}", "why", "remedy"),
+        "summaries": lambda _: SUMMARY,
+    }
+    members: dict[str, Any] = {kind: tuple(made[kind](number) for number in range(count))}
+    return with_report(replace(busy_report(), **members))
+
+
+@pytest.mark.parametrize(
+    ("kind", "most"),
+    [
+        ("workloads", MOST_WORKLOADS),
+        ("processes", MOST_PROCESSES),
+        ("missing", MOST_MISSING),
+        ("summaries", MOST_SUMMARIES),
+    ],
+)
+def test_each_kind_has_its_bound(kind: str, most: int) -> None:
+    check(many(kind, most), now=NOW)
+    assert reason(many(kind, most + 1)) == "bounds"
+
+
+@pytest.mark.parametrize(
+    ("from_at", "to_at", "refused"),
+    [
+        (NOW, NOW, False),
+        (NOW, NOW + FUTURE_S, False),
+        (NOW, NOW - 1, True),
+        (NOW, NOW + FUTURE_S + 1, True),
+    ],
+)
+def test_a_summary_ends_after_it_begins_and_not_ahead_of_time(
+    from_at: float, to_at: float, *, refused: bool
+) -> None:
+    summary = replace(SUMMARY, from_at=from_at, to_at=to_at)
+    given_ = with_report(replace(busy_report(), summaries=(summary,)))
+    if refused:
+        assert reason(given_) == "future"
+    else:
+        check(given_, now=NOW)
+
+
+@pytest.mark.parametrize("value", [0.0, LARGEST_NUMBER])
+def test_the_smallest_and_the_largest_number_are_numbers(value: float) -> None:
+    check(
+        with_report(replace(busy_report(), processes=(replace(process(), cpu_cores=value),))),
+        now=NOW,
+    )
+
+
+def test_the_number_that_is_wrong_is_the_one_that_is_named() -> None:
+    extremes = (replace(process(1), cpu_cores=0.0), replace(process(2), cpu_cores=LARGEST_NUMBER))
+    wrong = replace(process(3), cpu_cores=-7.0)
+    with pytest.raises(RefusedBatchError, match="out of range: -7"):
+        check(with_report(replace(busy_report(), processes=(*extremes, wrong))), now=NOW)
 
 
 @pytest.mark.parametrize("value", [-1.0, float("nan"), float("inf"), 2.0**54])

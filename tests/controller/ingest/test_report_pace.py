@@ -17,7 +17,8 @@ from tests.fakes.meters import MemoryMeter
 
 
 @pytest.mark.parametrize(
-    ("nodes", "asked"), [(0, 0.0), (1, 0.0), (49, 0.0), (50, 1.0), (1_000, 20.0), (5_000, 60.0)]
+    ("nodes", "asked"),
+    [(0, 0.0), (1, 0.0), (49, 0.0), (50, 1.0), (62, 1.2), (1_000, 20.0), (5_000, 60.0)],
 )
 def test_each_node_gets_its_part_of_what_the_brain_can_take(nodes: int, asked: float) -> None:
     assert every_s(nodes, reports_per_s=50) == asked
@@ -46,6 +47,8 @@ def test_nodes_that_are_gone_do_not_count() -> None:
     assert pace.missed_after_s(now=NOW + 250) == 14 * MISSED
     # It is not counted again with each report.
     view.see("n99", "e1", envelope, now=NOW + 251)
+    assert pace.every_s(now=NOW + 250) == 14
+    assert pace.every_s(now=NOW + 250.5) == 14
     assert pace.every_s(now=NOW + 251) == 14
     assert pace.every_s(now=NOW + 250 + COUNT_AGAIN_S) == 15
     assert pace.every_s(now=NOW + COUNTED_S + 1) == 5
