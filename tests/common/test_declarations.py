@@ -37,6 +37,13 @@ def test_what_is_written_into_a_volume_is_read_back(declarations: Declarations) 
     assert from_volume(to_volume(declarations) | kubelets) == declarations
 
 
+def test_secrets_or_variables_alone_are_a_declaration() -> None:
+    one = {"db": Reference("secret/app/db")}
+    assert Declarations(secrets=one)
+    assert Declarations(environment=one)
+    assert not Declarations(role="team.app", run_as_user=1)
+
+
 def test_annotations_and_volume_say_the_same() -> None:
     annotations = {
         f"{names.SECRET_PREFIX}db": "secret/app/db#password",
