@@ -7,6 +7,7 @@ from nemutator_agent.profiler.requirements import (
     INITIAL_PID_NAMESPACE,
     LOCKED_BYTES,
     SamplerFacts,
+    lacking,
     missing,
     parse_capabilities,
 )
@@ -76,6 +77,15 @@ def test_a_release_that_nobody_understands_is_tried() -> None:
 def test_capabilities_are_those_in_effect() -> None:
     status = b"Name:\tx\nCapPrm:\t0000000000000001\nCapEff:\t000001fffeffffff\nCapBnd:\t0\n"
     assert parse_capabilities(status) == 0x1FFFEFFFFFF
+
+
+def test_a_status_without_capabilities_has_none() -> None:
+    assert parse_capabilities(b"Name:\tx\n") == 0
+
+
+def test_what_stood_for_both_rights_leaves_none_to_name() -> None:
+    assert lacking(1 << 21) == lacking(BPF_AND_PERFMON) == ()
+    assert lacking(0) == ("CAP_BPF", "CAP_PERFMON")
 
 
 @given(st.binary(max_size=200))

@@ -285,6 +285,14 @@ async def test_the_text_is_where_the_process_has_it(world: World) -> None:
     assert world.worker.stops == 1
 
 
+async def test_a_text_that_no_mapping_covers_is_not_known(world: World) -> None:
+    before = Mapping(BIAS + TEXT - 0x10, BIAS + TEXT, TEXT - 0x10, 7, "/srv/app")
+    world.files.processes[1] = [before]
+    assert await world.symbolising.range_of(1) is None
+    world.files.processes[1] = [before, APP]
+    assert await world.symbolising.range_of(1) == (app(0), app(0x70))
+
+
 async def test_without_go_there_is_no_text(world: World) -> None:
     world.files.contents[7] = b"#!/bin/sh"
     assert await world.symbolising.range_of(1) is None
