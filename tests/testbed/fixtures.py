@@ -4,7 +4,8 @@ What this machine cannot give is a skip with its reason; tests/conftest.py makes
 """
 
 import contextlib
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
 
@@ -33,6 +34,8 @@ from tests.testbed.running.run import Run, running
 from tests.testbed.running.waiting import NotInTimeError, until
 
 KEPT_LOGS = Path(__file__).parents[2] / ".build" / "testbed-logs"
+
+StartMachine = Callable[..., AbstractContextManager[Machine]]
 
 kept = pytest.StashKey[Path]()
 
@@ -127,7 +130,14 @@ def prometheus(testbed_run: Run) -> Prometheus:
 
 
 @pytest.fixture(scope="session")
-def machine(testbed_run: Run) -> Machine:
-    """Another machine, of Linux 6.1 with control groups of version 2."""
-    with skipped_when_missing():
-        return parts_machine.begin(testbed_run, "6.1")
+def machine(testbed_run: Run) -> StartMachine:
+    """Starts another machine, with control groups of version 2: `with machine(kernel="6.1")`."""
+
+    @contextlib.contextmanager
+    def start(*, kernel: str) -> Iterator[Machine]:
+        with contextlib.ExitStack() as running:
+            with skipped_when_missing():
+                machine = running.enter_context(parts_machine.running(testbed_run, kernel))
+            yield machine
+
+    return start

@@ -3,9 +3,12 @@
 It sees nothing but itself: its network leads nowhere, and tests reach it by a port of loopback.
 """
 
+import contextlib
 import os
+import secrets
 import shlex
 import subprocess
+from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -75,11 +78,22 @@ class Machine:
         return self.console.read_text(errors="replace")[-2000:]
 
 
+@contextlib.contextmanager
+def running(run: Run, kernel: str) -> Iterator[Machine]:
+    """One with the version *kernel* of recipes.GUEST_KERNELS, from when all its services stand."""
+    machine = begin(run, kernel)
+    try:
+        yield machine
+    finally:
+        # Nobody has to wait for its system to end: what it wrote goes with it.
+        machine.daemon.kill()
+
+
 def begin(run: Run, kernel: str) -> Machine:
-    """Start it with one of recipes.GUEST_KERNELS, and return when all of its services stand."""
+    """The same, which ends with its run."""
     guest, tools = made.guest(), made.debian("machine")
     boot = made.guest_kernel(kernel, "amd64")
-    name = f"machine-{kernel}"
+    name = f"machine-{kernel}-{secrets.token_hex(2)}"
     folder = run.folder(name)
     environment = unpacked.environment(tools)
     key = run_disk.make_key(folder, environment)
