@@ -23,6 +23,14 @@ def test_a_sample_has_its_count_and_its_time() -> None:
     assert [list(row.value) for row in rows] == [[6, 60_000_000], [3, 30_000_000], [1, 10_000_000]]
 
 
+def test_its_times_are_in_nanoseconds() -> None:
+    profile = small()
+    written = parsed(profile)
+    assert written.time_nanos == round(profile.started_at * 1e9)
+    assert written.duration_nanos == round(profile.seconds * 1e9)
+    assert written.period == round(1e9 / profile.hz)
+
+
 def test_a_function_says_where_it_begins() -> None:
     rows = map(messages().Function.FromString, parsed(small()).function)
     assert sorted(row.start_line for row in rows if row.start_line) == [8, 18, 29]
@@ -70,6 +78,13 @@ def test_a_binary_is_a_mapping_with_its_range_and_id() -> None:
         "has_line_numbers": True,
         "has_inline_frames": True,
     }
+
+
+def test_a_binary_without_an_id_has_none() -> None:
+    copy = Frame("memcpy", kind="native", binary=LIBC)
+    (mapping,) = mappings(of(((copy,), 1)))
+    assert "build_id" not in mapping
+    assert strings(small())[0] == ""
 
 
 def test_the_first_mapping_is_that_of_the_program() -> None:

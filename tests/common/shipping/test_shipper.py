@@ -8,7 +8,7 @@ from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.batches import encode_reports
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
-from nemutator_common.shipping.shipper import PART, Shipper
+from nemutator_common.shipping.shipper import BATCH_RECORDS, PART, Shipper
 from nemutator_common.wire import LONGEST_PACE_S, Ack
 
 from tests.fakes.brain_link import BrainLink
@@ -115,6 +115,23 @@ async def test_of_a_refused_batch_only_the_wrong_report_is_lost() -> None:
         await bench.brain.until_stored(2, 3, 4, 5)
     assert bench.meter.value(names.UPLINK_DROPPED, stream="reports", reason="malformed") == 1
     assert [len(batch.envelopes) for batch in bench.brain.batches] == [1, 1, 2]
+
+
+async def test_only_what_was_refused_together_is_sent_one_by_one() -> None:
+    bench = Bench(most=2 * BATCH_RECORDS)
+    refused = BatchRefusedError("malformed", "not a batch")
+    # The last one of the batch is the wrong one.
+    answers: list[Exception | Ack] = [
+        Ack(EPOCH, 0),
+        refused,
+        Ack(EPOCH, BATCH_RECORDS - 1),
+        refused,
+    ]
+    bench.brain.failures.extend(answers)
+    bench.put(BATCH_RECORDS + 2)
+    async with bench.running():
+        await bench.brain.until_stored(BATCH_RECORDS + 1, BATCH_RECORDS + 2)
+    assert [len(batch.envelopes) for batch in bench.brain.batches] == [2]
 
 
 async def test_a_brain_that_says_when_is_believed_up_to_a_minute() -> None:
