@@ -20,8 +20,9 @@ SUITES = {"3.13": "trixie", "3.14": "forky"}
 """The suite of Debian whose python3 has that version; none has 3.12."""
 
 PACKAGES = ("ca-certificates", "curl", "git", "libbpf1", "make", "python3", "python3-venv")
-REVISION = 1
+REVISION = 2
 
+HOSTS = "127.0.0.1 localhost\n::1 localhost\n"
 DEVELOPER = 1000
 TREE, TEMPORARY, VENV = "nemutator", "tmp", "venv"
 
@@ -110,7 +111,8 @@ def _make_venv(root: Path, scratch: Path) -> None:
     (root / TREE).mkdir()
     written = scratch / "written"
     checkout(written)
-    lent = {Path("/etc/resolv.conf"): "/etc/resolv.conf", Path("/etc/hosts"): "/etc/hosts"}
+    (root / "etc/hosts").write_text(HOSTS)
+    lent = {Path("/etc/resolv.conf"): "/etc/resolv.conf"}
     lent |= pip_settings.lent(os.environ, scratch)
     for source, place in lent.items():
         target = root / place.lstrip("/")
