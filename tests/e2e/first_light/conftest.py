@@ -1,4 +1,4 @@
-"""One installation for all modules of this package, and gone when they have ended."""
+"""One installation for all steps of a module, and gone when they have ended: others come after."""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +12,7 @@ from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.vault import Vault
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def installation(
     cluster: Cluster, node: Node, image: ImageStore, vault: Vault
 ) -> Iterator[Installation]:

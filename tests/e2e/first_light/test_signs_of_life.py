@@ -1,0 +1,213 @@
+"""What kubelet and Prometheus make of an installation: probes, rollouts, metrics.
+
+The last test stops every process; it comes last.
+"""
+
+import contextlib
+import http.client
+import json
+import os
+import re
+import signal
+import threading
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from functools import partial
+from typing import Any
+
+import pytest
+from nemutator_common import names
+
+from tests.e2e.first_light.installation import (
+    METRICS,
+    NAMESPACE,
+    Installation,
+    delete_namespaces,
+    said,
+)
+from tests.e2e.testbed.webhook import asked, asking
+from tests.e2e.testbed.workloads import sleeping
+from tests.testbed.parts.control_plane import Cluster, KubectlError
+from tests.testbed.parts.prometheus import Prometheus
+from tests.testbed.running.ports import LOOPBACK, free_port
+from tests.testbed.running.waiting import until
+
+pytestmark = pytest.mark.timeout(1500)
+
+TEAM = "rolls"
+ROLLOUT_S = 120
+RESTART_S = 240.0
+"""Three probes that fail, the grace of a hung process, and its start, on a busy machine."""
+
+CALL_S = 30.0
+FEW = 20
+
+SUFFIX = re.compile("_(bucket|sum|count)$")
+"""Of the series of a histogram."""
+
+CONTAINERS = {
+    "agent": ("mount", "credentials", "observe"),
+    "brain": ("brain",),
+    "admission": ("admission",),
+}
+
+
+@pytest.fixture(scope="module")
+def team(installation: Installation) -> Iterator[str]:
+    """A namespace whose pods are injected."""
+    labels = {"nemutator.io/inject": "enabled"}
+    installation.cluster.apply(
+        {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": TEAM, "labels": labels}}
+    )
+    yield TEAM
+    delete_namespaces(installation.cluster, TEAM)
+
+
+@dataclass
+class Applicant:
+    """Asks for the same pod again and again, as a dry run, and counts how that ended."""
+
+    cluster: Cluster
+    namespace: str
+    injected: int = 0
+    others: list[str] = field(default_factory=list)
+    stopped: threading.Event = field(default_factory=threading.Event)
+
+    def run(self) -> None:
+        pod = sleeping("applicant", self.namespace)
+        pod["metadata"]["annotations"] = {"nemutator.io/secret.db": "secret/rolls/db#password"}
+        path = f"/api/v1/namespaces/{self.namespace}/pods"
+        with asking(self.cluster) as connection:
+            while not self.stopped.is_set():
+                status, made, warning = asked(connection, self.cluster, path, pod)
+                if status == http.client.CREATED and made["spec"].get("initContainers"):
+                    self.injected += 1
+                else:
+                    self.others.append(f"{status} {warning}")
+
+
+@contextlib.contextmanager
+def applying(cluster: Cluster, namespace: str, *, at_once: int) -> Iterator[list[Applicant]]:
+    applicants = [Applicant(cluster, namespace) for _ in range(at_once)]
+    threads = [threading.Thread(target=each.run, daemon=True) for each in applicants]
+    for thread in threads:
+        thread.start()
+    try:
+        yield applicants
+    finally:
+        for each in applicants:
+            each.stopped.set()
+        for thread in threads:
+            thread.join(timeout=CALL_S)
+
+
+def rollout_status(cluster: Cluster, workload: str) -> None:
+    try:
+        cluster.kubectl(
+            "rollout", "status", workload, f"--namespace={NAMESPACE}", f"--timeout={ROLLOUT_S}s",
+            within_s=ROLLOUT_S + 10,
+        )  # fmt: skip
+    except KubectlError as error:
+        raise AssertionError(f"{error}\n{said(cluster)}") from error
+
+
+def pods_of(cluster: Cluster, component: str) -> list[dict[str, Any]]:
+    selector = f"--selector=app.kubernetes.io/component={component}"
+    return list(cluster.get("pods", f"--namespace={NAMESPACE}", selector)["items"])
+
+
+def test_a_rollout_of_admission_loses_no_request(installation: Installation, team: str) -> None:
+    cluster = installation.cluster
+    (before,) = pods_of(cluster, "admission")
+    # The new one stands beside the old one on one machine, so it needs ports of its own.
+    https, metrics = free_port(), free_port()
+    container = "/spec/template/spec/containers/0"
+    patch = [
+        {
+            "op": "replace",
+            "path": f"{container}/ports",
+            "value": [
+                {"name": "https", "containerPort": https},
+                {"name": METRICS["admission"], "containerPort": metrics},
+            ],
+        },
+        *(
+            {"op": "add", "path": f"{container}/env/-", "value": {"name": name, "value": value}}
+            for name, value in {
+                "NEMUTATOR_ADMISSION_ADDRESS": f"0.0.0.0:{https}",
+                "NEMUTATOR_ADMISSION_METRICS": f"{LOOPBACK}:{metrics}",
+            }.items()
+        ),
+    ]
+    with applying(cluster, team, at_once=2) as applicants:
+        until(lambda: all(each.injected > FEW for each in applicants), "requests", within_s=60)
+        cluster.kubectl(
+            "patch", "deployment/nemutator-admission", f"--namespace={NAMESPACE}",
+            "--type=json", f"--patch={json.dumps(patch)}",
+        )  # fmt: skip
+        rollout_status(cluster, "deployment/nemutator-admission")
+        until(lambda: len(pods_of(cluster, "admission")) == 1, "the old one left", within_s=60)
+        since = [each.injected for each in applicants]
+        until(
+            lambda: all(
+                each.injected > count + FEW for each, count in zip(applicants, since, strict=True)
+            ),
+            "the new one answers",
+            within_s=60,
+        )
+    (after,) = pods_of(cluster, "admission")
+    assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    print("injected during the rollout:", [each.injected for each in applicants])
+    assert [each.others for each in applicants] == [[], []]
+    installation.ports[METRICS["admission"]] = metrics
+
+
+def test_prometheus_reads_the_metrics_of_all_five_processes(
+    installation: Installation, team: str, prometheus: Prometheus
+) -> None:
+    prometheus.scrape(
+        *(
+            {
+                "job_name": role,
+                "scrape_interval": "1s",
+                "static_configs": [{"targets": [f"{LOOPBACK}:{installation.ports[name]}"]}],
+            }
+            for role, name in METRICS.items()
+        )
+    )
+    own = {
+        "brain": names.REPORTS_STORED,
+        "admission": names.KUBE_OBJECTS,
+        "mount": names.KUBELET_CALLS,
+        "credentials": names.HTTP_REQUESTS,
+        "observe": names.USAGE_SNAPSHOTS,
+    }
+    declared = {metric.name for metric in names.declared(names.Metric)}
+    for role, metric in own.items():
+        until(partial(prometheus.query, f'{metric.name}{{job="{role}"}}'), role, within_s=60)
+        found = prometheus.query(f'count by (__name__) ({{job="{role}",__name__=~"nemutator.*"}})')
+        read = {SUFFIX.sub("", each["metric"]["__name__"]) for each in found}
+        print(role, len(read), sorted(read))
+        assert metric.name in read
+        assert read <= declared
+
+
+def test_a_process_that_hangs_is_started_again(installation: Installation) -> None:
+    for component, containers in CONTAINERS.items():
+        uid = installation.pod_of(component)["metadata"]["uid"]
+        assert set(installation.restarts(component)) == set(containers)
+        for container in containers:
+            for pid in installation.node.pids_of(uid, container):
+                os.kill(pid, signal.SIGSTOP)
+
+    def restarted() -> bool:
+        counts = [installation.restarts(component) for component in CONTAINERS]
+        return all(count > 0 for each in counts for count in each.values())
+
+    try:
+        until(restarted, "kubelet started each of them again", within_s=RESTART_S)
+    except AssertionError as error:
+        raise AssertionError(f"{error}\n{said(installation.cluster)}") from error
+    for workload in ("statefulset/nemutator-brain", "daemonset/nemutator-agent"):
+        rollout_status(installation.cluster, workload)
+    print({component: installation.restarts(component) for component in CONTAINERS})
