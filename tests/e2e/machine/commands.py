@@ -1,16 +1,39 @@
-"""What tests ask of `nemutator up` in a guest."""
+"""What tests say to `nemutator up` in a guest, and what it answers."""
 
 import json
+from collections.abc import Iterable
 from typing import Any
 
 from tests.testbed.parts.machine.machine import Machine
 
-DATA = "--data-dir=/run/nemutator-test"
+YOURS = "--data-dir=/run/nemutator-test"
+"""Where the data of root's `up` is."""
+USERS = "--data-dir=/run/nemutator-user/data"
+
+SUMMARY_S = 3
+
+STANDS_S = 1200.0
+"""Emulated, beside other work: an interpreter takes half a minute to import all of the brain."""
 
 Rows = dict[str, dict[str, Any]]
 
 
-def groups(machine: Machine) -> Rows:
-    """What is reported of control groups, by their path."""
-    (node,) = json.loads(machine.run("nemutator", "topology", DATA, "-o", "json"))["nodes"]
+def start_unit(machine: Machine, unit: str, *command: str, options: Iterable[str] = ()) -> None:
+    """A service of a slice that has only such in it."""
+    start = ("systemd-run", "--quiet", "--slice=store.slice", f"--unit={unit}")
+    machine.run(*start, *options, "--", *command)
+
+
+def start_up(machine: Machine, unit: str, *words: str, options: Iterable[str] = ()) -> None:
+    """`nemutator up` as a service, and return when it has shown its link."""
+    machine.run("systemd-run", "--quiet", f"--unit={unit}", *options, "nemutator", "up", *words)
+    # Asked for in there: each command of ours would take CPU time away from what it waits for.
+    shown = f"journalctl --unit={unit} --output=cat | grep -q '/open?key='"
+    machine.sh(f"until {shown}; do sleep 2; done", within_s=STANDS_S)
+
+
+def groups(machine: Machine, directory: str = YOURS) -> Rows:
+    """By their path."""
+    said = machine.run("nemutator", "topology", directory, "-o", "json")
+    (node,) = json.loads(said)["nodes"]
     return {row["path"]: row for row in node["workloads"]}

@@ -4,10 +4,9 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.machine.commands import DATA
+from tests.e2e.machine.commands import SUMMARY_S, YOURS, start_unit, start_up
 from tests.testbed.fixtures import StartMachine
 from tests.testbed.parts.machine.machine import Machine
-from tests.testbed.running.waiting import until
 
 UNITS = {
     "still": ("sleep", "infinity"),
@@ -15,9 +14,6 @@ UNITS = {
 }
 QUOTA = 0.05
 """Of one CPU, for `busy`: all that an emulated one gets of a loaded machine may not be much more."""
-
-STANDS_S = 1200.0
-"""Emulated, beside other work: an interpreter takes half a minute to import all of the brain."""
 
 
 @pytest.fixture(scope="package")
@@ -30,13 +26,6 @@ def guest(machine: StartMachine) -> Iterator[Machine]:
 def up(guest: Machine) -> Machine:
     """With `nemutator up` as a service, beside units that it can be held against."""
     for unit, command in UNITS.items():
-        quota = f"--property=CPUQuota={QUOTA:.0%}"
-        start = ("systemd-run", "--quiet", "--slice=store.slice", f"--unit={unit}", quota)
-        guest.run(*start, "--", *command)
-    guest.run("systemd-run", "--quiet", "--unit=up", "nemutator", "up", DATA)
-    # Asked for in there: each command of ours would take CPU time away from what it waits for.
-    shown = "journalctl --unit=up --output=cat | grep -q '/open?key='"
-    guest.sh(f"until {shown}; do sleep 2; done", within_s=STANDS_S)
-    reported = f"nemutator topology {DATA} -o json | grep -q busy.service"
-    until(lambda: guest.holds(reported), "the topology has the units", within_s=STANDS_S)
+        start_unit(guest, unit, *command, options=[f"--property=CPUQuota={QUOTA:.0%}"])
+    start_up(guest, "up", YOURS, options=[f"--setenv=NEMUTATOR_OBSERVE_SUMMARY_S={SUMMARY_S}"])
     return guest

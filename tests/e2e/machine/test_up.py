@@ -1,8 +1,11 @@
 """`nemutator up` on a machine with control groups of version 2, held against their files."""
 
+import json
+import shlex
+
 import pytest
 
-from tests.e2e.machine.commands import groups
+from tests.e2e.machine.commands import USERS, YOURS, groups, start_unit, start_up
 from tests.e2e.machine.conftest import QUOTA
 from tests.testbed.parts.machine.machine import Machine
 from tests.testbed.running.waiting import until
@@ -11,7 +14,7 @@ pytestmark = pytest.mark.timeout(1800)
 
 WITHIN_S = 900.0
 
-STILL, BUSY = "/store.slice/still.service", "/store.slice/busy.service"
+STILL, BUSY, SHOP = (f"/store.slice/{name}.service" for name in ("still", "busy", "shop"))
 
 
 def test_the_memory_of_a_unit_is_what_its_files_say(up: Machine) -> None:
@@ -37,3 +40,51 @@ def test_the_cpu_time_and_pressure_of_a_unit_are_seen(up: Machine) -> None:
         return 0 < float(row["cpu_cores"]) <= 2 * QUOTA and waits > 0
 
     until(seen, "a unit with a quota of CPU time uses it and waits", within_s=WITHIN_S)
+
+
+def test_real_control_groups_become_advice(up: Machine) -> None:
+    def advised() -> bool:
+        items = json.loads(up.run("nemutator", "advise", YOURS, "-o", "json"))["items"]
+        return any(
+            one["owner"] == "busy.service"
+            and one["state"] == "provisional"
+            and one["requests"]["cpu"].endswith("m")
+            for one in items
+        )
+
+    until(advised, "there is advice for the unit", within_s=WITHIN_S)
+
+
+@pytest.fixture(scope="module")
+def shop(up: Machine) -> str:
+    """The number of the sample's process; it is busy for a tenth of its time."""
+    start_unit(up, "shop", "/opt/nemutator/shop")
+    return up.run("systemctl", "show", "--property=MainPID", "--value", "shop").strip()
+
+
+@pytest.mark.parametrize("target", ["process", "unit", "slice"])
+def test_a_go_program_is_profiled_with_its_inlined_functions(
+    up: Machine, shop: str, target: str
+) -> None:
+    where = {"process": f"pid:{shop}", "unit": f"cgroup:{SHOP}", "slice": "cgroup:/store.slice"}
+    profile = ["nemutator", "profile", where[target], YOURS, "--seconds=10"]
+    folded = up.sh(
+        f"{shlex.join([*profile, '--output=/tmp/it.folded'])} >&2; cat /tmp/it.folded",
+        within_s=WITHIN_S,
+    )
+    assert "main.main;main.serveVisitors;" in folded
+    assert "_[i]" in folded
+
+
+def test_an_ordinary_user_sees_the_same_units(up: Machine) -> None:
+    options = ("--uid=nobody", "--property=RuntimeDirectory=nemutator-user")
+    words = (USERS, "--privileges=never", "--console=127.0.0.1:8421")
+    start_up(up, "up-user", *words, options=options)
+    assert "privileges=never" in up.run("journalctl", "--unit=up-user", "--output=cat")
+
+    def seen() -> bool:
+        rows = groups(up, USERS)
+        return float(rows[BUSY]["cpu_cores"]) > 0 and int(rows[STILL]["memory_bytes"]) > 0
+
+    until(seen, "an ordinary user is shown what units use", within_s=WITHIN_S)
+    up.run("systemctl", "stop", "up-user")

@@ -1,5 +1,6 @@
 """What one run brings to its machine: who may log in, our packages as a user installs them, tests."""
 
+import os
 import shutil
 import subprocess
 import sys
@@ -10,6 +11,7 @@ from tests.house.tree import REPOSITORY
 from tests.testbed.building import commands, disks, guest_packages, made, unpacked
 
 KEY = "key"
+SAMPLE = ".build/sample/shop"
 
 
 def make_key(folder: Path, environment: Mapping[str, str]) -> Path:
@@ -20,7 +22,8 @@ def make_key(folder: Path, environment: Mapping[str, str]) -> Path:
 
 
 def make(folder: Path, key: Path) -> Path:
-    """The disk, in *folder*: `site` with our packages, `source` with its tests, and who may log in."""
+    """The disk, in *folder*: our packages in `site`, their tests in `source`, the sample service, and
+    who may log in."""
     content = folder / "run-disk"
     content.mkdir()
     content.chmod(0o755)
@@ -30,6 +33,8 @@ def make(folder: Path, key: Path) -> Path:
         path = content / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(REPOSITORY / name, path)
+    _run([REPOSITORY / "scripts/sample", "--path"], folder, os.environ)
+    shutil.copy2(REPOSITORY / SAMPLE, content / "shop")
     disk = folder / "run-disk.img"
     disks.make(content, disk, "256M", log=folder / "run-disk.log")
     return disk
