@@ -135,7 +135,8 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
         except KubectlError as error:
             raise AssertionError(f"{error}\n{said(cluster)}") from error
     authority = cluster.get("configmap", "nemutator-ca", f"--namespace={NAMESPACE}")
-    ca_file = cluster.run.file("nemutator-ca.crt", authority["data"]["ca.crt"])
+    # A second installation of one run has a file of its own.
+    ca_file = cluster.run.file(f"nemutator-ca-{ports['console']}.crt", authority["data"]["ca.crt"])
     installation = Installation(cluster, node, vault, ports, ca_file)
     until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=60)
     return installation
