@@ -220,6 +220,9 @@ async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:
         (307, b"", "malformed"),
         (200, b"<html>welcome to the proxy</html>", "malformed"),
         (200, b"[]", "malformed"),
+        (404, b"<html>no such page</html>", "malformed"),
+        (403, b"<html>forbidden</html>", "malformed"),
+        (400, b"[]", "malformed"),
         (200, b'{"data": {"data": "text"}}', "malformed"),
     ],
 )
@@ -235,6 +238,38 @@ async def test_what_is_no_answer_of_vault_is_an_outage(
     vault.close()
     # Nobody followed the redirection: it would have taken the token along.
     assert len(fake.headers) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, b"<html>bad request</html>"),
+        (403, b"<html>forbidden</html>"),
+        (404, b"<html>no such page</html>"),
+        (404, b'{"errors": [1]}'),
+        (403, b'["forbidden"]'),
+        (200, b"<html>welcome to the proxy</html>"),
+        (200, b'{"ok": true}'),
+        (307, b""),
+    ],
+)
+async def test_what_stands_before_vault_speaks_for_no_call_of_it(
+    fake: FakeVault, status: int, body: bytes
+) -> None:
+    fake.broken = status, body, {}
+    vault = adapter(fake.url)
+    token = Secret("hvs.x")
+    for call in (
+        vault.login("app", Secret("jwt")),
+        vault.renew(token),
+        vault.revoke(token),
+        vault.mount_of(token, "secret/app"),
+        vault.read(token, KV2, "secret/app"),
+    ):
+        with pytest.raises(VaultUnavailableError) as raised:
+            await call
+        assert raised.value.reason == "malformed"
+    vault.close()
 
 
 async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:

@@ -43,6 +43,7 @@ MOST_WAITING = 256
 CONNECT_S = 3.0
 LARGEST_DOCUMENT = 256 << 10
 
+NOT_OF_VAULT = "the answer does not come from a Vault"
 _GONE = ("invalid token", "bad token")
 _UNKNOWN_ISSUER = "the certificate of Vault was not accepted"
 
@@ -78,6 +79,7 @@ class HvacVault:
                     role, jwt.reveal(), use_token=False, mount_point=self._auth_mount
                 )
             except _NO as error:
+                _check_vault_says(error)
                 raise LoginRefusedError(_reason(error)) from None
             return _lease(answer)
 
@@ -87,7 +89,7 @@ class HvacVault:
         return await self._run(lambda: _lease(self._client(token).auth.token.renew_self()))
 
     async def revoke(self, token: Secret) -> None:
-        await self._run(lambda: self._client(token).auth.token.revoke_self())
+        await self._run(lambda: _check_done(self._client(token).auth.token.revoke_self()))
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
         return await self._run(lambda: self._mount_of(token, path))
@@ -99,10 +101,12 @@ class HvacVault:
     def _mount_of(self, token: Secret, path: str) -> EngineMount:
         try:
             answer = self._client(token).adapter.get(f"/v1/sys/internal/ui/mounts/{path}")
-        except exceptions.InvalidPath:
+        except exceptions.InvalidPath as error:
+            _check_vault_says(error)
             # A Vault from before 0.10 knows neither this path nor version 2 of KV.
             return EngineMount(path.partition("/")[0] + "/", 1)
         except exceptions.Forbidden as error:
+            _check_vault_says(error)
             if _is_gone(error):
                 raise
             why = "no policy of the role reaches into this mount, or there is no such mount"
@@ -224,10 +228,15 @@ def _mapped(call: Callable[[], T]) -> T:
         failure = VaultUnavailableError("down", f"no connection ({type(error).__name__})")
     except exceptions.VaultError as error:
         failure = _failure(error)
+    except (AttributeError, TypeError):
+        # hvac stumbles over a refusal whose JSON is not of Vault's shape.
+        failure = VaultUnavailableError("malformed", NOT_OF_VAULT)
     raise failure
 
 
-def _failure(error: Exception) -> VaultError:
+def _failure(error: exceptions.VaultError) -> VaultError:
+    if isinstance(error, _NO) and not _is_of_vault(error):
+        return VaultUnavailableError("malformed", NOT_OF_VAULT)
     why = _reason(error)
     match error:
         case exceptions.Forbidden() | exceptions.Unauthorized():
@@ -242,6 +251,26 @@ def _failure(error: Exception) -> VaultError:
     elif isinstance(error, exceptions.VaultNotInitialized) or "sealed" in why.lower():
         outage = "sealed"
     return VaultUnavailableError(outage, why)
+
+
+def _check_vault_says(no: exceptions.VaultError) -> None:
+    """A proxy's own 403 or 404 says nothing of what Vault would answer."""
+    if not _is_of_vault(no):
+        raise VaultUnavailableError("malformed", NOT_OF_VAULT)
+
+
+def _is_of_vault(no: exceptions.VaultError) -> bool:
+    """Vault gives its errors as a list; for a deleted version it gives the metadata."""
+    answer = no.json
+    return isinstance(answer, Mapping) and ("errors" in answer or "data" in answer)
+
+
+def _check_done(answer: Any) -> None:
+    """Vault answers what it has done with 204, or with a document that has a number of its own."""
+    if isinstance(answer, requests.Response) and answer.status_code == requests.codes.no_content:
+        return
+    if "request_id" not in _mapping(answer):
+        raise VaultUnavailableError("malformed", NOT_OF_VAULT)
 
 
 def _is_gone(error: Exception) -> bool:
@@ -269,5 +298,5 @@ def _mapping(answer: Any) -> Mapping[str, Any]:
         )
         raise VaultUnavailableError("malformed", f"{why} node; it is not followed with a token")
     if not isinstance(answer, Mapping):
-        raise VaultUnavailableError("malformed", "the answer does not come from a Vault")
+        raise VaultUnavailableError("malformed", NOT_OF_VAULT)
     return answer
