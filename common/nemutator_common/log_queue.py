@@ -2,6 +2,7 @@
 
 import contextlib
 import logging
+import os
 import threading
 from collections import deque
 from typing import TextIO
@@ -41,7 +42,11 @@ class LogQueue(logging.Handler):
             self._uncounted = 0
 
     def emit(self, record: logging.LogRecord) -> None:
-        line = self.format(record) + "\n"
+        try:
+            line = self.format(record) + "\n"
+        except Exception:  # noqa: BLE001 - as each handler does: a line may not end what logs it
+            self.handleError(record)
+            return
         with self._changed:
             if self._characters + len(line) > self._most:
                 self._drop()
@@ -76,13 +81,25 @@ class LogQueue(logging.Handler):
                 self._is_writing = True
             # A terminal that is gone reads no line, and that does no harm.
             with contextlib.suppress(OSError, ValueError):
-                self._stream.write("".join(lines))
-                self._stream.flush()
+                _write(self._stream, "".join(lines))
             with self._changed:
                 self._characters -= sum(map(len, lines))
             if dropped:
                 # Not through the logger: at its shutdown it waits for this thread.
                 self.emit(_report_of(dropped))
+
+
+def _write(stream: TextIO, text: str) -> None:
+    """Without the lock of the stream's own buffer: the interpreter takes that at its end, and would
+    wait there for a reader."""
+    try:
+        descriptor = stream.fileno()
+    except (OSError, ValueError):
+        stream.write(text)
+        return
+    left = memoryview(text.encode(errors="backslashreplace"))
+    while left:
+        left = left[os.write(descriptor, left) :]
 
 
 def _report_of(dropped: int) -> logging.LogRecord:

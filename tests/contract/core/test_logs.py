@@ -94,6 +94,13 @@ def test_a_strangers_text_is_bounded_and_stays_on_its_line(style: LogFormat) -> 
     assert len(written(stream)) < 2 * logs.LONGEST_VALUE
 
 
+def test_a_line_that_cannot_be_written_does_not_end_what_logs_it() -> None:
+    stream = configured(LogFormat.JSON)
+    logging.getLogger("x").info("%d apples", "many")
+    logging.getLogger("x").info("after it")
+    assert [line["event"] for line in lines(stream)] == ["after it"]
+
+
 @pytest.mark.parametrize("style", [LogFormat.JSON, LogFormat.TEXT])
 def test_a_secret_is_masked(style: LogFormat) -> None:
     stream = configured(style)
