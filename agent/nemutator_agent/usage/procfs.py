@@ -134,7 +134,7 @@ class ProcfsReader:
                 machine_disks=io.disk_read_bytes is not None,
                 machine_network=io.network_received_bytes is not None,
                 hierarchies=self._hierarchies,
-                **({} if self._files.refused else _without(groups.values())),
+                **({} if self._files.refused else _without(groups)),
             ),
         )
         self._files.sweep()
@@ -249,11 +249,24 @@ class ProcfsReader:
             return None
 
 
-def _without(groups: Iterable[GroupCounters]) -> Mapping[str, int]:
-    counted = tuple(groups)
+def _without(groups: Mapping[str, GroupCounters]) -> Mapping[str, int]:
+    counted = tuple(groups.values())
     return {
         "groups": len(counted),
         "groups_without_cpu": sum(group.cpu_us is None for group in counted),
-        "groups_without_memory": sum(group.memory_bytes is None for group in counted),
+        "groups_without_memory": sum(
+            group.memory_bytes is None and not _counted_above(path, groups)
+            for path, group in groups.items()
+        ),
         "groups_without_pressure": sum(group.pressures.cpu is None for group in counted),
     }
+
+
+def _counted_above(path: str, groups: Mapping[str, GroupCounters]) -> bool:
+    """Whether its memory is in that of a service or container above, which made this group for itself
+    and counts it whole. A slice above is no such group: what is in it has its own administrator."""
+    while (path := path.rpartition("/")[0]) and not path.endswith(".slice"):
+        above = groups.get(path)
+        if above is not None and above.memory_bytes is not None:
+            return True
+    return False

@@ -15,6 +15,7 @@ from nemutator_common.wire import Report
 from tests.contract.usage.trees import (
     HYBRID_MOUNTS,
     ID,
+    PSI,
     UID,
     V1_MOUNTS,
     V2_MOUNTS,
@@ -64,6 +65,22 @@ def test_a_node_of_version_2(tmp_path: Path) -> None:
         (7, "sshd", SSH),
         (8, "app) R", CONTAINER),
     ]
+
+
+def test_a_group_that_a_service_made_for_itself_is_counted_in_the_service(tmp_path: Path) -> None:
+    """As systemd-udevd does. A service that its slice does not count is missing indeed."""
+    own, cron = f"{SSH}/workers/one", "/system.slice/cron.service"
+    uncounted = {"cpu.stat": "usage_usec 1\n", "cpu.pressure": PSI}
+    processes = {7: ("sshd", f"0::{own}\n")}
+    groups = {path: v2_group() for path in ("/system.slice", SSH)}
+    groups |= {f"{SSH}/workers": uncounted, own: uncounted}
+    root = plant(tmp_path / "one", mounts=V2_MOUNTS, processes=processes, groups=groups)
+    assert reported(eyes_on(root)).missing == ()
+    processes[8] = ("cron", f"0::{cron}\n")
+    groups[cron] = uncounted
+    root = plant(tmp_path / "two", mounts=V2_MOUNTS, processes=processes, groups=groups)
+    (missing,) = reported(eyes_on(root)).missing
+    assert missing.what == "memory of 1 of 5 control groups"
 
 
 def test_docker_on_version_1(tmp_path: Path) -> None:
