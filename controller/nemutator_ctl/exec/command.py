@@ -8,6 +8,7 @@ nowhere else.
 import argparse
 import os
 import random
+import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
@@ -38,6 +39,9 @@ def main(argv: Sequence[str]) -> NoReturn:
         )
     values = _values(given, set(wanted.values()))
     made = environment(os.environb, wanted, values)
+    for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
+        # Python ignores these, and a command inherits what is ignored.
+        signal.signal(ignored, signal.SIG_DFL)
     try:
         os.execvpe(command[0], list(command), made)  # noqa: S606 - it is what the person typed
     except OSError as error:

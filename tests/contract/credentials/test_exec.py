@@ -2,6 +2,7 @@
 
 import asyncio
 import os
+import signal
 import sys
 
 import pytest
@@ -36,6 +37,16 @@ async def test_the_command_has_the_secret_in_its_environment_and_its_own_exit_co
         where = ("--socket", str(machine.agent))
         ran = await nemutator_exec(*where, "--", *SHOW, DB_PASSWORD="inherited")
         assert ran == (7, "inherited", "")
+
+
+async def test_the_command_does_not_ignore_the_signals_that_python_ignores() -> None:
+    code, out, _ = await nemutator_exec("--", "grep", "SigIgn", "/proc/self/status")
+    assert code == 0
+    # Python ignores these two; what ignores others, such as nohup, is above all of us.
+    ignored = int(out.split()[1], 16)
+    assert [
+        number for number in (signal.SIGPIPE, signal.SIGXFSZ) if ignored >> number - 1 & 1
+    ] == []
 
 
 async def test_the_command_is_not_started_without_its_secret(machine: Machine) -> None:
