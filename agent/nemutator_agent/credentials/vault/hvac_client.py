@@ -14,7 +14,7 @@ from typing import Any, TypeVar
 
 import hvac  # type: ignore[import-untyped]
 import requests
-from hvac import exceptions
+from hvac import adapters, exceptions
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 from requests.adapters import HTTPAdapter
@@ -148,6 +148,7 @@ class HvacVault:
             # Without a value, hvac would look into the environment and the home directory.
             token=token.reveal() if token is not None else "",
             session=self._session,
+            adapter=_Adapter,
             namespace=self._namespace,
             timeout=self._timeout,
             # The token would go wherever a redirection points.
@@ -164,6 +165,16 @@ class HvacVault:
             return await loop.run_in_executor(self._threads, _mapped, call)
         finally:
             self._waiting -= 1
+
+
+class _Adapter(adapters.JSONAdapter):  # type: ignore[misc]
+    """hvac itself fails on a refusal whose JSON is not of Vault's shape."""
+
+    def request(self, *positional: Any, **named: Any) -> Any:
+        try:
+            return super().request(*positional, **named)
+        except (AttributeError, TypeError):
+            raise VaultUnavailableError("malformed", NOT_OF_VAULT) from None
 
 
 class _OneContext(HTTPAdapter):
@@ -228,9 +239,6 @@ def _mapped(call: Callable[[], T]) -> T:
         failure = VaultUnavailableError("down", f"no connection ({type(error).__name__})")
     except exceptions.VaultError as error:
         failure = _failure(error)
-    except (AttributeError, TypeError):
-        # hvac stumbles over a refusal whose JSON is not of Vault's shape.
-        failure = VaultUnavailableError("malformed", NOT_OF_VAULT)
     raise failure
 
 
