@@ -38,6 +38,7 @@ from nemutator_agent.credentials.pods.sockets import LIMITS, PodSockets
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.calls import VaultCalls
 from nemutator_agent.credentials.vault.hvac_client import HvacVault
+from nemutator_agent.credentials.vault.hvac_session import HvacSession
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
@@ -99,13 +100,13 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
     """Serve a socket for each pod that mount publishes, with Vault behind them: in a cluster."""
     process, settings = parts.process, parts.settings
     attestor = _attestor(settings.pods_root)
-    vault = HvacVault(
+    way = HvacSession(
         settings.vault_address,
         ca_file=Path(settings.vault_ca_file) if settings.vault_ca_file else None,
         namespace=settings.vault_namespace,
-        auth_mount=settings.vault_auth_mount,
         call_s=settings.vault_call_s,
     )
+    vault = HvacVault(way, auth_mount=settings.vault_auth_mount)
     calls = VaultCalls(vault, process, deadline_s=settings.vault_call_s)
     ledger = LedgerFile(process.directory.root, process)
     revocations = Revocations(calls, parts.audit, ledger, process)
@@ -157,7 +158,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
         yield
     finally:
         server.close()
-        vault.close()
+        way.close()
         ledger.close()
 
 

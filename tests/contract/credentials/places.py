@@ -2,8 +2,11 @@
 
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any, Protocol
 
+from nemutator_agent.credentials.vault.hvac_client import HvacVault
+from nemutator_agent.credentials.vault.hvac_session import HvacSession
 from nemutator_common.secret import Secret
 
 from tests.fakes.vaults import VaultState
@@ -99,6 +102,15 @@ def real_place(vault: Vault, cluster: Cluster) -> Iterator[RealPlace]:
         vault.call("POST", "sys/mounts/transit", {"type": "transit"})
     with new_namespace(cluster) as namespace:
         yield RealPlace(vault, namespace)
+
+
+@contextmanager
+def adapter(url: str, *, ca_file: Path | None = None, call_s: float = 10.0) -> Iterator[HvacVault]:
+    session = HvacSession(url, ca_file=ca_file, namespace="", call_s=call_s)
+    try:
+        yield HvacVault(session, auth_mount="kubernetes")
+    finally:
+        session.close()
 
 
 def _data(path: str) -> str:

@@ -1,9 +1,7 @@
 """What every Vault does: the fake ones, and with `make e2e` the real one, behind our adapter."""
 
 import contextlib
-import ssl
-from collections.abc import AsyncIterator, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 from nemutator_agent.credentials.ports import Vault
@@ -16,20 +14,13 @@ from nemutator_agent.credentials.vault.failures import (
     VaultDeniedError,
     VaultUnavailableError,
 )
-from nemutator_agent.credentials.vault.hvac_client import HvacVault
-from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
-from tests.certificates import Authority
-from tests.contract.credentials.places import FakePlace, Place, real_place
+from tests.contract.credentials.places import FakePlace, Place, adapter, real_place
 from tests.fakes.vaults import FakeVault, MemoryVault
 
 KV2 = EngineMount("secret/", 2)
 KV1 = EngineMount("kv1/", 1)
-
-
-def adapter(url: str, *, ca_file: Path | None = None, call_s: float = 10.0) -> HvacVault:
-    return HvacVault(url, ca_file=ca_file, namespace="", auth_mount="kubernetes", call_s=call_s)
 
 
 @pytest.fixture(params=["memory", "fake", pytest.param("real", marks=pytest.mark.e2e)])
@@ -46,9 +37,7 @@ async def setup(request: pytest.FixtureRequest) -> AsyncIterator[tuple[Place, Va
         else:
             real, cluster = (request.getfixturevalue(name) for name in ("vault", "cluster"))
             place, url = stack.enter_context(real_place(real, cluster)), real.url
-        adapted = adapter(url)
-        stack.callback(adapted.close)
-        yield place, adapted
+        yield place, stack.enter_context(adapter(url))
 
 
 @pytest.fixture
@@ -61,18 +50,11 @@ def asked(setup: tuple[Place, Vault]) -> Vault:
     return setup[1]
 
 
-@pytest.fixture
-def fake() -> Iterator[FakeVault]:
-    with FakeVault() as fake:
-        yield fake
-
-
 async def logged_in(vault: Vault, place: Place, *reads: str) -> Secret:
     role, jwt = place.account(reads=reads)
     return (await vault.login(role, jwt)).token
 
 
-# --- on all ------------------------------------------------------------------------------------
 async def test_an_account_logs_in_and_gets_a_token_that_can_be_renewed(
     asked: Vault, place: Place
 ) -> None:
@@ -206,144 +188,3 @@ async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:
             assert raised.value.reason == "sealed"
     finally:
         place.unseal()
-
-
-# --- on the fake alone: no real one can be made to do this --------------------------------------
-@pytest.mark.parametrize(
-    ("status", "body", "reason"),
-    [
-        (429, b'{"errors": ["request path rate limit quota exceeded"]}', "busy"),
-        (500, b'{"errors": ["internal error"]}', "down"),
-        (502, b"<html>bad gateway</html>", "down"),
-        (501, b'{"errors": ["Vault is not initialized"]}', "sealed"),
-        (412, b'{"errors": ["required index state not present"]}', "down"),
-        (307, b"", "malformed"),
-        (200, b"<html>welcome to the proxy</html>", "malformed"),
-        (200, b"[]", "malformed"),
-        (404, b"<html>no such page</html>", "malformed"),
-        (403, b"<html>forbidden</html>", "malformed"),
-        (400, b"[]", "malformed"),
-        (200, b'{"data": {"data": "text"}}', "malformed"),
-    ],
-)
-async def test_what_is_no_answer_of_vault_is_an_outage(
-    fake: FakeVault, status: int, body: bytes, reason: str
-) -> None:
-    fake.broken = status, body, {"Location": f"{fake.url}/v1/elsewhere"} if status == 307 else {}
-    vault = adapter(fake.url)
-    with pytest.raises(VaultUnavailableError) as raised:
-        await vault.read(Secret("hvs.x"), KV2, "secret/app")
-    assert raised.value.reason == reason
-    assert ("leads to another address" in raised.value.why) == (status == 307)
-    vault.close()
-    # Nobody followed the redirection: it would have taken the token along.
-    assert len(fake.headers) == 1
-
-
-@pytest.mark.parametrize(
-    ("status", "body"),
-    [
-        (400, b"<html>bad request</html>"),
-        (403, b"<html>forbidden</html>"),
-        (404, b"<html>no such page</html>"),
-        (404, b'{"errors": [1]}'),
-        (403, b'["forbidden"]'),
-        (200, b"<html>welcome to the proxy</html>"),
-        (200, b'{"ok": true}'),
-        (307, b""),
-    ],
-)
-async def test_what_stands_before_vault_speaks_for_no_call_of_it(
-    fake: FakeVault, status: int, body: bytes
-) -> None:
-    fake.broken = status, body, {}
-    vault = adapter(fake.url)
-    token = Secret("hvs.x")
-    for call in (
-        vault.login("app", Secret("jwt")),
-        vault.renew(token),
-        vault.revoke(token),
-        vault.mount_of(token, "secret/app"),
-        vault.read(token, KV2, "secret/app"),
-    ):
-        with pytest.raises(VaultUnavailableError) as raised:
-            await call
-        assert raised.value.reason == "malformed"
-    vault.close()
-
-
-async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:
-    fake.hold.clear()
-    vault = adapter(fake.url, call_s=0.05)
-    with pytest.raises(VaultUnavailableError) as raised:
-        await vault.login("app", Secret("jwt"))
-    assert raised.value.reason == "timeout"
-    vault.close()
-
-
-async def test_nobody_there_is_an_outage() -> None:
-    with FakeVault() as gone:
-        url = gone.url
-    vault = adapter(url)
-    with pytest.raises(VaultUnavailableError) as raised:
-        await vault.login("app", Secret("jwt"))
-    assert raised.value.reason == "down"
-    vault.close()
-
-
-async def test_vault_is_known_by_its_own_authority_and_by_no_other(tmp_path: Path) -> None:
-    ours, other = Authority("ours"), Authority("other")
-    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
-    (tmp_path / "leaf.pem").write_text(ours.server("127.0.0.1").both)
-    tls.load_cert_chain(tmp_path / "leaf.pem")
-    with FakeVault(tls=tls) as fake:
-        fake.role("app", "jwt", [])
-        (tmp_path / "ours.pem").write_text(ours.certificate)
-        (tmp_path / "other.pem").write_text(other.certificate)
-        known = adapter(fake.url, ca_file=tmp_path / "ours.pem")
-        assert (await known.login("app", Secret("jwt"))).ttl_s == 3600
-        known.close()
-        for ca_file in (tmp_path / "other.pem", None):
-            unknown = adapter(fake.url, ca_file=ca_file)
-            with pytest.raises(VaultUnavailableError) as raised:
-                await unknown.login("app", Secret("jwt"))
-            assert raised.value.reason == "tls"
-            unknown.close()
-
-
-@pytest.mark.parametrize("content", [None, "no certificate"])
-def test_an_authority_that_cannot_be_read_is_a_setting_to_mend(
-    tmp_path: Path, content: str | None
-) -> None:
-    path = tmp_path / "ca.pem"
-    if content is not None:
-        path.write_text(content)
-    with pytest.raises(OperatorError, match=r"ca\.pem") as raised:
-        adapter("https://127.0.0.1:1", ca_file=path)
-    assert raised.value.code is ExitCode.SETTINGS
-
-
-async def test_no_two_identities_share_a_token(fake: FakeVault) -> None:
-    """The session is shared, and hvac would keep a token in its client."""
-    vault = adapter(fake.url)
-    for name in ("one", "two"):
-        fake.role(name, f"jwt-{name}", [f"secret/{name}"])
-        fake.write(f"secret/{name}", {"of": name})
-    tokens = {
-        name: (await vault.login(name, Secret(f"jwt-{name}"))).token for name in ("one", "two")
-    }
-    assert all("X-Vault-Token" not in headers for headers in fake.headers)
-    assert (await vault.read(tokens["one"], KV2, "secret/one")).content.reveal() == '{"of":"one"}'
-    with pytest.raises(VaultDeniedError):
-        await vault.read(tokens["one"], KV2, "secret/two")
-    vault.close()
-
-
-async def test_what_is_too_large_is_not_handed_out(fake: FakeVault) -> None:
-    vault = adapter(fake.url)
-    fake.role("app", "jwt", ["secret/big"])
-    fake.write("secret/big", {"x": "y" * (256 << 10)})
-    token = (await vault.login("app", Secret("jwt"))).token
-    with pytest.raises(UnsupportedSecretError, match="256 KiB"):
-        await vault.read(token, KV2, "secret/big")
-    vault.close()

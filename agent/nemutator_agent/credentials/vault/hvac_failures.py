@@ -1,0 +1,106 @@
+"""What hvac and requests raise, and what they return in vain, as the failures of a call to Vault."""
+
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
+
+import requests
+from hvac import exceptions  # type: ignore[import-untyped]
+
+from nemutator_agent.credentials.vault.failures import (
+    Outage,
+    SecretMissingError,
+    TokenGoneError,
+    VaultDeniedError,
+    VaultError,
+    VaultUnavailableError,
+)
+
+T = TypeVar("T")
+
+NOT_OF_VAULT = "the answer does not come from a Vault"
+_GONE = ("invalid token", "bad token")
+_UNKNOWN_ISSUER = "the certificate of Vault was not accepted"
+
+REFUSALS = (
+    exceptions.InvalidRequest,
+    exceptions.Unauthorized,
+    exceptions.Forbidden,
+    exceptions.InvalidPath,
+)
+
+
+def mapped(call: Callable[[], T]) -> T:
+    """Run *call*; what hvac and requests raise becomes a VaultError, which keeps nothing of theirs."""
+    try:
+        return call()
+    except VaultError:
+        raise
+    except requests.exceptions.Timeout:
+        failure: VaultError = VaultUnavailableError("timeout", "no answer in time")
+    except requests.exceptions.SSLError:
+        failure = VaultUnavailableError("tls", _UNKNOWN_ISSUER)
+    except requests.exceptions.RequestException as error:
+        failure = VaultUnavailableError("down", f"no connection ({type(error).__name__})")
+    except exceptions.VaultError as error:
+        failure = _failure(error)
+    raise failure
+
+
+def _failure(error: exceptions.VaultError) -> VaultError:
+    if isinstance(error, REFUSALS) and not _is_of_vault(error):
+        return VaultUnavailableError("malformed", NOT_OF_VAULT)
+    why = reason_of(error)
+    match error:
+        case exceptions.Forbidden() | exceptions.Unauthorized():
+            return TokenGoneError(why) if is_gone(error) else VaultDeniedError(why)
+        case exceptions.InvalidPath():
+            return SecretMissingError("no version of a secret is there")
+        case exceptions.InvalidRequest():
+            return VaultDeniedError(why)
+    outage: Outage = "down"
+    if isinstance(error, exceptions.RateLimitExceeded):
+        outage = "busy"
+    elif isinstance(error, exceptions.VaultNotInitialized) or "sealed" in why.lower():
+        outage = "sealed"
+    return VaultUnavailableError(outage, why)
+
+
+def check_vault_says(no: exceptions.VaultError) -> None:
+    """A proxy's own 403 or 404 says nothing of what Vault would answer."""
+    if not _is_of_vault(no):
+        raise VaultUnavailableError("malformed", NOT_OF_VAULT)
+
+
+def _is_of_vault(no: exceptions.VaultError) -> bool:
+    """Vault gives its errors as a list; for a deleted version it gives the metadata."""
+    answer = no.json
+    return isinstance(answer, Mapping) and ("errors" in answer or "data" in answer)
+
+
+def check_done(answer: Any) -> None:
+    """Vault answers what it has done with 204, or with a document that has a number of its own."""
+    if isinstance(answer, requests.Response) and answer.status_code == requests.codes.no_content:
+        return
+    if "request_id" not in mapping(answer):
+        raise VaultUnavailableError("malformed", NOT_OF_VAULT)
+
+
+def is_gone(error: Exception) -> bool:
+    return any(word in reason_of(error).lower() for word in _GONE)
+
+
+def reason_of(error: Exception) -> str:
+    """Vault's own message, without the URL that hvac adds."""
+    return str(error.args[0]) if error.args and error.args[0] else type(error).__name__
+
+
+def mapping(answer: Any) -> Mapping[str, Any]:
+    """The answer as a mapping; for a redirection, hvac returns the bare response."""
+    if isinstance(answer, requests.Response) and answer.is_redirect:
+        why = (
+            "the answer leads to another address, as of a standby that cannot forward to its active"
+        )
+        raise VaultUnavailableError("malformed", f"{why} node; it is not followed with a token")
+    if not isinstance(answer, Mapping):
+        raise VaultUnavailableError("malformed", NOT_OF_VAULT)
+    return answer

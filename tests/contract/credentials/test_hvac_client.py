@@ -1,0 +1,163 @@
+"""Our adapter alone, where no real Vault can be made to answer like this."""
+
+import ssl
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.failures import (
+    UnsupportedSecretError,
+    VaultDeniedError,
+    VaultUnavailableError,
+)
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.secret import Secret
+
+from tests.certificates import Authority
+from tests.contract.credentials.places import adapter
+from tests.fakes.vaults import FakeVault
+
+KV2 = EngineMount("secret/", 2)
+
+
+@pytest.fixture
+def fake() -> Iterator[FakeVault]:
+    with FakeVault() as fake:
+        yield fake
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason"),
+    [
+        (429, b'{"errors": ["request path rate limit quota exceeded"]}', "busy"),
+        (500, b'{"errors": ["internal error"]}', "down"),
+        (502, b"<html>bad gateway</html>", "down"),
+        (501, b'{"errors": ["Vault is not initialized"]}', "sealed"),
+        (412, b'{"errors": ["required index state not present"]}', "down"),
+        (307, b"", "malformed"),
+        (200, b"<html>welcome to the proxy</html>", "malformed"),
+        (200, b"[]", "malformed"),
+        (404, b"<html>no such page</html>", "malformed"),
+        (403, b"<html>forbidden</html>", "malformed"),
+        (400, b"[]", "malformed"),
+        (200, b'{"data": {"data": "text"}}', "malformed"),
+    ],
+)
+async def test_what_is_no_answer_of_vault_is_an_outage(
+    fake: FakeVault, status: int, body: bytes, reason: str
+) -> None:
+    fake.broken = status, body, {"Location": f"{fake.url}/v1/elsewhere"} if status == 307 else {}
+    with adapter(fake.url) as vault, pytest.raises(VaultUnavailableError) as raised:
+        await vault.read(Secret("hvs.x"), KV2, "secret/app")
+    assert raised.value.reason == reason
+    assert ("leads to another address" in raised.value.why) == (status == 307)
+    # Nobody followed the redirection: it would have taken the token along.
+    assert len(fake.headers) == 1
+
+
+@pytest.mark.parametrize(
+    ("status", "body"),
+    [
+        (400, b"<html>bad request</html>"),
+        (403, b"<html>forbidden</html>"),
+        (404, b"<html>no such page</html>"),
+        (404, b'{"errors": [1]}'),
+        (403, b'["forbidden"]'),
+        (200, b"<html>welcome to the proxy</html>"),
+        (200, b'{"ok": true}'),
+        (307, b""),
+    ],
+)
+async def test_what_stands_before_vault_speaks_for_no_call_of_it(
+    fake: FakeVault, status: int, body: bytes
+) -> None:
+    fake.broken = status, body, {}
+    token = Secret("hvs.x")
+    with adapter(fake.url) as vault:
+        for call in (
+            vault.login("app", Secret("jwt")),
+            vault.renew(token),
+            vault.revoke(token),
+            vault.mount_of(token, "secret/app"),
+            vault.read(token, KV2, "secret/app"),
+        ):
+            with pytest.raises(VaultUnavailableError) as raised:
+                await call
+            assert raised.value.reason == "malformed"
+
+
+async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:
+    fake.hold.clear()
+    with adapter(fake.url, call_s=0.05) as vault, pytest.raises(VaultUnavailableError) as raised:
+        await vault.login("app", Secret("jwt"))
+    assert raised.value.reason == "timeout"
+
+
+async def test_nobody_there_is_an_outage() -> None:
+    with FakeVault() as gone:
+        url = gone.url
+    with adapter(url) as vault, pytest.raises(VaultUnavailableError) as raised:
+        await vault.login("app", Secret("jwt"))
+    assert raised.value.reason == "down"
+
+
+async def test_vault_is_known_by_its_own_authority_and_by_no_other(tmp_path: Path) -> None:
+    ours, other = Authority("ours"), Authority("other")
+    tls = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
+    (tmp_path / "leaf.pem").write_text(ours.server("127.0.0.1").both)
+    tls.load_cert_chain(tmp_path / "leaf.pem")
+    with FakeVault(tls=tls) as fake:
+        fake.role("app", "jwt", [])
+        (tmp_path / "ours.pem").write_text(ours.certificate)
+        (tmp_path / "other.pem").write_text(other.certificate)
+        with adapter(fake.url, ca_file=tmp_path / "ours.pem") as known:
+            assert (await known.login("app", Secret("jwt"))).ttl_s == 3600
+        for ca_file in (tmp_path / "other.pem", None):
+            with (
+                adapter(fake.url, ca_file=ca_file) as unknown,
+                pytest.raises(VaultUnavailableError) as raised,
+            ):
+                await unknown.login("app", Secret("jwt"))
+            assert raised.value.reason == "tls"
+
+
+@pytest.mark.parametrize("content", [None, "no certificate"])
+def test_an_authority_that_cannot_be_read_is_a_setting_to_mend(
+    tmp_path: Path, content: str | None
+) -> None:
+    path = tmp_path / "ca.pem"
+    if content is not None:
+        path.write_text(content)
+    with (
+        pytest.raises(OperatorError, match=r"ca\.pem") as raised,
+        adapter("https://127.0.0.1:1", ca_file=path),
+    ):
+        pass
+    assert raised.value.code is ExitCode.SETTINGS
+
+
+async def test_no_two_identities_share_a_token(fake: FakeVault) -> None:
+    """The session is shared, and hvac would keep a token in its client."""
+    with adapter(fake.url) as vault:
+        for name in ("one", "two"):
+            fake.role(name, f"jwt-{name}", [f"secret/{name}"])
+            fake.write(f"secret/{name}", {"of": name})
+        tokens = {
+            name: (await vault.login(name, Secret(f"jwt-{name}"))).token for name in ("one", "two")
+        }
+        assert all("X-Vault-Token" not in headers for headers in fake.headers)
+        assert (
+            await vault.read(tokens["one"], KV2, "secret/one")
+        ).content.reveal() == '{"of":"one"}'
+        with pytest.raises(VaultDeniedError):
+            await vault.read(tokens["one"], KV2, "secret/two")
+
+
+async def test_what_is_too_large_is_not_handed_out(fake: FakeVault) -> None:
+    with adapter(fake.url) as vault:
+        fake.role("app", "jwt", ["secret/big"])
+        fake.write("secret/big", {"x": "y" * (256 << 10)})
+        token = (await vault.login("app", Secret("jwt"))).token
+        with pytest.raises(UnsupportedSecretError, match="256 KiB"):
+            await vault.read(token, KV2, "secret/big")
