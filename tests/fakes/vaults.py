@@ -237,16 +237,18 @@ class MemoryVault:
             raise VaultDeniedError("no policy of the role reaches into this mount")
         data = _checked(status, document)["data"]
         if data["type"] != "kv":
-            raise UnsupportedSecretError(f"{data['path']} is an engine of kind {data['type']}")
+            return EngineMount(data["path"], None, data["type"])
         return EngineMount(data["path"], 2 if data["options"]["version"] == "2" else 1)
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
+        if mount.version is None:
+            raise UnsupportedSecretError(f"{mount.path} is an engine of kind {mount.kind}")
         below = path.removeprefix(mount.path)
         where = f"{mount.path}data/{below}" if mount.version == 2 else path
         data = _checked(*await self._ask("GET", where, token))["data"]
         if mount.version == 1:
             return Document.of(data, None)
-        return Document.of(data["data"], data["metadata"]["version"])
+        return Document.of(data["data"], data["metadata"]["version"], data["metadata"])
 
     def _check(self, operation: str) -> None:
         if operation in self.refuses:

@@ -139,8 +139,10 @@ async def test_a_deleted_version_is_missing(asked: Vault, place: Place) -> None:
 async def test_another_kind_of_engine_is_not_handed_out(asked: Vault, place: Place) -> None:
     path = "transit/keys/app"
     token = await logged_in(asked, place, path)
+    mount = await asked.mount_of(token, path)
+    assert mount == EngineMount("transit/", None, "transit")
     with pytest.raises(UnsupportedSecretError, match="transit/ is an engine of kind transit"):
-        await asked.mount_of(token, path)
+        await asked.read(token, mount, path)
 
 
 async def test_a_revoked_token_opens_nothing(asked: Vault, place: Place) -> None:
@@ -172,8 +174,10 @@ async def test_a_batch_token_reads_and_cannot_be_ended(asked: Vault, place: Plac
 
 async def test_a_login_method_is_no_engine(asked: Vault, place: Place) -> None:
     token = await logged_in(asked, place, f"secret/{place.folder}/own")
+    mount = await asked.mount_of(token, "auth/token/lookup-self")
+    assert mount == EngineMount("auth/token/", None, "token")
     with pytest.raises(UnsupportedSecretError, match="of kind token"):
-        await asked.mount_of(token, "auth/token/lookup-self")
+        await asked.read(token, mount, "auth/token/lookup-self")
 
 
 async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:

@@ -1,7 +1,9 @@
 """Asks Vault in the name of pods: one token for each account, one call for equal questions."""
 
 import asyncio
+from collections.abc import Awaitable, Callable
 from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeVar
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -11,7 +13,7 @@ from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import DENIAL_S, CachedDenial, CachedDocument
-from nemutator_agent.credentials.vault.documents import Document
+from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
     SecretMissingError,
@@ -26,6 +28,8 @@ from nemutator_agent.credentials.vault.revocations import Revocations
 from nemutator_agent.credentials.vault.session_tokens import SessionTokens
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
+
+T = TypeVar("T")
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,6 +55,9 @@ class Broker:
     _tokens: SessionTokens = field(init=False)
     _reads: SingleFlight[Document] = field(
         default_factory=lambda: SingleFlight("read from Vault"), init=False
+    )
+    _mounts: SingleFlight[EngineMount] = field(
+        default_factory=lambda: SingleFlight("find a mount"), init=False
     )
 
     def __post_init__(self) -> None:
@@ -88,6 +95,7 @@ class Broker:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._tokens.run(), name="tokens")
             tasks.create_task(self._reads.run(), name="reads")
+            tasks.create_task(self._mounts.run(), name="mounts")
 
     # --- reading --------------------------------------------------------------------------------
     async def read(self, session: VaultSession, path: str) -> Reading:
@@ -123,18 +131,39 @@ class Broker:
         self.process.meter.count(names.CREDENTIAL_READS, result=result)
         return reading
 
-    async def _fetch(self, session: VaultSession, path: str) -> Document:
+    async def mount(self, session: VaultSession, path: str) -> EngineMount:
+        """The mount of *path*, into which the account may reach; raises a VaultError."""
+        known = session.mount_of(path)
+        if known is not None:
+            return known
+        mount = await self._mounts.join(
+            (session.account.key, path),
+            lambda: self.ask(session, lambda token: self.vault.mount_of(token, path)),
+        )
+        if not session.closed:
+            session.mounts[mount.path] = mount
+        return mount
+
+    async def ask(self, session: VaultSession, call: Callable[[Secret], Awaitable[T]]) -> T:
+        """What *call* gives with a token of the account, and once more with a new one where Vault does
+        not know the old one any more; raises a VaultError."""
         token = await self._tokens.of(session)
         try:
-            return await self._fetch_with(token, session, path)
+            return await call(token)
         except TokenGoneError:
             # It was revoked behind our back, or Vault was restored from a backup: try once more.
             self._tokens.forget(session, token)
         again = await self._tokens.of(session)
         try:
-            return await self._fetch_with(again, session, path)
+            return await call(again)
         except TokenGoneError:
             self._tokens.forget(session, again)
+            raise
+
+    async def _fetch(self, session: VaultSession, path: str) -> Document:
+        try:
+            return await self.ask(session, lambda token: self._fetch_with(token, session, path))
+        except TokenGoneError:
             session.forget(path)
             raise
 
@@ -142,15 +171,16 @@ class Broker:
         # From before the call: what Vault allows is known to hold then, and not later.
         asked = self.process.clock.monotonic()
         try:
-            mount = session.mounts.get(path)
+            mount = session.mount_of(path)
             if mount is None:
                 mount = await self.vault.mount_of(token, path)
             document = await self.vault.read(token, mount, path)
         except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
             session.forget(path)
-            session.denials[path] = CachedDenial(error, self.process.clock.monotonic() + DENIAL_S)
+            until = self.process.clock.monotonic() + DENIAL_S
+            session.denials.put(path, CachedDenial(error, until))
             raise
         if not session.closed:
-            session.mounts[path] = mount
+            session.mounts[mount.path] = mount
             session.cache.put(path, CachedDocument(document, asked))
         return document

@@ -46,3 +46,13 @@ class DocumentCache(dict[str, CachedDocument]):
         ):
             del self[next(iter(self))]
         self[path] = cached
+
+
+class CachedDenials(dict[str, CachedDenial]):
+    """The denials of one account by path; `put` lets those that were cached first make room."""
+
+    def put(self, path: str, denial: CachedDenial) -> None:
+        self.pop(path, None)
+        if len(self) >= MOST_CACHED:
+            del self[next(iter(self))]
+        self[path] = denial

@@ -2,19 +2,24 @@
 
 import json
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
+from types import MappingProxyType
 from typing import Any, Literal, Self
 
 from nemutator_common.secret import Secret
 
+_NONE: Mapping[str, Any] = MappingProxyType({})
+
 
 @dataclass(frozen=True, slots=True)
 class EngineMount:
-    """Where a secret engine of kind KV is mounted, and which of its two versions it has."""
+    """Where an engine is mounted, of which kind it is, and of KV which of its two versions."""
 
     path: str
     """Ends with a slash."""
-    version: Literal[1, 2]
+    version: Literal[1, 2] | None
+    """None in an engine that is not KV."""
+    kind: str = "kv"
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,10 +34,14 @@ class Document:
     version: int | None
     """None in engines that keep a single version."""
     size: int
-    """In bytes of JSON."""
+    """In bytes of JSON, with its metadata."""
+    metadata: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    """What Vault says of this version, such as when it was written."""
 
     @classmethod
-    def of(cls, data: Mapping[str, Any], version: int | None) -> Self:
+    def of(
+        cls, data: Mapping[str, Any], version: int | None, metadata: Mapping[str, Any] = _NONE
+    ) -> Self:
         return cls(
             {
                 key: Secret(value if isinstance(value, str) else _json(value))
@@ -40,7 +49,8 @@ class Document:
             },
             frozenset(key for key, value in data.items() if isinstance(value, str)),
             version,
-            len(_json(data).encode()),
+            sum(len(_json(dict(part)).encode()) for part in (data, metadata) if part is not _NONE),
+            metadata,
         )
 
     @property

@@ -81,15 +81,19 @@ class HvacVault:
         where, kind = data.get("path"), data.get("type")
         if not isinstance(where, str) or not where or not isinstance(kind, str):
             raise VaultUnavailableError("malformed", "the answer names no mount of the path")
-        if kind not in ("kv", "generic"):
-            raise UnsupportedSecretError(f"{where} is an engine of kind {kind}, and not KV")
         if not path.startswith(where):
             raise VaultUnavailableError("malformed", "the answer names the mount of another path")
+        if kind not in ("kv", "generic"):
+            return EngineMount(where, None, kind)
         options = data.get("options")
         version = options.get("version") if isinstance(options, Mapping) else None
         return EngineMount(where, 2 if version == "2" else 1)
 
     def _read(self, token: Secret, mount: EngineMount, path: str) -> Document:
+        if mount.version is None:
+            raise UnsupportedSecretError(
+                f"{mount.path} is an engine of kind {mount.kind}, and not KV"
+            )
         engines = self._session.client(token).secrets.kv
         below, at = path.removeprefix(mount.path), mount.path.rstrip("/")
         if mount.version == 1:
@@ -100,9 +104,10 @@ class HvacVault:
                 path=below, mount_point=at, raise_on_deleted_version=True
             )
             data = mapping(mapping(answer).get("data"))
-            version = mapping(data.get("metadata")).get("version")
+            metadata = mapping(data.get("metadata"))
+            version = metadata.get("version")
             document = Document.of(
-                mapping(data.get("data")), version if isinstance(version, int) else None
+                mapping(data.get("data")), version if isinstance(version, int) else None, metadata
             )
         if document.size > LARGEST_DOCUMENT:
             raise UnsupportedSecretError(f"it is larger than {LARGEST_DOCUMENT >> 10} KiB")

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.vault.accounts import Account
-from nemutator_agent.credentials.vault.cache import CachedDenial, DocumentCache
+from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDenials, DocumentCache
 from nemutator_agent.credentials.vault.documents import EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease
 
@@ -20,12 +20,17 @@ class VaultSession:
     renewals_failed: int = 0
     closed: bool = False
     mounts: dict[str, EngineMount] = field(default_factory=dict)
-    """By the path that was asked for."""
+    """Those into which the account may reach, by their paths: none is mounted inside of another."""
     cache: DocumentCache = field(default_factory=DocumentCache)
-    denials: dict[str, CachedDenial] = field(default_factory=dict)
-    """By path; a pod has no more of them than references."""
+    denials: CachedDenials = field(default_factory=CachedDenials)
 
     def forget(self, path: str) -> None:
         """Vault does not let the account read it any more, or not there."""
         self.cache.pop(path, None)
-        self.mounts.pop(path, None)
+        mount = self.mount_of(path)
+        if mount is not None:
+            del self.mounts[mount.path]
+
+    def mount_of(self, path: str) -> EngineMount | None:
+        """The mount of *path*, as far as it is known."""
+        return next((one for one in self.mounts.values() if path.startswith(one.path)), None)

@@ -2,6 +2,7 @@ from nemutator_agent.credentials.vault.cache import (
     MOST_CACHED,
     MOST_CACHED_BYTES,
     CachedDenial,
+    CachedDenials,
     CachedDocument,
     DocumentCache,
 )
@@ -46,3 +47,11 @@ def test_a_denial_is_another_one_each_time() -> None:
     assert type(again) is VaultDeniedError
     assert again is not denial.error
     assert again.why == "no"
+
+
+def test_no_more_denials_are_kept_than_documents() -> None:
+    denials = CachedDenials()
+    for number in range(MOST_CACHED + 1):
+        denials.put(f"secret/{number}", CachedDenial(VaultDeniedError("no"), 1.0))
+    assert len(denials) == MOST_CACHED
+    assert "secret/0" not in denials
