@@ -9,6 +9,7 @@ from typing import Any
 
 import aiohttp
 from nemutator_agent.credentials.connection_peer import accept_peer
+from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
@@ -40,6 +41,13 @@ class Everybody:
             raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
 
 
+class OnTrust:
+    """An attestor for whom each process is in the pod that it has to be in."""
+
+    def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
+        pass
+
+
 class Node:
     """The credentials process of a node, less its brain."""
 
@@ -47,6 +55,7 @@ class Node:
         self.setup = BrokerSetup()
         self.folder = folder
         self.private = folder / "credentials.sock"
+        self._budgets = PodBudgets(rate=50)
         self._attestor = attestor or Everybody(lambda _: POD.uid)
         process = self.setup.process
         self.publisher = PodPublisher(
@@ -122,7 +131,7 @@ class Node:
             audit=self.setup.audit,
             node="n1",
             auth_mount="kubernetes",
-            rate=50,
+            budget=self._budgets.of(session.account.pod.uid),
             process=self.setup.process,
         )
 

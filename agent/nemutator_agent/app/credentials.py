@@ -30,6 +30,7 @@ from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
 from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
 from nemutator_agent.credentials.machine.store_api import StoreApi, with_link_token
+from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.ended_pods import ended_pods
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
@@ -129,6 +130,8 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
         stale_s=settings.stale_s,
     )
 
+    budgets = PodBudgets(settings.requests_per_s)
+
     def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
         return PodHandler(
             session,
@@ -139,7 +142,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
             audit=parts.audit,
             node=parts.node,
             auth_mount=settings.vault_auth_mount,
-            rate=settings.requests_per_s,
+            budget=budgets.of(session.account.pod.uid),
         )
 
     publisher = PodPublisher(broker, PodSockets(process).open, handler, process)
@@ -181,7 +184,7 @@ async def _with_files(parts: _Parts) -> AsyncIterator[None]:
         name="agent",
         address=UnixAddress(Path(where)),
         # Values are small here, and the callers of one uid must not wait for those of another.
-        routes=HttpApi(handler, large_at_once=SHARED_LIMITS.connections).routes(),
+        routes=HttpApi(handler, large=asyncio.Semaphore(SHARED_LIMITS.connections)).routes(),
         middlewares=[refusals_as_json],
         limits=SHARED_LIMITS,
         error_details=UNHANDLED,

@@ -26,11 +26,11 @@ LET_IN_AGAIN = frozenset({400, 404, 429, 503})
 
 
 class HttpApi:
-    """Bounds the memory that callers can hold: only *large_at_once* large answers are on their way."""
+    """Bounds the memory that callers can hold: large answers are on their way as *large* lets them."""
 
-    def __init__(self, handler: CallerHandler, *, large_at_once: int) -> None:
+    def __init__(self, handler: CallerHandler, *, large: asyncio.Semaphore) -> None:
         self._handler = handler
-        self._large = asyncio.Semaphore(large_at_once)
+        self._large = large
 
     def routes(self) -> list[web.RouteDef]:
         return [

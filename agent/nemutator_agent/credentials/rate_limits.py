@@ -4,6 +4,11 @@ from collections import OrderedDict
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+UNATTESTED_RATE = 1.0
+UNATTESTED_BURST = 10.0
+"""Records a second of callers who are not let in: whoever floods one socket must not push out the records
+of others."""
+
 
 @dataclass(eq=False, slots=True, kw_only=True)
 class RateLimit:
@@ -28,6 +33,10 @@ class RateLimit:
     def spend(self, more: float) -> None:
         """What was taken turns out to cost *more*, for which the next requests have to wait."""
         self._level -= more
+
+
+def unattested_records() -> RateLimit:
+    return RateLimit(rate=UNATTESTED_RATE, burst=UNATTESTED_BURST)
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

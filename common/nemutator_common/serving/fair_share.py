@@ -2,7 +2,8 @@
 
 from collections import defaultdict
 from collections.abc import Collection, Sequence
-from typing import Protocol, TypeVar
+from dataclasses import dataclass, field
+from typing import Generic, Protocol, TypeVar
 
 from nemutator_common.serving.limits import Limits
 
@@ -17,6 +18,17 @@ class OpenConnection(Protocol):
 
 
 H = TypeVar("H", bound=OpenConnection)
+
+
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class HeldConnections(Generic[H]):
+    """What callers hold of one listener, or of several that have one limit together."""
+
+    # In the order in which they were accepted: of two that became idle at the same time (a loop's
+    # clock may count milliseconds) the older one is dropped.
+    open: dict[H, None] = field(default_factory=dict)
+    refusals: int = 0
+    """Callers who are just told that there are too many."""
 
 
 def drop_candidates(uid: int | None, held: Collection[H], limits: Limits) -> Sequence[H] | None:

@@ -17,7 +17,7 @@ from nemutator_common.process import Process
 from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
-from nemutator_common.serving.fair_share import drop_candidates
+from nemutator_common.serving.fair_share import HeldConnections, drop_candidates
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import Operation
 from nemutator_common.serving.request_pipeline import RequestPipeline
@@ -81,15 +81,14 @@ class HttpServer:
     """A socket that is bound already."""
     traffic: Traffic | None = None
     """Given where several sockets count as one listener."""
+    held: HeldConnections[Connection] = field(default_factory=HeldConnections)
+    """Given where several sockets have one limit together."""
     accept_peer: AcceptPeer | None = None
     error_details: ErrorDetails = field(default_factory=dict)
     """What is added to the error responses that no handler makes."""
     _traffic: Traffic = field(init=False)
-    # In the order in which they were accepted: of two that became idle at the same time (a loop's
-    # clock may count milliseconds) the older one is dropped.
     _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
-    _refusals: int = field(init=False, default=0)
     _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
     _tls_context: TlsContext | None = field(init=False, default=None)
 
@@ -176,9 +175,9 @@ class HttpServer:
                 if (
                     _TOO_MANY in self.error_details
                     and self._tls_context is None
-                    and self._refusals < MOST_REFUSALS
+                    and self.held.refusals < MOST_REFUSALS
                 ):
-                    self._refusals += 1
+                    self.held.refusals += 1
                     tasks.create_task(self._turn_away(accepted), name=f"{self.name} refusal")
                 else:
                     accepted.close()
@@ -193,7 +192,7 @@ class HttpServer:
                     accepted_peer=self.accept_peer(accepted) if self.accept_peer else None,
                     uid=uid,
                 )
-                self._connections[connection] = None
+                self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()
                 tasks.create_task(self._admit(accepted, connection), name=f"{self.name} admission")
             # sock_accept() does not yield while more callers wait, and they could wait for ever.
@@ -201,7 +200,7 @@ class HttpServer:
 
     def _has_room(self, uid: int | None) -> bool:
         """Whether *uid* may have another connection; an idle one is dropped for it if necessary."""
-        crowded = drop_candidates(uid, self._connections, self.limits)
+        crowded = drop_candidates(uid, self.held.open, self.limits)
         if crowded is None:
             return True
         idle = {one: until for one in crowded if (until := one.idle_until) is not None}
@@ -223,7 +222,7 @@ class HttpServer:
         except (OSError, TimeoutError):
             pass
         finally:
-            self._refusals -= 1
+            self.held.refusals -= 1
             accepted.close()
 
     async def _admit(self, accepted: socket.socket, connection: Connection) -> None:
@@ -281,6 +280,7 @@ class HttpServer:
 
     def _remove(self, connection: Connection) -> None:
         self._connections.pop(connection, None)
+        self.held.open.pop(connection, None)
         if connection.accepted_peer is not None:
             connection.accepted_peer.close()
         self._count_connections()

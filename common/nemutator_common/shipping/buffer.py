@@ -1,6 +1,7 @@
 """Records that the brain does not have yet, in memory, within a bound."""
 
-from collections import deque
+from collections import defaultdict, deque
+from typing import NamedTuple
 
 from nemutator_common.wire import LARGEST_BATCH_BYTES
 
@@ -10,8 +11,14 @@ _ENVELOPE_BYTES = 64
 _HEAD_BYTES = 1024
 
 
+class _Waiting(NamedTuple):
+    record: bytes
+    source: str
+
+
 class Buffer:
-    """A `RecordQueue` in memory. When it is full, it drops the oldest records: new ones count more.
+    """A `RecordQueue` in memory. When it is full, it drops the oldest records of the source that has
+    most bytes in it: new ones count more, and no source pushes out the records of others.
 
     A number that was dropped is never sent, so the brain sees from the gap that it was lost.
     """
@@ -19,7 +26,10 @@ class Buffer:
     def __init__(self, *, most: int, most_bytes: int) -> None:
         self._most = most
         self._most_bytes = min(most_bytes, LARGEST_BATCH_BYTES)
-        self._waiting: deque[tuple[int, bytes]] = deque()
+        self._waiting: dict[int, _Waiting] = {}
+        self._numbers: defaultdict[str, deque[int]] = defaultdict(deque)
+        """Of the records of each source, as they came."""
+        self._bytes: defaultdict[str, int] = defaultdict(int)
         self._last_seq = 0
         self.size_bytes = 0
 
@@ -30,32 +40,39 @@ class Buffer:
     def last_seq(self) -> int:
         return self._last_seq
 
-    def put(self, record: bytes) -> int:
+    def put(self, record: bytes, *, source: str = "") -> int:
         """Add *record* with the next number; returns how many were dropped to make room for it."""
         self._last_seq += 1
         if len(record) + _ENVELOPE_BYTES + _HEAD_BYTES > self._most_bytes:
             return 1
-        self._waiting.append((self._last_seq, record))
+        self._waiting[self._last_seq] = _Waiting(record, source)
+        self._numbers[source].append(self._last_seq)
+        self._bytes[source] += len(record)
         self.size_bytes += len(record)
         dropped = 0
         while len(self._waiting) > self._most or self.size_bytes > self._most_bytes:
-            self._drop_first()
+            self._drop_first_of(max(self._bytes, key=self._bytes.__getitem__))
             dropped += 1
         return dropped
 
     def first(self, *, most: int, most_bytes: int) -> tuple[tuple[int, bytes], ...]:
         taken: list[tuple[int, bytes]] = []
         size = _HEAD_BYTES
-        for seq, record in self._waiting:
-            size += len(record) + _ENVELOPE_BYTES
+        for seq, waiting in self._waiting.items():
+            size += len(waiting.record) + _ENVELOPE_BYTES
             if taken and (len(taken) >= most or size > most_bytes):
                 break
-            taken.append((seq, record))
+            taken.append((seq, waiting.record))
         return tuple(taken)
 
     def forget(self, *, up_to: int) -> None:
-        while self._waiting and self._waiting[0][0] <= up_to:
-            self._drop_first()
+        while self._waiting and (first := next(iter(self._waiting))) <= up_to:
+            self._drop_first_of(self._waiting[first].source)
 
-    def _drop_first(self) -> None:
-        self.size_bytes -= len(self._waiting.popleft()[1])
+    def _drop_first_of(self, source: str) -> None:
+        numbers = self._numbers[source]
+        size = len(self._waiting.pop(numbers.popleft()).record)
+        self.size_bytes -= size
+        self._bytes[source] -= size
+        if not numbers:
+            del self._numbers[source], self._bytes[source]

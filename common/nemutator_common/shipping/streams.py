@@ -1,5 +1,6 @@
 """Streams whose records wait in memory: `put` adds one, and `run` ships it to the brain."""
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Generic, TypeVar
 
@@ -26,10 +27,13 @@ class MemoryStream(Generic[R]):
 
     buffer: Buffer
     shipper: Shipper
+    source: Callable[[R], str] = lambda _: ""
+    """Who made a record: whoever has most of them in the buffer loses the oldest."""
 
     def put(self, record: R) -> None:
         """Add *record*; this never waits and never fails."""
-        if dropped := self.buffer.put(msgspec.json.encode(record)):
+        dropped = self.buffer.put(msgspec.json.encode(record), source=self.source(record))
+        if dropped:
             self.shipper.process.meter.count(
                 names.UPLINK_DROPPED, dropped, stream=self.shipper.stream, reason="buffer_full"
             )
@@ -76,4 +80,8 @@ def grant_stream(
         encode=encode_records,
         call_s=call_s,
     )
-    return MemoryStream(buffer, shipper)
+    return MemoryStream(buffer, shipper, source=_caller_of)
+
+
+def _caller_of(grant: Grant) -> str:
+    return grant.pod_uid or grant.caller

@@ -1,10 +1,7 @@
 from nemutator_agent.credentials.audit import Audit, AuditSubject
 from nemutator_agent.credentials.http_refusals import too_many
-from nemutator_agent.credentials.refused_callers import (
-    UNATTESTED_BURST,
-    UNATTESTED_RATE,
-    RefusedCallers,
-)
+from nemutator_agent.credentials.rate_limits import UNATTESTED_BURST, UNATTESTED_RATE
+from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_common import names
 from nemutator_common.secret import Secret

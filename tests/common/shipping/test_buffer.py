@@ -50,3 +50,30 @@ def test_a_batch_keeps_to_its_bounds_and_holds_at_least_one(
     first = buffer.first(most=most, most_bytes=most_bytes)
     assert 1 <= len(first) <= most
     assert len(first) == 1 or len(encode_reports("n" * 253, "e" * 64, first)) <= most_bytes
+
+
+def test_who_has_most_in_it_makes_room_and_nobody_else() -> None:
+    buffer = Buffer(most=10, most_bytes=1 << 20)
+    for source in ("a", "b"):
+        buffer.put(RECORD, source=source)
+    dropped = sum(buffer.put(RECORD, source="greedy") for _ in range(100))
+    waiting = [seq for seq, _ in buffer.first(most=99, most_bytes=1 << 20)]
+    assert dropped == 92
+    assert waiting == [1, 2, *range(95, 103)]
+
+
+@given(
+    st.lists(st.tuples(st.sampled_from("abc"), st.integers(1, 40)), max_size=60),
+    st.integers(0, 60),
+)
+def test_it_counts_what_each_source_has(puts: list[tuple[str, int]], up_to: int) -> None:
+    buffer = Buffer(most=12, most_bytes=2000)
+    for source, size in puts:
+        buffer.put(b"x" * size, source=source)
+    buffer.forget(up_to=up_to)
+    waiting = buffer.first(most=99, most_bytes=1 << 20)
+    assert buffer.size_bytes == sum(len(record) for _, record in waiting)
+    assert [seq for seq, _ in waiting] == sorted(seq for seq, _ in waiting)
+    assert all(seq > up_to for seq, _ in waiting)
+    buffer.forget(up_to=buffer.last_seq)
+    assert (len(buffer), buffer.size_bytes) == (0, 0)

@@ -17,7 +17,7 @@ from nemutator_common import names
 
 from tests.fakes.listeners import closing, everything, one_answer
 from tests.fakes.peers import OTHER_POD, POD
-from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, call
+from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, OnTrust, call
 
 DECLARED = {"secret.word": "secret/app/db#password"}
 HAND_OVER = """
@@ -150,11 +150,12 @@ async def test_a_flood_of_requests_is_slowed_down_and_costs_vault_one_read(node:
 
 
 async def test_a_pod_with_more_connections_than_its_share_takes_none_of_others(
-    node: Node,
+    tmp_path: Path,
 ) -> None:
+    node = Node(tmp_path, attestor=OnTrust())
     async with node.running():
         greedy = await node.publish("v1", declared=DECLARED)
-        other = await node.publish("v2", declared=DECLARED)
+        other = await node.publish("v2", OTHER_POD, declared=DECLARED)
         opened = []
         for _ in range(LIMITS.connections + 10):
             _, writer = await asyncio.open_unix_connection(greedy)
@@ -203,12 +204,14 @@ BIG = "x" * (250 << 10)
 
 
 @pytest.mark.slow
-async def test_readers_who_take_nothing_hold_little_and_stop_nobody_else(node: Node) -> None:
+async def test_readers_who_take_nothing_hold_little_and_stop_nobody_else(tmp_path: Path) -> None:
+    node = ready(Node(tmp_path, attestor=OnTrust()))
+    node.setup.allow("secret/app/db", pod=OTHER_POD)
     node.setup.vault.state.write("secret/app/db", {"password": "hunter2", "big": BIG})
     declared = {**DECLARED, "secret.big": "secret/app/db#big", "env.BIG": "secret/app/db#big"}
     async with node.running():
         greedy = await node.publish("v1", declared=declared)
-        other = await node.publish("v2", declared=declared)
+        other = await node.publish("v2", OTHER_POD, declared=declared)
         await call(greedy, "/v1/whoami")
         tracemalloc.start()
         connections = []
@@ -224,8 +227,8 @@ async def test_readers_who_take_nothing_hold_little_and_stop_nobody_else(node: N
             assert (await call(socket_of, "/v1/secret/big"))[1]["value"] == BIG
         held, _ = tracemalloc.get_traced_memory()
         tracemalloc.stop()
-        # The document, those that have their turn (in a few forms), and connections.
-        assert held < (2 + 3 * LARGE_AT_ONCE) * len(BIG) + (64 << 10) * len(connections)
+        # The documents, those that have their turn (in a few forms), and connections.
+        assert held < (4 + 3 * LARGE_AT_ONCE) * len(BIG) + (64 << 10) * len(connections)
         for connection in connections:
             connection.close()
 

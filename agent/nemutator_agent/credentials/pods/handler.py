@@ -17,8 +17,8 @@ from nemutator_agent.credentials.http_refusals import (
     too_many,
     undeclared,
 )
+from nemutator_agent.credentials.pods.budgets import PodBudget
 from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer
-from nemutator_agent.credentials.rate_limits import RateLimit
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse, picked
 from nemutator_agent.credentials.vault.broker import Broker, Reading
@@ -51,13 +51,12 @@ class PodHandler:
     audit: Audit
     node: str
     auth_mount: str
-    rate: float
+    budget: PodBudget
+    """Of the pod with all of its sockets."""
     _refused: RefusedCallers = field(init=False)
-    _limit: RateLimit = field(init=False)
 
     def __post_init__(self) -> None:
-        self._refused = RefusedCallers(self.process, self.audit)
-        self._limit = RateLimit(rate=self.rate, burst=2 * self.rate)
+        self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
 
     # --- the handler ----------------------------------------------------------------------------
     def admit(self, peer: ConnectedPeer) -> "PodHandler":
@@ -66,7 +65,7 @@ class PodHandler:
         except AttestationError as error:
             raise self._refused.unattested(self._subject, error) from None
         # After the identity, so that no other caller can use up what the pod may ask.
-        if not self._limit.take(self.process.clock.monotonic()):
+        if not self.budget.requests.take(self.process.clock.monotonic()):
             raise self._refused.counted(too_many())
         return self
 
@@ -100,7 +99,7 @@ class PodHandler:
         wanted = self._understood().environment
         variables: dict[str, Secret] = {}
         # Each is a reading, with a record of its own.
-        self._limit.spend(max(len(wanted) - 1, 0))
+        self.budget.requests.spend(max(len(wanted) - 1, 0))
         room = LARGEST_ENVIRONMENT
         for variable, reference in sorted(wanted.items()):
             asked = _Asked("env", variable, reference)

@@ -12,6 +12,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
+from nemutator_agent.credentials.pods.budgets import too_many_volumes
 from nemutator_agent.credentials.ports import CallerHandler, PodListener
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
@@ -19,9 +20,6 @@ from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.publications import Publication
 
 log = logging.getLogger(__name__)
-
-MOST = 512
-"""Volumes of one node. Kubelet allows 110 pods, and large nodes 250."""
 
 CLOSING_S = 5.0
 """Longer than a socket takes to drain: the end of a pod does not wait for its readers."""
@@ -38,8 +36,8 @@ class _Published:
 @dataclass(eq=False, slots=True)
 class PodPublisher:
     broker: Broker
-    listen: Callable[[str, CallerHandler], PodListener]
-    """Binds the socket in a directory; raises `OperatorError`."""
+    listen: Callable[[str, str, CallerHandler], PodListener]
+    """Binds the socket in a directory, for the pod with a uid; raises `OperatorError`."""
     handler: MakeHandler
     process: Process
     _published: dict[str, _Published] = field(default_factory=dict, init=False)
@@ -62,19 +60,22 @@ class PodPublisher:
         if known is not None:
             self.broker.refresh(known.session, token)
             return
-        if self._tasks is None or len(self._published) >= MOST:
+        pod_uid = publication.pod.uid
+        served = [one.session.account.pod.uid for one in self._published.values()]
+        refused = too_many_volumes(pod_uid, served)
+        if self._tasks is None or refused is not None:
             raise OperatorError(
-                f"no more than {MOST} volumes are served"
-                if self._tasks is not None
-                else "the sockets of pods are not served yet",
-                remedy="kubelet tries again; fewer pods on this node would end it",
+                refused or "the sockets of pods are not served yet",
+                remedy="kubelet tries again; let the containers of a pod share one volume, and the "
+                "node have fewer pods",
                 code=ExitCode.FAILED,
             )
         declarations = _read(publication)
         role = declarations.role if isinstance(declarations, Declarations) else None
         session = self.broker.open(account(publication.pod, role, home=publication.directory))
         try:
-            listener = self.listen(publication.directory, self.handler(session, declarations))
+            handler = self.handler(session, declarations)
+            listener = self.listen(publication.directory, pod_uid, handler)
         except BaseException:
             self._end(session)
             raise

@@ -1,12 +1,17 @@
 """Sockets in directories that belong to pods, made without trust in what is there already."""
 
+import asyncio
 import os
+from dataclasses import dataclass, field
 from pathlib import Path
+from weakref import WeakValueDictionary
 
 from nemutator_common import names
 from nemutator_common.addresses import UnixAddress
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.process import Process
+from nemutator_common.serving.connection import Connection
+from nemutator_common.serving.fair_share import HeldConnections
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
@@ -30,14 +35,23 @@ LIMITS = Limits(head_bytes=8 << 10, headers=32, body_bytes=1 << 10, connections=
 LARGE_AT_ONCE = 2
 
 
+@dataclass(eq=False, slots=True, weakref_slot=True)
+class _PodShare:
+    """What the callers of all sockets of one pod hold together."""
+
+    connections: HeldConnections[Connection] = field(default_factory=HeldConnections)
+    large: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGE_AT_ONCE))
+
+
 class PodSockets:
     """Opens the sockets of pods, which are one listener in metrics."""
 
     def __init__(self, process: Process) -> None:
         self._process = process
         self._traffic = Traffic(NAME, process.meter)
+        self._shares: WeakValueDictionary[str, _PodShare] = WeakValueDictionary()
 
-    def open(self, directory: str, handler: CallerHandler) -> PodListener:
+    def open(self, directory: str, pod_uid: str, handler: CallerHandler) -> PodListener:
         """Listen on `agent.sock` in *directory*, which must be a directory and no link to one."""
         try:
             folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
@@ -49,7 +63,10 @@ class PodSockets:
                 code=ExitCode.DATA_DIRECTORY,
             ) from error
         try:
-            return _PodSocket(self._process, folder, handler, self._traffic)
+            share = self._shares.get(pod_uid)
+            if share is None:
+                share = self._shares[pod_uid] = _PodShare()
+            return _PodSocket(self._process, folder, handler, self._traffic, share)
         except BaseException:
             os.close(folder)
             raise
@@ -57,8 +74,14 @@ class PodSockets:
 
 class _PodSocket:
     def __init__(
-        self, process: Process, folder: int, handler: CallerHandler, traffic: Traffic
+        self,
+        process: Process,
+        folder: int,
+        handler: CallerHandler,
+        traffic: Traffic,
+        share: _PodShare,
     ) -> None:
+        self._share = share
         # By the descriptor, because the path could lead elsewhere now, and may be longer than the
         # address of a socket can be.
         address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
@@ -68,11 +91,12 @@ class _PodSocket:
             process=process,
             name=NAME,
             address=address,
-            routes=HttpApi(handler, large_at_once=LARGE_AT_ONCE).routes(),
+            routes=HttpApi(handler, large=share.large).routes(),
             middlewares=[refusals_as_json],
             limits=LIMITS,
             listening=self._listening,
             traffic=traffic,
+            held=share.connections,
             accept_peer=accept_peer,
             error_details=UNHANDLED,
         )

@@ -12,7 +12,12 @@ from nemutator_common.secret import Secret
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.accounts import Account
-from nemutator_agent.credentials.vault.cache import DENIAL_S, CachedDenial, CachedDocument
+from nemutator_agent.credentials.vault.cache import (
+    DENIAL_S,
+    CachedDenial,
+    CachedDocument,
+    DocumentCache,
+)
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
@@ -70,7 +75,12 @@ class Broker:
         """The session of *account*: the same one for as long as it is open."""
         session = self._sessions.get(account.key)
         if session is None:
-            session = self._sessions[account.key] = VaultSession(account)
+            beside = next(
+                (one.cache for (uid, _), one in self._sessions.items() if uid == account.pod.uid),
+                None,
+            )
+            session = VaultSession(account, cache=DocumentCache(beside=beside))
+            self._sessions[account.key] = session
             session.held = self.orphans.claim(account)
             self._tokens.count()
         return session
@@ -86,7 +96,7 @@ class Broker:
         """Its pod has ended: forget what it had, and have its token revoked."""
         session.closed = True
         session.jwt = None
-        session.cache.clear()
+        session.cache.close()
         self._sessions.pop(session.account.key, None)
         self._tokens.drop(session)
         self._tokens.count()

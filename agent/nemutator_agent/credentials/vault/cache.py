@@ -6,7 +6,7 @@ from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.failures import VaultError
 
 MOST_CACHED = 64
-"""Documents of one account; a pod declares no more references."""
+"""Documents of one pod, which declares no more references in one volume."""
 
 MOST_CACHED_BYTES = 512 << 10
 """Two of the largest documents. For a pod that declares 64 of those it would else be 16 MiB."""
@@ -36,16 +36,30 @@ class CachedDenial:
 
 
 class DocumentCache(dict[str, CachedDocument]):
-    """The documents of one account by path; `put` lets those that were cached first make room."""
+    """The documents of one account by path. The accounts of one pod have their room together: `put`
+    lets those make room that this account cached first, and then those of the pod's others."""
+
+    def __init__(self, *, beside: "DocumentCache | None" = None) -> None:
+        """*beside* is the cache of another account of the same pod."""
+        super().__init__()
+        self._of_pod: list[DocumentCache] = [] if beside is None else beside._of_pod
+        self._of_pod.append(self)
 
     def put(self, path: str, cached: CachedDocument) -> None:
         self.pop(path, None)
-        room = MOST_CACHED_BYTES - cached.document.size
-        while self and (
-            len(self) >= MOST_CACHED or sum(one.document.size for one in self.values()) > room
-        ):
-            del self[next(iter(self))]
+        for cache in (self, *self._of_pod):
+            while cache and not self._has_room(cached.document.size):
+                del cache[next(iter(cache))]
         self[path] = cached
+
+    def close(self) -> None:
+        """Its account has ended."""
+        self.clear()
+        self._of_pod[:] = [cache for cache in self._of_pod if cache is not self]
+
+    def _has_room(self, size: int) -> bool:
+        held = [one.document.size for cache in self._of_pod for one in cache.values()]
+        return len(held) < MOST_CACHED and sum(held) + size <= MOST_CACHED_BYTES
 
 
 class CachedDenials(dict[str, CachedDenial]):

@@ -2,11 +2,12 @@ import asyncio
 
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
+from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.handler import (
     LARGEST_ENVIRONMENT,
     PodHandler,
 )
-from nemutator_agent.credentials.refused_callers import UNATTESTED_BURST
+from nemutator_agent.credentials.rate_limits import UNATTESTED_BURST
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations, Reference
 
@@ -44,7 +45,7 @@ def handler(
         audit=setup.audit,
         node="n1",
         auth_mount="kubernetes",
-        rate=rate,
+        budget=PodBudgets(rate).of(POD.uid),
         process=setup.process,
     )
 

@@ -3,8 +3,9 @@ from collections.abc import Mapping
 
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
+from nemutator_agent.credentials.pods.budgets import MOST_OF_ONE_POD, PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
-from nemutator_agent.credentials.pods.publishing import MOST, PodPublisher
+from nemutator_agent.credentials.pods.publishing import PodPublisher
 from nemutator_agent.credentials.ports import CallerHandler
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.publications import Publication, PublishedPod
@@ -48,7 +49,7 @@ class Publishing:
             self.setup.broker, self.open, self._handler, self.setup.process
         )
 
-    def open(self, directory: str, handler: CallerHandler) -> Socket:
+    def open(self, directory: str, pod_uid: str, handler: CallerHandler) -> Socket:
         if self.refusing:
             raise OperatorError("no", remedy="?", code=ExitCode.DATA_DIRECTORY)
         self.sockets[directory] = Socket()
@@ -89,7 +90,7 @@ class Publishing:
                 audit=setup.audit,
                 node="n1",
                 auth_mount="kubernetes",
-                rate=100,
+                budget=PodBudgets(100).of(session.account.pod.uid),
                 process=setup.process,
             )
         )
@@ -203,11 +204,12 @@ async def test_there_is_an_end_to_how_many_are_served() -> None:
     with pytest.raises(OperatorError, match="not served yet"):
         publishing.put()
     async with publishing.setup.running(publishing.publisher.run):
-        for number in range(MOST):
+        for number in range(MOST_OF_ONE_POD):
             publishing.put(f"v{number}")
-        with pytest.raises(OperatorError, match="no more than"):
+        with pytest.raises(OperatorError, match="volumes of one pod"):
             publishing.put("one-more")
         publishing.put("v0")
+        publishing.put("others", OTHER_POD)
 
 
 async def test_at_the_end_every_socket_is_closed_and_no_pod_loses_its_token() -> None:
