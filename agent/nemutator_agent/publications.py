@@ -26,13 +26,22 @@ class PublishedPod:
     service_account: str
 
 
+@dataclass(frozen=True, slots=True)
+class VolumeDirectory:
+    """The directory of one volume alone, on the node, in which the pod's socket is made."""
+
+    path: str
+    device: int
+    inode: int
+    """With its device: which directory it is. A volume that is made again has another one at the same path."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Publication:
     """One volume of ours in one pod."""
 
     pod: PublishedPod
-    directory: str
-    """The directory of this volume alone, on the node, in which the pod's socket is made."""
+    directory: VolumeDirectory
     attributes: Mapping[str, str]
     """The attributes of the volume: what the pod declares (`declarations.from_volume`)."""
     tokens: Mapping[str, str]

@@ -1,13 +1,13 @@
 """The shapes survive the way over the socket."""
 
 import msgspec
-from nemutator_agent.publications import Instance, Publication, PublishedPod
+from nemutator_agent.publications import Instance, Publication, PublishedPod, VolumeDirectory
 
 
 def test_a_publication_is_the_same_on_the_other_side() -> None:
     publication = Publication(
         pod=PublishedPod("shop", "api-0", "6f9d", "api"),
-        directory="/run/nemutator-agent/volumes/csi-1",
+        directory=VolumeDirectory("/run/nemutator-agent/volumes/csi-1", 50, 1),
         attributes={"secret.db": "secret/shop/db#password"},
         tokens={"vault": "a.b.c"},
     )

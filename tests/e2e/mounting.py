@@ -55,7 +55,7 @@ def through_a_link(mounts: LinuxMounts, volumes: Path) -> str:
 
 def twice(mounts: LinuxMounts, volumes: Path) -> str:
     target = str(volumes / "web" / "mount")
-    directory = mounts.prepare("csi-1")
+    directory = mounts.prepare("csi-1").path
     mounts.publish("csi-1", target)
     mounts.prepare("csi-1")
     mounts.publish("csi-1", target)

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, replace
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import Volume
-from nemutator_agent.publications import Publication, PublishedPod
+from nemutator_agent.publications import Publication, PublishedPod, VolumeDirectory
 from nemutator_common.secret import Secret
 
 UID = "0a1b2c3d-0000-4111-8222-333344445555"
@@ -32,7 +32,9 @@ def a_volume(name: str = "csi-1", *, uid: str = UID, token: str | None = "first"
 class FakeMounts:
     """Does what is asked in memory; `broken` makes it fail."""
 
-    prepared: set[str] = field(default_factory=set)
+    prepared: dict[str, VolumeDirectory] = field(default_factory=dict)
+    made: int = 0
+    """How many directories were made; each is another one."""
     published: dict[str, str] = field(default_factory=dict)
     """Target to volume."""
     broken: OSError | None = None
@@ -40,10 +42,12 @@ class FakeMounts:
     def is_published(self, target: str) -> bool:
         return target in self.published
 
-    def prepare(self, volume_id: str) -> str:
+    def prepare(self, volume_id: str) -> VolumeDirectory:
         self._do()
-        self.prepared.add(volume_id)
-        return f"/volumes/{volume_id}"
+        if volume_id not in self.prepared:
+            self.made += 1
+            self.prepared[volume_id] = VolumeDirectory(f"/volumes/{volume_id}", 50, self.made)
+        return self.prepared[volume_id]
 
     def publish(self, volume_id: str, target: str) -> None:
         self._do()
@@ -56,7 +60,7 @@ class FakeMounts:
 
     def discard(self, volume_id: str) -> None:
         self._do()
-        self.prepared.discard(volume_id)
+        self.prepared.pop(volume_id, None)
 
     def _do(self) -> None:
         if self.broken is not None:

@@ -98,7 +98,7 @@ class Node:
                 "uid": pod.uid,
                 "service_account": pod.service_account,
             },
-            "directory": str(self.volume(volume)),
+            "directory": directory_of(self.volume(volume)),
             "attributes": dict(declared),
             "tokens": {"vault": f"{JWT}-{pod.uid}"},
         }
@@ -134,6 +134,12 @@ class Node:
             budget=self._budgets.of(session.account.pod.uid),
             process=self.setup.process,
         )
+
+
+def directory_of(path: Path) -> dict[str, object]:
+    """The directory at *path* itself, as a publication names it."""
+    status = path.lstat()
+    return {"path": str(path), "device": status.st_dev, "inode": status.st_ino}
 
 
 async def call(

@@ -11,6 +11,7 @@ from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease
 from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.publications import VolumeDirectory
 
 
 class Vault(Protocol):
@@ -90,6 +91,10 @@ class CallerHandler(Protocol):
 
 class PodListener(Protocol):
     """The socket of one pod, which is bound already."""
+
+    def listens_in(self, directory: VolumeDirectory) -> bool:
+        """Whether a caller who looks for the socket in *directory* finds this one."""
+        ...
 
     async def run(self) -> None:
         """Serve until cancelled."""

@@ -11,6 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_agent.mount.mount_table import OWN_KIND, OWN_SOURCE, is_own, times_mounted
+from nemutator_agent.publications import VolumeDirectory
 
 OWN_FILES = (
     # Room for two generations of a pod's 256 KiB in whole pages, while one replaces the other.
@@ -39,13 +40,14 @@ class LinuxMounts:
     def is_published(self, target: str) -> bool:
         return _is_own(self._real(target))
 
-    def prepare(self, volume_id: str) -> str:
+    def prepare(self, volume_id: str) -> VolumeDirectory:
         directory = self._directory(volume_id)
         directory.mkdir(mode=0o700, parents=True, exist_ok=True)
         if not _is_own(os.path.realpath(directory)):
             _mount_tmpfs(os.fspath(directory))
         self._make_secrets(directory)
-        return os.fspath(directory)
+        status = os.stat(directory)
+        return VolumeDirectory(os.fspath(directory), status.st_dev, status.st_ino)
 
     def _make_secrets(self, directory: Path) -> None:
         """Make it with its final mode: a process of the pod may be root, and could put a link in its

@@ -4,7 +4,7 @@ from collections.abc import Iterable
 from typing import Protocol
 
 from nemutator_agent.mount.records import VolumeRecord
-from nemutator_agent.publications import Publication
+from nemutator_agent.publications import Publication, VolumeDirectory
 
 
 class Credentials(Protocol):
@@ -28,8 +28,8 @@ class PodMounts(Protocol):
         """Whether a volume of ours, and nothing else, is seen there."""
         ...
 
-    def prepare(self, volume_id: str) -> str:
-        """Make the volume's own directory, a small file system in memory, and return its path."""
+    def prepare(self, volume_id: str) -> VolumeDirectory:
+        """Make the volume's own directory, a small file system in memory."""
         ...
 
     def publish(self, volume_id: str, target: str) -> None:

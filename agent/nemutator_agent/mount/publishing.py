@@ -53,7 +53,7 @@ class VolumePublisher:
     _unnotified: set[str] = field(default_factory=set, init=False)
     """Ids of volumes whose last change the credentials process has not confirmed yet."""
     _ended: dict[str, Volume] = field(default_factory=dict, init=False)
-    """Volumes whose end it has not confirmed yet."""
+    """Volumes that have ended or were never shown, of which something may be left here or there."""
     _instance: str | None = field(default=None, init=False)
     _turns: dict[str, _Turn] = field(default_factory=dict, init=False)
 
@@ -61,22 +61,21 @@ class VolumePublisher:
         """Take up what was published before this process began. Kubelet brings the tokens again."""
         for record in self.records.all():
             volume = record.volume
-            if record.ended:
-                self._ended[volume.id] = volume
-            elif self.mounts.is_published(volume.target):
+            if not record.ended and self._is_shown(volume):
                 self._volumes[volume.id] = volume
                 self._unnotified.add(volume.id)
             else:
-                # The machine was restarted: kubelet publishes again what it still needs.
-                self._clear(volume)
+                # Where it had not ended, the machine was restarted, or this process was killed before it
+                # had shown the volume: kubelet publishes again what it still needs.
+                self._ended[volume.id] = volume
         log.info("volumes_restored", {names.COUNT: len(self._volumes)})
 
-    def _clear(self, volume: Volume) -> None:
+    def _is_shown(self, volume: Volume) -> bool:
         try:
-            self.mounts.discard(volume.id)
-            self.records.remove(volume.id)
+            return self.mounts.is_published(volume.target)
         except OSError as error:
-            log.warning("volume_not_cleared", _line(volume) | {names.ERROR: str(error)})
+            log.warning("volume_not_seen", _line(volume) | {names.ERROR: str(error)})
+            return True  # when unsure, a pod that runs keeps what it has
 
     async def publish(self, volume: Volume) -> None:
         """Show *volume* to its pod, or refresh what is known of one that is shown already.
@@ -109,9 +108,11 @@ class VolumePublisher:
             if volume is not None:
                 self.records.write(VolumeRecord(volume, ended=True))
                 self._ended[volume_id] = volume
-            await self._notify_end(volume_id)
+            confirmed = await self._notify_end(volume_id)
             self.mounts.unpublish(target)
             self.mounts.discard(volume_id)
+            if confirmed:
+                self._forget(volume_id)
             log.info("volume_unpublished", {names.VOLUME: volume_id})
 
     async def run(self) -> None:
@@ -151,8 +152,10 @@ class VolumePublisher:
             # A call of kubelet's may have done it meanwhile.
             if volume_id in self._unnotified:
                 await self._notify(self._volumes[volume_id])
-            elif volume_id in self._ended:
+            elif (volume := self._ended.get(volume_id)) is not None:
                 await self.credentials.unpublish(volume_id)
+                self.mounts.unpublish(volume.target)
+                self.mounts.discard(volume_id)
                 self._forget(volume_id)
 
     async def _refresh(self, volume: Volume) -> None:
@@ -180,13 +183,14 @@ class VolumePublisher:
         await self.credentials.publish(volume.id, publication)
         self._unnotified.discard(volume.id)
 
-    async def _notify_end(self, volume_id: str) -> None:
+    async def _notify_end(self, volume_id: str) -> bool:
+        """Whether the credentials process has confirmed it."""
         try:
             await self.credentials.unpublish(volume_id)
         except CredentialsUnavailableError as error:
             log.warning("end_not_notified", {names.VOLUME: volume_id, names.ERROR: str(error)})
-            return
-        self._forget(volume_id)
+            return False
+        return True
 
     def _forget(self, volume_id: str) -> None:
         self._ended.pop(volume_id, None)

@@ -54,8 +54,12 @@ class ListeningSocket:
     def close(self) -> None:
         """Stop listening. If another process has replaced our file since, its file stays."""
         self.socket.close()
-        if isinstance(self.address, UnixAddress) and _inode(self.address.path) == self._inode:
+        if isinstance(self.address, UnixAddress) and self.is_in_place():
             self.address.path.unlink(missing_ok=True)
+
+    def is_in_place(self) -> bool:
+        """Whether the file at our address is still our own; true for an address without a file."""
+        return not isinstance(self.address, UnixAddress) or _inode(self.address.path) == self._inode
 
 
 def peer_of(connection: socket.socket) -> str:

@@ -58,7 +58,10 @@ async def test_a_pod_gets_its_directory_and_credentials_are_notified(node: Node)
     await node.publisher().publish(a_volume())
     assert node.mounts.published == {target_of(): "csi-1"}
     publication = node.credentials.known["csi-1"]
-    assert (publication.pod, publication.directory) == (a_volume().pod, "/volumes/csi-1")
+    assert (publication.pod, publication.directory) == (
+        a_volume().pod,
+        node.mounts.prepared["csi-1"],
+    )
     assert publication.attributes == a_volume().attributes
     assert publication.tokens == {"vault": "first"}
     assert node.records.kept == {"csi-1": VolumeRecord(a_volume())}
@@ -142,7 +145,7 @@ async def test_an_end_takes_everything_away(node: Node) -> None:
     publisher = node.publisher()
     await publisher.publish(a_volume())
     await publisher.unpublish("csi-1", target_of())
-    assert (node.mounts.published, node.mounts.prepared) == ({}, set())
+    assert (node.mounts.published, node.mounts.prepared) == ({}, {})
     assert (node.credentials.known, node.records.kept) == ({}, {})
 
 
@@ -194,7 +197,7 @@ async def test_what_a_reboot_has_unmounted_is_cleared(node: Node) -> None:
     await node.publisher().publish(a_volume())
     node.mounts.published.clear()
     await node.publisher().catch_up()
-    assert (node.mounts.prepared, node.records.kept) == (set(), {})
+    assert (node.mounts.prepared, node.records.kept) == ({}, {})
 
 
 async def test_what_cannot_be_cleared_does_not_stop_the_start(node: Node) -> None:

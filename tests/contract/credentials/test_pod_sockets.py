@@ -13,7 +13,7 @@ from nemutator_common import names
 
 from tests.fakes.brokers import FRESH_S
 from tests.fakes.listeners import closing, everything, one_answer
-from tests.fakes.pod_sockets import Node, call
+from tests.fakes.pod_sockets import PATIENCE_S, Node, call, directory_of
 
 DECLARED = {
     "secret.db": "secret/app/db",
@@ -172,14 +172,38 @@ async def test_after_a_restart_the_socket_is_made_anew(tmp_path: Path, node: Nod
         assert (await call(await again.publish("v1"), "/v1/whoami"))[0] == 200
 
 
-@pytest.mark.parametrize("kind", ["missing", "file", "link"])
+async def test_a_socket_that_the_pod_has_removed_is_made_again(node: Node) -> None:
+    async with node.running():
+        socket = await node.publish("v1")
+        socket.unlink()
+        assert (await call(await node.publish("v1"), "/v1/whoami"))[0] == 200
+
+
+async def test_a_volume_that_was_made_again_has_its_socket_and_the_one_before_is_closed(
+    node: Node,
+) -> None:
+    async with node.running():
+        before = await node.publish("v1")
+        reader, writer = await asyncio.open_unix_connection(before)
+        before.parent.rename(node.folder / "before")
+        assert (await call(await node.publish("v1"), "/v1/whoami"))[0] == 200
+        async with asyncio.timeout(PATIENCE_S):
+            assert await reader.read() == b""
+        writer.close()
+
+
+@pytest.mark.parametrize("kind", ["missing", "file", "link", "another"])
 async def test_a_directory_that_is_none_is_refused_and_named(node: Node, kind: str) -> None:
     directory = node.folder / "odd"
     if kind == "file":
         directory.write_text("")
     elif kind == "link":
         directory.symlink_to(node.volume("elsewhere"))
-    given = {**node.publication("v1"), "directory": str(directory)}
+    elif kind == "another":
+        directory.mkdir()
+    named = directory_of(directory) if kind != "missing" else directory_of(node.folder)
+    named["inode"] = 1 if kind == "another" else named["inode"]
+    given = {**node.publication("v1"), "directory": named | {"path": str(directory)}}
     async with node.running():
         path = f"{PUBLICATIONS_PATH}/v1"
         status, document = await call(node.private, path, method="PUT", json=given)

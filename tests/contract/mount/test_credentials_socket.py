@@ -10,13 +10,13 @@ import pytest
 from nemutator_agent.mount.credentials_socket import CredentialsSocket
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
 from nemutator_agent.mount.ports import Credentials
-from nemutator_agent.publications import Publication, PublishedPod
+from nemutator_agent.publications import Publication, PublishedPod, VolumeDirectory
 
 from tests.fakes.mounting import FakeCredentials
 
 PUBLICATION = Publication(
     pod=PublishedPod("shop", "web-1", "0a1b2c3d-0000-4111-8222-333344445555", "web"),
-    directory="/volumes/csi-1",
+    directory=VolumeDirectory("/volumes/csi-1", 50, 1),
     attributes={"secret.db": "secret/app/db#pässword"},
     tokens={"vault": "very.secret.token"},
 )
@@ -52,6 +52,7 @@ class Served:
                 case "PUT", "/v1/publications/csi-1":
                     given = json.loads(body)
                     given["pod"] = PublishedPod(**given["pod"])
+                    given["directory"] = VolumeDirectory(**given["directory"])
                     await self.fake.publish(volume, Publication(**given))
                 case "DELETE", "/v1/publications/csi-1":
                     await self.fake.unpublish(volume)

@@ -76,7 +76,7 @@ def _volume(request: web.Request) -> str:
 def _is_sound(publication: Publication) -> bool:
     pod = publication.pod
     names = (pod.namespace, pod.name, pod.uid, pod.service_account)
-    directory = publication.directory
+    directory = publication.directory.path
     return (
         all(name and len(name) <= _LONGEST_NAME and name.isprintable() for name in names)
         and directory.startswith("/")

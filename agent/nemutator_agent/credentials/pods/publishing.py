@@ -1,7 +1,6 @@
 """Opens a socket for each pod that kubelet publishes, and closes it when the pod ends."""
 
 import asyncio
-import contextlib
 import logging
 from collections.abc import Callable
 from dataclasses import dataclass, field
@@ -17,7 +16,7 @@ from nemutator_agent.credentials.ports import CallerHandler, PodListener
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_agent.publications import Publication
+from nemutator_agent.publications import Publication, VolumeDirectory
 
 log = logging.getLogger(__name__)
 
@@ -30,13 +29,14 @@ MakeHandler = Callable[[VaultSession, Declarations | DeclarationError], CallerHa
 @dataclass(frozen=True, slots=True, eq=False)
 class _Published:
     session: VaultSession
+    listener: PodListener
     serving: asyncio.Task[None]
 
 
 @dataclass(eq=False, slots=True)
 class PodPublisher:
     broker: Broker
-    listen: Callable[[str, str, CallerHandler], PodListener]
+    listen: Callable[[VolumeDirectory, str, CallerHandler], PodListener]
     """Binds the socket in a directory, for the pod with a uid; raises `OperatorError`."""
     handler: MakeHandler
     process: Process
@@ -53,16 +53,17 @@ class PodPublisher:
             self._tasks = None
 
     def publish(self, volume: str, publication: Publication) -> None:
-        """Make the pod's socket listen, or refresh its token; raises `OperatorError`."""
+        """Make the pod's socket listen where its volume is now, and refresh its token; raises
+        `OperatorError`."""
         jwt = publication.tokens.get(names.VAULT_AUDIENCE)
         token = Secret(jwt) if jwt else None
         known = self._published.get(volume)
-        if known is not None:
+        if known is not None and _is_current(known, publication):
             self.broker.refresh(known.session, token)
             return
         pod_uid = publication.pod.uid
-        served = [one.session.account.pod.uid for one in self._published.values()]
-        refused = too_many_volumes(pod_uid, served)
+        others = [one.session.account.pod.uid for v, one in self._published.items() if v != volume]
+        refused = too_many_volumes(pod_uid, others)
         if self._tasks is None or refused is not None:
             raise OperatorError(
                 refused or "the sockets of pods are not served yet",
@@ -72,7 +73,7 @@ class PodPublisher:
             )
         declarations = _read(publication)
         role = declarations.role if isinstance(declarations, Declarations) else None
-        session = self.broker.open(account(publication.pod, role, home=publication.directory))
+        session = self.broker.open(account(publication.pod, role, home=publication.directory.path))
         try:
             handler = self.handler(session, declarations)
             listener = self.listen(publication.directory, pod_uid, handler)
@@ -83,7 +84,13 @@ class PodPublisher:
         serving = self._tasks.create_task(
             self._serve(volume, listener), name=f"socket of {publication.pod.uid}"
         )
-        self._published[volume] = _Published(session, serving)
+        # Also of a task that is cancelled before it begins.
+        serving.add_done_callback(lambda _: listener.close())
+        self._published[volume] = _Published(session, listener, serving)
+        if known is not None:
+            # Its socket is where the pod does not look: mount was killed and has made the volume again.
+            known.serving.cancel()
+            self._end(known.session)
         self._count()
         log.info("pod_published", _line(volume, session))
 
@@ -100,8 +107,7 @@ class PodPublisher:
 
     async def _serve(self, volume: str, listener: PodListener) -> None:
         try:
-            with contextlib.closing(listener):
-                await listener.run()
+            await listener.run()
         except Exception as error:
             # The sockets of other pods go on, and the next publication makes this one again.
             log.error(
@@ -109,8 +115,9 @@ class PodPublisher:
                 {names.VOLUME: volume, names.ERROR: type(error).__name__},
                 exc_info=error,
             )
-            published = self._published.pop(volume, None)
-            if published is not None:
+            published = self._published.get(volume)
+            if published is not None and published.listener is listener:
+                del self._published[volume]
                 self._end(published.session)
             self._count()
 
@@ -120,6 +127,12 @@ class PodPublisher:
 
     def _count(self) -> None:
         self.process.meter.gauge(names.POD_SOCKETS, len(self._published))
+
+
+def _is_current(known: _Published, publication: Publication) -> bool:
+    return known.session.account.pod.uid == publication.pod.uid and known.listener.listens_in(
+        publication.directory
+    )
 
 
 def _read(publication: Publication) -> Declarations | DeclarationError:

@@ -21,6 +21,7 @@ from nemutator_agent.credentials.connection_peer import accept_peer
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, PodListener
+from nemutator_agent.publications import VolumeDirectory
 
 NAME = "pods"
 """The name of all of them in metrics: there would be no end of labels with one for each pod."""
@@ -51,18 +52,18 @@ class PodSockets:
         self._traffic = Traffic(NAME, process.meter)
         self._shares: WeakValueDictionary[str, _PodShare] = WeakValueDictionary()
 
-    def open(self, directory: str, pod_uid: str, handler: CallerHandler) -> PodListener:
-        """Listen on `agent.sock` in *directory*, which must be a directory and no link to one."""
+    def open(self, directory: VolumeDirectory, pod_uid: str, handler: CallerHandler) -> PodListener:
+        """Listen on `agent.sock` in *directory*, and in no other that is at its path."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
-            folder = os.open(directory, os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC)
+            folder = os.open(directory.path, flags)
         except (OSError, ValueError) as error:
-            why = getattr(error, "strerror", None) or str(error)
-            raise OperatorError(
-                f"no socket can be made in {directory[:200]!r}: {why}",
-                remedy="mount and credentials must see the same directory, under the same path",
-                code=ExitCode.DATA_DIRECTORY,
-            ) from error
+            raise _unusable(directory, getattr(error, "strerror", None) or str(error)) from error
         try:
+            if not _is(directory, folder):
+                raise _unusable(
+                    directory, "it is another directory than the one that mount has made"
+                )
             share = self._shares.get(pod_uid)
             if share is None:
                 share = self._shares[pod_uid] = _PodShare()
@@ -70,6 +71,20 @@ class PodSockets:
         except BaseException:
             os.close(folder)
             raise
+
+
+def _is(directory: VolumeDirectory, folder: int) -> bool:
+    status = os.fstat(folder)
+    return (status.st_dev, status.st_ino) == (directory.device, directory.inode)
+
+
+def _unusable(directory: VolumeDirectory, why: str) -> OperatorError:
+    return OperatorError(
+        f"no socket can be made in {directory.path[:200]!r}: {why}",
+        remedy="mount and credentials must see the same directory under the same path: "
+        "mountPropagation: HostToContainer for the directory of volumes",
+        code=ExitCode.DATA_DIRECTORY,
+    )
 
 
 class _PodSocket:
@@ -100,6 +115,10 @@ class _PodSocket:
             accept_peer=accept_peer,
             error_details=UNHANDLED,
         )
+
+    def listens_in(self, directory: VolumeDirectory) -> bool:
+        folder = self._folder
+        return folder is not None and _is(directory, folder) and self._listening.is_in_place()
 
     async def run(self) -> None:
         await self._server.run()

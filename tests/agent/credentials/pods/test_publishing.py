@@ -8,7 +8,7 @@ from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publishing import PodPublisher
 from nemutator_agent.credentials.ports import CallerHandler
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_agent.publications import Publication, PublishedPod
+from nemutator_agent.publications import Publication, PublishedPod, VolumeDirectory
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.errors import ExitCode, OperatorError
@@ -21,10 +21,14 @@ PATIENCE_S = 60.0
 
 
 class Socket:
-    def __init__(self) -> None:
+    def __init__(self, directory: VolumeDirectory) -> None:
+        self.directory = directory
         self.running = asyncio.Event()
         self.failing = asyncio.Event()
         self.closed = asyncio.Event()
+
+    def listens_in(self, directory: VolumeDirectory) -> bool:
+        return self.directory == directory
 
     async def run(self) -> None:
         self.running.set()
@@ -49,11 +53,11 @@ class Publishing:
             self.setup.broker, self.open, self._handler, self.setup.process
         )
 
-    def open(self, directory: str, pod_uid: str, handler: CallerHandler) -> Socket:
+    def open(self, directory: VolumeDirectory, pod_uid: str, handler: CallerHandler) -> Socket:
         if self.refusing:
             raise OperatorError("no", remedy="?", code=ExitCode.DATA_DIRECTORY)
-        self.sockets[directory] = Socket()
-        return self.sockets[directory]
+        self.sockets[directory.path] = Socket(directory)
+        return self.sockets[directory.path]
 
     def put(
         self,
@@ -62,9 +66,10 @@ class Publishing:
         *,
         attributes: Mapping[str, str] = {"secret.app": "secret/app"},
         tokens: Mapping[str, str] | None = None,
+        inode: int = 1,
     ) -> None:
         given = {"vault": f"{JWT}-{pod.uid}"} if tokens is None else tokens
-        directory = f"/volumes/{volume}"
+        directory = VolumeDirectory(f"/volumes/{volume}", 50, inode)
         self.publisher.publish(
             volume,
             Publication(pod=pod, directory=directory, attributes=attributes, tokens=given),
@@ -120,6 +125,49 @@ async def test_published_again_it_keeps_its_socket_and_takes_the_newer_token() -
         publishing.put(tokens={})
         session = publishing.setup.session()
         assert session.jwt == Secret(f"{JWT}-{POD.uid}")
+
+
+async def test_a_volume_that_was_made_again_gets_its_socket_there_and_keeps_its_token() -> None:
+    publishing = Publishing()
+    async with publishing.setup.running(publishing.publisher.run):
+        publishing.put()
+        await publishing.read()
+        before = publishing.sockets["/volumes/v1"]
+        publishing.put(inode=2)
+        await before.closed.wait()
+        assert publishing.sockets["/volumes/v1"].directory.inode == 2
+        assert await publishing.read() == '{"a":1}'
+        await publishing.setup.clock.advance(1)
+        assert publishing.setup.calls["login"] == 1
+        assert publishing.setup.vault.state.revoked == []
+        assert publishing.served == 1
+
+
+async def test_where_no_socket_can_be_made_the_one_before_stays_until_it_can() -> None:
+    publishing = Publishing()
+    async with publishing.setup.running(publishing.publisher.run):
+        publishing.put()
+        before = publishing.sockets["/volumes/v1"]
+        publishing.refusing = True
+        with pytest.raises(OperatorError):
+            publishing.put(inode=2)
+        assert not before.closed.is_set()
+        publishing.refusing = False
+        publishing.put(inode=2)
+        await before.closed.wait()
+        assert publishing.served == 1
+
+
+async def test_a_volume_that_another_pod_has_now_is_served_as_that_pod_alone() -> None:
+    publishing = Publishing()
+    async with publishing.setup.running(publishing.publisher.run):
+        publishing.put()
+        await publishing.read()
+        (token,) = publishing.setup.vault.state.tokens
+        publishing.put("v1", OTHER_POD)
+        await publishing.setup.clock.advance(1)
+        assert publishing.setup.vault.state.revoked == [token]
+        assert publishing.handlers[-1].session.account.pod == OTHER_POD
 
 
 async def test_a_token_for_somebody_else_is_not_shown_to_vault() -> None:
