@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any, Self
+from typing import Any, Literal, Self
 
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.failures import (
@@ -95,11 +95,11 @@ class VaultState:
         with self._lock:
             if self.sealed:
                 return 503, {"errors": ["Vault is sealed"]}
-            if method == "POST" and path.startswith("auth/kubernetes/login"):
-                return self._login(str(body.get("role")), str(body.get("jwt")))
-            role = self.roles.get(self.tokens.get(token, ""))
             operation = _operation(method, path)
             self.calls[operation] += 1
+            if operation == "login":
+                return self._login(str(body.get("role")), str(body.get("jwt")))
+            role = self.roles.get(self.tokens.get(token, ""))
             if role is None:
                 return 403, {"errors": [INVALID_TOKEN]}
             match operation:
@@ -118,7 +118,6 @@ class VaultState:
             return self._read(role, path)
 
     def _login(self, name: str, jwt: str) -> tuple[int, dict[str, Any]]:
-        self.calls["login"] += 1
         role = self.roles.get(name)
         if role is None:
             return 400, {"errors": [f'invalid role name "{name}"']}
@@ -179,6 +178,10 @@ class FakeVault(VaultState):
         self.headers: list[Mapping[str, str]] = []
         self.broken: tuple[int, bytes, Mapping[str, str]] | None = None
         """An answer to everything: status, body, headers."""
+        self.drips: Literal["head", "body"] | None = None
+        """Part of the answer to everything, of which a byte comes now and then, and which has no end."""
+        self.closing = threading.Event()
+        self._held_back: dict[str, threading.Event] = {}
         self.hold = threading.Event()
         """Answers wait for it."""
         self.hold.set()
@@ -192,6 +195,18 @@ class FakeVault(VaultState):
     def url(self) -> str:
         return f"{self._scheme}://{LOOPBACK}:{self._server.server_address[1]}"
 
+    def hold_back(self, operation: str) -> None:
+        """From now on, do what is asked and wait with the answer until `go_on`."""
+        self._held_back[operation] = threading.Event()
+
+    def go_on(self, operation: str) -> None:
+        self._held_back.pop(operation).set()
+
+    def wait_with(self, operation: str) -> None:
+        held_back = self._held_back.get(operation)
+        if held_back is not None:
+            held_back.wait()
+
     def __enter__(self) -> Self:
         self._thread = threading.Thread(target=self._server.serve_forever, args=(0.02,))
         self._thread.start()
@@ -199,6 +214,9 @@ class FakeVault(VaultState):
 
     def __exit__(self, *_: object) -> None:
         self.hold.set()
+        self.closing.set()
+        for operation in tuple(self._held_back):
+            self.go_on(operation)
         self._server.shutdown()
         self._server.server_close()
         self._thread.join()
@@ -292,6 +310,8 @@ def _lease(document: dict[str, Any]) -> Lease:
 
 
 def _operation(method: str, path: str) -> str:
+    if path.startswith("auth/kubernetes/login"):
+        return "login"
     if method == "POST":
         return {"auth/token/renew-self": "renew", "auth/token/revoke-self": "revoke"}[path]
     return "mount" if path.startswith("sys/internal/ui/mounts/") else "read"
@@ -329,12 +349,16 @@ class _Handler(BaseHTTPRequestHandler):
         vault.headers.append(dict(self.headers.items()))
         path = self.path.removeprefix("/v1/")
         vault.hold.wait()
+        if vault.drips is not None:
+            self._drip(vault.drips)
+            return
         headers: Mapping[str, str]
         if vault.broken is not None:
             status, content, headers = vault.broken
         else:
             token = self.headers.get("X-Vault-Token", "")
             status, document = vault.answer(self.command, path, token, body)
+            vault.wait_with(_operation(self.command, path))
             content = b"" if status == 204 else json.dumps(document).encode()
             headers = {}
         self.send_response(status)
@@ -344,3 +368,10 @@ class _Handler(BaseHTTPRequestHandler):
             self.send_header("Content-Length", str(len(content)))
         self.end_headers()
         self.wfile.write(content)
+
+    def _drip(self, part: Literal["head", "body"]) -> None:
+        self.close_connection = True
+        self.wfile.write(b"HTTP/1.1 200 OK\r\n")
+        self.wfile.write(b"Content-Length: 1000000\r\n\r\n" if part == "body" else b"X: ")
+        while not self.server.vault.closing.wait(0.01):
+            self.wfile.write(b" ")

@@ -2,6 +2,7 @@
 
 from collections.abc import Collection, Mapping
 from dataclasses import KW_ONLY, dataclass
+from math import ceil
 
 from nemutator_common import names
 from nemutator_common.declarations import DeclarationError, Reference
@@ -26,6 +27,7 @@ LONGEST_NAME = 100
 _OUTAGES: Mapping[str, str] = {
     "sealed": "unseal it (`vault operator unseal`); nothing has to be done here",
     "busy": "it has more to do than it can: ask again later",
+    "crowded": "ask again: this node asks Vault for more than it can at once",
     "tls": "give the agent the certificate authority of Vault (credentials.vault_ca_file)",
     "malformed": "let credentials.vault_address name a Vault, and no proxy that answers for it",
 }
@@ -139,7 +141,9 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
                 f"Vault cannot be asked: {error.why}",
                 remedy=_OUTAGES.get(error.reason, _WAIT),
                 step="vault",
-                retry_after_s=RETRY_AFTER_S,
+                retry_after_s=RETRY_AFTER_S
+                if error.retry_after_s is None
+                else max(1, ceil(error.retry_after_s)),
             )
         case NoAccountTokenError():
             return HttpRefusal(

@@ -54,6 +54,13 @@ def test_each_failure_names_its_step_and_a_remedy(
     assert (refusal.retry_after_s is not None) == (status == 503)
 
 
+@pytest.mark.parametrize(("known_s", "after_s"), [(None, 5), (0.0, 1), (7.2, 8)])
+def test_an_outage_says_when_to_ask_again(known_s: float | None, after_s: int) -> None:
+    error = VaultUnavailableError("busy", "quota", retry_after_s=known_s)
+    refusal = of_vault(error, account=ACCOUNT, path="secret/db", auth_mount="kubernetes")
+    assert refusal.retry_after_s == after_s
+
+
 @pytest.mark.parametrize(
     "error", [VaultDeniedError("permission denied"), SecretMissingError("nothing")]
 )

@@ -1,8 +1,10 @@
 """Our adapter alone, where no real Vault can be made to answer like this."""
 
+import asyncio
 import ssl
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Literal
 
 import pytest
 from nemutator_agent.credentials.vault.documents import EngineMount
@@ -11,6 +13,8 @@ from nemutator_agent.credentials.vault.failures import (
     VaultDeniedError,
     VaultUnavailableError,
 )
+from nemutator_agent.credentials.vault.hvac_client import HvacVault
+from nemutator_agent.credentials.vault.hvac_transport import LARGEST_ANSWER
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
@@ -18,6 +22,7 @@ from tests.certificates import Authority
 from tests.contract.credentials.places import adapter
 from tests.fakes.vaults import FakeVault
 
+PATIENCE_S = 60.0
 KV2 = EngineMount("secret/", 2)
 
 
@@ -89,9 +94,62 @@ async def test_what_stands_before_vault_speaks_for_no_call_of_it(
 
 async def test_no_answer_in_time_is_an_outage(fake: FakeVault) -> None:
     fake.hold.clear()
-    with adapter(fake.url, call_s=0.05) as vault, pytest.raises(VaultUnavailableError) as raised:
-        await vault.login("app", Secret("jwt"))
-    assert raised.value.reason == "timeout"
+    with adapter(fake.url, call_s=0.05) as vault:
+        assert await outage_of_reading(vault) == "timeout"
+
+
+async def outage_of_reading(vault: HvacVault) -> str:
+    with pytest.raises(VaultUnavailableError) as raised:
+        await vault.read(Secret("hvs.x"), KV2, "secret/app")
+    return raised.value.reason
+
+
+@pytest.mark.parametrize("part", ["head", "body"])
+async def test_an_answer_in_drips_gives_its_thread_back(
+    fake: FakeVault, part: Literal["head", "body"]
+) -> None:
+    fake.role("app", "jwt", ["secret/app"])
+    fake.write("secret/app", {"a": "1"})
+    async with asyncio.timeout(PATIENCE_S):
+        with adapter(fake.url, call_s=0.2) as vault:
+            fake.drips = part
+            async with asyncio.TaskGroup() as tasks:
+                reads = [tasks.create_task(outage_of_reading(vault)) for _ in range(3 * 8)]
+            assert {read.result() for read in reads} == {"timeout"}
+            fake.drips = None
+        with adapter(fake.url) as vault:
+            token = (await vault.login("app", Secret("jwt"))).token
+            assert (await vault.read(token, KV2, "secret/app")).keys() == ("a",)
+
+
+async def test_an_answer_without_end_is_not_read_to_its_end(fake: FakeVault) -> None:
+    fake.broken = 200, b"x" * (LARGEST_ANSWER + 1), {}
+    with adapter(fake.url) as vault, pytest.raises(VaultUnavailableError) as raised:
+        await vault.read(Secret("hvs.x"), KV2, "secret/app")
+    assert (raised.value.reason, raised.value.why) == (
+        "malformed",
+        "the answer is larger than 2 MiB",
+    )
+
+
+async def test_what_vault_says_of_when_to_ask_again_is_heard(fake: FakeVault) -> None:
+    fake.broken = 429, b'{"errors": ["quota"]}', {"Retry-After": "7"}
+    with adapter(fake.url) as vault, pytest.raises(VaultUnavailableError) as raised:
+        await vault.read(Secret("hvs.x"), KV2, "secret/app")
+    assert raised.value.retry_after_s == 7
+
+
+async def test_slow_logins_take_no_thread_of_readings(fake: FakeVault) -> None:
+    fake.role("app", "jwt", ["secret/app"])
+    fake.write("secret/app", {"a": "1"})
+    with adapter(fake.url) as vault:
+        token = (await vault.login("app", Secret("jwt"))).token
+        fake.hold_back("login")
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+            logins = [tasks.create_task(vault.login("app", Secret("jwt"))) for _ in range(16)]
+            assert (await vault.read(token, KV2, "secret/app")).keys() == ("a",)
+            assert not any(login.done() for login in logins)
+            fake.go_on("login")
 
 
 async def test_nobody_there_is_an_outage() -> None:

@@ -2,16 +2,16 @@
 
 from typing import ClassVar, Literal
 
-Outage = Literal["timeout", "down", "sealed", "busy", "tls", "malformed"]
+Outage = Literal["timeout", "down", "sealed", "busy", "crowded", "tls", "malformed"]
 """timeout: no answer in time; down: no connection, or a 5xx; sealed: Vault answers, and cannot read its
-own storage; busy: a 429, or too many calls of our own; tls: the certificate is not accepted; malformed:
-the answer is not one of Vault's."""
+own storage; busy: a 429; crowded: too many calls of our own wait; tls: the certificate is not accepted;
+malformed: the answer is not one of Vault's."""
 
-STALE_FOR: frozenset[Outage] = frozenset({"timeout", "down", "sealed", "busy"})
+STALE_FOR: frozenset[Outage] = frozenset({"timeout", "down", "sealed", "busy", "crowded"})
 """Outages during which what was read before is still given for a while: not when another server
 answers in Vault's place, and never after a denial by Vault itself."""
 
-UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "tls"})
+UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "crowded", "tls"})
 """Outages in which Vault has certainly done nothing. In others it may have done what it was asked."""
 
 LONGEST = 300
@@ -29,13 +29,14 @@ class VaultError(Exception):
 
 
 class VaultUnavailableError(VaultError):
-    """Asking again later may help."""
+    """Asking again later may help: after *retry_after_s*, where that is known."""
 
     kind = "unavailable"
 
-    def __init__(self, reason: Outage, why: str) -> None:
+    def __init__(self, reason: Outage, why: str, *, retry_after_s: float | None = None) -> None:
         super().__init__(why)
         self.reason = reason
+        self.retry_after_s = retry_after_s
 
 
 class LoginRefusedError(VaultError):

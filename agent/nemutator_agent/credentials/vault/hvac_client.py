@@ -26,6 +26,10 @@ from nemutator_agent.credentials.vault.leases import Lease
 
 LARGEST_DOCUMENT = 256 << 10
 
+JOB_S = 20.0
+"""A login costs Vault a question to the API server, and no reader waits for its end or for that of a
+revocation: other than a reading they are not given up after `vault_call_s`."""
+
 
 class HvacVault:
     """Fulfils the port `Vault`."""
@@ -37,7 +41,7 @@ class HvacVault:
     async def login(self, role: str, jwt: Secret) -> Lease:
         def call() -> Lease:
             try:
-                answer = self._session.client(None).auth.kubernetes.login(
+                answer = self._session.client(None, answer_s=JOB_S).auth.kubernetes.login(
                     role, jwt.reveal(), use_token=False, mount_point=self._auth_mount
                 )
             except REFUSALS as error:
@@ -45,7 +49,7 @@ class HvacVault:
                 raise LoginRefusedError(reason_of(error)) from None
             return _lease(answer)
 
-        return await self._session.run(call)
+        return await self._session.run(call, pool="logins")
 
     async def renew(self, token: Secret) -> Lease:
         return await self._session.run(
@@ -53,9 +57,10 @@ class HvacVault:
         )
 
     async def revoke(self, token: Secret) -> None:
-        await self._session.run(
-            lambda: check_done(self._session.client(token).auth.token.revoke_self())
-        )
+        def call() -> None:
+            check_done(self._session.client(token, answer_s=JOB_S).auth.token.revoke_self())
+
+        await self._session.run(call, pool="revocations")
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
         return await self._session.run(lambda: self._mount_of(token, path))

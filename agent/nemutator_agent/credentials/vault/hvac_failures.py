@@ -1,6 +1,9 @@
 """What hvac and requests raise, and what they return in vain, as the failures of a call to Vault."""
 
+import json
+import re
 from collections.abc import Callable, Mapping
+from http import HTTPStatus
 from typing import Any, TypeVar
 
 import requests
@@ -18,6 +21,11 @@ from nemutator_agent.credentials.vault.failures import (
 T = TypeVar("T")
 
 NOT_OF_VAULT = "the answer does not come from a Vault"
+
+LONGEST_WAIT_S = 60.0
+"""Nobody may keep the pods of a node from Vault for longer with one answer."""
+
+_SECONDS = re.compile(r"[0-9]{1,9}")
 _GONE = ("invalid token", "bad token")
 _UNKNOWN_ISSUER = "the certificate of Vault was not accepted"
 
@@ -57,12 +65,38 @@ def _failure(error: exceptions.VaultError) -> VaultError:
             return SecretMissingError("no version of a secret is there")
         case exceptions.InvalidRequest():
             return VaultDeniedError(why)
+    return VaultUnavailableError("down", why)
+
+
+def outage_of(status: int, headers: Mapping[str, str], body: bytes) -> VaultUnavailableError | None:
+    """What an answer says of Vault's own state; None where it answers what was asked."""
+    if status != HTTPStatus.TOO_MANY_REQUESTS and status < HTTPStatus.INTERNAL_SERVER_ERROR:
+        return None
+    why = "; ".join(_errors(body))
     outage: Outage = "down"
-    if isinstance(error, exceptions.RateLimitExceeded):
+    if status == HTTPStatus.TOO_MANY_REQUESTS:
         outage = "busy"
-    elif isinstance(error, exceptions.VaultNotInitialized) or "sealed" in why.lower():
+    elif why and (status == HTTPStatus.NOT_IMPLEMENTED or "sealed" in why.lower()):
         outage = "sealed"
-    return VaultUnavailableError(outage, why)
+    return VaultUnavailableError(
+        outage, why or f"the answer is {status}", retry_after_s=_wait_s(headers)
+    )
+
+
+def _errors(body: bytes) -> list[str]:
+    """As Vault gives them."""
+    try:
+        document = json.loads(body)
+    except ValueError:
+        return []
+    errors = document.get("errors") if isinstance(document, Mapping) else None
+    return [error for error in errors if isinstance(error, str)] if isinstance(errors, list) else []
+
+
+def _wait_s(headers: Mapping[str, str]) -> float | None:
+    """Of `Retry-After` in seconds; Vault gives no dates."""
+    value = headers.get("Retry-After", "")
+    return min(float(value), LONGEST_WAIT_S) if _SECONDS.fullmatch(value) else None
 
 
 def check_vault_says(no: exceptions.VaultError) -> None:
@@ -79,7 +113,7 @@ def _is_of_vault(no: exceptions.VaultError) -> bool:
 
 def check_done(answer: Any) -> None:
     """Vault answers what it has done with 204, or with a document that has a number of its own."""
-    if isinstance(answer, requests.Response) and answer.status_code == requests.codes.no_content:
+    if isinstance(answer, requests.Response) and answer.status_code == HTTPStatus.NO_CONTENT:
         return
     if "request_id" not in mapping(answer):
         raise VaultUnavailableError("malformed", NOT_OF_VAULT)

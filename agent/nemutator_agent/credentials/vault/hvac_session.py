@@ -6,31 +6,33 @@ here (proxies, .netrc, VAULT_TOKEN): only the settings say where Vault is and wh
 
 import asyncio
 import ssl
-from collections.abc import Callable
+from collections import Counter
+from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, Literal, TypeVar
 
 import hvac  # type: ignore[import-untyped]
 import requests
 from hvac import adapters
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
-from requests.adapters import HTTPAdapter
 
 from nemutator_agent.credentials.vault.failures import VaultUnavailableError
 from nemutator_agent.credentials.vault.hvac_failures import NOT_OF_VAULT, mapped
+from nemutator_agent.credentials.vault.hvac_transport import Transport, timeout
 
 T = TypeVar("T")
 
-THREADS = 8
-"""A node reads rarely: what pods declare is read when they start, and kept."""
+Pool = Literal["reads", "logins", "revocations"]
+
+THREADS: Mapping[Pool, int] = {"reads": 8, "logins": 8, "revocations": 16}
+"""A node reads rarely: what pods declare is read when they start, and kept. Neither slow logins nor the
+revocations of a drained node take the threads of readings."""
 
 MOST_WAITING = 256
-"""Calls that may wait for a thread; further ones fail at once as if Vault were too busy."""
-
-CONNECT_S = 3.0
+"""Calls that may wait for a thread of one pool; further ones fail at once."""
 
 
 class HvacSession:
@@ -41,16 +43,21 @@ class HvacSession:
     ) -> None:
         self._address = address
         self._namespace = namespace or None
-        self._timeout = (CONNECT_S, call_s)
+        self._call_s = call_s
         self._session = _session(ca_file)
-        self._threads = ThreadPoolExecutor(THREADS, thread_name_prefix="vault")
-        self._waiting = 0
+        self._pools = {
+            pool: ThreadPoolExecutor(threads, thread_name_prefix=f"vault-{pool}")
+            for pool, threads in THREADS.items()
+        }
+        self._waiting = Counter[Pool]()
 
     def close(self) -> None:
-        self._threads.shutdown(wait=False, cancel_futures=True)
+        for threads in self._pools.values():
+            threads.shutdown(wait=False, cancel_futures=True)
         self._session.close()
 
-    def client(self, token: Secret | None) -> Any:
+    def client(self, token: Secret | None, *, answer_s: float | None = None) -> Any:
+        """For one call, which has *answer_s* from its connection to the last byte of the answer."""
         return hvac.Client(
             url=self._address,
             # Without a value, hvac would look into the environment and the home directory.
@@ -58,21 +65,21 @@ class HvacSession:
             session=self._session,
             adapter=_Adapter,
             namespace=self._namespace,
-            timeout=self._timeout,
+            timeout=timeout(answer_s or self._call_s),
             # The token would go wherever a redirection points.
             allow_redirects=False,
         )
 
-    async def run(self, call: Callable[[], T]) -> T:
+    async def run(self, call: Callable[[], T], *, pool: Pool = "reads") -> T:
         """The result of *call*, which runs in a thread; raises a VaultError."""
-        if self._waiting >= MOST_WAITING:
-            raise VaultUnavailableError("busy", f"{MOST_WAITING} calls wait for it already")
-        self._waiting += 1
+        if self._waiting[pool] >= MOST_WAITING:
+            raise VaultUnavailableError("crowded", f"{MOST_WAITING} calls wait for it already")
+        self._waiting[pool] += 1
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._threads, mapped, call)
+            return await loop.run_in_executor(self._pools[pool], mapped, call)
         finally:
-            self._waiting -= 1
+            self._waiting[pool] -= 1
 
 
 class _Adapter(adapters.JSONAdapter):  # type: ignore[misc]
@@ -83,26 +90,6 @@ class _Adapter(adapters.JSONAdapter):  # type: ignore[misc]
             return super().request(*positional, **named)
         except (AttributeError, TypeError):
             raise VaultUnavailableError("malformed", NOT_OF_VAULT) from None
-
-
-class _OneContext(HTTPAdapter):
-    """Gives all connections one TLS context: one for each would cost up to 0.7 MiB and 80 ms."""
-
-    def __init__(self, context: ssl.SSLContext) -> None:
-        self._context = context
-        super().__init__(pool_connections=1, pool_maxsize=THREADS, max_retries=0)
-
-    def init_poolmanager(self, *positional: Any, **named: Any) -> None:
-        super().init_poolmanager(*positional, **named, ssl_context=self._context)
-
-    def build_connection_pool_key_attributes(
-        self, request: Any, verify: Any, cert: Any = None
-    ) -> Any:
-        where, _ = super().build_connection_pool_key_attributes(request, verify, cert)
-        return where, {"ssl_context": self._context}
-
-    def cert_verify(self, conn: Any, url: Any, verify: Any, cert: Any) -> None:
-        """The original would add the public certificate authorities to the context."""
 
 
 def _session(ca_file: Path | None) -> requests.Session:
@@ -120,6 +107,7 @@ def _session(ca_file: Path | None) -> requests.Session:
     session.trust_env = False
     # A balancer's cookie from one pod's call would be sent with the calls of all others.
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    session.mount("https://", _OneContext(context))
-    session.mount("http://", HTTPAdapter(pool_connections=1, pool_maxsize=THREADS, max_retries=0))
+    transport = Transport(context, connections=sum(THREADS.values()))
+    session.mount("https://", transport)
+    session.mount("http://", transport)
     return session

@@ -2,7 +2,13 @@ import pytest
 import requests
 from hvac import exceptions  # type: ignore[import-untyped]
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
-from nemutator_agent.credentials.vault.hvac_failures import check_done, mapped, mapping
+from nemutator_agent.credentials.vault.hvac_failures import (
+    LONGEST_WAIT_S,
+    check_done,
+    mapped,
+    mapping,
+    outage_of,
+)
 
 OF_VAULT = {"errors": ["permission denied"]}
 
@@ -35,10 +41,7 @@ def test_each_exception_is_a_failure_of_ours(error: Exception, kind: str) -> Non
 @pytest.mark.parametrize(
     ("error", "reason"),
     [
-        (exceptions.RateLimitExceeded("quota"), "busy"),
-        (exceptions.VaultDown("Vault is sealed"), "sealed"),
-        (exceptions.VaultNotInitialized("not yet"), "sealed"),
-        (exceptions.BadGateway("gone"), "down"),
+        (exceptions.UnexpectedError("required index state not present"), "down"),
         (requests.exceptions.ReadTimeout("slow"), "timeout"),
         (requests.exceptions.SSLError("CERTIFICATE_VERIFY_FAILED"), "tls"),
     ],
@@ -47,6 +50,42 @@ def test_an_outage_has_its_reason(error: Exception, reason: str) -> None:
     failure = raising(error)
     assert isinstance(failure, VaultUnavailableError)
     assert failure.reason == reason
+
+
+@pytest.mark.parametrize(
+    ("status", "body", "reason", "why"),
+    [
+        (429, b'{"errors": ["quota exceeded"]}', "busy", "quota exceeded"),
+        (429, b"<html>", "busy", "the answer is 429"),
+        (500, b'{"errors": ["one", "two", 3]}', "down", "one; two"),
+        (501, b'{"errors": ["Vault is not initialized"]}', "sealed", "Vault is not initialized"),
+        (503, b'{"errors": ["Vault is sealed"]}', "sealed", "Vault is sealed"),
+        (503, b"<html>sealed</html>", "down", "the answer is 503"),
+        (501, b"[]", "down", "the answer is 501"),
+        (502, b'{"errors": 1}', "down", "the answer is 502"),
+    ],
+)
+def test_some_answers_speak_of_vault_itself(
+    status: int, body: bytes, reason: str, why: str
+) -> None:
+    outage = outage_of(status, {}, body)
+    assert outage is not None
+    assert (outage.reason, outage.why, outage.retry_after_s) == (reason, why, None)
+
+
+@pytest.mark.parametrize("status", [200, 204, 307, 400, 403, 404, 412])
+def test_others_speak_of_what_was_asked(status: int) -> None:
+    assert outage_of(status, {}, b"{}") is None
+
+
+@pytest.mark.parametrize(
+    ("value", "wait_s"),
+    [("0", 0), ("7", 7), ("99999", LONGEST_WAIT_S), ("-1", None), ("1e9", None), ("soon", None)],
+)
+def test_an_outage_says_when_to_ask_again(value: str, wait_s: float | None) -> None:
+    outage = outage_of(429, {"Retry-After": value}, b"")
+    assert outage is not None
+    assert outage.retry_after_s == wait_s
 
 
 def test_nothing_of_an_exception_is_kept() -> None:
