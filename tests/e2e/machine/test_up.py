@@ -7,6 +7,7 @@ import pytest
 
 from tests.e2e.machine.commands import USERS, YOURS, groups, start_unit, start_up
 from tests.e2e.machine.conftest import QUOTA
+from tests.e2e.machine.csi_volume import group, in_pod
 from tests.testbed.parts.machine.machine import Machine
 from tests.testbed.running.waiting import until
 
@@ -14,6 +15,7 @@ pytestmark = pytest.mark.timeout(1800)
 
 WITHIN_S = 900.0
 
+SHOPS_POD = "33333333-3333-4333-8333-333333333333"
 STILL, BUSY, SHOP = (f"/store.slice/{name}.service" for name in ("still", "busy", "shop"))
 
 
@@ -62,11 +64,25 @@ def shop(up: Machine) -> str:
     return up.run("systemctl", "show", "--property=MainPID", "--value", "shop").strip()
 
 
-@pytest.mark.parametrize("target", ["process", "unit", "slice"])
+@pytest.fixture(scope="module")
+def pod(up: Machine) -> str:
+    """The control group of a pod, one of whose containers is the sample too."""
+    start_unit(up, "pod", *in_pod(SHOPS_POD, "e", "/opt/nemutator/shop"))
+    container = group(SHOPS_POD, "e")
+    up.sh(f"until grep -q . {container}/cgroup.procs; do sleep 1; done", within_s=WITHIN_S)
+    return f"/{container.parent.relative_to('/sys/fs/cgroup')}"
+
+
+@pytest.mark.parametrize("target", ["process", "unit", "slice", "pod"])
 def test_a_go_program_is_profiled_with_its_inlined_functions(
-    up: Machine, shop: str, target: str
+    up: Machine, shop: str, pod: str, target: str
 ) -> None:
-    where = {"process": f"pid:{shop}", "unit": f"cgroup:{SHOP}", "slice": "cgroup:/store.slice"}
+    where = {
+        "process": f"pid:{shop}",
+        "unit": f"cgroup:{SHOP}",
+        "slice": "cgroup:/store.slice",
+        "pod": f"cgroup:{pod}",
+    }
     profile = ["nemutator", "profile", where[target], YOURS, "--seconds=10"]
     folded = up.sh(
         f"{shlex.join([*profile, '--output=/tmp/it.folded'])} >&2; cat /tmp/it.folded",
