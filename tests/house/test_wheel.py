@@ -14,7 +14,11 @@ from tests.house.tree import COMPONENTS, REPOSITORY, Problem, Tree, broken, hold
 def problems(tree: Tree, wheel: Path) -> Iterator[Problem]:
     with zipfile.ZipFile(wheel) as archive:
         packed = set(archive.namelist())
+    packages = {module.path.parts[:2] for module in tree.modules}
     for path in tree.files:
+        # A folder without a module is no package: it holds sources of what a package does hold.
+        if path.parts[:2] not in packages:
+            continue
         # agent/nemutator_agent/x.py is nemutator_agent/x.py there.
         if path.parts[0] in COMPONENTS and Path(*path.parts[1:]).as_posix() not in packed:
             yield Problem(path, 1, "not in the wheel: see [tool.hatch.build.targets.wheel]")

@@ -13,7 +13,7 @@ from nemutator_common.serving.connection import accepted_peer_of
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.http_refusals import HttpRefusal, not_attested
 from nemutator_agent.credentials.ports import AdmittedCaller, CallerHandler
-from nemutator_agent.credentials.responses import SecretResponse
+from nemutator_agent.credentials.responses import SecretResponse, zero_separated
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Peer
 
@@ -65,9 +65,22 @@ class HttpApi:
 
     async def _environment(self, request: web.Request) -> web.Response:
         caller = self._caller(request)
+        if request.query_string not in ("", "format=nul"):
+            raise HttpRefusal(
+                400,
+                "the query is not understood",
+                remedy="ask with ?format=nul or without",
+                step="query",
+            )
         # All of it waits for its turn, because an answer that waits would hold all of its values.
         async with self._large:
-            return await _sent(request, _json(_revealed(await caller.environment())))
+            variables = await caller.environment()
+            return await _sent(
+                request,
+                web.Response(body=zero_separated(variables), headers=UNCACHED)
+                if request.query_string
+                else _json(_revealed(variables)),
+            )
 
     def _caller(self, request: web.Request) -> AdmittedCaller:
         """Attest anew for each request: the process may have ended, or be in another control group."""

@@ -104,6 +104,15 @@ def too_large(variable: str, most: int) -> HttpRefusal:
     )
 
 
+def no_variable(variable: str, why: str) -> HttpRefusal:
+    return HttpRefusal(
+        400,
+        f"the value of variable {variable!r} {why}",
+        remedy=f"declare it with {names.SECRET_PREFIX}<name>: a file may hold any bytes",
+        step="variable",
+    )
+
+
 def faulty(error: DeclarationError) -> HttpRefusal:
     return HttpRefusal(
         400,

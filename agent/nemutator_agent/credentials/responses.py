@@ -1,13 +1,16 @@
 """A secret, as its caller gets it."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 from nemutator_common.declarations import Reference
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.http_refusals import without_key
+from nemutator_agent.credentials.http_refusals import no_variable, without_key
 from nemutator_agent.credentials.vault.documents import Document
+
+LONGEST_STRING = 128 << 10
+"""Linux gives a program no longer string, name and zero byte included: MAX_ARG_STRLEN."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,3 +43,16 @@ def picked(
         is_whole=key is None,
         stale=stale,
     )
+
+
+def zero_separated(variables: Mapping[str, Secret]) -> bytes:
+    """NAME=value, each with a zero byte behind it: what execve() takes, and C reads without a parser."""
+    written = bytearray()
+    for name, value in variables.items():
+        one = f"{name}={value.reveal()}".encode()
+        if b"\0" in one:
+            raise no_variable(name, "holds a zero byte, which ends a variable")
+        if len(one) >= LONGEST_STRING:
+            raise no_variable(name, f"is longer than the {LONGEST_STRING >> 10} KiB of a variable")
+        written += one + b"\0"
+    return bytes(written)

@@ -1,8 +1,9 @@
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
-from nemutator_agent.credentials.responses import picked
+from nemutator_agent.credentials.responses import LONGEST_STRING, picked, zero_separated
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_common.declarations import Reference
+from nemutator_common.secret import Secret
 
 DOCUMENT = Document.of({"user": "x", "port": 5432}, 3)
 
@@ -22,3 +23,21 @@ def test_a_key_that_is_not_there_is_refused_with_those_that_are() -> None:
     with pytest.raises(HttpRefusal, match="no key 'password'") as raised:
         picked("db", Reference("secret/db", "password"), DOCUMENT)
     assert (raised.value.status, raised.value.remedy) == (404, "its keys are: port, user")
+
+
+def test_variables_are_written_as_a_program_gets_them() -> None:
+    values = {"A": Secret("x = y\n"), "EMPTY": Secret(""), "U": Secret("ü")}
+    assert zero_separated(values) == b"A=x = y\n\0EMPTY=\0U=\xc3\xbc\0"
+    assert zero_separated({}) == b""
+    longest = "x" * (LONGEST_STRING - len("A=\0"))
+    assert len(zero_separated({"A": Secret(longest)})) == LONGEST_STRING
+
+
+@pytest.mark.parametrize(
+    ("value", "why"), [("a\0B=b", "zero byte"), ("x" * LONGEST_STRING, "128 KiB")]
+)
+def test_what_cannot_be_a_variable_is_refused_without_its_value(value: str, why: str) -> None:
+    with pytest.raises(HttpRefusal, match=f"'A' .*{why}") as raised:
+        zero_separated({"A": Secret(value)})
+    assert (raised.value.status, raised.value.step) == (400, "variable")
+    assert value not in str(raised.value)

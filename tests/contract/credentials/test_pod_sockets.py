@@ -57,6 +57,7 @@ async def test_a_pod_gets_what_it_declares_and_vault_allows(node: Node) -> None:
         assert await call(socket, "/v1/secret/word") == (200, one)
         assert await call(socket, "/v1/secret/word?raw=1") == (200, "hunter2")
         assert await call(socket, "/v1/env") == (200, {"TOKEN": "hunter2"})
+        assert await call(socket, "/v1/env?format=nul") == (200, "TOKEN=hunter2\0")
 
 
 async def test_every_no_has_its_status_its_step_and_a_remedy(node: Node) -> None:
@@ -66,6 +67,7 @@ async def test_every_no_has_its_status_its_step_and_a_remedy(node: Node) -> None
             ("/v1/secret/nope", 404, "declaration"),
             ("/v1/secret/others", 403, "vault"),
             ("/v1/secret/db?raw=2", 400, "query"),
+            ("/v1/env?format=shell", 400, "query"),
         ):
             answered, document = await call(socket, path)
             assert (answered, document["step"]) == (status, step)

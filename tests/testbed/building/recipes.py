@@ -15,8 +15,8 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "postgres": ("postgresql-*", "postgresql-client-*"),
     "prometheus": ("prometheus",),
     "images": ("buildah", "debootstrap"),
-    # The compiler that scripts/bpf-objects records.
-    "bpf": ("clang-14", "llvm-14", "libbpf1"),
+    # The compiler that scripts/bpf-objects and scripts/exec-programs record, and its fuzzer.
+    "bpf": ("clang-14", "llvm-14", "lld-14", "libclang-rt-14-dev", "libbpf1"),
     "machine": ("qemu-system-x86", "openssh-client", "kmod"),
     "machine-arm64": ("qemu-system-arm",),
 }
