@@ -26,4 +26,7 @@ def test_whoever_has_a_callers_number_after_it_is_refused() -> None:
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
-    assert ran.stdout.splitlines() == ["SO_PEERPIDFD alive", "pidfd_open alive"]
+    assert ran.stdout.splitlines() == [
+        "SO_PEERPIDFD alive refused",
+        "pidfd_open alive unproven",
+    ]

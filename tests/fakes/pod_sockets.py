@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Any
 
 import aiohttp
-from nemutator_agent.credentials.connection_peer import accept_peer
+from nemutator_agent.credentials.connection_peer import PeerAcceptance, accept_peer
 from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
@@ -18,6 +18,7 @@ from nemutator_agent.credentials.ports import AttestsPods
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
+from nemutator_agent.identity.peers import Hold, by_best
 from nemutator_agent.publications import PUBLICATIONS_PATH, PublishedPod
 from nemutator_common.addresses import UnixAddress
 from nemutator_common.declarations import DeclarationError, Declarations
@@ -39,6 +40,8 @@ class Everybody:
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
         if (found := self._is_in(facts)) != pod_uid:
             raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+        if not facts.proven:
+            raise AttestationError("start", "it may have another's number")
 
 
 class OnTrust:
@@ -51,15 +54,18 @@ class OnTrust:
 class Node:
     """The credentials process of a node, less its brain."""
 
-    def __init__(self, folder: Path, *, attestor: AttestsPods | None = None) -> None:
+    def __init__(
+        self, folder: Path, *, attestor: AttestsPods | None = None, hold: Hold = by_best
+    ) -> None:
         self.setup = BrokerSetup()
         self.folder = folder
         self.private = folder / "credentials.sock"
         self._budgets = PodBudgets(rate=50)
         self._attestor = attestor or Everybody(lambda _: POD.uid)
         process = self.setup.process
+        self.peers = PeerAcceptance(process, hold=hold)
         self.publisher = PodPublisher(
-            self.setup.broker, PodSockets(process).open, self._handler, process
+            self.setup.broker, PodSockets(process, self.peers).open, self._handler, process
         )
         self.server = HttpServer(
             process=process,

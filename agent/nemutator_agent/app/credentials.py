@@ -20,11 +20,12 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.serving.server import HttpServer
+from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
 from nemutator_common.shipping.streams import grant_stream
 
 from nemutator_agent.credentials.audit import Audit
-from nemutator_agent.credentials.connection_peer import accept_peer
+from nemutator_agent.credentials.connection_peer import PeerAcceptance, accept_peer
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
@@ -64,6 +65,7 @@ class _Parts:
     settings: CredentialsSettings
     node: str
     audit: Audit
+    peers: PeerAcceptance
 
 
 async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
@@ -78,8 +80,10 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
             epoch=secrets.token_hex(16),
             call_s=settings.call_s,
         )
+        peers = PeerAcceptance(process)
         parts = _Parts(
             process=process,
+            peers=peers,
             settings=settings,
             node=node,
             audit=Audit(
@@ -91,6 +95,8 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
         )
         add_metrics_listener(process, settings.metrics)
         process.supervisor.add("ship grants", grants.run)
+        if peers.looks:
+            process.supervisor.add("look at queues", peers.run)
         form = _with_vault if settings.vault_address else _with_files
         async with form(parts):
             await process.supervisor.run(stop)
@@ -145,7 +151,7 @@ async def _with_vault(parts: _Parts) -> AsyncIterator[None]:
             budget=budgets.of(session.account.pod.uid),
         )
 
-    publisher = PodPublisher(broker, PodSockets(process).open, handler, process)
+    publisher = PodPublisher(broker, PodSockets(process, parts.peers).open, handler, process)
     server = _private(
         process,
         PublicationsApi(publisher, attestor.learn, instance=secrets.token_hex(16)).routes(),
@@ -179,25 +185,25 @@ async def _with_files(parts: _Parts) -> AsyncIterator[None]:
         rate=settings.requests_per_s,
     )
     where = settings.agent_socket or str(process.directory.root / names.POD_SOCKET)
+    # Rules decide who gets a secret, and the directory's mode decides who may call.
+    listening = ListeningSocket(UnixAddress(Path(where)), mode=0o666)
     public = HttpServer(
         process=process,
         name="agent",
-        address=UnixAddress(Path(where)),
+        address=listening.address,
+        listening=listening,
         # Values are small here, and the callers of one uid must not wait for those of another.
         routes=HttpApi(handler, large=asyncio.Semaphore(SHARED_LIMITS.connections)).routes(),
         middlewares=[refusals_as_json],
         limits=SHARED_LIMITS,
         error_details=UNHANDLED,
-        # Rules decide who gets a secret, and the directory's mode decides who may call.
-        socket_mode=0o666,
-        accept_peer=accept_peer,
+        accept_peer=parts.peers.of(listening.socket),
     )
     private = _private(
         process,
         StoreApi(store, parts.audit).routes(),
         middlewares=[with_link_token(process.directory)],
     )
-    await public.bind()
     try:
         await private.bind()
         process.supervisor.add("serve callers", public.run)

@@ -106,7 +106,8 @@ def response_of(refusal: HttpRefusal) -> web.Response:
     )
     if refusal.retry_after_s is not None:
         answer.headers["Retry-After"] = str(refusal.retry_after_s)
-    if refusal.status not in LET_IN_AGAIN:
+    # What is in doubt about who made a connection stays in doubt.
+    if refusal.status not in LET_IN_AGAIN or refusal.step == "start":
         answer.force_close()
     return answer
 

@@ -75,6 +75,15 @@ class HttpRefusal(Exception):  # noqa: N818 - an answer, not a failure
 
 
 def not_attested(refused: AttestationError) -> HttpRefusal:
+    if refused.step == "start":
+        return HttpRefusal(
+            503,
+            f"this caller is not let in yet: {refused.why}",
+            remedy="connect again in a moment (`curl --retry 3`); from Linux 6.5 on the kernel says which "
+            "process has connected, and nobody has to wait",
+            step=refused.step,
+            retry_after_s=1,
+        )
     return HttpRefusal(
         403,
         f"this caller is not let in: {refused.why}",

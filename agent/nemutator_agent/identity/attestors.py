@@ -21,6 +21,8 @@ class PodAttestor:
         found = pod_of(facts.cgroup, self.root)
         if found != pod_uid:
             raise AttestationError("other pod", f"the caller is in pod {found}, not in {pod_uid}")
+        if not facts.proven:
+            raise _unproven()
 
 
 class LearningPodAttestor:
@@ -65,9 +67,19 @@ class LearningPodAttestor:
 def admit_by_rules(peer_uid: int, facts: ProcessFacts, rules: Sequence[CallerRule]) -> None:
     """Outside of Kubernetes: return when all parts of one of the *rules* hold; else AttestationError."""
     lines = parse_lines(facts.cgroup)
-    if not any(_holds(rule, peer_uid, facts, lines) for rule in rules):
+    held = [rule for rule in rules if _holds(rule, peer_uid, facts, lines)]
+    if not held:
         program = facts.executable or "a program that may not be seen"
         raise AttestationError("rule", f"no rule admits uid {peer_uid} with {program}")
+    # The kernel notes the uid of who connects: it is right, whoever has the number of the process now.
+    if not facts.proven and all(rule.executable or rule.cgroup for rule in held):
+        raise _unproven()
+
+
+def _unproven() -> AttestationError:
+    return AttestationError(
+        "start", "the process has only just started, and it is not certain that it connected itself"
+    )
 
 
 def _holds(rule: CallerRule, uid: int, facts: ProcessFacts, lines: tuple[CgroupLine, ...]) -> bool:

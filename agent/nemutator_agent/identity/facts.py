@@ -18,6 +18,8 @@ class ProcessFacts:
     executable: str | None
     """Its path on this machine. None when this process may not read it, as an agent without ptrace
     should not, or when only the process itself can reach its program."""
+    proven: bool = True
+    """Whether this process certainly made the connection, and has not only its number since."""
 
 
 def started_ticks(stat: bytes) -> int:

@@ -2,8 +2,10 @@
 
 SO_PEERCRED gives the pid of the process that connected, which may be another process's once it has
 ended. SO_PEERPIDFD (Linux 6.5) gives a pidfd of the very process. On older kernels `pidfd_open` is
-called with the pid right after accept. There a recycled pid is caught only because its process is not
-in the right pod, which is why a socket belongs to one pod.
+called with the pid after accept, when it may be another process's already. Nothing there says when a
+connection was made, but it is younger than the last moment at which its socket's queue was seen empty
+(`listen_queues.py`). A process that had started before that moment had the pid when the connection was
+made, so it made it. Of one that is younger this is not proven, and it gets nothing by its pid.
 
 After everything is read, the pidfd shows whether the process still lives: if it does, it had the pid
 all the time, and all that was read is about it.
@@ -15,6 +17,8 @@ import select
 import socket
 import struct
 from collections.abc import Callable
+from math import inf
+from typing import NamedTuple
 
 from nemutator_agent.identity.cgroup_lines import LONGEST_TEXT
 from nemutator_agent.identity.facts import LONGEST_STAT, ProcessFacts, started_ticks
@@ -25,21 +29,41 @@ SO_PEERPIDFD = 77
 
 _CREDENTIALS = struct.Struct("iII")
 
-Hold = Callable[[socket.socket, int], int]
-"""Makes a pidfd from a connection and the pid of its peer."""
+_TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
-def by_connection(connection: socket.socket, pid: int) -> int:
-    """A pidfd of the process that connected; OSError ENOPROTOOPT before Linux 6.5."""
-    return connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD)
+class HeldProcess(NamedTuple):
+    pidfd: int
+    by_kernel: bool
+    """Whether the kernel itself says that this process made the connection."""
 
 
-def by_number(connection: socket.socket, pid: int) -> int:
-    """A pidfd of the process that has the pid now."""
-    return os.pidfd_open(pid)
+Hold = Callable[[socket.socket, int], HeldProcess]
+"""Takes hold of a process by a connection and the pid of its peer."""
 
 
-def by_best(connection: socket.socket, pid: int) -> int:
+def by_connection(connection: socket.socket, pid: int) -> HeldProcess:
+    """The process that connected; OSError ENOPROTOOPT before Linux 6.5."""
+    return HeldProcess(connection.getsockopt(socket.SOL_SOCKET, SO_PEERPIDFD), by_kernel=True)
+
+
+def by_number(connection: socket.socket, pid: int) -> HeldProcess:
+    """The process that has the pid now."""
+    return HeldProcess(os.pidfd_open(pid), by_kernel=False)
+
+
+def names_peers() -> bool:
+    """Whether this kernel gives a pidfd of the very process that connected."""
+    ours, theirs = socket.socketpair()
+    with ours, theirs:
+        try:
+            os.close(by_connection(ours, os.getpid()).pidfd)
+        except OSError:
+            return False
+    return True
+
+
+def by_best(connection: socket.socket, pid: int) -> HeldProcess:
     try:
         return by_connection(connection, pid)
     except OSError as error:
@@ -51,11 +75,15 @@ def by_best(connection: socket.socket, pid: int) -> int:
 class Peer:
     """The process that connected. `facts()` is called for each request; `close()` ends the hold."""
 
-    def __init__(self, pid: int, uid: int, gid: int, *, hold: int) -> None:
+    def __init__(
+        self, pid: int, uid: int, gid: int, *, held: HeldProcess, connected_after: float
+    ) -> None:
         self.pid = pid
         self.uid = uid
         self.gid = gid
-        self._hold: int | None = hold
+        self._hold: int | None = held.pidfd
+        self._by_kernel = held.by_kernel
+        self._connected_after = connected_after
         self._started: int | None = None
 
     def facts(self) -> ProcessFacts:
@@ -68,7 +96,9 @@ class Peer:
         if self._started not in (None, started) or not self._is_alive():
             raise AttestationError("alive", "the process that connected has ended")
         self._started = started
-        return ProcessFacts(cgroup, started, executable)
+        # The kernel counts whole ticks, so the process may have started as late as at the next.
+        before = (started + 1) / _TICKS_PER_S <= self._connected_after
+        return ProcessFacts(cgroup, started, executable, proven=self._by_kernel or before)
 
     def close(self) -> None:
         if self._hold is not None:
@@ -108,8 +138,13 @@ class Peer:
             return None
 
 
-def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
-    """Take hold of the process that connected; AttestationError when the kernel does not allow it."""
+def open_peer(
+    connection: socket.socket, *, hold: Hold = by_best, connected_after: float = -inf
+) -> Peer:
+    """Take hold of the process that connected; AttestationError when the kernel does not allow it.
+
+    It has connected after this second since the machine's start, by the clock that CLOCK_BOOTTIME is.
+    """
     try:
         given = connection.getsockopt(socket.SOL_SOCKET, socket.SO_PEERCRED, _CREDENTIALS.size)
     except OSError as error:
@@ -122,9 +157,10 @@ def open_peer(connection: socket.socket, *, hold: Hold = by_best) -> Peer:
             "needs hostPID",
         )
     try:
-        return Peer(pid, uid, gid, hold=hold(connection, pid))
+        held = hold(connection, pid)
     except OSError as error:
         # It ended before this call; on some kernels, already before it was accepted.
         gone = error.errno in (errno.ESRCH, errno.ENODATA, errno.EINVAL)
         why = "the process that connected has ended" if gone else f"{error.strerror}"
         raise AttestationError("pidfd", why) from None
+    return Peer(pid, uid, gid, held=held, connected_after=connected_after)

@@ -157,10 +157,13 @@ class HttpServer:
     async def _accept(
         self, listening: socket.socket, server: web.Server, tasks: asyncio.TaskGroup
     ) -> None:
-        loop = asyncio.get_running_loop()
         while True:
             try:
-                accepted, _ = await loop.sock_accept(listening)
+                # Not by the event loop: what `accept_peer` learns has to be of the moment of accept.
+                accepted, _ = listening.accept()
+            except BlockingIOError:
+                await _until_readable(listening)
+                continue
             except OSError as error:
                 self._traffic.dropped(DropReason.ACCEPT_FAILED)
                 log.warning(
@@ -168,6 +171,7 @@ class HttpServer:
                 )
                 await self.process.clock.sleep(PAUSE_S)
                 continue
+            accepted.setblocking(False)
             uid = uid_of(accepted) if self.limits.connections_each is not None else None
             if not self._has_room(uid):
                 self._traffic.dropped(DropReason.TOO_MANY)
@@ -195,7 +199,7 @@ class HttpServer:
                 self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()
                 tasks.create_task(self._admit(accepted, connection), name=f"{self.name} admission")
-            # sock_accept() does not yield while more callers wait, and they could wait for ever.
+            # While more callers wait nothing else here yields, and they could wait for ever.
             await asyncio.sleep(0)
 
     def _has_room(self, uid: int | None) -> bool:
@@ -292,3 +296,14 @@ class HttpServer:
             self._empty.clear()
         else:
             self._empty.set()
+
+
+async def _until_readable(listening: socket.socket) -> None:
+    loop = asyncio.get_running_loop()
+    readable = asyncio.Event()
+    fd = listening.fileno()
+    loop.add_reader(fd, readable.set)
+    try:
+        await readable.wait()
+    finally:
+        loop.remove_reader(fd)

@@ -38,6 +38,8 @@ class DoctorFacts:
     processor: str
     """Its type: `x86_64`."""
     pidfd: bool | Unread
+    peer_pidfd: bool
+    """Whether the kernel says which process made a connection, and not only its number."""
     btf: bool | Unread
     """Whether the kernel describes its own types to this process."""
     libbpf: Text

@@ -59,6 +59,12 @@ def _pidfd(facts: DoctorFacts) -> CheckResult:
     )
 
 
+def _callers(facts: DoctorFacts) -> CheckResult:
+    if facts.peer_pidfd:
+        return ok("named by the kernel")
+    return ok("known by their numbers: one that has only just started has to connect twice")
+
+
 def _processes(facts: DoctorFacts) -> CheckResult:
     mounts = _mounts(facts)
     if isinstance(facts.status, Unread) or (mounts is not None and not mounts.proc):
@@ -159,6 +165,7 @@ def _mounts(facts: DoctorFacts) -> readings.MountTable | None:
 CHECKS = (
     Check("data directory", "everything that is kept: history, sessions", _space),
     Check("pidfd", "`nemutator up` notices the end of its processes", _pidfd),
+    Check("callers", "which process asks for a secret", _callers),
     Check("/proc", "processes in the topology", _processes),
     Check("control groups", "CPU and memory of each workload", _cgroups),
     Check("pressure (PSI)", "waiting for CPU, memory and disk", _pressure),

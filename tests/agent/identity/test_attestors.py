@@ -1,3 +1,5 @@
+from dataclasses import replace
+
 import pytest
 from nemutator_agent.identity.attestors import LearningPodAttestor, PodAttestor, admit_by_rules
 from nemutator_agent.identity.facts import ProcessFacts
@@ -122,3 +124,19 @@ def test_of_another_hierarchy_no_place_is_learnt() -> None:
 def test_a_setting_that_makes_no_sense_is_said_at_once() -> None:
     with pytest.raises(ValueError, match="expected"):
         LearningPodAttestor("0::/\n", "nonsense")
+
+
+def test_who_may_have_anothers_number_is_refused_although_the_pod_is_right() -> None:
+    with pytest.raises(AttestationError) as refused:
+        PodAttestor(PodsRoot("", "/kubepods")).admit(replace(IN_POD, proven=False), UID)
+    assert refused.value.step == "start"
+
+
+def test_a_rule_for_a_user_needs_no_proof_of_the_process_and_others_do() -> None:
+    young = replace(SERVICE, proven=False)
+    admit_by_rules(1000, young, [parse_rule("uid=1000")])
+    admit_by_rules(1000, young, [parse_rule("exe=/usr/bin/app"), parse_rule("uid=1000")])
+    for rule in ("uid=1000,exe=/usr/bin/app", "cgroup=/system.slice/app.service"):
+        with pytest.raises(AttestationError) as refused:
+            admit_by_rules(1000, young, [parse_rule(rule)])
+        assert refused.value.step == "start"

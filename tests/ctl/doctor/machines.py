@@ -29,6 +29,7 @@ DEBIAN_12 = DoctorFacts(
     kernel="6.1.0-18-amd64",
     processor="x86_64",
     pidfd=True,
+    peer_pidfd=True,
     btf=True,
     libbpf="v1.1",
     status=ALL_RIGHTS,

@@ -48,6 +48,7 @@ any_facts = st.builds(
     user=st.integers(0, 1 << 32),
     kernel=st.sampled_from(["4.18.0", "5.9", "6.1.0-18", ""]) | st.text(max_size=40),
     pidfd=st.just(True) | unread,
+    peer_pidfd=st.booleans(),
     btf=st.booleans() | unread,
     libbpf=texts,
     status=texts,

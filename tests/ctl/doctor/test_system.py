@@ -51,6 +51,9 @@ SWAPS = "Filename\tType\tSize\n"
         ("data directory", {"space": space(free_bytes=BrainSettings().database_bytes)}, OK,
          "256 MiB free: /d"),
         ("pidfd", {}, OK, "works"),
+        ("callers", {}, OK, "named by the kernel"),
+        ("callers", {"peer_pidfd": False}, OK,
+         "known by their numbers: one that has only just started has to connect twice"),
         ("/proc", {}, OK, "mounted"),
         ("/proc", {"mountinfo": mounted(HIDING, V2)}, OK, "mounted"),
         ("control groups", {"controllers": "cpu memory\n"}, OK, "version 2: cpu memory"),
@@ -160,6 +163,7 @@ def test_the_checks_are_answered_in_this_order_and_say_what_they_are_for() -> No
     assert [(check.name, check.purpose) for check in CHECKS] == [
         ("data directory", "everything that is kept: history, sessions"),
         ("pidfd", "`nemutator up` notices the end of its processes"),
+        ("callers", "which process asks for a secret"),
         ("/proc", "processes in the topology"),
         ("control groups", "CPU and memory of each workload"),
         ("pressure (PSI)", "waiting for CPU, memory and disk"),

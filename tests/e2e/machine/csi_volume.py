@@ -28,20 +28,26 @@ TARGET = KUBELET / "pods" / POD / "volumes/kubernetes.io~csi/nemutator/mount"
 WITHIN_S = 240.0
 
 CALLER = """\
-import http.client, os, socket, sys
+import http.client, os, socket, sys, time
 def join(group):
     with open(group + "/cgroup.procs", "w") as members:
         members.write(str(os.getpid()))
 before, after = sys.argv[1:]
 join(before)
-connection = http.client.HTTPConnection("agent", timeout=240)
-connection.sock = socket.socket(socket.AF_UNIX)
-connection.sock.connect("agent.sock")
-if after:
-    join(after)
-connection.request("GET", "/v1/secret/db")
-answer = connection.getresponse()
-print(answer.status, answer.read().decode())
+while True:
+    connection = http.client.HTTPConnection("agent", timeout=240)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.connect("agent.sock")
+    if after:
+        join(after)
+    connection.request("GET", "/v1/secret/db")
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    # Before Linux 6.5, a process that has only just started has to connect again.
+    if '"step": "start"' not in body:
+        break
+    time.sleep(0.2)
+print(answer.status, body)
 """
 
 

@@ -12,6 +12,7 @@ import pytest
 from nemutator_agent.credentials.pods.sockets import LARGE_AT_ONCE, LIMITS
 from nemutator_agent.identity.attestors import PodAttestor
 from nemutator_agent.identity.facts import ProcessFacts
+from nemutator_agent.identity.peers import by_best, by_number
 from nemutator_agent.identity.pods import PodsRoot
 from nemutator_common import names
 
@@ -22,18 +23,21 @@ from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, OnTrust, call
 DECLARED = {"secret.word": "secret/app/db#password"}
 HAND_OVER = """
 import socket, sys
+parent = socket.socket(fileno=int(sys.argv[2]))
+parent.send(b"here")
+parent.recv(1)
 made = socket.socket(socket.AF_UNIX)
 made.connect(sys.argv[1])
-parent = socket.socket(fileno=int(sys.argv[2]))
 socket.send_fds(parent, [b"x"], [made.fileno()])
 parent.recv(1)  # it lives until the parent writes
 """
 ASK = b"GET /v1/secret/word HTTP/1.1\r\nHost: x\r\n\r\n"
 
 
-@pytest.fixture
-def node(tmp_path: Path) -> Node:
-    return ready(Node(tmp_path))
+@pytest.fixture(params=[by_best, by_number])
+def node(tmp_path: Path, request: pytest.FixtureRequest) -> Node:
+    """As the kernel has it, and as kernels before 6.5 do."""
+    return ready(Node(tmp_path, hold=request.param))
 
 
 def ready(node: Node) -> Node:
@@ -51,6 +55,9 @@ async def test_a_connection_whose_process_has_ended_gets_nothing_more(node: Node
             ours.settimeout(PATIENCE_S)
             words = [sys.executable, "-c", HAND_OVER, str(path), str(childs.fileno())]
             child = await asyncio.create_subprocess_exec(*words, pass_fds=[childs.fileno()])
+            assert await asyncio.to_thread(ours.recv, 4) == b"here"
+            node.peers.look()
+            ours.send(b"x")
             _, (fd,), _, _ = await asyncio.to_thread(socket.recv_fds, ours, 1, 1)
             with socket.socket(fileno=fd) as kept:
                 reader, writer = await asyncio.open_unix_connection(sock=kept)

@@ -8,27 +8,16 @@ from pathlib import Path
 
 import pytest
 from nemutator_agent.identity.failures import AttestationError
-from nemutator_agent.identity.peers import Hold, by_connection, by_number, open_peer
+from nemutator_agent.identity.peers import Hold, by_connection, by_number, names_peers, open_peer
 
 from tests.hostile.identity.callers import calling
 from tests.testbed.running.waiting import until
-
-
-def supported() -> bool:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        try:
-            os.close(by_connection(ours, os.getpid()))
-        except OSError:
-            return False
-    return True
-
 
 HOLDS = [
     pytest.param(
         by_connection,
         id="SO_PEERPIDFD",
-        marks=pytest.mark.skipif(not supported(), reason="SO_PEERPIDFD needs Linux 6.5"),
+        marks=pytest.mark.skipif(not names_peers(), reason="SO_PEERPIDFD needs Linux 6.5"),
     ),
     pytest.param(by_number, id="pidfd_open"),
 ]

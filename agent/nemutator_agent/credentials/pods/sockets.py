@@ -17,7 +17,7 @@ from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.serving.traffic import Traffic
 
-from nemutator_agent.credentials.connection_peer import accept_peer
+from nemutator_agent.credentials.connection_peer import PeerAcceptance
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, PodListener
@@ -47,8 +47,9 @@ class _PodShare:
 class PodSockets:
     """Opens the sockets of pods, which are one listener in metrics."""
 
-    def __init__(self, process: Process) -> None:
+    def __init__(self, process: Process, peers: PeerAcceptance) -> None:
         self._process = process
+        self._peers = peers
         self._traffic = Traffic(NAME, process.meter)
         self._shares: WeakValueDictionary[str, _PodShare] = WeakValueDictionary()
 
@@ -67,7 +68,9 @@ class PodSockets:
             share = self._shares.get(pod_uid)
             if share is None:
                 share = self._shares[pod_uid] = _PodShare()
-            return _PodSocket(self._process, folder, handler, self._traffic, share)
+            return _PodSocket(
+                self._process, folder, handler, self._traffic, share=share, peers=self._peers
+            )
         except BaseException:
             os.close(folder)
             raise
@@ -94,9 +97,12 @@ class _PodSocket:
         folder: int,
         handler: CallerHandler,
         traffic: Traffic,
+        *,
         share: _PodShare,
+        peers: PeerAcceptance,
     ) -> None:
         self._share = share
+        self._peers = peers
         # By the descriptor, because the path could lead elsewhere now, and may be longer than the
         # address of a socket can be.
         address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
@@ -112,7 +118,7 @@ class _PodSocket:
             listening=self._listening,
             traffic=traffic,
             held=share.connections,
-            accept_peer=accept_peer,
+            accept_peer=peers.of(self._listening.socket),
             error_details=UNHANDLED,
         )
 
@@ -125,6 +131,7 @@ class _PodSocket:
 
     def close(self) -> None:
         if self._folder is not None:
+            self._peers.leave(self._listening.socket)
             self._listening.close()
             os.close(self._folder)
             self._folder = None
