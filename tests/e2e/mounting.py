@@ -1,76 +1,149 @@
 """Run in a mount namespace of its own: what a volume does where something else is in its place.
 
-Prints one line for each thing that was tried.
+Prints one line for each case that was tried.
 """
 
-import contextlib
+import json
 import os
 import subprocess
 import sys
 import tempfile
+from collections.abc import Callable
 from pathlib import Path
 
 from nemutator_agent.mount.linux_mounts import LinuxMounts
 
 POD = "pods/0a1b2c3d-0000-4111-8222-333344445555/volumes/kubernetes.io~csi"
+DRIVER = "agent.nemutator.io"
+
+
+class Node:
+    """A kubelet's root with one pod, and our mounts in it."""
+
+    def __init__(self, folder: Path) -> None:
+        self.volume = folder / POD / "web"
+        self.volume.mkdir(parents=True)
+        self.target = self.volume / "mount"
+        self.volumes = folder / "volumes"
+        self.mounts = LinuxMounts(self.volumes, kubelet_root=folder, driver=DRIVER)
+
+    def publish(self, volume_id: str = "csi-1") -> None:
+        self.mounts.prepare(volume_id, str(self.target))
+        self.mounts.publish(volume_id, str(self.target))
+
+    def unpublish(self, volume_id: str = "csi-1") -> None:
+        self.mounts.unpublish(volume_id, str(self.target))
+        self.mounts.discard(volume_id)
+
+    def mount_anothers(self, path: Path, name: str) -> None:
+        path.mkdir(exist_ok=True)
+        subprocess.run(["mount", "-t", "tmpfs", "other", path], check=True)
+        (path / name).touch()
+
+    def seen(self) -> str:
+        return ",".join(sorted(os.listdir(self.target)))
 
 
 def main() -> int:
+    cases = (
+        over_another_mount,
+        under_another_mount,
+        over_another_drivers_volume,
+        under_another_id,
+        through_a_link,
+        through_a_link_to_another_mount,
+        unmounted_by_somebody,
+        twice,
+        never_there,
+    )
     with tempfile.TemporaryDirectory() as name:
-        root = Path(name)
-        for what in (over_another_mount, through_a_link, twice, never_there):
-            folder = root / what.__name__
-            (folder / POD / "web").mkdir(parents=True)
-            mounts = LinuxMounts(folder / "volumes", kubelet_root=folder)
-            try:
-                print(what.__name__, what(mounts, folder / POD))
-            except OSError as error:
-                print(what.__name__, error.strerror)
-            finally:
-                mounts.discard("csi-1")
+        subprocess.run(["mount", "-t", "tmpfs", "none", name], check=True)
+        try:
+            for case in cases:
+                print(case.__name__, case(Node(Path(name, case.__name__))))
+        finally:
+            subprocess.run(["umount", "--recursive", "--lazy", name], check=True)
     return 0
 
 
-def over_another_mount(mounts: LinuxMounts, volumes: Path) -> str:
-    target = volumes / "web" / "mount"
-    target.mkdir()
-    subprocess.run(["mount", "-t", "tmpfs", "other", target], check=True)
-    (target / "theirs").touch()
-    before = mounts.is_published(str(target))
-    mounts.prepare("csi-1")
-    mounts.publish("csi-1", str(target))
-    seen = sorted(os.listdir(target)), mounts.is_published(str(target))
-    mounts.unpublish(str(target))
-    return f"{before} {seen} {target.exists()}"
+def refusal(of: Callable[..., object], *given: str) -> str:
+    try:
+        of(*given)
+    except OSError as error:
+        return error.strerror or ""
+    return "not refused"
 
 
-def through_a_link(mounts: LinuxMounts, volumes: Path) -> str:
-    (volumes / "elsewhere").mkdir()
-    (volumes / "web").rmdir()
-    (volumes / "web").symlink_to("elsewhere")
-    mounts.prepare("csi-1")
-    mounts.publish("csi-1", str(volumes / "web" / "mount"))
-    return "followed"
+def over_another_mount(node: Node) -> str:
+    node.mount_anothers(node.target, "theirs")
+    refused = refusal(node.publish), refusal(node.unpublish)
+    return f"{refused} {node.seen()} {node.mounts.is_published('csi-1', str(node.target))}"
 
 
-def twice(mounts: LinuxMounts, volumes: Path) -> str:
-    target = str(volumes / "web" / "mount")
-    directory = mounts.prepare("csi-1").path
-    mounts.publish("csi-1", target)
-    mounts.prepare("csi-1")
-    mounts.publish("csi-1", target)
-    mounts.unpublish(target)
-    mounts.discard("csi-1")
-    return f"{os.path.exists(target)} {os.path.exists(directory)}"
+def under_another_mount(node: Node) -> str:
+    node.publish()
+    node.mount_anothers(node.target, "theirs")
+    return f"{refusal(node.unpublish)} {node.seen()}"
 
 
-def never_there(mounts: LinuxMounts, volumes: Path) -> str:
-    mounts.unpublish(str(volumes / "web" / "mount"))
-    mounts.discard("csi-1")
-    with contextlib.suppress(FileNotFoundError):
-        mounts.publish("csi-2", str(volumes / "web" / "mount"))
-        return "mounted nothing"
-    return "nothing"
+def over_another_drivers_volume(node: Node) -> str:
+    """It is not mounted yet, or it is mounted where kubelet looks and not there."""
+    note = {"driverName": "ebs.csi.aws.com", "volumeHandle": "vol-1"}
+    (node.volume / "vol_data.json").write_text(json.dumps(note))
+    refused = refusal(node.publish), refusal(node.unpublish)
+    return f"{refused} {node.target.exists()}"
+
+
+def under_another_id(node: Node) -> str:
+    node.publish()
+    (node.target / "ours").touch()
+    node.mounts.prepare("csi-2", "/".join([str(node.volume), "none", "mount"]))
+    refused = refusal(node.unpublish, "csi-2")
+    seen = node.seen()
+    node.mounts.discard("csi-2")
+    node.unpublish()
+    return f"{refused} {seen}"
+
+
+def through_a_link(node: Node) -> str:
+    (node.volume.parent / "elsewhere").mkdir()
+    node.volume.rmdir()
+    node.volume.symlink_to("elsewhere")
+    return refusal(node.publish)
+
+
+def through_a_link_to_another_mount(node: Node) -> str:
+    """The volume's own directory was replaced by a link to what another driver has mounted."""
+    node.mount_anothers(node.volume / "other", "theirs")
+    node.volumes.mkdir(exist_ok=True)
+    (node.volumes / "csi-1").symlink_to(node.volume / "other")
+    refused = refusal(node.mounts.prepare, "csi-1", str(node.target))
+    refused_end = refusal(node.mounts.discard, "csi-1")
+    return f"{refused}, {refused_end} {os.listdir(node.volume / 'other')}"
+
+
+def unmounted_by_somebody(node: Node) -> str:
+    """The pod goes on with what it sees, and so must the directory in which its socket is made."""
+    node.publish()
+    (node.target / "ours").touch()
+    subprocess.run(["umount", node.volumes / "csi-1"], check=True)
+    still = node.mounts.is_published("csi-1", str(node.target))
+    directory = node.mounts.prepare("csi-1", str(node.target))
+    same = directory.device == os.stat(node.target).st_dev
+    node.unpublish()
+    return f"{still} {same} {node.target.exists()}"
+
+
+def twice(node: Node) -> str:
+    node.publish()
+    node.publish()
+    node.unpublish()
+    return f"{node.target.exists()} {(node.volumes / 'csi-1').exists()}"
+
+
+def never_there(node: Node) -> str:
+    node.unpublish()
+    return refusal(node.mounts.publish, "csi-2", str(node.target))
 
 
 if __name__ == "__main__":

@@ -23,9 +23,17 @@ def test_a_volume_is_seen_whatever_was_there_before_and_leaves_nothing() -> None
         check=False,
     )
     assert ran.returncode == 0, ran.stderr
+    another = "something else than this volume is mounted there"
+    noted = "kubelet has noted another driver's volume"
+    no_directory = "the volume's directory is something else"
     assert ran.stdout.splitlines() == [
-        "over_another_mount False (['secrets'], True) False",
+        f"over_another_mount ('{another}', '{another}') theirs False",
+        f"under_another_mount {another} theirs",
+        f'over_another_drivers_volume ("{noted}", "{noted}") False',
+        f"under_another_id {another} ours,secrets",
         "through_a_link there is a link in the target's path",
+        f"through_a_link_to_another_mount {no_directory}, {no_directory} ['theirs']",
+        "unmounted_by_somebody True True False",
         "twice False False",
-        "never_there nothing",
+        "never_there No such file or directory",
     ]

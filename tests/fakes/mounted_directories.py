@@ -23,10 +23,10 @@ class MountedDirectories:
     published: dict[str, int] = field(default_factory=dict)
     """Target to a descriptor of the directory that is seen there."""
 
-    def is_published(self, target: str) -> bool:
+    def is_published(self, volume_id: str, target: str) -> bool:
         return target in self.published
 
-    def prepare(self, volume_id: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
         directory = self.volumes / volume_id
         (directory / "secrets").mkdir(parents=True, exist_ok=True)
         status = directory.stat()
@@ -35,7 +35,7 @@ class MountedDirectories:
     def publish(self, volume_id: str, target: str) -> None:
         self.published[target] = os.open(self.volumes / volume_id, os.O_RDONLY | os.O_DIRECTORY)
 
-    def unpublish(self, target: str) -> None:
+    def unpublish(self, volume_id: str, target: str) -> None:
         if (seen := self.published.pop(target, None)) is not None:
             os.close(seen)
 
@@ -49,7 +49,7 @@ class MountedDirectories:
 
     def close(self) -> None:
         for target in list(self.published):
-            self.unpublish(target)
+            self.unpublish("", target)
 
 
 class KilledError(Exception):

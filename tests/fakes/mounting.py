@@ -39,10 +39,10 @@ class FakeMounts:
     """Target to volume."""
     broken: OSError | None = None
 
-    def is_published(self, target: str) -> bool:
-        return target in self.published
+    def is_published(self, volume_id: str, target: str) -> bool:
+        return self.published.get(target) == volume_id
 
-    def prepare(self, volume_id: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
         self._do()
         if volume_id not in self.prepared:
             self.made += 1
@@ -52,15 +52,21 @@ class FakeMounts:
     def publish(self, volume_id: str, target: str) -> None:
         self._do()
         assert volume_id in self.prepared
+        self._refuse_anothers(volume_id, target)
         self.published[target] = volume_id
 
-    def unpublish(self, target: str) -> None:
+    def unpublish(self, volume_id: str, target: str) -> None:
         self._do()
+        self._refuse_anothers(volume_id, target)
         self.published.pop(target, None)
 
     def discard(self, volume_id: str) -> None:
         self._do()
         self.prepared.pop(volume_id, None)
+
+    def _refuse_anothers(self, volume_id: str, target: str) -> None:
+        if self.published.get(target, volume_id) != volume_id:
+            raise OSError(16, "something else than this volume is mounted there", target)
 
     def _do(self) -> None:
         if self.broken is not None:

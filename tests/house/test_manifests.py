@@ -60,6 +60,26 @@ def test_a_slow_process_is_not_killed() -> None:
         assert living["timeoutSeconds"] >= 10, role
 
 
+def test_credentials_reaches_nothing_that_makes_mount_act() -> None:
+    """Kubelet's socket of the driver and the records of volumes make a privileged process mount and
+    unmount. Credentials may write in each volume, and not where the volumes are."""
+    (agent,) = documents("DaemonSet")
+    found = agent["spec"]["template"]["spec"]
+    places = {volume["name"]: volume.get("hostPath", {}).get("path") for volume in found["volumes"]}
+    (credentials,) = (each for each in found["containers"] if each["name"] == "credentials")
+    seen = {
+        mount["mountPath"]: mount.get("readOnly", False)
+        for mount in credentials["volumeMounts"]
+        if (place := places[mount["name"]]) and mount["mountPath"] == place
+    }
+    assert seen == {
+        "/run/nemutator-agent/credentials": False,
+        "/var/lib/kubelet/plugins/agent.nemutator.io/volumes": True,
+    }
+    elsewhere = {mount["name"] for mount in credentials["volumeMounts"] if places[mount["name"]]}
+    assert elsewhere == {"credentials", "volumes"}
+
+
 def test_an_old_admission_leaves_after_the_new_one_answers() -> None:
     (admission,) = documents("Deployment")
     assert admission["spec"]["strategy"]["rollingUpdate"] == {"maxUnavailable": 0, "maxSurge": 1}

@@ -34,9 +34,9 @@ async def run(settings: MountSettings, stop: asyncio.Event) -> None:
     settings = replace(settings, kubelet_root=kubelet_root)
     log.info("kubelet_root", {names.PATH: kubelet_root})
     volumes = settings.plugin_directory / "volumes"
-    records = RecordFiles(volumes, kubelet_root=kubelet_root)
+    records = RecordFiles(settings.plugin_directory / "records", kubelet_root=kubelet_root)
     publisher = VolumePublisher(
-        LinuxMounts(volumes, kubelet_root=Path(kubelet_root)),
+        LinuxMounts(volumes, kubelet_root=Path(kubelet_root), driver=settings.driver),
         CredentialsSocket(settings.credentials),
         records,
         process,

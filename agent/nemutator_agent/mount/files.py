@@ -1,4 +1,5 @@
-"""The records of volumes, each in a file beside the volume's directory that is written as a whole."""
+"""The records of volumes, each in a file that is written as a whole. They lie where only mount can write:
+what it mounts and unmounts follows from them."""
 
 import logging
 from collections.abc import Iterator
@@ -17,14 +18,14 @@ _SUFFIX = ".json"
 
 @dataclass(eq=False, slots=True)
 class RecordFiles:
-    volumes: Path
+    folder: Path
     kubelet_root: str
 
     def prepare(self) -> None:
-        self.volumes.mkdir(mode=0o700, parents=True, exist_ok=True)
+        self.folder.mkdir(mode=0o700, parents=True, exist_ok=True)
 
     def all(self) -> Iterator[VolumeRecord]:
-        for path in sorted(self.volumes.glob(f"*{_SUFFIX}")):
+        for path in sorted(self.folder.glob(f"*{_SUFFIX}")):
             try:
                 with path.open("rb") as file:
                     content = file.read(LARGEST + 1)
@@ -44,4 +45,4 @@ class RecordFiles:
         self._path(volume_id).unlink(missing_ok=True)
 
     def _path(self, volume_id: str) -> Path:
-        return self.volumes / f"{volume_id}{_SUFFIX}"
+        return self.folder / f"{volume_id}{_SUFFIX}"

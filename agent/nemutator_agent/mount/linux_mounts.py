@@ -7,10 +7,12 @@ import contextlib
 import ctypes
 import errno
 import os
-from dataclasses import dataclass
+import stat
+from dataclasses import KW_ONLY, dataclass
 from pathlib import Path
 
-from nemutator_agent.mount.mount_table import OWN_KIND, OWN_SOURCE, is_own, times_mounted
+from nemutator_agent.mount.mount_table import OWN_KIND, OWN_SOURCE, Mounted, seen_at
+from nemutator_agent.mount.volume_data import LARGEST, VOLUME_DATA, is_anothers
 from nemutator_agent.publications import VolumeDirectory
 
 OWN_FILES = (
@@ -35,44 +37,94 @@ _libc = ctypes.CDLL(None, use_errno=True)
 @dataclass(eq=False, slots=True)
 class LinuxMounts:
     volumes: Path
+    _: KW_ONLY
     kubelet_root: Path
+    driver: str
 
-    def is_published(self, target: str) -> bool:
-        return _is_own(self._real(target))
+    def is_published(self, volume_id: str, target: str) -> bool:
+        return self._is_volume(volume_id, _seen(self._real(target)))
 
-    def prepare(self, volume_id: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
+        (self.volumes / volume_id).mkdir(mode=0o700, parents=True, exist_ok=True)
         directory = self._directory(volume_id)
-        directory.mkdir(mode=0o700, parents=True, exist_ok=True)
-        if not _is_own(os.path.realpath(directory)):
-            _mount_tmpfs(os.fspath(directory))
+        if _own_at(directory) is None:
+            real = self._real(target)
+            if _own_at(real) is not None:
+                # Somebody has unmounted the directory, and the pod still has what it showed.
+                _mount(real, directory, "", _BIND, "")
+            else:
+                _mount_tmpfs(directory)
         self._make_secrets(directory)
         status = os.stat(directory)
-        return VolumeDirectory(os.fspath(directory), status.st_dev, status.st_ino)
+        return VolumeDirectory(os.fspath(self.volumes / volume_id), status.st_dev, status.st_ino)
 
-    def _make_secrets(self, directory: Path) -> None:
+    def _make_secrets(self, directory: str) -> None:
         """Make it with its final mode: a process of the pod may be root, and could put a link in its
         place before a chmod."""
         before = os.umask(0)
         try:
             with contextlib.suppress(FileExistsError):
-                os.mkdir(directory / SECRETS, mode=0o1777)
+                os.mkdir(os.path.join(directory, SECRETS), mode=0o1777)
         finally:
             os.umask(before)
 
     def publish(self, volume_id: str, target: str) -> None:
         real = self._real(target)
+        self._refuse_anothers(volume_id, real)
         with contextlib.suppress(FileExistsError):
             os.mkdir(real, mode=0o750)
-        _mount(os.fspath(self._directory(volume_id)), real, "", _BIND, "")
+        _mount(self._directory(volume_id), real, "", _BIND, "")
 
-    def unpublish(self, target: str) -> None:
-        _remove(self._real(target))
+    def unpublish(self, volume_id: str, target: str) -> None:
+        real = self._real(target)
+        self._refuse_anothers(volume_id, real)
+        self._remove(volume_id, real)
 
     def discard(self, volume_id: str) -> None:
-        _remove(os.path.realpath(self._directory(volume_id)))
+        with contextlib.suppress(FileNotFoundError):
+            self._remove(volume_id, self._directory(volume_id))
 
-    def _directory(self, volume_id: str) -> Path:
-        return self.volumes / volume_id
+    def _remove(self, volume_id: str, path: str) -> None:
+        for _ in range(_MOST_STACKED):
+            seen = _seen(path)
+            if seen is None:
+                break
+            if not self._is_volume(volume_id, seen):
+                raise OSError(errno.EBUSY, "something else than this volume is mounted there", path)
+            _unmount(path)
+        with contextlib.suppress(FileNotFoundError):
+            os.rmdir(path)
+
+    def _refuse_anothers(self, volume_id: str, real: str) -> None:
+        """What is mounted already, and what kubelet has noted beside the target, must not speak against it."""
+        seen = _seen(real)
+        if seen is not None and not self._is_volume(volume_id, seen):
+            raise OSError(errno.EBUSY, "something else than this volume is mounted there", real)
+        note = os.path.join(os.path.dirname(real), VOLUME_DATA)
+        try:
+            with open(note, "rb") as file:
+                content = file.read(LARGEST)
+        except FileNotFoundError:
+            return
+        if is_anothers(content, self.driver, volume_id):
+            raise OSError(errno.EPERM, "kubelet has noted another driver's volume", note)
+
+    def _is_volume(self, volume_id: str, seen: Mounted | None) -> bool:
+        """Whether *seen* is this volume's file system, as far as its directory still shows it."""
+        if seen is None or not seen.is_own:
+            return False
+        try:
+            own = _own_at(self._directory(volume_id))
+        except FileNotFoundError:
+            own = None
+        return own is None or own.device == seen.device
+
+    def _directory(self, volume_id: str) -> str:
+        """The volume's directory, which is there and no link: what is mounted there lies nowhere else."""
+        directory = os.path.join(os.path.realpath(self.volumes), volume_id)
+        if not stat.S_ISDIR(os.lstat(directory).st_mode):
+            raise OSError(errno.ENOTDIR, "the volume's directory is something else", directory)
+        return directory
 
     def _real(self, target: str) -> str:
         """The path as the mount table has it: only kubelet's root may be a link, and nothing below it."""
@@ -83,28 +135,23 @@ class LinuxMounts:
         return real
 
 
-def _remove(path: str) -> None:
-    for _ in range(_MOST_STACKED):
-        if not _times(path):
-            break
-        # Lazily: a process that still uses it must not keep the pod from ending.
-        if _libc.umount2(os.fsencode(path), _DETACH | _NOFOLLOW) and ctypes.get_errno() not in (
-            errno.EINVAL,
-            errno.ENOENT,
-        ):
-            raise _failure("umount", path)
-    with contextlib.suppress(FileNotFoundError):
-        os.rmdir(path)
+def _unmount(path: str) -> None:
+    # Lazily: a process that still uses it must not keep the pod from ending.
+    if _libc.umount2(os.fsencode(path), _DETACH | _NOFOLLOW) and ctypes.get_errno() not in (
+        errno.EINVAL,
+        errno.ENOENT,
+    ):
+        raise _failure("umount", path)
 
 
-def _times(path: str) -> int:
+def _seen(path: str) -> Mounted | None:
     with open("/proc/self/mountinfo", "rb") as table:
-        return times_mounted(table, os.fsencode(path))
+        return seen_at(table, os.fsencode(path))
 
 
-def _is_own(path: str) -> bool:
-    with open("/proc/self/mountinfo", "rb") as table:
-        return is_own(table, os.fsencode(path))
+def _own_at(path: str) -> Mounted | None:
+    seen = _seen(path)
+    return seen if seen is not None and seen.is_own else None
 
 
 def _mount_tmpfs(path: str) -> None:

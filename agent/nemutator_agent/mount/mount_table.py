@@ -6,24 +6,37 @@ A bind mount within one file system has its parent's device, so only this table 
 import re
 from collections import deque
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 
 OWN_SOURCE = b"nemutator"
 OWN_KIND = b"tmpfs"
 
 _OCTAL = re.compile(rb"\\([0-7]{3})")
+_DEVICE = 2
 _MOUNT_POINT = 4
 
 
-def times_mounted(lines: Iterable[bytes], path: bytes) -> int:
-    """How many mounts lie on *path* itself, one over the other."""
-    return sum(1 for _ in _mounted_on(lines, path))
+@dataclass(frozen=True, slots=True)
+class Mounted:
+    """A file system that is mounted somewhere."""
+
+    kind: bytes
+    source: bytes
+    device: bytes
+    """Its number: two mounts with the same one show the same file system."""
+
+    @property
+    def is_own(self) -> bool:
+        return (self.kind, self.source) == (OWN_KIND, OWN_SOURCE)
 
 
-def is_own(lines: Iterable[bytes], path: bytes) -> bool:
-    """Whether the file system that is seen at *path*, the last one mounted there, is ours."""
-    last = next(iter(deque(_mounted_on(lines, path), maxlen=1)), b"")
+def seen_at(lines: Iterable[bytes], path: bytes) -> Mounted | None:
+    """What is mounted on *path* itself: of several, the one that was mounted last."""
+    last = next(iter(deque(_mounted_on(lines, path), maxlen=1)), None)
+    if last is None:
+        return None
     kind, source = (*last.rpartition(b" - ")[2].split(b" "), b"", b"")[:2]
-    return (kind, source) == (OWN_KIND, OWN_SOURCE)
+    return Mounted(kind, source, last.split(b" ", _DEVICE + 1)[_DEVICE])
 
 
 def _mounted_on(lines: Iterable[bytes], path: bytes) -> Iterator[bytes]:

@@ -22,21 +22,24 @@ class Credentials(Protocol):
 
 
 class PodMounts(Protocol):
-    """Directories and mounts. All methods raise OSError, but not for what is done already."""
+    """Directories and mounts. All methods raise OSError, but not for what is done already. A target at
+    which something else is mounted, or which belongs to another volume, is refused and stays as it is.
+    """
 
-    def is_published(self, target: str) -> bool:
-        """Whether a volume of ours, and nothing else, is seen there."""
+    def is_published(self, volume_id: str, target: str) -> bool:
+        """Whether this volume, and nothing else, is seen there."""
         ...
 
-    def prepare(self, volume_id: str) -> VolumeDirectory:
-        """Make the volume's own directory, a small file system in memory."""
+    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
+        """Make the volume's own directory, a small file system in memory: the one that is seen at
+        *target*, where there is one."""
         ...
 
     def publish(self, volume_id: str, target: str) -> None:
         """Show the volume's directory at *target*."""
         ...
 
-    def unpublish(self, target: str) -> None: ...
+    def unpublish(self, volume_id: str, target: str) -> None: ...
 
     def discard(self, volume_id: str) -> None:
         """Remove the volume's directory with all that is in it."""

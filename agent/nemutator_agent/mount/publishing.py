@@ -72,7 +72,7 @@ class VolumePublisher:
 
     def _is_shown(self, volume: Volume) -> bool:
         try:
-            return self.mounts.is_published(volume.target)
+            return self.mounts.is_published(volume.id, volume.target)
         except OSError as error:
             log.warning("volume_not_seen", _line(volume) | {names.ERROR: str(error)})
             return True  # when unsure, a pod that runs keeps what it has
@@ -83,15 +83,14 @@ class VolumePublisher:
         For one that is not shown yet, raises CredentialsUnavailableError, InvalidVolumeError,
         TooManyVolumesError or OSError.
         """
+        self._refuse_anothers(volume.id, volume.target)
         async with self._turn(volume.id):
-            if self.mounts.is_published(volume.target):
+            if self.mounts.is_published(volume.id, volume.target):
                 await self._refresh(volume)
                 return
             known = self._volumes.get(volume.id)
             if known is None and len(self._volumes) >= MOST_VOLUMES:
                 raise TooManyVolumesError(f"there are {MOST_VOLUMES} volumes on this node")
-            if known is not None and known.pod.uid != volume.pod.uid:
-                raise InvalidVolumeError(f"the volume is of pod {known.pod.uid}")
             self.records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._ended.pop(volume.id, None)
@@ -100,8 +99,18 @@ class VolumePublisher:
             self.mounts.publish(volume.id, volume.target)
             log.info("volume_published", _line(volume))
 
+    def _refuse_anothers(self, volume_id: str, target: str) -> None:
+        """Kubelet has one volume at one target. What it did not ask for could cover or end another pod's."""
+        for known in (*self._volumes.values(), *self._ended.values()):
+            if (known.id == volume_id) != (known.target == target):
+                raise InvalidVolumeError(
+                    f"volume {known.id} is at {known.target}, and there is one volume at one target"
+                )
+
     async def unpublish(self, volume_id: str, target: str) -> None:
-        """Take the volume from its pod. Raises OSError, and nothing where the credentials process fails."""
+        """Take the volume from its pod. Raises OSError or InvalidVolumeError, and nothing where the
+        credentials process fails."""
+        self._refuse_anothers(volume_id, target)
         async with self._turn(volume_id):
             volume = self._volumes.pop(volume_id, None)
             self._unnotified.discard(volume_id)
@@ -109,7 +118,7 @@ class VolumePublisher:
                 self.records.write(VolumeRecord(volume, ended=True))
                 self._ended[volume_id] = volume
             confirmed = await self._notify_end(volume_id)
-            self.mounts.unpublish(target)
+            self.mounts.unpublish(volume_id, target)
             self.mounts.discard(volume_id)
             if confirmed:
                 self._forget(volume_id)
@@ -154,15 +163,12 @@ class VolumePublisher:
                 await self._notify(self._volumes[volume_id])
             elif (volume := self._ended.get(volume_id)) is not None:
                 await self.credentials.unpublish(volume_id)
-                self.mounts.unpublish(volume.target)
+                self.mounts.unpublish(volume_id, volume.target)
                 self.mounts.discard(volume_id)
                 self._forget(volume_id)
 
     async def _refresh(self, volume: Volume) -> None:
         known = self._volumes.get(volume.id)
-        if known is not None and known.pod.uid != volume.pod.uid:
-            log.error("volume_is_anothers", _line(volume))
-            return
         try:
             if known != volume:
                 self.records.write(VolumeRecord(volume))
@@ -176,7 +182,7 @@ class VolumePublisher:
     async def _notify(self, volume: Volume) -> None:
         publication = Publication(
             pod=volume.pod,
-            directory=self.mounts.prepare(volume.id),
+            directory=self.mounts.prepare(volume.id, volume.target),
             attributes=volume.attributes,
             tokens={audience: token.reveal() for audience, token in volume.tokens.items()},
         )

@@ -1,6 +1,6 @@
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.mount.mount_table import is_own, times_mounted
+from nemutator_agent.mount.mount_table import seen_at
 
 ROOT = b"22 1 8:1 / / rw,relatime shared:1 - ext4 /dev/sda rw\n"
 
@@ -21,17 +21,16 @@ def line_of(path: bytes) -> bytes:
 
 @given(paths)
 def test_a_mount_is_found_whatever_its_path_is_made_of(path: bytes) -> None:
-    table = [ROOT, line_of(path), line_of(path + b"x"), line_of(b"/y" + path)]
-    assert times_mounted(table, path) == 1
+    table = [ROOT, line_of(path + b"x"), line_of(b"/y" + path)]
+    assert seen_at(table, path) is None
+    seen = seen_at([*table, line_of(path)], path)
+    assert seen is not None
+    assert (seen.is_own, seen.device) == (True, b"0:50")
 
 
 def test_a_line_without_a_mount_point_is_passed_over() -> None:
-    assert times_mounted([b"22 1 8:1 /a", b"/a\n", b"22 1 8:1 / /a"], b"/a") == 1
-
-
-@given(paths, st.integers(0, 4))
-def test_mounts_over_each_other_are_counted(path: bytes, times: int) -> None:
-    assert times_mounted([ROOT, *[line_of(path)] * times], path) == times
+    assert seen_at([b"22 1 8:1 /a", b"/a\n"], b"/a") is None
+    assert seen_at([b"22 1 8:1 / /a"], b"/a") is not None
 
 
 @given(paths)
@@ -40,6 +39,11 @@ def test_what_is_seen_is_the_last_of_those_over_each_other(path: bytes) -> None:
     assert is_own([ROOT, others, line_of(path)], path)
     assert not is_own([ROOT, line_of(path), others], path)
     assert not is_own([ROOT, line_of(path + b"x")], path)
+
+
+def is_own(table: list[bytes], path: bytes) -> bool:
+    seen = seen_at(table, path)
+    return seen is not None and seen.is_own
 
 
 def test_a_source_that_is_called_like_ours_is_not_ours() -> None:
@@ -52,10 +56,10 @@ def test_a_source_that_is_called_like_ours_is_not_ours() -> None:
 
 def test_a_path_in_another_place_of_the_line_is_no_mount() -> None:
     bound = b"99 22 8:1 /a/b /c rw - ext4 /a/b rw\n"
-    assert times_mounted([bound], b"/a/b") == 0
-    assert times_mounted([bound], b"/c") == 1
+    assert seen_at([bound], b"/a/b") is None
+    assert seen_at([bound], b"/c") is not None
 
 
 @given(st.lists(st.binary(max_size=60), max_size=5))
 def test_lines_of_any_kind_are_passed_over(lines: list[bytes]) -> None:
-    assert times_mounted(lines, b"/a/long/path/that/nobody/has/mounted/on") == 0
+    assert seen_at(lines, b"/a/long/path/that/nobody/has/mounted/on") is None

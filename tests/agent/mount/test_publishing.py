@@ -127,9 +127,35 @@ async def test_a_volume_is_one_pods_alone(node: Node) -> None:
     with pytest.raises(InvalidVolumeError):
         await publisher.publish(a_volume(uid=OTHER))
     await publisher.publish(a_volume())
-    node.mounts.published[target_of(OTHER)] = "csi-1"
-    await publisher.publish(a_volume(uid=OTHER, token="theirs"))
+    with pytest.raises(InvalidVolumeError):
+        await publisher.publish(a_volume(uid=OTHER, token="theirs"))
     assert (node.credentials.known["csi-1"].pod, node.token()) == (a_volume().pod, "first")
+
+
+@pytest.mark.parametrize(
+    ("volume_id", "target"), [("csi-1", target_of(OTHER)), ("csi-2", target_of())]
+)
+async def test_the_end_of_one_volume_is_not_another_ones(
+    node: Node, volume_id: str, target: str
+) -> None:
+    publisher = node.publisher()
+    await publisher.publish(a_volume())
+    with pytest.raises(InvalidVolumeError, match="csi-1 is at"):
+        await publisher.unpublish(volume_id, target)
+    with pytest.raises(InvalidVolumeError, match="csi-1 is at"):
+        await publisher.publish(replace(a_volume(volume_id), target=target))
+    assert node.mounts.published == {target_of(): "csi-1"}
+    assert list(node.credentials.known) == ["csi-1"]
+
+
+async def test_what_something_else_is_mounted_on_stays_as_it_is(node: Node) -> None:
+    publisher = node.publisher()
+    node.mounts.published = {target_of(): "of another driver"}
+    with pytest.raises(OSError, match="something else"):
+        await publisher.publish(a_volume())
+    with pytest.raises(OSError, match="something else"):
+        await publisher.unpublish("csi-1", target_of())
+    assert node.mounts.published == {target_of(): "of another driver"}
 
 
 async def test_there_is_an_end_to_volumes(node: Node) -> None:

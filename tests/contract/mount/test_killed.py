@@ -29,7 +29,7 @@ class Machine:
         folder.mkdir()
         self.volumes = folder / "volumes"
         self.mounts = MountedDirectories(self.volumes)
-        self.records = RecordFiles(self.volumes, kubelet_root=ROOT)
+        self.records = RecordFiles(folder / "records", kubelet_root=ROOT)
         self.records.prepare()
         self.credentials = Node(folder, attestor=Everybody(lambda _: UID))
 
@@ -66,7 +66,8 @@ class Machine:
         return self.credentials.setup.meter.value(names.POD_SOCKETS)
 
     def left(self) -> list[str]:
-        return sorted(path.name for path in self.volumes.iterdir())
+        left = [*self.volumes.glob("*"), *self.records.folder.iterdir()]
+        return [path.name for path in left]
 
 
 async def publish(publisher: VolumePublisher) -> None:

@@ -143,6 +143,30 @@ async def test_what_is_no_request_is_refused(
     await driver.node("NodePublishVolume", publish_message())
 
 
+async def test_volumes_of_other_drivers_are_neither_covered_nor_ended(driver: Driver) -> None:
+    """Who reaches this socket asks a process that may mount and unmount everything."""
+    driver.mounts.published = {target_of(): "of another driver"}
+    for method, message in (
+        ("NodeUnpublishVolume", unpublish_message(volume_id="of-another-driver")),
+        ("NodePublishVolume", publish_message()),
+        ("NodeUnpublishVolume", unpublish_message()),
+    ):
+        with pytest.raises(
+            grpc.aio.AioRpcError, match="something else than this volume"
+        ) as refused:
+            await driver.node(method, message)
+        assert refused.value.code() == grpc.StatusCode.UNAVAILABLE
+    assert driver.mounts.published == {target_of(): "of another driver"}
+
+
+async def test_the_end_of_a_volume_is_refused_under_anothers_id(driver: Driver) -> None:
+    await driver.node("NodePublishVolume", publish_message())
+    with pytest.raises(grpc.aio.AioRpcError) as refused:
+        await driver.node("NodeUnpublishVolume", unpublish_message(volume_id="csi-2"))
+    assert refused.value.code() == grpc.StatusCode.INVALID_ARGUMENT
+    assert driver.mounts.published == {target_of(): "csi-1"}
+
+
 async def test_a_pod_is_told_why_it_has_to_wait(driver: Driver) -> None:
     driver.credentials.away = True
     with pytest.raises(grpc.aio.AioRpcError) as refused:

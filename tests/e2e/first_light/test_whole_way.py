@@ -26,7 +26,7 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.timeout(600)
 
 MUTATION = "nemutator.io/mutation"
-VOLUMES = "plugins/agent.nemutator.io/volumes"
+PLUGIN = "plugins/agent.nemutator.io"
 
 
 @pytest.fixture(scope="module")
@@ -119,9 +119,9 @@ def test_another_pod_is_refused_the_first_ones_secret(team: Team) -> None:
 def test_who_comes_to_a_pods_socket_from_elsewhere_is_refused(team: Team) -> None:
     node = team.installation.node
     uid = only(team.pods("app"))["metadata"]["uid"]
-    volumes = node.seen(node.kubelet_root / VOLUMES)
-    records = [path for path in volumes.glob("*.json") if uid in path.read_text()]
-    directory = volumes / only(records).stem
+    plugin = node.seen(node.kubelet_root / PLUGIN)
+    records = [path for path in (plugin / "records").iterdir() if uid in path.read_text()]
+    directory = plugin / "volumes" / only(records).stem
     status, body = asked_from_here(directory)
     assert status == 403
     assert PASSWORD not in body

@@ -43,7 +43,9 @@ class StandIn:
 
     def put(self, volume: str, publication: dict[str, Any]) -> None:
         if volume not in self.listeners:
-            self.listeners[volume] = _listening(self.node.seen(Path(publication["directory"])))
+            self.listeners[volume] = _listening(
+                self.node.seen(Path(publication["directory"]["path"]))
+            )
         self.puts.append((volume, publication))
 
     def delete(self, volume: str) -> None:

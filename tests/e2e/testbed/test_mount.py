@@ -186,7 +186,9 @@ def test_a_pods_volume_lives_with_the_pod(
     assert driver.anonymous_kib() <= ANON_KIB
 
     # No token is anywhere but in the call.
-    record = driver.node.seen(Path(first["directory"])).with_name(f"{volume}.json").read_text()
+    directory = driver.node.seen(Path(first["directory"]["path"]))
+    records = directory.parents[1] / "records"
+    record = (records / f"{volume}.json").read_text()
     token = first["tokens"]["vault"]
     assert uid in record
     assert token not in record + driver.said()
@@ -194,8 +196,7 @@ def test_a_pods_volume_lives_with_the_pod(
     cluster.kubectl("delete", "pod", "web", where, within_s=60)
     until(lambda: credentials.deletes == [volume], "credentials know that it ended", within_s=60)
     until(lambda: driver.mounted() == [], "nothing is mounted any more", within_s=60)
-    volumes = driver.node.seen(Path(first["directory"])).parent
-    assert list(volumes.iterdir()) == []
+    assert [*directory.parent.iterdir(), *records.iterdir()] == []
 
 
 def test_either_side_may_be_killed_and_the_pod_keeps_what_it_has(
@@ -259,7 +260,7 @@ class Doors:
     def admits(self, pod: str, uid: str, groups: list[Path], hold: Hold) -> str:
         """Whether a process in these groups may speak at the pod's socket: `yes`, or the step."""
         volume, publication = self.credentials.published(pod)[0]
-        directory = self.node.seen(Path(publication["directory"]))
+        directory = self.node.seen(Path(publication["directory"]["path"]))
         with calling(directory, groups) as caller:
             connection, _ = self.credentials.listeners[volume].accept()
             with connection:
