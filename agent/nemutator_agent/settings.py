@@ -151,6 +151,12 @@ class CredentialsSettings(CallsBrain):
         "directory, which no other user may enter.",
         check=_socket,
     )
+    files_dir: str = setting(
+        "",
+        "Without Vault, the directory of secrets that are kept in files, too; empty: `files` in the "
+        "data directory, which no other user may enter. What lies below /run is in memory.",
+        check=_absolute_or_empty,
+    )
     fresh_s: float = setting(
         60.0,
         "Seconds for which a secret that was read is given without asking Vault again.",

@@ -5,11 +5,14 @@ import sys
 from collections.abc import Callable
 from pathlib import Path
 
+from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import named
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.launching import settings_from
 from nemutator_common.settings import Source
+from nemutator_init.agent_socket import AgentSocket
+from nemutator_init.waits import wait
 
 from nemutator_ctl.api import Api
 from nemutator_ctl.documents import LARGEST, Output, add_output, rendered
@@ -59,6 +62,30 @@ def parser(
     if output:
         add_output(made)
     return made
+
+
+def add_agent(made: argparse.ArgumentParser) -> None:
+    """The options of a command that asks the agent as every program of this machine does."""
+    made.add_argument(
+        "--socket",
+        type=Path,
+        metavar="PATH",
+        help="where the agent listens, if not in the data directory (credentials.agent_socket)",
+    )
+    made.add_argument(
+        "--wait",
+        type=wait,
+        default=30.0,
+        metavar="SECONDS",
+        help="how long to wait for an agent that starts: 30s",
+    )
+
+
+def agent(arguments: argparse.Namespace) -> AgentSocket:
+    return AgentSocket(
+        arguments.socket or directory(arguments).root / names.POD_SOCKET,
+        remedy="start it with `nemutator up`, or name its socket with --socket",
+    )
 
 
 def brain(arguments: argparse.Namespace, *, timeout_s: float = ANSWER_S) -> Api:

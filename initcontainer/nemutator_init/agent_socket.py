@@ -2,9 +2,12 @@
 
 import http.client
 import socket
+from collections.abc import Iterator
 from pathlib import Path
 
-from nemutator_init.answers import LARGEST, AgentAnswer, NotYetError
+from nemutator_init.answers import LARGEST, AgentAnswer, NotYetError, check
+
+_LONGEST_LINE = 64 << 10
 
 CALL_S = 30.0
 """The agent's own deadlines are shorter, so this one is for an agent that hangs."""
@@ -24,6 +27,22 @@ class AgentSocket:
         self._call_s = call_s
         self._remedy = remedy
 
+    def stream(self, path: str) -> Iterator[bytes]:
+        """The lines of an answer that has no end. Raises NotYetError, also when it is cut off, and
+        NeverError when it is refused."""
+        connection = _UnixConnection(self._path, self._call_s)
+        try:
+            connection.request("GET", path)
+            answer = connection.getresponse()
+            if answer.status != 200:
+                check(AgentAnswer(answer.status, answer.read(LARGEST)), "the stream")
+            while line := answer.readline(_LONGEST_LINE):
+                yield line
+        except (OSError, http.client.HTTPException) as error:
+            raise self._no_answer(error) from None
+        finally:
+            connection.close()
+
     def ask(self, path: str) -> AgentAnswer:
         """Raises NotYetError without an answer, because the agent may be about to start."""
         connection = _UnixConnection(self._path, self._call_s)
@@ -32,16 +51,18 @@ class AgentSocket:
             answer = connection.getresponse()
             body = answer.read(LARGEST + 1)
         except (OSError, http.client.HTTPException) as error:
-            why = getattr(error, "strerror", None) or type(error).__name__
-            raise NotYetError(
-                f"no answer from the agent on this node: {why} ({self._path}); "
-                f"remedy: {self._remedy}"
-            ) from None
+            raise self._no_answer(error) from None
         finally:
             connection.close()
         if len(body) > LARGEST:
             return AgentAnswer(413, b"")
         return AgentAnswer(answer.status, body)
+
+    def _no_answer(self, error: Exception) -> NotYetError:
+        why = getattr(error, "strerror", None) or type(error).__name__
+        return NotYetError(
+            f"no answer from the agent on this node: {why} ({self._path}); remedy: {self._remedy}"
+        )
 
 
 class _UnixConnection(http.client.HTTPConnection):

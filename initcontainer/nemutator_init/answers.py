@@ -28,7 +28,7 @@ class NeverError(Exception):
 
 def declared_names(answer: AgentAnswer) -> tuple[str, ...]:
     """Names of the secrets that the pod declares. Raises NotYetError, NeverError."""
-    _check(answer, "the list of what this pod declares")
+    check(answer, "the list of what this pod declares")
     try:
         given = json.loads(answer.body)["secrets"]
         names = tuple(given)
@@ -41,7 +41,7 @@ def declared_names(answer: AgentAnswer) -> tuple[str, ...]:
 
 def value_of(name: str, answer: AgentAnswer) -> bytes:
     """The secret itself. Raises NotYetError, NeverError."""
-    _check(answer, f"secret {name!r}")
+    check(answer, f"secret {name!r}")
     return answer.body
 
 
@@ -51,7 +51,8 @@ _STRANGE = (
 )
 
 
-def _check(answer: AgentAnswer, what: str) -> None:
+def check(answer: AgentAnswer, what: str) -> None:
+    """Raises NotYetError or NeverError, unless the agent has given *what* was asked for."""
     if answer.status == 200:
         return
     why = f"{what}: {_explained(answer)}"

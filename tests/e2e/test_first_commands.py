@@ -181,6 +181,44 @@ def test_each_command_of_the_readme_works(shown: Shown, words: tuple[str, ...]) 
     assert done.stdout
 
 
+def test_a_set_changes_the_file_and_wakes_the_watch_of_the_readme(shown: Shown) -> None:
+    readme = (REPOSITORY / "README.md").read_text()
+    keep, watch = re.findall(
+        r"^\.venv/bin/nemutator (secret set .* --file|secret watch .*)$", readme, re.MULTILINE
+    )
+    environment = {**os.environ, "NEMUTATOR_DATA_DIR": str(shown.up.data_dir)}
+
+    def set_to(value: str) -> str:
+        return subprocess.run(
+            [*COMMAND, *keep.split()],
+            input=value,
+            capture_output=True,
+            text=True,
+            timeout=COMMAND_S,
+            check=True,
+            env=environment,
+        ).stdout
+
+    (where,) = re.findall(r", in (/\S+)$", set_to("one"))
+    assert Path(where).read_text() == "one"
+    with subprocess.Popen(
+        [*COMMAND, *watch.split()],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        env=environment,
+    ) as watcher:
+        try:
+            assert watcher.stderr is not None
+            assert watcher.stdout is not None
+            assert "watching" in watcher.stderr.readline()
+            version = re.findall(r"version \d+", set_to("two"))[0]
+            assert watcher.stdout.readline() == f"db: {version}\n"
+            assert Path(where).read_text() == "two"
+        finally:
+            watcher.terminate()
+
+
 def test_the_sample_ends_with_up_even_when_that_is_killed(built: Path, tmp_path: Path) -> None:
     with starting(tmp_path, "--sample", str(built)) as up:
         up.wait_until(lambda: _shops(up), "the sample", within_s=START_S)

@@ -26,10 +26,12 @@ from nemutator_common.shipping.streams import grant_stream
 
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.connection_peer import PeerAcceptance, accept_peer
+from nemutator_agent.credentials.files.folder import SecretFolder
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.machine.files import SecretFiles, digest_key
-from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
+from nemutator_agent.credentials.machine.handler import MachineHandler
+from nemutator_agent.credentials.machine.secret_store import SecretStore
 from nemutator_agent.credentials.machine.store_api import StoreApi, with_link_token
 from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.ended_pods import ended_pods
@@ -37,6 +39,7 @@ from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
 from nemutator_agent.credentials.pods.sockets import LIMITS, PodSockets
+from nemutator_agent.credentials.rotation.watch_api import WatchApi
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.calls import VaultCalls
 from nemutator_agent.credentials.vault.hvac_client import HvacVault
@@ -176,7 +179,9 @@ async def _with_files(parts: _Parts) -> AsyncIterator[None]:
     """Serve one socket for all callers, with a file of secrets behind it: without a cluster."""
     process, settings = parts.process, parts.settings
     files = SecretFiles(process.directory.root)
-    store = SecretStore(files.load(), files.save, process)
+    folder = SecretFolder(Path(settings.files_dir or process.directory.root / "files"))
+    store = SecretStore(files.load(), files.save, folder, process)
+    await store.write_files()
     handler = MachineHandler(
         store,
         process,
@@ -193,7 +198,10 @@ async def _with_files(parts: _Parts) -> AsyncIterator[None]:
         address=listening.address,
         listening=listening,
         # Values are small here, and the callers of one uid must not wait for those of another.
-        routes=HttpApi(handler, large=asyncio.Semaphore(SHARED_LIMITS.connections)).routes(),
+        routes=[
+            *HttpApi(handler, large=asyncio.Semaphore(SHARED_LIMITS.connections)).routes(),
+            *WatchApi(handler, process, most=SHARED_LIMITS.connections // 4).routes(),
+        ],
         middlewares=[refusals_as_json],
         limits=SHARED_LIMITS,
         error_details=UNHANDLED,

@@ -38,7 +38,7 @@ _WITHOUT_DATA = (
 )
 
 IN_POD = f"Another one needs an annotation {names.SECRET_PREFIX}<name> on the pod"
-_ASK = "ask GET /v1/whoami, /v1/declared, /v1/secret/<name> or /v1/env"
+_ASK = "ask GET /v1/whoami, /v1/declared, /v1/secret/<name>, /v1/env or /v1/watch"
 _EXAMPLE = "ask as `curl --unix-socket agent.sock http://nemutator/v1/secret/<name>` does"
 
 UNHANDLED: Mapping[int, Mapping[str, str]] = {

@@ -7,6 +7,7 @@ from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
 from nemutator_agent.credentials.responses import SecretResponse
+from nemutator_agent.credentials.rotation.changes import ChangeLog
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease
@@ -52,6 +53,20 @@ class GrantSink(Protocol):
     def put(self, grant: Grant) -> None: ...
 
 
+class FileFolder(Protocol):
+    """A folder with a file for each of some secrets. What changes it may raise an `OperatorError`."""
+
+    def path_of(self, name: str) -> str: ...
+
+    async def write(self, name: str, value: Secret, *, owner: int) -> None:
+        """Replace the file in one step, by one that only the user *owner* may read."""
+        ...
+
+    async def remove(self, name: str) -> None:
+        """A file that is not there is not an error."""
+        ...
+
+
 class ConnectedPeer(Protocol):
     """The process at the other end of a connection."""
 
@@ -69,6 +84,17 @@ class AttestsPods(Protocol):
         ...
 
 
+class SecretChanges(Protocol):
+    """The changes of secrets that callers of one socket may hear of."""
+
+    @property
+    def log(self) -> ChangeLog: ...
+
+    async def beyond(self, sequence: int) -> None:
+        """Wait for a change after *sequence*, and not for ever."""
+        ...
+
+
 class AdmittedCaller(Protocol):
     """A caller who has been let in, for one request. Each method may raise an `HttpRefusal`."""
 
@@ -80,9 +106,18 @@ class AdmittedCaller(Protocol):
 
     async def environment(self) -> Mapping[str, Secret]: ...
 
+    def may_watch(self, name: str) -> bool:
+        """Whether the caller may hear that the secret *name* has changed."""
+        ...
+
 
 class CallerHandler(Protocol):
     """Serves the callers of one socket."""
+
+    @property
+    def changes(self) -> SecretChanges:
+        """The changes that `AdmittedCaller.may_watch` decides about."""
+        ...
 
     def admit(self, peer: ConnectedPeer) -> AdmittedCaller:
         """Raises an `HttpRefusal`."""

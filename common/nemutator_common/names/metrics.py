@@ -300,6 +300,12 @@ CREDENTIAL_REFUSALS = Metric(
     "requests on pods' sockets that were refused, by the step that refused them",
     ("step",),
 )
+WATCHERS_DROPPED = Metric(
+    "nemutator_credentials_watchers_dropped_total",
+    "counter",
+    "watches of changed secrets that we ended, by reason: slow (the caller did not read)",
+    ("reason",),
+)
 POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "volumes of pods whose socket is served")
 VAULT_CALLS = Metric(
     "nemutator_vault_calls_total",

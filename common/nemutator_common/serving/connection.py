@@ -41,6 +41,7 @@ class Connection(web.RequestHandler):
         "_limits",
         "_lost",
         "_state",
+        "_streaming",
         "_timer",
         "_traffic",
         "_wire",
@@ -86,6 +87,7 @@ class Connection(web.RequestHandler):
         self._traffic = traffic
         self._gone = gone
         self._busy = False
+        self._streaming = False
         self._state = ConnectionState(limits, self._loop.time())
         self._deadline: asyncio.Timeout | None = None
         self._lost = False
@@ -102,9 +104,16 @@ class Connection(web.RequestHandler):
         self._state.begun(self._loop.time(), ahead=bool(self._messages))
         self._watch()
 
+    def stream(self) -> None:
+        """A line of a response without an end was sent: the next one has as much time as a whole
+        response, and `drain` does not wait for the end."""
+        self._streaming = True
+        self._state.begun(self._loop.time(), ahead=bool(self._messages))
+        self._watch()
+
     def end(self, *, keep: bool) -> None:
         """The response was sent; *keep* the connection for another request."""
-        self._busy = False
+        self._busy = self._streaming = False
         self._deadline = None
         # While pipelined requests wait, new bytes belong to them and are not a new head.
         if not (keep and self._messages):
@@ -129,9 +138,9 @@ class Connection(web.RequestHandler):
         return self._state.due if idle and self.dropped is None else None
 
     def drain(self) -> None:
-        """End after the current request, or at once when there is none."""
+        """End after the current request, or at once when there is none, or it has no end."""
         self.draining = True
-        if not self._busy:
+        if self._streaming or not self._busy:
             self._count(DropReason.DRAINED)
             self.force_close()
 

@@ -12,15 +12,11 @@ import signal
 import sys
 import time
 from collections.abc import Mapping, Sequence
-from pathlib import Path
 from typing import NoReturn
 
-from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.answers import NeverError
 from nemutator_init.declared_secrets import ask_for, fetch
-from nemutator_init.waits import wait
 
 from nemutator_ctl import arguments
 from nemutator_ctl.exec.variables import environment, not_started, split, wanted_variables
@@ -52,10 +48,7 @@ def main(argv: Sequence[str]) -> NoReturn:
 
 
 def _values(given: argparse.Namespace, secrets: set[str]) -> Mapping[str, bytes]:
-    where = given.socket or arguments.directory(given).root / names.POD_SOCKET
-    agent = AgentSocket(
-        where, remedy="start it with `nemutator up`, or name its socket with --socket"
-    )
+    agent = arguments.agent(given)
     try:
         return fetch(
             lambda: {secret: ask_for(secret, agent) for secret in sorted(secrets)},
@@ -86,17 +79,5 @@ def _parser() -> argparse.ArgumentParser:
         metavar="VARIABLE=SECRET",
         help="the variable, and the secret that it gets the value of; may be given several times",
     )
-    parser.add_argument(
-        "--socket",
-        type=Path,
-        metavar="PATH",
-        help="where the agent listens, if not in the data directory (credentials.agent_socket)",
-    )
-    parser.add_argument(
-        "--wait",
-        type=wait,
-        default=30.0,
-        metavar="SECONDS",
-        help="how long to wait for an agent that starts: 30s",
-    )
+    arguments.add_agent(parser)
     return parser

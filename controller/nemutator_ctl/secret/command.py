@@ -1,18 +1,23 @@
-"""`nemutator secret set|get|delete|list`, from its command line to its output.
+"""`nemutator secret set|get|delete|list|watch`, from its command line to its output.
 
 A value is never an argument: every user of the machine can read those of every process.
 """
 
 import argparse
 import getpass
+import random
 import sys
+import time
 from collections.abc import Sequence
 
 from nemutator_common import names
-from nemutator_common.errors import ExitCode
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_init.answers import NeverError
 
 from nemutator_ctl import arguments
 from nemutator_ctl.local_api import LocalApi
+from nemutator_ctl.secret.changes import Notice
+from nemutator_ctl.secret.follower import follow
 from nemutator_ctl.secret.view import (
     LARGEST_BYTES,
     STORE_PATH,
@@ -33,10 +38,11 @@ def main(argv: Sequence[str]) -> int:
         case "set":
             path = path_of(given.name)
             secret = value_from(_read(given.name))
-            wanted = {"value": secret.reveal(), "rules": given.rule}
+            wanted = {"value": secret.reveal(), "rules": given.rule, "in_file": given.file}
             made = row(store.put(path, wanted))
             sys.stdout.write(
-                f"{made.name}: version {made.version}, for {' or '.join(made.rules)}\n"
+                f"{made.name}: version {made.version}, for {' or '.join(made.rules)}"
+                f"{f', in {made.file}' if made.file else ''}\n"
             )
             for rule in open_rules(made.rules):
                 sys.stderr.write(
@@ -50,10 +56,45 @@ def main(argv: Sequence[str]) -> int:
         case "delete":
             gone = row(store.delete(path_of(given.name)))
             sys.stdout.write(f"{gone.name}: deleted; its last version was {gone.version}\n")
+        case "watch":
+            _watch(given)
         case _:
             document = store.get(STORE_PATH)
             arguments.write(document, given.output, lambda: view(rows(document)))
     return ExitCode.OK
+
+
+def _watch(given: argparse.Namespace) -> None:
+    for name in given.name:
+        path_of(name)
+    agent = arguments.agent(given)
+    try:
+        follow(
+            agent.stream,
+            wanted=given.name,
+            show=_show,
+            wait_s=given.wait,
+            now=time.monotonic,
+            sleep=time.sleep,
+            roll=random.SystemRandom().random,
+            report=_report,
+        )
+    except NeverError as error:
+        what, _, remedy = str(error).partition("; remedy: ")
+        raise OperatorError(
+            what,
+            remedy=remedy or "see the log of `nemutator up`",
+            code=ExitCode.UNREACHABLE,
+        ) from None
+
+
+def _show(change: Notice) -> None:
+    sys.stdout.write(f"{change.name}: version {change.version}\n")
+    sys.stdout.flush()
+
+
+def _report(text: str) -> None:
+    sys.stderr.write(f"nemutator secret: {text}\n")
 
 
 def _parser() -> argparse.ArgumentParser:
@@ -62,19 +103,23 @@ def _parser() -> argparse.ArgumentParser:
         description="Keep the secrets of a machine without Vault: encrypted, for the processes that rules name.",
         allow_abbrev=False,
     )
-    verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|delete|list")
+    verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|delete|list|watch")
     summaries = {
         "set": "Keep a value, read from standard input or at a prompt: a new version.",
         "get": "Print a value.",
         "delete": "Forget a value and its rules. No caller gets it any more.",
         "list": "Show names, versions and rules, and no value.",
+        "watch": "Print each change of secrets that this user may have, until Ctrl-C; no value.",
     }
     for verb, summary in summaries.items():
         common = arguments.parser(f"secret {verb}", summary, output=verb == "list")
         sub = verbs.add_parser(
             verb, parents=[common], add_help=False, description=summary, help=summary
         )
-        if verb != "list":
+        if verb == "watch":
+            sub.add_argument("name", nargs="*", help="the secrets to watch; without any, all")
+            arguments.add_agent(sub)
+        elif verb != "list":
             sub.add_argument("name")
         if verb == "set":
             sub.add_argument(
@@ -85,6 +130,12 @@ def _parser() -> argparse.ArgumentParser:
                 help="who may have it: uid=1000, exe=/usr/bin/app, cgroup=/system.slice/app.service, "
                 "or several with commas, which must all hold; more than one --rule: one must hold. "
                 "Without any it stays as it was, and a new secret is for the user who sets it",
+            )
+            sub.add_argument(
+                "--file",
+                action=argparse.BooleanOptionalAction,
+                help="keep it in a file, too, that only the user of its one rule (uid=) may read, and "
+                "that follows each change; without either it stays as it was",
             )
     return parser
 

@@ -26,6 +26,8 @@ class SecretRow:
     name: str
     version: int
     rules: tuple[str, ...]
+    file: str = ""
+    """Its path, when it is kept in a file, too."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,7 +1,6 @@
 """Serves the one socket of a machine without Kubernetes: each caller gets what a rule lets it have."""
 
-import asyncio
-from collections.abc import Awaitable, Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
@@ -10,51 +9,19 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result
 from nemutator_agent.credentials.http_refusals import not_attested, too_many, undeclared
-from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, changed
+from nemutator_agent.credentials.machine.secret_store import SecretStore
+from nemutator_agent.credentials.machine.stored_secrets import StoredSecret
 from nemutator_agent.credentials.ports import ConnectedPeer
 from nemutator_agent.credentials.rate_limits import RateLimits
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse
+from nemutator_agent.credentials.rotation.watching import ChangeFeed
 from nemutator_agent.identity.attestors import admit_by_rules
 from nemutator_agent.identity.cgroup_lines import UNIFIED, line_of, parse_lines
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
-from nemutator_agent.identity.rules import CallerRule
 
 HOW = "Another one is made with `nemutator secret set <name>`"
-
-
-@dataclass(eq=False, slots=True)
-class SecretStore:
-    """All secrets of the machine, in memory and on its disk."""
-
-    secrets: Mapping[str, StoredSecret]
-    save: Callable[[Mapping[str, StoredSecret]], Awaitable[None]]
-    """Saves all of them or none, or raises an `OperatorError`."""
-    process: Process
-    _one_at_a_time: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-
-    async def set(
-        self, name: str, value: Secret, *, rules: tuple[CallerRule, ...], owner: int
-    ) -> StoredSecret:
-        """Store a new version; `StoredSecretError` or `OperatorError` when nothing was changed."""
-        async with self._one_at_a_time:
-            wanted = changed(
-                self.secrets, name, value, rules=rules, owner=owner, at=self.process.clock.now()
-            )
-            await self.save(wanted)
-            self.secrets = wanted
-        return wanted[name]
-
-    async def delete(self, name: str) -> StoredSecret | None:
-        """The version that is deleted; None when there is no such secret."""
-        async with self._one_at_a_time:
-            wanted = dict(self.secrets)
-            deleted = wanted.pop(name, None)
-            if deleted is not None:
-                await self.save(wanted)
-                self.secrets = wanted
-        return deleted
 
 
 @dataclass(eq=False, slots=True)
@@ -73,6 +40,10 @@ class MachineHandler:
     def __post_init__(self) -> None:
         self.refused = RefusedCallers(self.process, self.audit)
         self._limits = RateLimits(rate=self.rate, burst=2 * self.rate)
+
+    @property
+    def changes(self) -> ChangeFeed:
+        return self.store.changes
 
     def admit(self, peer: ConnectedPeer) -> "MachineCaller":
         try:
@@ -123,6 +94,10 @@ class MachineCaller:
     async def environment(self) -> Mapping[str, Secret]:
         """Nothing: only pods declare variables."""
         return {}
+
+    def may_watch(self, name: str) -> bool:
+        stored = self.handler.store.secrets.get(name)
+        return stored is not None and self._may_have(stored)
 
     def _allowed(self) -> list[str]:
         return [

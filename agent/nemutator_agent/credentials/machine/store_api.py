@@ -16,7 +16,7 @@ from nemutator_common.serving.connection import accepted_peer_of
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation
 from nemutator_agent.credentials.connection_peer import UnknownPeer
-from nemutator_agent.credentials.machine.handler import SecretStore
+from nemutator_agent.credentials.machine.secret_store import SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import (
     StoredSecret,
     StoredSecretError,
@@ -30,6 +30,8 @@ STORE_PATH = "/v1/store/secrets"
 class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
     value: str
     rules: list[str] = []
+    in_file: bool | None = None
+    """Whether to keep it in a file, too; None leaves that as it is."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +49,7 @@ class StoreApi:
 
     async def _list(self, _: web.Request) -> web.Response:
         found = sorted(self.store.secrets.items())
-        items = [_described(name, stored) for name, stored in found]
+        items = [self._described(name, stored) for name, stored in found]
         return _json({"apiVersion": names.API_VERSION, "kind": "SecretList", "items": items})
 
     async def _get(self, request: web.Request) -> web.Response:
@@ -56,7 +58,7 @@ class StoreApi:
         if stored is None:
             return _unknown(name)
         self.audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
-        return _json({**_document(name, stored), "value": stored.value.reveal()})
+        return _json({**self._document(name, stored), "value": stored.value.reveal()})
 
     async def _set(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -68,7 +70,11 @@ class StoreApi:
             rules = checked_rules(wanted.rules)
             with self._failure_recorded(request, "set"):
                 stored = await self.store.set(
-                    name, Secret(wanted.value), rules=rules, owner=peer.uid
+                    name,
+                    Secret(wanted.value),
+                    rules=rules,
+                    owner=peer.uid,
+                    in_file=wanted.in_file,
                 )
         except (msgspec.MsgspecError, UnicodeDecodeError, RecursionError):
             # Without the decoder's message, which may quote the value.
@@ -79,7 +85,7 @@ class StoreApi:
             self.audit.record(_caller(request), "set", "denied", secret=name, reason="declaration")
             return _refusal(400, str(error), "see `nemutator secret set --help`")
         self.audit.record(_caller(request), "set", "granted", secret=name, version=stored.version)
-        return _json(_document(name, stored))
+        return _json(self._document(name, stored))
 
     async def _delete(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -90,7 +96,7 @@ class StoreApi:
         self.audit.record(
             _caller(request), "delete", "granted", secret=name, version=deleted.version
         )
-        return _json(_document(name, deleted))
+        return _json(self._document(name, deleted))
 
     @contextlib.contextmanager
     def _failure_recorded(self, request: web.Request, operation: Operation) -> Iterator[None]:
@@ -100,6 +106,22 @@ class StoreApi:
             name = request.match_info["name"]
             self.audit.record(_caller(request), operation, "failed", secret=name, reason="disk")
             raise
+
+    def _document(self, name: str, stored: StoredSecret) -> dict[str, object]:
+        return {
+            "apiVersion": names.API_VERSION,
+            "kind": "Secret",
+            **self._described(name, stored),
+        }
+
+    def _described(self, name: str, stored: StoredSecret) -> dict[str, object]:
+        return {
+            "name": name,
+            "version": stored.version,
+            "changed_at": stored.changed_at,
+            "rules": [str(rule) for rule in stored.rules],
+            "file": self.store.files.path_of(name) if stored.in_file else "",
+        }
 
 
 def with_link_token(directory: DataDirectory) -> Middleware:
@@ -126,19 +148,6 @@ def _knows_link_token(request: web.Request, directory: DataDirectory) -> bool:
         return False
     # An empty file must not admit an empty token.
     return bool(token) and Secret(given.strip()) == token
-
-
-def _described(name: str, stored: StoredSecret) -> dict[str, object]:
-    return {
-        "name": name,
-        "version": stored.version,
-        "changed_at": stored.changed_at,
-        "rules": [str(rule) for rule in stored.rules],
-    }
-
-
-def _document(name: str, stored: StoredSecret) -> dict[str, object]:
-    return {"apiVersion": names.API_VERSION, "kind": "Secret", **_described(name, stored)}
 
 
 def _caller(request: web.Request) -> AuditSubject:

@@ -27,6 +27,8 @@ class StoredSecret:
     changed_at: float
     rules: tuple[CallerRule, ...]
     """One of them must hold for a caller."""
+    in_file: bool = False
+    """Whether its value is kept in a file, too."""
 
 
 def checked_rules(texts: Sequence[str]) -> tuple[CallerRule, ...]:
@@ -45,10 +47,11 @@ def changed(
     *,
     rules: tuple[CallerRule, ...],
     owner: int,
+    in_file: bool | None,
     at: float,
 ) -> dict[str, StoredSecret]:
     """All secrets, with a new version of *name*. Without *rules* it keeps those that it has; a new
-    secret is then for *owner*, the uid that sets it."""
+    secret is then for *owner*, the uid that sets it. With None for *in_file* that stays as it is."""
     if not is_name(name):
         raise StoredSecretError(
             "a name has letters, digits, dots, dashes and underscores, at most 63"
@@ -58,15 +61,27 @@ def changed(
     before = secrets.get(name)
     if before is None and len(secrets) >= MOST:
         raise StoredSecretError(f"there are {MOST} secrets already, which is the most")
-    return {
-        **secrets,
-        name: StoredSecret(
-            value=value,
-            version=before.version + 1 if before else 1,
-            changed_at=at,
-            rules=rules or (before.rules if before else (CallerRule(uid=owner),)),
-        ),
-    }
+    made = StoredSecret(
+        value=value,
+        version=before.version + 1 if before else 1,
+        changed_at=at,
+        rules=rules or (before.rules if before else (CallerRule(uid=owner),)),
+        in_file=before is not None and before.in_file if in_file is None else in_file,
+    )
+    if made.in_file:
+        file_owner(made.rules)
+    return {**secrets, name: made}
+
+
+def file_owner(rules: tuple[CallerRule, ...]) -> int:
+    """The user whom a file of a secret with these *rules* is for; a `StoredSecretError` when a file
+    could not hold them, because a file knows users and neither programs nor control groups."""
+    match rules:
+        case (CallerRule(uid=int() as uid, executable=None, cgroup=None),):
+            return uid
+    raise StoredSecretError(
+        "a file is for one user: the secret must have one rule, with uid= alone"
+    )
 
 
 def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
@@ -78,6 +93,7 @@ def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
                 "version": stored.version,
                 "changed_at": stored.changed_at,
                 "rules": [str(rule) for rule in stored.rules],
+                "in_file": stored.in_file,
             }
             for name, stored in sorted(secrets.items())
         }
@@ -93,6 +109,8 @@ def decode(plain: bytes) -> dict[str, StoredSecret]:
                 version=int(fields["version"]),
                 changed_at=float(fields["changed_at"]),
                 rules=tuple(parse_rule(text) for text in fields["rules"]),
+                # A store of version 0.1.0 has no files.
+                in_file=bool(fields.get("in_file", False)),
             )
             for name, fields in json.loads(plain).items()
         }

@@ -21,6 +21,7 @@ from nemutator_agent.credentials.pods.budgets import PodBudget
 from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse, picked
+from nemutator_agent.credentials.rotation.watching import ChangeFeed
 from nemutator_agent.credentials.vault.broker import Broker, Reading
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -53,9 +54,11 @@ class PodHandler:
     auth_mount: str
     budget: PodBudget
     """Of the pod with all of its sockets."""
+    changes: ChangeFeed = field(init=False)
     _refused: RefusedCallers = field(init=False)
 
     def __post_init__(self) -> None:
+        self.changes = ChangeFeed(self.process.clock)
         self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
 
     # --- the handler ----------------------------------------------------------------------------
@@ -111,6 +114,9 @@ class PodHandler:
             self._granted(asked, reading)
             variables[variable] = value
         return variables
+
+    def may_watch(self, name: str) -> bool:
+        return isinstance(self.declarations, Declarations) and name in self.declarations.secrets
 
     # --- both -----------------------------------------------------------------------------------
     def _understood(self) -> Declarations:

@@ -21,6 +21,7 @@ from nemutator_agent.credentials.connection_peer import PeerAcceptance
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, PodListener
+from nemutator_agent.credentials.rotation.watch_api import MOST_EACH, WatchApi
 from nemutator_agent.publications import VolumeDirectory
 
 NAME = "pods"
@@ -112,7 +113,10 @@ class _PodSocket:
             process=process,
             name=NAME,
             address=address,
-            routes=HttpApi(handler, large=share.large).routes(),
+            routes=[
+                *HttpApi(handler, large=share.large).routes(),
+                *WatchApi(handler, process, most=MOST_EACH).routes(),
+            ],
             middlewares=[refusals_as_json],
             limits=LIMITS,
             listening=self._listening,

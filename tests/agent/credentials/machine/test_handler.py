@@ -3,13 +3,15 @@ from collections.abc import Mapping
 import pytest
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.http_refusals import HttpRefusal
-from nemutator_agent.credentials.machine.handler import MachineHandler, SecretStore
+from nemutator_agent.credentials.machine.handler import MachineHandler
+from nemutator_agent.credentials.machine.secret_store import SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret, StoredSecretError
 from nemutator_agent.identity.rules import CallerRule
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.file_folders import MemoryFolder
 from tests.fakes.peers import Caller, RecordedGrants
 from tests.fakes.process import fake_process
 
@@ -33,7 +35,7 @@ class Machine:
         self.disk = Disk()
         self.grants = RecordedGrants()
         process = fake_process(clock=self.clock)
-        self.store = SecretStore({}, self.disk.save, process)
+        self.store = SecretStore({}, self.disk.save, MemoryFolder(), process)
         self.handler = MachineHandler(
             self.store,
             process,
@@ -92,6 +94,15 @@ async def test_a_caller_learns_what_the_kernel_says_of_it() -> None:
         "cgroup": "/system.slice/app.service",
         "node": "n1",
     }
+
+
+async def test_a_caller_hears_of_the_secrets_that_it_may_have() -> None:
+    machine = Machine()
+    await machine.set("mine", "x")
+    await machine.set("theirs", "x", CallerRule(uid=7))
+    admitted = machine.handler.admit(caller())
+    assert [admitted.may_watch(name) for name in ("mine", "theirs", "nope")] == [True, False, False]
+    assert [change.name for change in machine.handler.changes.log.after(0)] == ["mine", "theirs"]
 
 
 async def test_one_user_cannot_use_up_what_others_may_ask() -> None:

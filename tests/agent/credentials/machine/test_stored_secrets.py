@@ -11,6 +11,7 @@ from nemutator_agent.credentials.machine.stored_secrets import (
     checked_rules,
     decode,
     encode,
+    file_owner,
 )
 from nemutator_agent.identity.rules import CallerRule
 from nemutator_common.secret import Secret
@@ -19,9 +20,14 @@ MINE = (CallerRule(uid=1000),)
 
 
 def set_(
-    secrets: dict[str, StoredSecret], name: str, value: str, rules: tuple[CallerRule, ...] = ()
+    secrets: dict[str, StoredSecret],
+    name: str,
+    value: str,
+    rules: tuple[CallerRule, ...] = (),
+    *,
+    in_file: bool | None = None,
 ) -> dict[str, StoredSecret]:
-    return changed(secrets, name, Secret(value), rules=rules, owner=1000, at=5.0)
+    return changed(secrets, name, Secret(value), rules=rules, owner=1000, in_file=in_file, at=5.0)
 
 
 def test_a_new_secret_is_for_who_set_it() -> None:
@@ -37,6 +43,39 @@ def test_a_new_version_keeps_the_rules_unless_others_are_given() -> None:
     )
     assert set_(first, "db", "y", MINE)["db"].rules == MINE
     assert first["db"].version == 1
+
+
+def test_a_secret_stays_in_its_file_until_it_is_taken_out() -> None:
+    first = set_({}, "db", "x", in_file=True)
+    assert first["db"].in_file
+    second = set_(first, "db", "y")
+    assert second["db"].in_file
+    assert decode(encode(second)) == second
+    assert not set_(second, "db", "z", in_file=False)["db"].in_file
+    assert not set_({}, "db", "x")["db"].in_file
+
+
+@pytest.mark.parametrize(
+    "rules",
+    [
+        (CallerRule(executable="/usr/bin/app"),),
+        (CallerRule(uid=1, executable="/usr/bin/app"),),
+        (CallerRule(uid=1, cgroup="/system.slice"),),
+        (CallerRule(uid=1), CallerRule(uid=2)),
+    ],
+)
+def test_a_rule_that_a_file_cannot_hold_has_no_file(rules: tuple[CallerRule, ...]) -> None:
+    with pytest.raises(StoredSecretError, match="for one user"):
+        set_({}, "db", "x", rules, in_file=True)
+    with pytest.raises(StoredSecretError, match="for one user"):
+        set_(set_({}, "db", "x", in_file=True), "db", "y", rules)
+    assert file_owner(MINE) == 1000
+
+
+def test_a_store_that_was_written_before_there_were_files_is_read() -> None:
+    assert not decode(b'{"db":{"value":"x","version":1,"changed_at":5.0,"rules":["uid=1"]}}')[
+        "db"
+    ].in_file
 
 
 @pytest.mark.parametrize("name", ["", "../x", "a/b", "a\n", ".hidden", "x" * 64, "a..b", "\0"])

@@ -1,0 +1,1 @@
+"""Files that follow their secrets."""

@@ -1,0 +1,1 @@
+"""Secrets that change: who is notified of a new version, and how."""
