@@ -2,6 +2,7 @@
 
 import argparse
 import errno
+import platform
 import random
 import re
 import signal
@@ -12,10 +13,11 @@ from typing import NoReturn
 
 from nemutator_common import __version__, names
 
-from nemutator_init import secret_files
+from nemutator_init import exec_program, secret_files
 from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.answers import NeverError
 from nemutator_init.declared_secrets import ask_for_declared, fetch
+from nemutator_init.exec_program import ProgramMissingError
 from nemutator_init.waits import wait
 
 PROGRAM = "nemutator-init"
@@ -33,6 +35,9 @@ def main(argv: list[str] | None = None) -> int:
     folder: Path = arguments.directory / "secrets"
     if not arguments.directory.is_dir():
         _report(f"there is no {arguments.directory}; remedy: {_MOUNT_IT}")
+        return 1
+    if arguments.exec_to is not None and (why := _without_program(arguments.exec_to)):
+        _report(why)
         return 1
     agent = AgentSocket(arguments.directory / names.POD_SOCKET)
     try:
@@ -72,6 +77,24 @@ def remedy_of(error: OSError) -> str:
     return _MOUNT_IT
 
 
+def _without_program(folder: Path) -> str:
+    """Why the program that starts the containers is not in *folder*; empty when it is."""
+    machine = platform.machine()
+    try:
+        exec_program.deliver(folder, machine)
+    except ProgramMissingError:
+        return (
+            f"there is no {names.EXEC_PROGRAM} for {machine}; remedy: read variables from the socket "
+            f"(GET /v1/env), and take the annotations {names.ENVIRONMENT_PREFIX}<name> away"
+        )
+    except OSError as error:
+        return (
+            f"{error.filename or folder}: {error.strerror}; remedy: mount a volume of 64 KiB there "
+            "that this user may write"
+        )
+    return ""
+
+
 def _end(number: int, _: object) -> NoReturn:
     sys.exit(128 + number)
 
@@ -90,6 +113,12 @@ def _parser() -> argparse.ArgumentParser:
         type=Path,
         default=Path(names.POD_DIRECTORY),
         help=f"where the volume is mounted: {names.POD_DIRECTORY}",
+    )
+    parser.add_argument(
+        "--exec-to",
+        type=Path,
+        metavar="DIRECTORY",
+        help=f"where to put {names.EXEC_PROGRAM}, for containers that are started by it",
     )
     return parser
 

@@ -55,7 +55,14 @@ SECRET_PREFIX = Word(
 )
 ENVIRONMENT_PREFIX = Word(
     f"{DOMAIN}/env.",
-    "prefix of an annotation of a pod; the rest is an environment variable, and the value is a Vault reference",
+    "prefix of an annotation of a pod; the rest is an environment variable, and the value is a Vault"
+    " reference. Containers with a `command` are started with the variable",
+)
+COMMAND_PREFIX = Word(
+    f"{DOMAIN}/command.",
+    "prefix of an annotation of a pod; the rest is the name of a container without a `command`, and"
+    " the value is the entrypoint of its image as a JSON array of words, so that it can be started"
+    " with the pod's variables",
 )
 VAULT_ROLE = Word(
     f"{DOMAIN}/vault-role",
@@ -89,3 +96,9 @@ POD_DIRECTORY = "/run/nemutator"
 """Where the agent's volume is mounted in a container; it has `agent.sock` and `secrets/`."""
 
 POD_SOCKET = "agent.sock"
+
+EXEC_DIRECTORY = "/run/nemutator-exec"
+"""Where a container finds the program that starts it with its variables. It is no part of the agent's
+volume, from which nothing may be executed."""
+
+EXEC_PROGRAM = "nemutator-exec"

@@ -7,7 +7,7 @@ the pod itself keeps to, and leaves the quality-of-service class as it is.
 """
 
 import posixpath
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 
 from nemutator_common import names
@@ -18,7 +18,9 @@ from nemutator_common.declarations import (
     to_volume,
 )
 
+from nemutator_controller.mutations import exec_commands
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.exec_commands import Start
 from nemutator_controller.mutations.paths import ItemStep, Json, field_path, named
 from nemutator_controller.mutations.qos import LISTS, quantity
 
@@ -33,6 +35,7 @@ NOBODY = 65532
 """The user of the init container when the pod names none for its containers."""
 
 _AUTHOR = Author(VERB, POLICY)
+_STARTER = Author(exec_commands.VERB, POLICY)
 _SYSTEM = "kubernetes.io/os"
 _COPIED = ("cpu", "memory", "ephemeral-storage")
 
@@ -51,8 +54,8 @@ class NotInjectedError(Exception):
     """Nothing was written; the text says why."""
 
 
-def apply(draft: Draft, injector: Injector) -> list[str]:
-    """Write into *draft*; the warnings are for the person who creates the pod."""
+def apply(draft: Draft, injector: Injector, skipped: Collection[str] = ()) -> list[str]:
+    """Write into *draft*, but for *skipped* verbs; the warnings are for who creates the pod."""
     spec = _spec(draft)
     declared = declared_by(draft)
     volume, mounts = _volume_name(spec), _mounts(spec)
@@ -68,12 +71,18 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
         if attributes := to_volume(declared):
             csi["volumeAttributes"] = attributes
         draft.set(path, {"name": volume, "csi": csi}, _AUTHOR)
+    starts: tuple[Start, ...] = ()
+    warnings: tuple[str, ...] = ()
+    if declared.environment and exec_commands.VERB not in skipped:
+        starts, warnings = exec_commands.starts_of(spec, INIT_CONTAINER, _annotations(draft))
+    if starts and not exec_commands.provide(draft, _STARTER):
+        starts = ()
     if not draft.value(named("initContainers", INIT_CONTAINER)):
-        draft.set(
-            named("initContainers", INIT_CONTAINER),
-            _init_container(spec, injector, volume, declared.run_as_user),
-            _AUTHOR,
-        )
+        container = _init_container(spec, injector, volume, declared.run_as_user)
+        if starts:
+            container["args"] += exec_commands.DELIVERY
+            container["volumeMounts"].append(dict(exec_commands.DELIVERY_MOUNT))
+        draft.set(named("initContainers", INIT_CONTAINER), container, _AUTHOR)
     for field, name, by in mounts:
         if by is None and name != INIT_CONTAINER:
             draft.set(
@@ -81,21 +90,24 @@ def apply(draft: Draft, injector: Injector) -> list[str]:
                 {"name": volume, "mountPath": names.POD_DIRECTORY, "readOnly": True},
                 _AUTHOR,
             )
-    return list(_warnings(declared))
+    exec_commands.apply(draft, starts, _STARTER)
+    return list(warnings)
 
 
 def declared_by(draft: Draft) -> Declarations:
     """What the pod's annotations ask for, and the uid that its containers agree on."""
-    annotations: Mapping[str, Json] = {}
-    for found in draft.value(field_path("metadata", "annotations")):
-        annotations = found or {}
     try:
-        declared = from_annotations(
-            {key: value for key, value in annotations.items() if isinstance(value, str)}
-        )
+        declared = from_annotations(_annotations(draft))
     except DeclarationError as error:
         raise NotInjectedError(f"annotations: {error}") from error
     return replace(declared, run_as_user=agreed_user(_spec(draft)))
+
+
+def _annotations(draft: Draft) -> Mapping[str, str]:
+    annotations: Mapping[str, Json] = {}
+    for found in draft.value(field_path("metadata", "annotations")):
+        annotations = found or {}
+    return {key: value for key, value in annotations.items() if isinstance(value, str)}
 
 
 def agreed_user(spec: Json) -> int | None:
@@ -209,13 +221,3 @@ def _like_the_largest(spec: Json) -> Json:
         if (section := resources.get(side) or {})
     }
     return {side: section for side, section in copied.items() if section}
-
-
-def _warnings(declared: Declarations) -> Iterator[str]:
-    if declared.environment:
-        variables = ", ".join(sorted(declared.environment))
-        yield (
-            f"{variables}: not in the environment of this pod's containers; read them from "
-            f"{names.POD_DIRECTORY}/{names.POD_SOCKET} (GET /v1/env), or declare "
-            f"{names.SECRET_PREFIX}<name> to get a file"
-        )

@@ -155,7 +155,7 @@ def _injected(
     try:
         if situation.reversed & injection.ESSENTIAL:
             raise NotInjectedError("somebody has taken that back for this workload")
-        return injection.apply(draft, injector), ""
+        return injection.apply(draft, injector, skips.verbs), ""
     except NotInjectedError as error:
         if inject == "required":
             return [], f"{names.INJECT}=required, and this pod cannot be injected: {error}"

@@ -4,6 +4,7 @@ import contextlib
 import errno
 import json
 import os
+import stat
 import subprocess
 import sys
 import threading
@@ -14,7 +15,7 @@ from socketserver import ThreadingUnixStreamServer
 from typing import Any
 
 import pytest
-from nemutator_init import secret_files
+from nemutator_init import exec_program, secret_files
 from nemutator_init.__main__ import remedy_of
 
 PROGRAM = [sys.executable, "-m", "nemutator_init"]
@@ -192,3 +193,31 @@ def test_what_lies_in_a_files_place_is_replaced_and_other_files_stay(tmp_path: P
     secret_files.write(folder, {"db": b"new"}, mode=0o444)
     assert found(tmp_path) == {"db": b"new", "own": b"the application's"}
     assert (tmp_path / "victim").read_bytes() == b"theirs"
+
+
+@pytest.mark.slow
+def test_the_program_that_starts_containers_is_there_before_anything_is_asked(
+    tmp_path: Path,
+) -> None:
+    folder = tmp_path / "exec"
+    folder.mkdir()
+    for _ in range(2):  # a container that is made again finds the one of before
+        code, _ = run(tmp_path, "--exec-to", "exec")
+        assert code == 1  # there is no agent
+        assert [path.name for path in folder.iterdir()] == ["nemutator-exec"]
+        assert stat.S_IMODE((folder / "nemutator-exec").stat().st_mode) == 0o555
+    started = subprocess.run([folder / "nemutator-exec"], capture_output=True, check=False)
+    assert b"no command is given" in started.stderr
+
+
+@pytest.mark.slow
+def test_without_room_for_the_program_it_says_what_to_do(tmp_path: Path) -> None:
+    code, printed = run(tmp_path, "--exec-to", "nowhere")
+    assert code == 1
+    assert "No such file or directory; remedy: mount a volume of 64 KiB there" in printed
+
+
+def test_a_machine_without_a_program_is_told_apart_from_a_full_volume(tmp_path: Path) -> None:
+    with pytest.raises(exec_program.ProgramMissingError):
+        exec_program.deliver(tmp_path, "riscv64")
+    assert list(tmp_path.iterdir()) == []

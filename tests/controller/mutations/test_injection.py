@@ -64,15 +64,51 @@ def test_what_is_declared_goes_into_the_volume() -> None:
     }
 
 
-def test_a_variable_is_not_in_the_environment_and_the_warning_says_what_to_do() -> None:
-    draft = Draft(pod(annotations={"nemutator.io/env.TOKEN": "secret/app#t"}), "Pod")
-    [warning] = apply(draft, INJECTOR)
-    assert warning.startswith("TOKEN: not in the environment")
-    assert "GET /v1/env" in warning
+VARIABLE = {"nemutator.io/env.TOKEN": "secret/app#t"}
+EXEC = "/run/nemutator-exec"
+
+
+def test_a_container_with_a_command_is_started_with_its_variables() -> None:
+    spec = injected(
+        pod({"name": "a", "command": ["run", "x"], "args": ["y"]}, annotations=VARIABLE)
+    )
+    [container] = spec["containers"]
+    program = f"{EXEC}/nemutator-exec"
+    assert (container["command"], container["args"]) == ([program, "--", "run", "x"], ["y"])
+    mount = {"name": "nemutator-exec", "mountPath": EXEC}
+    assert container["volumeMounts"] == [MOUNT, mount | {"readOnly": True}]
+    [init] = spec["initContainers"]
+    assert init["args"] == ["nemutator_init", "--exec-to", EXEC]
+    assert init["volumeMounts"][1] == mount
+    [volume] = [each for each in spec["volumes"] if each["name"] == "nemutator-exec"]
+    assert volume["emptyDir"] == {"medium": "Memory", "sizeLimit": "1Mi"}
+
+
+@pytest.mark.parametrize("skipped", [(), ("env",)])
+def test_without_a_container_to_start_nothing_is_added_for_it(skipped: tuple[str, ...]) -> None:
+    container = {"name": "a"} | ({"command": ["x"]} if skipped else {})
+    draft = Draft(pod(container, annotations=VARIABLE), "Pod")
+    warnings = apply(draft, INJECTOR, skipped)
+    assert EXEC not in str(draft.manifest)
+    assert bool(warnings) is not bool(skipped)
+
+
+def test_a_program_that_was_taken_back_is_not_what_starts_a_container() -> None:
+    manifest = pod({"name": "a", "command": ["x"]}, annotations=VARIABLE)
+    for path in ("volumes[name=nemutator-exec]", "containers[name=a].command"):
+        draft = Draft(manifest, "Pod", leave=frozenset({path}))
+        apply(draft, INJECTOR)
+        assert draft.manifest["spec"]["containers"][0]["command"] == ["x"]
+    mount = "containers[name=a].volumeMounts[mountPath=/run/nemutator-exec]"
+    draft = Draft(manifest, "Pod", leave=frozenset({mount}))
+    apply(draft, INJECTOR)
+    assert draft.manifest["spec"]["containers"][0]["command"] == ["x"]
 
 
 def test_again_changes_nothing() -> None:
-    draft = Draft(pod(annotations={"nemutator.io/secret.a": "s/x"}, initContainers=[]), "Pod")
+    annotations = {"nemutator.io/secret.a": "s/x"} | VARIABLE
+    started = {"name": "a", "command": ["x"]}
+    draft = Draft(pod(started, annotations=annotations, initContainers=[]), "Pod")
     apply(draft, INJECTOR)
     again = Draft(draft.manifest, "Pod")
     apply(again, INJECTOR)

@@ -1,0 +1,139 @@
+"""Which containers are started with the pod's variables, and by which command."""
+
+import json
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.mutations.decisions import Subject
+from nemutator_controller.mutations.edits import apply_edits, reversed_edits
+from nemutator_controller.mutations.exec_commands import DELIVERY, PROGRAM, starts_of
+from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
+from nemutator_controller.policies.plans import Situation, plan
+
+from tests.controller.mutations.pods import Json, pruned
+
+COMMAND = "nemutator.io/command."
+OURS = {"name": INIT_CONTAINER, "args": ["nemutator_init", *DELIVERY]}
+
+
+def started(*words: str) -> list[str]:
+    return [PROGRAM, "--", *words]
+
+
+def starts(
+    *containers: Json, annotations: dict[str, str] | None = None, **spec: Any
+) -> tuple[dict[str, list[str]], str]:
+    """The commands by container, and the warnings as one text."""
+    found, warnings = starts_of(
+        {"containers": list(containers), **spec}, INIT_CONTAINER, annotations or {}
+    )
+    return {start.container: list(start.command) for start in found}, "\n".join(warnings)
+
+
+def test_what_is_written_down_is_what_our_program_becomes() -> None:
+    found = starts({"name": "a", "command": ["run", "x"]}, {"name": "b", "command": ["sh"]})
+    assert found == ({"a": started("run", "x"), "b": started("sh")}, "")
+
+
+@pytest.mark.parametrize("none", [{}, {"command": None}, {"command": []}, {"args": ["serve"]}])
+def test_a_container_without_a_command_is_named_with_what_to_write(none: Json) -> None:
+    found, warning = starts({"name": "a", "command": ["x"]}, {"name": "web"} | none)
+    assert found == {"a": started("x")}
+    assert "they have no command: web. Write" in warning
+    assert "nemutator.io/command.<container>" in warning
+
+
+def test_an_annotation_says_what_the_image_starts() -> None:
+    given = {f"{COMMAND}web": '["/entrypoint", "a b"]', f"{COMMAND}a": '["y"]'}
+    found, warning = starts({"name": "web"}, {"name": "a", "command": ["x"]}, annotations=given)
+    assert found == {"web": started("/entrypoint", "a b"), "a": started("x")}
+    assert warning == "nemutator.io/command.a: not needed, because the container has a command"
+
+
+@pytest.mark.parametrize("text", ["", "serve", "[]", '[""]', "[1]", '{"a": 1}', '"x"', "[" * 9000])
+def test_an_annotation_that_is_no_command_is_named(text: str) -> None:
+    found, warning = starts({"name": "web"}, annotations={f"{COMMAND}web": text})
+    assert found == {}
+    assert warning.startswith("nemutator.io/command.web: expected a JSON array of words")
+
+
+def test_init_containers_and_sidecars_behind_ours_are_started_so_and_those_before_are_not() -> None:
+    before, behind = ({"name": name, "command": ["x"]} for name in ("early", "late"))
+    sidecar = {"name": "proxy", "command": ["p"], "restartPolicy": "Always"}
+    found, _ = starts(initContainers=[before, OURS, behind, sidecar])
+    assert found == {"late": started("x"), "proxy": started("p")}
+    # Ours will be the first where it is not there yet.
+    found, _ = starts(initContainers=[before, behind])
+    assert found == {"early": started("x"), "late": started("x")}
+
+
+@pytest.mark.parametrize("command", [[PROGRAM, "--", "x"], ["/wrap", PROGRAM, "--", "x"]])
+def test_who_is_started_so_already_stays_so(command: list[str]) -> None:
+    assert starts({"name": "a", "command": command}) == ({"a": command}, "")
+
+
+@pytest.mark.parametrize(
+    ("spec", "why"),
+    [
+        ({"volumes": [{"name": "nemutator-exec", "configMap": {}}]}, "is something else: rename"),
+        ({"initContainers": [{"name": INIT_CONTAINER, "args": ["nemutator_init"]}]}, "lacks the"),
+    ],
+)
+def test_where_the_program_cannot_come_nothing_is_started_by_it(spec: Json, why: str) -> None:
+    found, warning = starts({"name": "a", "command": ["x"]}, **spec)
+    assert found == {}
+    assert warning.startswith("started without the pod's variables: ")
+    assert why in warning
+
+
+@pytest.mark.parametrize(
+    "path", ["/run/nemutator-exec", "/run//nemutator-exec/", "/run/nemutator-exec/x"]
+)
+def test_a_container_that_has_something_else_there_is_left_alone(path: str) -> None:
+    container = {"name": "a", "command": ["x"], "volumeMounts": [{"name": "m", "mountPath": path}]}
+    found, warning = starts(container, {"name": "b", "command": ["y"]})
+    assert found == {"b": started("y")}
+    assert warning == "/run/nemutator-exec is taken in containers[name=a]"
+
+
+commands = st.none() | st.lists(st.text(max_size=6), max_size=3)
+texts = st.none() | st.text(max_size=6) | st.lists(st.text(max_size=4), max_size=3).map(json.dumps)
+
+
+@st.composite
+def pods(draw: st.DrawFn) -> Json:
+    annotations = {"nemutator.io/env.TOKEN": "secret/app#token"}
+    spec: dict[str, list[Json]] = {}
+    for field, names in (("containers", ("a", "b")), ("initContainers", ("i", "j"))):
+        spec[field] = []
+        for name in names:
+            command, text = draw(commands), draw(texts)
+            spec[field].append({"name": name} | ({} if command is None else {"command": command}))
+            if text is not None:
+                annotations[f"{COMMAND}{name}"] = text
+    return {"metadata": {"annotations": annotations}, "spec": spec}
+
+
+SITUATION = Situation(
+    subject=Subject(api_version="v1", kind="Pod", namespace="default", name="web"),
+    namespace_labels={"nemutator.io/inject": "enabled"},
+    injector=Injector("nemutator/agent:1"),
+)
+
+
+@given(pods())
+def test_a_second_look_adds_nothing_and_taking_it_back_restores_all(manifest: Json) -> None:
+    edits = plan(manifest, SITUATION, []).edits
+    made = apply_edits(manifest, edits, "Pod")
+    assert plan(made, SITUATION, []).edits == ()
+    assert pruned(apply_edits(made, reversed_edits(edits), "Pod")) == pruned(manifest)
+    for field in ("containers", "initContainers"):
+        for before, after in zip(manifest["spec"][field], made["spec"][field][-2:], strict=True):
+            command = after.get("command")
+            if before.get("command"):
+                assert command == started(*before["command"])
+            elif command:
+                text = manifest["metadata"]["annotations"][f"{COMMAND}{before['name']}"]
+                assert command == started(*json.loads(text))
