@@ -55,6 +55,7 @@ def main() -> int:
         unmounted_by_somebody,
         twice,
         never_there,
+        filled_by_its_pod,
     )
     with tempfile.TemporaryDirectory() as name:
         subprocess.run(["mount", "-t", "tmpfs", "none", name], check=True)
@@ -144,6 +145,19 @@ def twice(node: Node) -> str:
 def never_there(node: Node) -> str:
     node.unpublish()
     return refusal(node.mounts.publish, "csi-2", str(node.target))
+
+
+def filled_by_its_pod(node: Node) -> str:
+    """As root, and without the directory that it may write in anyway."""
+    node.publish()
+    (node.target / "secrets").rmdir()
+    made = 0
+    while refusal((node.target / str(made)).touch) == "not refused":
+        made += 1
+    refused = refusal(node.mounts.prepare, "csi-1", str(node.target))
+    other = refusal(node.mounts.prepare, "csi-2", f"{node.volume}/none/mount")
+    node.unpublish()
+    return f"{made < 256} {refused}, another volume is {other} {node.target.exists()}"
 
 
 if __name__ == "__main__":

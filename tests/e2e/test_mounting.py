@@ -36,4 +36,5 @@ def test_a_volume_is_seen_whatever_was_there_before_and_leaves_nothing() -> None
         "unmounted_by_somebody True True False",
         "twice False False",
         "never_there No such file or directory",
+        "filled_by_its_pod True No space left on device, another volume is not refused False",
     ]

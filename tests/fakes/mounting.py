@@ -38,12 +38,20 @@ class FakeMounts:
     published: dict[str, str] = field(default_factory=dict)
     """Target to volume."""
     broken: OSError | None = None
+    filled: dict[str, OSError] = field(default_factory=dict)
+    """Volumes in whose directory nothing can be made."""
+    hidden: set[str] = field(default_factory=set)
+    """Targets that cannot be looked at."""
 
     def is_published(self, volume_id: str, target: str) -> bool:
+        if target in self.hidden:
+            raise OSError(5, "Input/output error", target)
         return self.published.get(target) == volume_id
 
     def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
         self._do()
+        if volume_id in self.filled:
+            raise self.filled[volume_id]
         if volume_id not in self.prepared:
             self.made += 1
             self.prepared[volume_id] = VolumeDirectory(f"/volumes/{volume_id}", 50, self.made)
@@ -94,6 +102,8 @@ class FakeCredentials:
     life: int = 1
     away: bool = False
     refuses: set[str] = field(default_factory=set)
+    failing: dict[str, Exception] = field(default_factory=dict)
+    """What a publication of these volumes ends with."""
     known: dict[str, Publication] = field(default_factory=dict)
     calls: list[str] = field(default_factory=list)
     door: asyncio.Event | None = None
@@ -125,5 +135,7 @@ class FakeCredentials:
     def _answer(self, volume_id: str) -> None:
         if self.away:
             raise CredentialsUnavailableError("nobody there")
+        if volume_id in self.failing:
+            raise self.failing[volume_id]
         if volume_id in self.refuses:
             raise CredentialsRefusedError("HTTP status 400")

@@ -17,6 +17,7 @@ from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsU
 from nemutator_agent.mount.ports import Credentials, PodMounts, VolumeRecords
 from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import InvalidVolumeError, Volume
+from nemutator_agent.mount.waiting_volumes import WaitingVolumes
 from nemutator_agent.publications import Publication
 
 log = logging.getLogger(__name__)
@@ -50,8 +51,8 @@ class VolumePublisher:
     records: VolumeRecords
     process: Process
     _volumes: dict[str, Volume] = field(default_factory=dict, init=False)
-    _unnotified: set[str] = field(default_factory=set, init=False)
-    """Ids of volumes whose last change the credentials process has not confirmed yet."""
+    _waiting: WaitingVolumes = field(default_factory=WaitingVolumes, init=False)
+    """Volumes whose last change or end the credentials process has not confirmed yet."""
     _ended: dict[str, Volume] = field(default_factory=dict, init=False)
     """Volumes that have ended or were never shown, of which something may be left here or there."""
     _instance: str | None = field(default=None, init=False)
@@ -63,11 +64,12 @@ class VolumePublisher:
             volume = record.volume
             if not record.ended and self._is_shown(volume):
                 self._volumes[volume.id] = volume
-                self._unnotified.add(volume.id)
+                self._waiting.add(volume.id)
             else:
                 # Where it had not ended, the machine was restarted, or this process was killed before it
                 # had shown the volume: kubelet publishes again what it still needs.
                 self._ended[volume.id] = volume
+                self._waiting.add(volume.id)
         log.info("volumes_restored", {names.COUNT: len(self._volumes)})
 
     def _is_shown(self, volume: Volume) -> bool:
@@ -94,7 +96,7 @@ class VolumePublisher:
             self.records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
             self._ended.pop(volume.id, None)
-            self._unnotified.add(volume.id)
+            self._waiting.add(volume.id)
             await self._notify(volume)
             self.mounts.publish(volume.id, volume.target)
             log.info("volume_published", _line(volume))
@@ -113,10 +115,10 @@ class VolumePublisher:
         self._refuse_anothers(volume_id, target)
         async with self._turn(volume_id):
             volume = self._volumes.pop(volume_id, None)
-            self._unnotified.discard(volume_id)
             if volume is not None:
                 self.records.write(VolumeRecord(volume, ended=True))
                 self._ended[volume_id] = volume
+                self._waiting.add(volume_id)
             confirmed = await self._notify_end(volume_id)
             self.mounts.unpublish(volume_id, target)
             self.mounts.discard(volume_id)
@@ -136,30 +138,45 @@ class VolumePublisher:
                     log.warning("credentials_not_notified", {names.ERROR: str(error)})
                 readiness.fail(PART, str(error))
             meter.gauge(names.VOLUMES, len(self._volumes))
-            meter.gauge(names.VOLUMES_WAITING, len({*self._unnotified, *self._ended}))
+            meter.gauge(names.VOLUMES_WAITING, len(self._waiting))
             await self.process.clock.sleep(POLL_S)
 
     async def catch_up(self) -> None:
-        """Notify it of everything when it is a new one, else of the rest; raises the first failure that
-        ends this, or the last refusal."""
+        """Notify it of everything when it is a new one, else of what is due. A volume that fails waits
+        alone; raises when the credentials process is away, and when it serves no volume at all."""
         instance = await self.credentials.instance()
         if instance != self._instance:
             log.info("credentials_are_new", {names.COUNT: len(self._volumes)})
-            self._unnotified.update(self._volumes)
+            for volume_id in self._volumes:
+                self._waiting.add(volume_id)
             self._instance = instance
-        refused: CredentialsRefusedError | None = None
-        for volume_id in sorted({*self._unnotified, *self._ended}):
+        failure: Exception | None = None
+        for volume_id in self._waiting.due(self.process.clock.monotonic()):
             try:
                 await self._catch_up_with(volume_id)
-            except CredentialsRefusedError as error:
-                refused = error  # the others need not wait for this one
-        if refused is not None:
-            raise refused
+            except (CredentialsRefusedError, OSError) as error:
+                failure = self._failed(volume_id, error)
+            except CredentialsUnavailableError as error:
+                await self.credentials.instance()  # raises where it is not this volume alone
+                failure = self._failed(volume_id, error)
+        if failure is not None and self._volumes.keys() <= set(self._waiting.failing()):
+            raise failure
+
+    def _failed(self, volume_id: str, error: Exception) -> Exception:
+        process = self.process
+        volume = self._volumes.get(volume_id) or self._ended.get(volume_id)
+        if volume is None:
+            return error  # kubelet has ended it meanwhile
+        self._waiting.fail(volume_id, process.clock.monotonic(), roll=process.dice.random())
+        reason = "machine" if isinstance(error, OSError) else "credentials"
+        process.meter.count(names.VOLUME_FAILURES, reason=reason)
+        log.warning("volume_waits", _line(volume) | {names.ERROR: str(error)})
+        return error
 
     async def _catch_up_with(self, volume_id: str) -> None:
         async with self._turn(volume_id):
             # A call of kubelet's may have done it meanwhile.
-            if volume_id in self._unnotified:
+            if volume_id in self._volumes and volume_id in self._waiting:
                 await self._notify(self._volumes[volume_id])
             elif (volume := self._ended.get(volume_id)) is not None:
                 await self.credentials.unpublish(volume_id)
@@ -173,7 +190,7 @@ class VolumePublisher:
             if known != volume:
                 self.records.write(VolumeRecord(volume))
             self._volumes[volume.id] = volume
-            self._unnotified.add(volume.id)
+            self._waiting.add(volume.id)
             await self._notify(volume)
         except (CredentialsUnavailableError, OSError) as error:
             # `run` tries again, with the tokens that came just now.
@@ -187,7 +204,7 @@ class VolumePublisher:
             tokens={audience: token.reveal() for audience, token in volume.tokens.items()},
         )
         await self.credentials.publish(volume.id, publication)
-        self._unnotified.discard(volume.id)
+        self._waiting.confirm(volume.id)
 
     async def _notify_end(self, volume_id: str) -> bool:
         """Whether the credentials process has confirmed it."""
@@ -199,8 +216,9 @@ class VolumePublisher:
         return True
 
     def _forget(self, volume_id: str) -> None:
-        self._ended.pop(volume_id, None)
         self.records.remove(volume_id)
+        self._ended.pop(volume_id, None)
+        self._waiting.confirm(volume_id)
 
     @asynccontextmanager
     async def _turn(self, volume_id: str) -> AsyncIterator[None]:

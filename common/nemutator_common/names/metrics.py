@@ -286,6 +286,14 @@ VOLUMES_WAITING = Metric(
     "gauge",
     "volumes whose latest state the credentials process does not know yet",
 )
+VOLUME_FAILURES = Metric(
+    "nemutator_volume_failures_total",
+    "counter",
+    "attempts to bring one volume to the credentials process that failed, by reason: credentials (it"
+    " refused), machine (the volume's own directory: its pod has filled it, for example); the log names"
+    " the volume",
+    ("reason",),
+)
 
 CREDENTIAL_READS = Metric(
     "nemutator_credentials_reads_total",

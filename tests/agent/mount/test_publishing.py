@@ -12,6 +12,7 @@ from nemutator_agent.mount.publishing import (
 )
 from nemutator_agent.mount.records import VolumeRecord
 from nemutator_agent.mount.volumes import InvalidVolumeError
+from nemutator_agent.mount.waiting_volumes import AGAIN
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
 
@@ -240,9 +241,65 @@ async def test_one_refused_volume_does_not_hold_up_the_others(node: Node) -> Non
     await publisher.publish(a_volume("csi-2", uid=OTHER))
     node.credentials.restart()
     node.credentials.refuses = {"csi-1"}
+    await publisher.catch_up()
+    assert sorted(node.credentials.known) == ["csi-2"]
+
+
+@pytest.mark.parametrize(
+    ("failure", "reason"),
+    [
+        (OSError(28, "No space left on device"), "machine"),
+        (CredentialsRefusedError("HTTP status 503"), "credentials"),
+        (CredentialsUnavailableError("no answer within 10 s"), "credentials"),
+    ],
+)
+async def test_a_volume_that_its_pod_has_filled_waits_alone_and_ever_longer(
+    node: Node, failure: Exception, reason: str, caplog: pytest.LogCaptureFixture
+) -> None:
+    publisher = node.publisher()
+    await publisher.publish(a_volume())
+    await publisher.publish(a_volume("csi-2", uid=OTHER))
+    node.credentials.restart()
+    if isinstance(failure, OSError):
+        node.mounts.filled["csi-1"] = failure
+    else:
+        node.credentials.failing["csi-1"] = failure
+    await publisher.catch_up()
+    assert sorted(node.credentials.known) == ["csi-2"]
+    assert node.meter.value(names.VOLUME_FAILURES, reason=reason) == 1
+    (line,) = (each for each in caplog.records if each.message == "volume_waits")
+    assert isinstance(line.args, dict)
+    assert (line.args[names.VOLUME], line.args[names.OBJECT]) == ("csi-1", "shop/web-1")
+    await publisher.catch_up()
+    assert node.meter.value(names.VOLUME_FAILURES, reason=reason) == 1
+    for _ in range(20):
+        await node.clock.advance(AGAIN.longest_s)
+        await publisher.catch_up()
+    assert node.meter.value(names.VOLUME_FAILURES, reason=reason) == 21
+    node.mounts.filled.clear()
+    node.credentials.failing.clear()
+    await node.clock.advance(AGAIN.longest_s)
+    await publisher.catch_up()
+    assert sorted(node.credentials.known) == ["csi-1", "csi-2"]
+
+
+async def test_where_no_volume_is_served_the_process_is_not_ready(node: Node) -> None:
+    publisher = node.publisher()
+    await publisher.publish(a_volume())
+    node.credentials.restart()
+    node.credentials.refuses = {"csi-1"}
     with pytest.raises(CredentialsRefusedError):
         await publisher.catch_up()
-    assert sorted(node.credentials.known) == ["csi-2"]
+
+
+async def test_a_target_that_cannot_be_looked_at_does_not_stop_the_start(node: Node) -> None:
+    publisher = node.publisher()
+    await publisher.publish(a_volume())
+    await publisher.publish(a_volume("csi-2", uid=OTHER))
+    node.credentials.restart()
+    node.mounts.hidden = {target_of()}
+    await node.publisher().catch_up()
+    assert sorted(node.credentials.known) == ["csi-1", "csi-2"]
 
 
 async def test_publication_and_end_of_one_volume_take_turns(node: Node) -> None:
