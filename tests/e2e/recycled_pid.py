@@ -82,7 +82,7 @@ def late(hold: Hold) -> str:
             os._exit(0)
         try:
             assert impostor == caller, f"the number was not given again: {impostor}, not {caller}"
-            queues.look()
+            queues.poll()
             accepted, _ = listening.accept()
             with accepted:
                 peer = open_peer(accepted, hold=hold, connected_after=queues.empty_at(listening))

@@ -98,8 +98,8 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
         )
         add_metrics_listener(process, settings.metrics)
         process.supervisor.add("ship grants", grants.run)
-        if peers.looks:
-            process.supervisor.add("look at queues", peers.run)
+        if peers.polls:
+            process.supervisor.add("poll queues", peers.run)
         form = _with_vault if settings.vault_address else _with_files
         async with form(parts):
             await process.supervisor.run(stop)

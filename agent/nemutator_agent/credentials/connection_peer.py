@@ -34,7 +34,7 @@ KERNEL_BYTES = 16 << 10
 """Bytes of an unread answer that the kernel keeps, where its default of 208 KiB would be our memory."""
 
 
-LOOK_EVERY_S = 0.1
+POLL_EVERY_S = 0.1
 """A process that has run for this long before it connects is known, unless connections of others waited
 longer than that. Shells, Python and most programs take some of it to start."""
 
@@ -58,19 +58,19 @@ class PeerAcceptance:
             self._queues.remove(listening)
 
     @property
-    def looks(self) -> bool:
+    def polls(self) -> bool:
         """Whether it has to run, because the kernel does not say which process has connected."""
         return self._queues is not None
 
     async def run(self) -> None:
-        """Look at the queues until cancelled."""
+        """Poll the queues until cancelled."""
         while True:
-            self.look()
-            await self._clock.sleep(LOOK_EVERY_S)
+            self.poll()
+            await self._clock.sleep(POLL_EVERY_S)
 
-    def look(self) -> None:
+    def poll(self) -> None:
         if self._queues is not None:
-            self._queues.look()
+            self._queues.poll()
 
     def _accept(self, listening: socket.socket, accepted: socket.socket) -> Peer | UnknownPeer:
         after = -inf if self._queues is None else self._queues.empty_at(listening)

@@ -18,19 +18,19 @@ def since_boot() -> float:
 class ListenQueues:
     def __init__(self, now: Callable[[], float] = since_boot) -> None:
         self._now = now
-        self._poll = select.poll()
+        self._polled = select.poll()
         self._sockets: dict[int, socket.socket] = {}
         self._empty: dict[socket.socket, float] = {}
 
     def add(self, listening: socket.socket) -> None:
-        """Look at this socket from now on, until it is removed."""
+        """Poll this socket from now on, until it is removed."""
         fd = listening.fileno()
         # One that was closed and not removed yet had the same number.
         self._empty.pop(self._sockets.pop(fd, listening), None)
-        self._poll.register(fd, select.POLLIN)
+        self._polled.register(fd, select.POLLIN)
         self._sockets[fd] = listening
         self._empty[listening] = -inf
-        self.look()
+        self.poll()
 
     def remove(self, listening: socket.socket) -> None:
         """It may have been closed before."""
@@ -38,12 +38,12 @@ class ListenQueues:
         for fd, other in tuple(self._sockets.items()):
             if other is listening:
                 del self._sockets[fd]
-                self._poll.unregister(fd)
+                self._polled.unregister(fd)
 
-    def look(self) -> None:
-        # The time before the look, which is the earlier one: to be late is to believe too much.
+    def poll(self) -> None:
+        # The time before the poll, which is the earlier one: to be late is to believe too much.
         now = self._now()
-        filled = {fd for fd, _ in self._poll.poll(0)}
+        filled = {fd for fd, _ in self._polled.poll(0)}
         for fd, listening in self._sockets.items():
             if fd not in filled:
                 self._empty[listening] = now

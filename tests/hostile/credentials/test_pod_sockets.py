@@ -56,7 +56,7 @@ async def test_a_connection_whose_process_has_ended_gets_nothing_more(node: Node
             words = [sys.executable, "-c", HAND_OVER, str(path), str(childs.fileno())]
             child = await asyncio.create_subprocess_exec(*words, pass_fds=[childs.fileno()])
             assert await asyncio.to_thread(ours.recv, 4) == b"here"
-            node.peers.look()
+            node.peers.poll()
             ours.send(b"x")
             _, (fd,), _, _ = await asyncio.to_thread(socket.recv_fds, ours, 1, 1)
             with socket.socket(fileno=fd) as kept:

@@ -40,7 +40,7 @@ async def test_a_process_that_has_just_started_connects_again_and_is_let_in(tmp_
         document = json.loads(body)
         assert (status, closes, document["step"]) == ("503", "True", "start")
         assert "connect again" in document["remedy"]
-        node.peers.look()
+        node.peers.poll()
         child.stdin.write(b"\n")
         status, _, body = (await child.stdout.readline()).decode().split("|")
         assert (status, json.loads(body)["pod"]) == ("200", "api-1")
@@ -53,14 +53,14 @@ def test_a_queue_with_something_in_it_was_empty_before(tmp_path: Path) -> None:
     queues = ListenQueues(lambda: next(times))
     with listening(tmp_path) as (listener, path), socket.socket(socket.AF_UNIX) as caller:
         queues.add(listener)
-        queues.look()
+        queues.poll()
         assert queues.empty_at(listener) == 2.0
         caller.connect(str(path))
-        queues.look()
+        queues.poll()
         assert queues.empty_at(listener) == 2.0
         accepted, _ = listener.accept()
         accepted.close()
-        queues.look()
+        queues.poll()
         assert queues.empty_at(listener) == 4.0
         queues.remove(listener)
         assert queues.empty_at(listener) == float("-inf")
@@ -76,7 +76,7 @@ def test_a_socket_with_the_number_of_a_closed_one_is_not_taken_for_it(tmp_path: 
         assert again.fileno() == fd
         queues.add(again)
         queues.remove(closed)
-        queues.look()
+        queues.poll()
         assert queues.empty_at(closed) == float("-inf")
         assert queues.empty_at(again) > 0
 
