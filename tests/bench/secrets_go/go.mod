@@ -1,0 +1,3 @@
+module secrets_bench
+
+go 1.21
