@@ -4,6 +4,7 @@ import contextlib
 import logging
 import os
 import threading
+import time
 from collections import deque
 from typing import TextIO
 
@@ -13,6 +14,9 @@ from nemutator_common.meters import Meter
 log = logging.getLogger(__name__)
 
 MOST_CHARACTERS = 1 << 20
+GATHER_S = 0.01
+"""For so long the lines that follow a first one are gathered, and written with it."""
+
 LAST_LINES_S = 2.0
 """How long the end of a process may wait until its last lines are written."""
 
@@ -75,6 +79,9 @@ class LogQueue(logging.Handler):
                 self._is_writing = False
                 self._changed.notify_all()
                 self._changed.wait_for(lambda: self._lines)
+            # Whoever logs a line would else wait for this thread's turn with each of them.
+            time.sleep(GATHER_S)
+            with self._changed:
                 lines, dropped = list(self._lines), self._unreported
                 self._lines.clear()
                 self._unreported = 0

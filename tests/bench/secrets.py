@@ -152,6 +152,6 @@ def _aims(measured: Figures) -> Iterator[Aim]:
     yield aim("PSS with 110 pods in that of 110 vault agents", agents, "<=", 0.1)
     standing = "a standing node of 110 pods is not observed for minutes here"
     yield aim("m of CPU, 110 pods with 5 secrets", None, "<=", 10, reason=standing)
-    yield aim("p99 beside a profile in p99 without", None, "<=", 2, reason="first-light measures it")
-
-
+    yield aim(
+        "p99 beside a profile in p99 without", None, "<=", 2, reason="first-light measures it"
+    )

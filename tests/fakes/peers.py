@@ -22,7 +22,7 @@ class Caller:
         self.refused: Step | None = None
         self.executable: str | None = "/usr/bin/app"
 
-    def facts(self) -> ProcessFacts:
+    def facts(self, *, program: bool = True) -> ProcessFacts:
         if self.refused is not None:
             raise AttestationError(self.refused, "as the test wants it")
         return facts(self.pod_uid, executable=self.executable)

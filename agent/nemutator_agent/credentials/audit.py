@@ -3,7 +3,7 @@
 import hashlib
 import hmac
 import logging
-from dataclasses import KW_ONLY, dataclass
+from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal
 
 from nemutator_common import names
@@ -21,6 +21,8 @@ Operation = Literal["login", "renew", "revoke", "read", "env", "whoami", "connec
 Result = Literal["granted", "denied", "failed"]
 
 DIGEST_HEX = 32
+MOST_DIGESTS = 4096
+"""Paths whose digests are remembered, those that were read first: a node reads the same ones on and on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,6 +58,7 @@ class Audit:
     _: KW_ONLY
     node: str
     key: Secret
+    _digests: dict[str, str] = field(default_factory=dict, init=False)
 
     def record(
         self,
@@ -106,6 +109,12 @@ class Audit:
         log.log(logging.INFO if result == "granted" else logging.WARNING, "grant", line)
 
     def _digest(self, path: str) -> str:
+        known = self._digests.get(path)
+        if known is not None:
+            return known
         # A path that is not UTF-8 has a digest, too.
         octets = path.encode("utf-8", "surrogatepass")
-        return hmac.new(self.key.reveal().encode(), octets, hashlib.sha256).hexdigest()[:DIGEST_HEX]
+        digest = hmac.digest(self.key.reveal().encode(), octets, hashlib.sha256).hex()[:DIGEST_HEX]
+        if len(self._digests) < MOST_DIGESTS:
+            self._digests[path] = digest
+        return digest

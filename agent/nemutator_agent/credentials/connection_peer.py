@@ -22,7 +22,7 @@ class UnknownPeer:
 
     refused: AttestationError
 
-    def facts(self) -> ProcessFacts:
+    def facts(self, *, program: bool = True) -> ProcessFacts:
         # A new one each time: the old one would keep its frames, and with them the connection.
         raise AttestationError(self.refused.step, self.refused.why)
 

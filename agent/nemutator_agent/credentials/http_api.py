@@ -4,11 +4,13 @@ import asyncio
 import json
 from collections.abc import Mapping
 
+import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler
 from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import accepted_peer_of
+from nemutator_common.serving.responses import RoutineResponse
 
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.http_refusals import HttpRefusal, not_attested
@@ -18,6 +20,7 @@ from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Peer
 
 UNCACHED = {"Cache-Control": "no-store"}
+_UNCACHED_JSON = {**UNCACHED, "Content-Type": "application/json; charset=utf-8"}
 LARGE_BYTES = 16 << 10
 """Answers of this size and more wait for their turn: a caller that does not read holds our memory."""
 
@@ -41,10 +44,10 @@ class HttpApi:
         ]
 
     async def _whoami(self, request: web.Request) -> web.Response:
-        return _json(self._caller(request).whoami())
+        return _given(self._caller(request).whoami())
 
     async def _declared(self, request: web.Request) -> web.Response:
-        return _json(self._caller(request).declared())
+        return _given(self._caller(request).declared())
 
     async def _secret(self, request: web.Request) -> web.Response:
         caller = self._caller(request)
@@ -77,9 +80,9 @@ class HttpApi:
             variables = await caller.environment()
             return await _sent(
                 request,
-                web.Response(body=zero_separated(variables), headers=UNCACHED)
+                RoutineResponse(body=zero_separated(variables), headers=UNCACHED)
                 if request.query_string
-                else _json(_revealed(variables)),
+                else _given(_revealed(variables)),
             )
 
     def _caller(self, request: web.Request) -> AdmittedCaller:
@@ -126,13 +129,13 @@ async def _sent(request: web.Request, answer: web.Response) -> web.Response:
 
 
 def _shown(answer: SecretResponse, raw: str) -> web.Response:
-    return _raw(answer) if raw == "1" else _json(_document(answer))
+    return _raw(answer) if raw == "1" else _given(_document(answer))
 
 
 def _document(answer: SecretResponse) -> dict[str, object]:
     value = answer.value.reveal()
     document: dict[str, object] = {"name": answer.name}
-    document |= {"data": json.loads(value)} if answer.is_whole else {"value": value}
+    document |= {"data": _as_it_is(value)} if answer.is_whole else {"value": value}
     document["version"] = answer.version
     if answer.stale:
         document["stale"] = True
@@ -145,11 +148,29 @@ def _raw(answer: SecretResponse) -> web.Response:
         headers["X-Nemutator-Version"] = str(answer.version)
     if answer.stale:
         headers["X-Nemutator-Stale"] = "true"
-    return web.Response(text=answer.value.reveal(), headers=headers)
+    return RoutineResponse(text=answer.value.reveal(), headers=headers)
 
 
 def _revealed(values: Mapping[str, Secret]) -> dict[str, object]:
     return {name: value.reveal() for name, value in values.items()}
+
+
+def _given(document: Mapping[str, object]) -> RoutineResponse:
+    """What a caller gets is a record of the audit and a line of the log already."""
+    try:
+        body = msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        # JSON can escape what UTF-8 has no bytes for: half of a surrogate pair.
+        body = json.dumps(document).encode()
+    return RoutineResponse(body=body, headers=_UNCACHED_JSON)
+
+
+def _as_it_is(content: str) -> object:
+    """JSON that is not read and written again, which would take the event loop's time."""
+    try:
+        return msgspec.Raw(content.encode())
+    except UnicodeEncodeError:
+        return json.loads(content)
 
 
 def _json(document: Mapping[str, object], *, status: int = 200) -> web.Response:

@@ -73,8 +73,9 @@ class ConnectedPeer(Protocol):
     @property
     def uid(self) -> int: ...
 
-    def facts(self) -> ProcessFacts:
-        """The facts as they are now; raises `AttestationError`, for example when the process has ended."""
+    def facts(self, *, program: bool = True) -> ProcessFacts:
+        """The facts as they are now; raises `AttestationError`, for example when the process has ended.
+        Without *program* no time is spent to learn its executable."""
         ...
 
 

@@ -29,6 +29,8 @@ SO_PEERPIDFD = 77
 
 _CREDENTIALS = struct.Struct("iII")
 
+_USUAL_CGROUP = 4 << 10
+
 _TICKS_PER_S = os.sysconf("SC_CLK_TCK")
 
 
@@ -84,33 +86,50 @@ class Peer:
         self._hold: int | None = held.pidfd
         self._by_kernel = held.by_kernel
         self._connected_after = connected_after
+        self._ended = select.poll()
+        self._ended.register(held.pidfd, select.POLLIN)
         self._started: int | None = None
+        self._cgroup: int | None = None
+        """An open file of it, which the kernel fills anew at each reading."""
 
-    def facts(self) -> ProcessFacts:
+    def facts(self, *, program: bool = True) -> ProcessFacts:
         """What the kernel shows of the process now; AttestationError when it has ended."""
-        started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
-        cgroup = self._read("cgroup", LONGEST_TEXT, step="cgroup").decode(
-            "utf-8", "surrogateescape"
-        )
-        executable = self._executable()
-        if self._started not in (None, started) or not self._is_alive():
+        started = self._started
+        if started is None:
+            started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
+        cgroup = self._read_cgroup().decode("utf-8", "surrogateescape")
+        executable = self._executable() if program else None
+        if not self._is_alive():
             raise AttestationError("alive", "the process that connected has ended")
+        # It had the number all the time, so the start time that was read is its own.
         self._started = started
         # The kernel counts whole ticks, so the process may have started as late as at the next.
         before = (started + 1) / _TICKS_PER_S <= self._connected_after
         return ProcessFacts(cgroup, started, executable, proven=self._by_kernel or before)
 
     def close(self) -> None:
-        if self._hold is not None:
-            os.close(self._hold)
-            self._hold = None
+        for fd in (self._hold, self._cgroup):
+            if fd is not None:
+                os.close(fd)
+        self._hold = self._cgroup = None
 
     def _is_alive(self) -> bool:
+        return self._hold is not None and not self._ended.poll(0)
+
+    def _read_cgroup(self) -> bytes:
         if self._hold is None:
-            return False
-        poll = select.poll()
-        poll.register(self._hold, select.POLLIN)
-        return not poll.poll(0)
+            raise AttestationError("alive", "the process that connected has ended")
+        try:
+            if self._cgroup is None:
+                self._cgroup = os.open(f"/proc/{self.pid}/cgroup", os.O_RDONLY | os.O_CLOEXEC)
+            content = os.pread(self._cgroup, _USUAL_CGROUP, 0)
+        except (FileNotFoundError, ProcessLookupError):
+            raise AttestationError("alive", "the process that connected has ended") from None
+        except OSError as error:
+            raise AttestationError("cgroup", f"/proc/PID/cgroup: {error.strerror}") from None
+        # What is longer has to be read from its beginning to its end, as one text.
+        usual = len(content) < _USUAL_CGROUP
+        return content if usual else self._read("cgroup", LONGEST_TEXT, step="cgroup")
 
     def _read(self, name: str, most: int, *, step: Step) -> bytes:
         try:

@@ -11,6 +11,7 @@ all the others can only contradict.
 import re
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import lru_cache
 
 from nemutator_agent.identity.cgroup_lines import UNIFIED, CgroupLine, line_of, parse_lines
 from nemutator_agent.identity.failures import AttestationError
@@ -95,6 +96,11 @@ def find_pods_root(own_cgroup: str, setting: str) -> PodsRoot:
 
 def pod_of(cgroup: str, root: PodsRoot) -> str:
     """The uid of the pod that a process with this /proc/PID/cgroup is in; else AttestationError."""
+    # A process asks often and moves seldom, and equal texts mean equal pods.
+    return (_known_pod_of if len(cgroup) <= _USUAL_TEXT else _pod_of)(cgroup, root)
+
+
+def _pod_of(cgroup: str, root: PodsRoot) -> str:
     lines = parse_lines(cgroup)
     line = line_of(lines, root.hierarchy)
     if line is None:
@@ -106,6 +112,11 @@ def pod_of(cgroup: str, root: PodsRoot) -> str:
         if other is not line:
             _agrees(other, uid, root)
     return uid
+
+
+_USUAL_TEXT = 2 << 10
+_known_pod_of = lru_cache(maxsize=1024)(_pod_of)
+"""Two MiB at most. A refusal is not kept."""
 
 
 def pods_named_in(cgroup: str) -> frozenset[str]:

@@ -1,6 +1,7 @@
 """What every request gets: an id, a deadline, errors as JSON, and one log line at the end."""
 
 import asyncio
+import itertools
 import logging
 import secrets
 import time
@@ -24,6 +25,10 @@ from nemutator_common.serving.responses import (
 from nemutator_common.serving.traffic import CLIENT_GONE, ServedRequest, Traffic
 
 log = logging.getLogger(__name__)
+
+_PROCESS = secrets.token_hex(4)
+_requests = itertools.count(1)
+"""Requests of different processes have different names, too, and none costs a call of the kernel."""
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Operations = Mapping[str, Callable[[web.BaseRequest], web.Response]]
@@ -57,7 +62,7 @@ class RequestPipeline:
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
         assert isinstance(connection, Connection)
-        identity = secrets.token_hex(8)
+        identity = f"{_PROCESS}{next(_requests):08x}"
         outcome = _Outcome()
         started = time.monotonic()
         with logs.bound({names.REQUEST: identity}):

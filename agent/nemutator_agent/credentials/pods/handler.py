@@ -64,7 +64,7 @@ class PodHandler:
     # --- the handler ----------------------------------------------------------------------------
     def admit(self, peer: ConnectedPeer) -> "PodHandler":
         try:
-            self.attestor.admit(peer.facts(), self._pod.uid)
+            self.attestor.admit(peer.facts(program=False), self._pod.uid)
         except AttestationError as error:
             raise self._refused.unattested(self._subject, error) from None
         # After the identity, so that no other caller can use up what the pod may ask.
