@@ -298,6 +298,10 @@ class Grant:
     """When the Vault token expires, after login and renewal: the brain shows it as a lease."""
 
 
+SUPERSEDED = "superseded"
+"""The reason of a revocation whose token had a successor: what its pod may do goes on with that one."""
+
+
 @dataclass(frozen=True, slots=True)
 class StreamBatch:
     """`records` are JSON objects of the stream's shape; the first has the number `first`."""

@@ -3,14 +3,14 @@
 from dataclasses import dataclass, replace
 from typing import Literal
 
-from nemutator_common.wire import Grant
+from nemutator_common.wire import SUPERSEDED, Grant
 
 State = Literal["active", "revoked", "expired"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class TokenLease:
-    """One Vault token of one pod and role, or of one caller outside of Kubernetes."""
+    """The newest Vault token of one pod and role, or of one caller outside of Kubernetes."""
 
     node: str
     pod_uid: str
@@ -51,6 +51,6 @@ def fold(lease: TokenLease | None, grant: Grant) -> TokenLease | None:
         return None
     if grant.operation == "renew":
         return replace(lease, touched_at=grant.at, expires_at=grant.expires_at)
-    if grant.operation == "revoke":
+    if grant.operation == "revoke" and grant.reason != SUPERSEDED:
         return replace(lease, touched_at=grant.at, revoked=True)
     return lease

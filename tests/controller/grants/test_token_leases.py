@@ -39,6 +39,14 @@ def test_a_login_after_the_end_begins_anew() -> None:
     assert (lease.since, lease.revoked) == (NOW + 90, False)
 
 
+def test_the_end_of_a_token_that_has_a_successor_is_not_the_end_of_the_lease() -> None:
+    login = grant(at=NOW + 60, expires_at=NOW + 9000)
+    lease = folded(grant(), login, grant(operation="revoke", reason="superseded", at=NOW + 61))
+    assert lease == folded(login)
+    assert lease is not None
+    assert lease.state(now=NOW + 62) == "active"
+
+
 def test_reading_makes_no_lease_and_a_token_without_end_does_not_expire() -> None:
     assert folded(grant(operation="read"), grant(operation="renew")) is None
     lease = folded(grant(expires_at=None))

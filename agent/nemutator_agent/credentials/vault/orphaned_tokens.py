@@ -7,6 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
 from nemutator_common.process import Process
+from nemutator_common.wire import SUPERSEDED
 
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease
@@ -59,7 +60,7 @@ class OrphanedTokens:
     async def run(self) -> None:
         """Run until cancelled, although there is nothing left to do after *wait_s*."""
         self._log_recovered()
-        self._revoke(self._superseded, "superseded")
+        self._revoke(self._superseded, SUPERSEDED)
         until = self.process.clock.monotonic() + self.wait_s
         while (left_s := until - self.process.clock.monotonic()) > 0:
             await self._revoke_ended()
@@ -99,7 +100,8 @@ class OrphanedTokens:
                     names.REASON: result,
                 },
             )
-            self.revocations.add(token.account, self._held(token))
+            superseded = result == SUPERSEDED
+            self.revocations.add(token.account, self._held(token), superseded=superseded)
 
     def _held(self, token: LedgerToken) -> HeldLease:
         return held_of(

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
+from nemutator_common.wire import SUPERSEDED
 
 from nemutator_agent.credentials.audit import Audit, subject_of
 from nemutator_agent.credentials.ports import Ledger, Vault
@@ -30,6 +31,8 @@ class _Ending:
     account: Account
     held: HeldLease
     due: float
+    superseded: bool
+    """Its account has another token, which goes on."""
     tries: int = 0
 
 
@@ -42,14 +45,20 @@ class Revocations:
     _waiting: deque[_Ending] = field(default_factory=deque, init=False)
     _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
-    def add(self, account: Account, held: HeldLease) -> None:
+    def add(self, account: Account, held: HeldLease, *, superseded: bool = False) -> None:
         """Revoke it soon. When too many wait, the one that has waited longest is left to its own end, or
         to the next run of this process, because the ledger still has it."""
         if len(self._waiting) >= MOST:
             self._give_up(self._waiting.popleft(), "queue_full")
-        self._waiting.append(_Ending(account, held, self.process.clock.monotonic()))
+        self._waiting.append(_Ending(account, held, self.process.clock.monotonic(), superseded))
         self._count()
         self._news.set()
+
+    def supersede(self, account: Account) -> None:
+        """*account* has a new token: the end of one that still waits is not the end of its access."""
+        for ending in self._waiting:
+            if ending.account.key == account.key:
+                ending.superseded = True
 
     async def run(self) -> None:
         while True:
@@ -93,7 +102,8 @@ class Revocations:
         self._remove(ending)
         # Only now that it is revoked: after a kill in between, the next run revokes it once more.
         self.ledger.end(ending.held.entry)
-        self.audit.record(of, "revoke", "granted", role=role)
+        reason = SUPERSEDED if ending.superseded else ""
+        self.audit.record(of, "revoke", "granted", role=role, reason=reason)
 
     def _remove(self, ending: _Ending) -> None:
         # It may have been dropped meanwhile, to make room for another one.

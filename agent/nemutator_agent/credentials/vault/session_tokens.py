@@ -55,10 +55,10 @@ class SessionTokens:
             held = await self._logins.join(session.account.key, lambda: self._login(session))
         return held.lease.token
 
-    def drop(self, session: VaultSession) -> None:
+    def drop(self, session: VaultSession, *, superseded: bool = False) -> None:
         """Have the token revoked."""
         if session.held is not None:
-            self.revocations.add(session.account, session.held)
+            self.revocations.add(session.account, session.held, superseded=superseded)
             session.held = None
 
     def forget(self, session: VaultSession, token: Secret) -> None:
@@ -104,7 +104,8 @@ class SessionTokens:
         if session.closed:
             self.revocations.add(account, held)
             raise NoAccountTokenError("the pod has ended")
-        self.drop(session)
+        self.revocations.supersede(account)
+        self.drop(session, superseded=True)
         session.held = held
         session.login_denial = None
         session.renewals_failed = 0
