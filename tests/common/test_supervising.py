@@ -137,6 +137,33 @@ async def test_tasks_that_ignore_cancellation_are_named_and_left_behind(
     assert diary.lines == ["database starts", "database stops"]
 
 
+async def test_a_task_that_needs_longer_to_stop_has_it() -> None:
+    diary, stop, supervisor = Diary(), asyncio.Event(), Supervisor(stop_s=0.001)
+    cancelled, finished = asyncio.Event(), asyncio.Event()
+
+    async def slow() -> None:
+        try:
+            await asyncio.Event().wait()
+        finally:
+            cancelled.set()
+            await finished.wait()
+            diary.lines.append("slow stops")
+
+    async def others() -> None:
+        await cancelled.wait()
+        await asyncio.sleep(0.02)
+        finished.set()
+
+    supervisor.add("slow", slow, stop_s=TOO_LONG_S)
+    async with asyncio.timeout(TOO_LONG_S), asyncio.TaskGroup() as tasks:
+        tasks.create_task(others())
+        running = tasks.create_task(supervisor.run(stop))
+        await asyncio.sleep(0)
+        stop.set()
+        await running
+    assert diary.lines == ["slow stops"]
+
+
 async def test_a_hung_task_does_not_hide_the_failure_before_it(release: asyncio.Event) -> None:
     async def fails() -> None:
         raise ConnectionError("gone")

@@ -28,6 +28,7 @@ from tests.fakes.vaults import MemoryVault
 PATIENCE_S = 60.0
 FRESH_S = 60.0
 STALE_S = 600.0
+WAIT_S = 5.0
 ORPHANS_S = 120.0
 JWT = "the-jwt"
 
@@ -79,6 +80,8 @@ class BrokerSetup:
             self.ledger,
             fresh_s=FRESH_S,
             stale_s=STALE_S,
+            wait_s=WAIT_S,
+            drain_s=0.0,
             process=self.process,
         )
 

@@ -1,6 +1,7 @@
 """Where the suite finds a Vault: the fake one, and with `make e2e` the testbed's real one."""
 
-from collections.abc import Iterator, Sequence
+import asyncio
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any, Protocol
@@ -13,6 +14,9 @@ from tests.fakes.vaults import VaultState
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.parts.vault import Vault
+from tests.testbed.running.waiting import until
+
+PATIENCE_S = 60.0
 
 
 class Place(Protocol):
@@ -108,9 +112,14 @@ def real_place(vault: Vault, cluster: Cluster) -> Iterator[RealPlace]:
 def adapter(url: str, *, ca_file: Path | None = None, call_s: float = 10.0) -> Iterator[HvacVault]:
     session = HvacSession(url, ca_file=ca_file, namespace="", call_s=call_s)
     try:
-        yield HvacVault(session, auth_mount="kubernetes")
+        yield HvacVault(session, auth_mount="kubernetes", job_s=10.0)
     finally:
         session.close()
+
+
+async def eventually(holds: Callable[[], object], what: str) -> None:
+    """Wait for what a thread or another process does."""
+    await asyncio.to_thread(until, holds, what, within_s=PATIENCE_S)
 
 
 def _data(path: str) -> str:

@@ -19,7 +19,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from tests.certificates import Authority
-from tests.contract.credentials.places import adapter
+from tests.contract.credentials.places import adapter, eventually
 from tests.fakes.vaults import FakeVault
 
 PATIENCE_S = 60.0
@@ -150,6 +150,22 @@ async def test_slow_logins_take_no_thread_of_readings(fake: FakeVault) -> None:
             assert (await vault.read(token, KV2, "secret/app")).keys() == ("a",)
             assert not any(login.done() for login in logins)
             fake.go_on("login")
+
+
+async def test_a_login_that_ends_when_nobody_waits_any_more_leaves_no_token(
+    fake: FakeVault,
+) -> None:
+    fake.role("app", "jwt", [])
+    fake.hold_back("login")
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+        with adapter(fake.url) as vault:
+            login = tasks.create_task(vault.login("app", Secret("jwt")))
+            await eventually(lambda: fake.tokens, "a token")
+            login.cancel()
+            await asyncio.wait([login])
+        fake.go_on("login")
+        await eventually(lambda: fake.revoked, "a revocation")
+    assert fake.tokens == {}
 
 
 async def test_nobody_there_is_an_outage() -> None:

@@ -9,7 +9,8 @@ from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
-from nemutator_agent.app.credentials import SHARED_LIMITS, run
+from nemutator_agent.app.credentials import run
+from nemutator_agent.app.credentials_machine import SHARED_LIMITS
 from nemutator_agent.settings import CredentialsSettings
 from nemutator_common.data_directory_files import prepare, renew_link_token
 

@@ -56,19 +56,27 @@ class Broker:
     _: KW_ONLY
     fresh_s: float
     stale_s: float
+    wait_s: float
+    """For so long a reader waits for Vault; a login goes on, and the next reader finds its token."""
+    drain_s: float
+    """For so long it goes on when all else has stopped."""
     _sessions: dict[tuple[str, str], VaultSession] = field(default_factory=dict, init=False)
     _tokens: SessionTokens = field(init=False)
-    _reads: SingleFlight[Document] = field(
-        default_factory=lambda: SingleFlight("read from Vault"), init=False
-    )
-    _mounts: SingleFlight[EngineMount] = field(
-        default_factory=lambda: SingleFlight("find a mount"), init=False
-    )
+    _reads: SingleFlight[Document] = field(init=False)
+    _mounts: SingleFlight[EngineMount] = field(init=False)
 
     def __post_init__(self) -> None:
         self._tokens = SessionTokens(
-            self.vault, self.audit, self.revocations, self.ledger, self.process, self._sessions
+            self.vault,
+            self.audit,
+            self.revocations,
+            self.ledger,
+            self.process,
+            self._sessions,
+            self.drain_s,
         )
+        self._reads = SingleFlight("read from Vault", self.process.clock)
+        self._mounts = SingleFlight("find a mount", self.process.clock)
 
     # --- pods come and go -----------------------------------------------------------------------
     def open(self, account: Account) -> VaultSession:
@@ -118,9 +126,7 @@ class Broker:
             denial = session.denials.get(path)
             if denial is not None and now < denial.until:
                 raise denial.again()
-            document = await self._reads.join(
-                (session.account.key, path), lambda: self._fetch(session, path)
-            )
+            document = await self._asked(session, path)
         except VaultError as error:
             # Looked up again: a denial of the same moment has removed it.
             cached = session.cache.get(path)
@@ -129,6 +135,17 @@ class Broker:
             self.process.meter.count(names.CREDENTIAL_READS, result=error.kind)
             raise
         return self._counted(Reading(document), "fetched")
+
+    async def _asked(self, session: VaultSession, path: str) -> Document:
+        try:
+            return await self._reads.join(
+                (session.account.key, path),
+                lambda: self._fetch(session, path),
+                within_s=self.wait_s,
+            )
+        except TimeoutError:
+            why = f"no answer within {self.wait_s:g} s"
+            raise VaultUnavailableError("timeout", why) from None
 
     def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (

@@ -16,6 +16,13 @@ from nemutator_agent.credentials.vault.leases import Lease
 
 T = TypeVar("T")
 
+JOB_S = 20.0
+"""For a login and a revocation, which go on when nobody waits for them any more: what Vault has begun is
+lost if nobody takes the answer. It fits into the time that kubelet gives a process to end."""
+
+LATER_S = 3.0
+"""A job's own deadline comes first, because only its thread knows whether Vault has answered."""
+
 
 @dataclass(eq=False, slots=True)
 class VaultCalls:
@@ -25,32 +32,33 @@ class VaultCalls:
     process: Process
     _: KW_ONLY
     deadline_s: float
+    """Of a call for which somebody waits."""
 
     async def login(self, role: str, jwt: Secret) -> Lease:
-        return await self._call("login", self.vault.login(role, jwt))
+        return await self._call("login", self.vault.login(role, jwt), JOB_S + LATER_S)
 
     async def renew(self, token: Secret) -> Lease:
-        return await self._call("renew", self.vault.renew(token))
+        return await self._call("renew", self.vault.renew(token), self.deadline_s)
 
     async def revoke(self, token: Secret) -> None:
-        await self._call("revoke", self.vault.revoke(token))
+        await self._call("revoke", self.vault.revoke(token), JOB_S + LATER_S)
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
-        return await self._call("mount", self.vault.mount_of(token, path))
+        return await self._call("mount", self.vault.mount_of(token, path), self.deadline_s)
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
-        return await self._call("read", self.vault.read(token, mount, path))
+        return await self._call("read", self.vault.read(token, mount, path), self.deadline_s)
 
-    async def _call(self, operation: str, call: Coroutine[Any, Any, T]) -> T:
+    async def _call(self, operation: str, call: Coroutine[Any, Any, T], deadline_s: float) -> T:
         begun = self.process.clock.monotonic()
         result = "cancelled"
         try:
-            async with asyncio.timeout(self.deadline_s):
+            async with asyncio.timeout(deadline_s):
                 answer = await call
             result = "done"
         except TimeoutError:
             result = "timeout"
-            why = f"no answer within {self.deadline_s:g} s"
+            why = f"no answer within {deadline_s:g} s"
             raise VaultUnavailableError("timeout", why) from None
         except VaultError as error:
             result = error.reason if isinstance(error, VaultUnavailableError) else error.kind

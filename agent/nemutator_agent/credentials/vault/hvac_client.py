@@ -26,22 +26,19 @@ from nemutator_agent.credentials.vault.leases import Lease
 
 LARGEST_DOCUMENT = 256 << 10
 
-JOB_S = 20.0
-"""A login costs Vault a question to the API server, and no reader waits for its end or for that of a
-revocation: other than a reading they are not given up after `vault_call_s`."""
-
 
 class HvacVault:
     """Fulfils the port `Vault`."""
 
-    def __init__(self, session: HvacSession, *, auth_mount: str) -> None:
+    def __init__(self, session: HvacSession, *, auth_mount: str, job_s: float) -> None:
         self._session = session
         self._auth_mount = auth_mount
+        self._job_s = job_s
 
     async def login(self, role: str, jwt: Secret) -> Lease:
         def call() -> Lease:
             try:
-                answer = self._session.client(None, answer_s=JOB_S).auth.kubernetes.login(
+                answer = self._session.client(None, answer_s=self._job_s).auth.kubernetes.login(
                     role, jwt.reveal(), use_token=False, mount_point=self._auth_mount
                 )
             except REFUSALS as error:
@@ -49,7 +46,9 @@ class HvacVault:
                 raise LoginRefusedError(reason_of(error)) from None
             return _lease(answer)
 
-        return await self._session.run(call, pool="logins")
+        return await self._session.run(
+            call, pool="logins", undo=lambda lease: self._revoke(lease.token)
+        )
 
     async def renew(self, token: Secret) -> Lease:
         return await self._session.run(
@@ -57,10 +56,7 @@ class HvacVault:
         )
 
     async def revoke(self, token: Secret) -> None:
-        def call() -> None:
-            check_done(self._session.client(token, answer_s=JOB_S).auth.token.revoke_self())
-
-        await self._session.run(call, pool="revocations")
+        await self._session.run(lambda: self._revoke(token), pool="revocations")
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
         return await self._session.run(lambda: self._mount_of(token, path))
@@ -69,6 +65,9 @@ class HvacVault:
         return await self._session.run(lambda: self._read(token, mount, path))
 
     # --- in a thread ----------------------------------------------------------------------------
+    def _revoke(self, token: Secret) -> None:
+        check_done(self._session.client(token, answer_s=self._job_s).auth.token.revoke_self())
+
     def _mount_of(self, token: Secret, path: str) -> EngineMount:
         try:
             answer = self._session.client(token).adapter.get(f"/v1/sys/internal/ui/mounts/{path}")

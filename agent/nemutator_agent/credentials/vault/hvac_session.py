@@ -6,12 +6,13 @@ here (proxies, .netrc, VAULT_TOKEN): only the settings say where Vault is and wh
 
 import asyncio
 import ssl
+import threading
 from collections import Counter
 from collections.abc import Callable, Mapping
 from concurrent.futures import ThreadPoolExecutor
 from http.cookiejar import DefaultCookiePolicy
 from pathlib import Path
-from typing import Any, Literal, TypeVar
+from typing import Any, Generic, Literal, TypeVar
 
 import hvac  # type: ignore[import-untyped]
 import requests
@@ -70,16 +71,59 @@ class HvacSession:
             allow_redirects=False,
         )
 
-    async def run(self, call: Callable[[], T], *, pool: Pool = "reads") -> T:
-        """The result of *call*, which runs in a thread; raises a VaultError."""
+    async def run(
+        self,
+        call: Callable[[], T],
+        *,
+        pool: Pool = "reads",
+        undo: Callable[[T], None] | None = None,
+    ) -> T:
+        """The result of *call*, which runs in a thread; raises a VaultError.
+
+        *undo* gets a result that comes when nobody waits for it any more.
+        """
         if self._waiting[pool] >= MOST_WAITING:
             raise VaultUnavailableError("crowded", f"{MOST_WAITING} calls wait for it already")
         self._waiting[pool] += 1
+        errand = _Errand(call, undo)
         try:
             loop = asyncio.get_running_loop()
-            return await loop.run_in_executor(self._pools[pool], mapped, call)
+            return await loop.run_in_executor(self._pools[pool], mapped, errand.run)
+        except asyncio.CancelledError:
+            late = errand.leave()
+            if late is not None:
+                self._pools[pool].submit(late)
+            raise
         finally:
             self._waiting[pool] -= 1
+
+
+class _Errand(Generic[T]):
+    """A call whose result may find nobody who waits for it; each result is taken or undone."""
+
+    def __init__(self, call: Callable[[], T], undo: Callable[[T], None] | None) -> None:
+        self._call = call
+        self._undo = undo
+        self._left = False
+        self._late: Callable[[], None] | None = None
+        self._lock = threading.Lock()
+
+    def run(self) -> T:
+        result = self._call()
+        undo = self._undo
+        with self._lock:
+            left = self._left
+            if undo is not None:
+                self._late = lambda: undo(result)
+        if left and undo is not None:
+            undo(result)
+        return result
+
+    def leave(self) -> Callable[[], None] | None:
+        """Nobody waits any more; returns what undoes a result that is there by now."""
+        with self._lock:
+            self._left = True
+            return self._late
 
 
 class _Adapter(adapters.JSONAdapter):  # type: ignore[misc]

@@ -31,6 +31,8 @@ log = logging.getLogger(__name__)
 POLL_S = 2.0
 """Seconds between two checks which tokens are due to be renewed."""
 
+LOGINS_AT_ONCE = 8
+
 RENEWALS_AT_ONCE = 4
 RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
 
@@ -44,9 +46,15 @@ class SessionTokens:
     process: Process
     sessions: Mapping[tuple[str, str], VaultSession]
     """Those that are open, which others open and close."""
-    _logins: SingleFlight[HeldLease] = field(
-        default_factory=lambda: SingleFlight("log in to Vault"), init=False
-    )
+    drain_s: float
+    """For so long a process that ends waits for the logins that it has begun: the token of one whose
+    answer nobody takes would live until its own end."""
+    _logins: SingleFlight[HeldLease] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._logins = SingleFlight(
+            "log in to Vault", self.process.clock, at_once=LOGINS_AT_ONCE, drain_s=self.drain_s
+        )
 
     async def of(self, session: VaultSession) -> Secret:
         """A token that is good for a while; raises a VaultError."""

@@ -42,6 +42,6 @@ async def test_a_call_without_an_answer_ends() -> None:
     vault, meter = MemoryVault(), MemoryMeter()
     vault.open.clear()
     with pytest.raises(VaultUnavailableError, match="no answer within") as raised:
-        await calls(vault, meter, deadline_s=0.01).login("app", Secret("jwt"))
+        await calls(vault, meter, deadline_s=0.01).renew(Secret("hvs.x"))
     assert raised.value.reason == "timeout"
-    assert meter.value(names.VAULT_CALLS, operation="login", result="timeout") == 1
+    assert meter.value(names.VAULT_CALLS, operation="renew", result="timeout") == 1
