@@ -168,6 +168,18 @@ class CredentialsSettings(CallsBrain):
         "overloaded or does not answer; never after a denial.",
         check=between(0, 3600),
     )
+    check_s: float = setting(
+        60.0,
+        "Seconds after which what a pod has read is read again, to see whether it has changed: once "
+        "for all pods of the node that have read it.",
+        check=between(1, 3600),
+    )
+    checks_per_minute: float = setting(
+        60.0,
+        "The most of these readings in a minute, for the whole node; with more paths than that each "
+        "waits longer. Pods that have read what has changed read it once more each.",
+        check=between(1, 6000),
+    )
     vault_call_s: float = setting(
         5.0, "Deadline of one call to Vault, in seconds.", check=between(0.1, 60)
     )

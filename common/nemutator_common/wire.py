@@ -284,7 +284,7 @@ class Grant:
     caller: str
     """The uid and executable of the caller, outside of Kubernetes."""
     operation: Literal[
-        "login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete"
+        "login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete", "rotate"
     ]
     secret: str = ""
     """The name under which the pod declares the secret."""

@@ -15,6 +15,8 @@ from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
 from nemutator_agent.credentials.pods.sockets import PodSockets
 from nemutator_agent.credentials.ports import AttestsPods
+from nemutator_agent.credentials.rotation.checking import RotationChecks
+from nemutator_agent.credentials.rotation.schedule import CheckSchedule
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.identity.failures import AttestationError
@@ -25,7 +27,7 @@ from nemutator_common.declarations import DeclarationError, Declarations
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 
-from tests.fakes.brokers import JWT, BrokerSetup
+from tests.fakes.brokers import FRESH_S, JWT, BrokerSetup
 from tests.fakes.peers import POD
 
 PATIENCE_S = 60.0
@@ -61,6 +63,11 @@ class Node:
         self.folder = folder
         self.private = folder / "credentials.sock"
         self._budgets = PodBudgets(rate=50)
+        self.rotation = RotationChecks(
+            self.setup.broker,
+            CheckSchedule(per_minute=60, interval_s=FRESH_S),
+            self.setup.process,
+        )
         self._attestor = attestor or Everybody(lambda _: POD.uid)
         process = self.setup.process
         self.peers = PeerAcceptance(process, hold=hold)
@@ -82,7 +89,7 @@ class Node:
     @contextlib.asynccontextmanager
     async def running(self) -> AsyncIterator["Node"]:
         await self.server.bind()
-        async with self.setup.running(self.publisher.run, self.server.run):
+        async with self.setup.running(self.publisher.run, self.server.run, self.rotation.run):
             yield self
 
     def volume(self, name: str) -> Path:
@@ -136,6 +143,7 @@ class Node:
             attestor=self._attestor,
             audit=self.setup.audit,
             node="n1",
+            follow=self.rotation.follow,
             auth_mount="kubernetes",
             budget=self._budgets.of(session.account.pod.uid),
             process=self.setup.process,

@@ -15,6 +15,8 @@ from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publications_api import PublicationsApi
 from nemutator_agent.credentials.pods.publishing import PodPublisher
 from nemutator_agent.credentials.pods.sockets import PodSockets
+from nemutator_agent.credentials.rotation.checking import RotationChecks
+from nemutator_agent.credentials.rotation.schedule import CheckSchedule
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.attestors import LearningPodAttestor
 
@@ -25,7 +27,11 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
     process, settings = parts.process, parts.settings
     attestor = _attestor(settings.pods_root)
     vault = ask_vault(process, settings, parts.audit)
-
+    rotation = RotationChecks(
+        vault.broker,
+        CheckSchedule(per_minute=settings.checks_per_minute, interval_s=settings.check_s),
+        process,
+    )
     budgets = PodBudgets(settings.requests_per_s)
 
     def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
@@ -39,6 +45,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
             node=parts.node,
             auth_mount=settings.vault_auth_mount,
             budget=budgets.of(session.account.pod.uid),
+            follow=rotation.follow,
         )
 
     publisher = PodPublisher(vault.broker, PodSockets(process, parts.peers).open, handler, process)
@@ -48,6 +55,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
         middlewares=(),
     )
     await server.bind()
+    process.supervisor.add("follow changes", rotation.run)
     process.supervisor.add("serve pods", publisher.run)
     process.supervisor.add("serve mount", server.run)
     try:

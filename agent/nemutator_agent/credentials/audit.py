@@ -17,7 +17,9 @@ from nemutator_agent.publications import PublishedPod
 
 log = logging.getLogger(__name__)
 
-Operation = Literal["login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete"]
+Operation = Literal[
+    "login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete", "rotate"
+]
 Result = Literal["granted", "denied", "failed"]
 
 DIGEST_HEX = 32

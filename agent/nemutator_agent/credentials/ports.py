@@ -96,6 +96,12 @@ class SecretChanges(Protocol):
         ...
 
 
+class AnnouncesChanges(Protocol):
+    def announce(self, name: str, version: int | None) -> None:
+        """A new value of the secret *name* can be read."""
+        ...
+
+
 class AdmittedCaller(Protocol):
     """A caller who has been let in, for one request. Each method may raise an `HttpRefusal`."""
 

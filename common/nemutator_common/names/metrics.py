@@ -308,6 +308,16 @@ CREDENTIAL_REFUSALS = Metric(
     "requests on pods' sockets that were refused, by the step that refused them",
     ("step",),
 )
+ROTATION_CHECKS = Metric(
+    "nemutator_rotation_checks_total",
+    "counter",
+    "secrets that were read again to see whether they have changed, by result: same, changed, or the"
+    " reason of the failure: unavailable, login, token, denied, gone, missing, unsupported",
+    ("result",),
+)
+FOLLOWED_PATHS = Metric(
+    "nemutator_followed_paths", "gauge", "paths in Vault that are read again from time to time"
+)
 WATCHERS_DROPPED = Metric(
     "nemutator_credentials_watchers_dropped_total",
     "counter",

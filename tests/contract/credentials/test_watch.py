@@ -23,6 +23,7 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 
 from tests.contract.credentials.standalone import STORE, Machine
+from tests.fakes.brokers import FRESH_S
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.pod_sockets import PATIENCE_S, Node, call
@@ -157,11 +158,23 @@ async def test_the_file_belongs_to_the_user_of_the_rule(machine: Machine) -> Non
 
 async def test_a_pod_hears_of_what_it_declares(tmp_path: Path) -> None:
     node = Node(tmp_path)
+    state = node.setup.vault.state
+    state.write("secret/app/db", {"password": "one"})
+    node.setup.allow("secret/app/db")
     async with node.running():
         where = await node.publish("v1", declared={"secret.db": "secret/app/db"})
         async with watching(where) as watch:
             assert "sequence" in await watch.line()
-            assert (await call(where, "/v1/declared"))[0] == 200
+            assert (await call(where, "/v1/secret/db"))[0] == 200
+            state.write("secret/app/db", {"password": "two"})
+            # The clock of this node stands still but for this: until the path is read again.
+            async with asyncio.TaskGroup() as tasks:
+                change = tasks.create_task(watch.line())
+                while not change.done():
+                    await node.setup.clock.advance(FRESH_S / 4)
+                    await asyncio.sleep(0)
+            assert (change.result()["name"], change.result()["version"]) == ("db", 2)
+            assert node.setup.grants.of("rotate") == ["granted"]
         assert (await call(node.private, "/v1/publications/v1", method="DELETE"))[0] == 204
         assert not where.exists()
 

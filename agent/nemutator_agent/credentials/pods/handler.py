@@ -1,6 +1,6 @@
 """Serves the socket of one pod: that pod gets what it declares, as far as Vault allows it."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
@@ -18,6 +18,7 @@ from nemutator_agent.credentials.http_refusals import (
     undeclared,
 )
 from nemutator_agent.credentials.pods.budgets import PodBudget
+from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
 from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse, picked
@@ -54,11 +55,21 @@ class PodHandler:
     auth_mount: str
     budget: PodBudget
     """Of the pod with all of its sockets."""
+    follow: Callable[[str, FollowedSecrets], None]
+    """Looks from time to time whether a path has changed that the pod has read."""
     changes: ChangeFeed = field(init=False)
+    _followed: FollowedSecrets = field(init=False)
     _refused: RefusedCallers = field(init=False)
 
     def __post_init__(self) -> None:
         self.changes = ChangeFeed(self.process.clock)
+        declared = self.declarations
+        self._followed = FollowedSecrets(
+            self.session,
+            {} if isinstance(declared, DeclarationError) else declared.secrets,
+            changes=self.changes,
+            audit=self.audit,
+        )
         self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
 
     # --- the handler ----------------------------------------------------------------------------
@@ -96,6 +107,8 @@ class PodHandler:
         reading = await self._read(asked)
         picked = self._picked(asked, reading)
         self._granted(asked, reading)
+        self._followed.read(name, reading.document)
+        self.follow(reference.path, self._followed)
         return picked
 
     async def environment(self) -> Mapping[str, Secret]:

@@ -126,7 +126,7 @@ class Broker:
             denial = session.denials.get(path)
             if denial is not None and now < denial.until:
                 raise denial.again()
-            document = await self._asked(session, path)
+            document = await self.read_again(session, path)
         except VaultError as error:
             # Looked up again: a denial of the same moment has removed it.
             cached = session.cache.get(path)
@@ -136,7 +136,8 @@ class Broker:
             raise
         return self._counted(Reading(document), "fetched")
 
-    async def _asked(self, session: VaultSession, path: str) -> Document:
+    async def read_again(self, session: VaultSession, path: str) -> Document:
+        """What Vault has at *path* now, whatever is kept of it; raises a VaultError."""
         try:
             return await self._reads.join(
                 (session.account.key, path),

@@ -44,6 +44,7 @@ def handler(
         attestor=TrustingAttestor(),
         audit=setup.audit,
         node="n1",
+        follow=lambda _path, _followed: None,
         auth_mount="kubernetes",
         budget=PodBudgets(rate).of(POD.uid),
         process=setup.process,

@@ -94,6 +94,7 @@ class Publishing:
                 attestor=TrustingAttestor(),
                 audit=setup.audit,
                 node="n1",
+                follow=lambda _path, _followed: None,
                 auth_mount="kubernetes",
                 budget=PodBudgets(100).of(session.account.pod.uid),
                 process=setup.process,

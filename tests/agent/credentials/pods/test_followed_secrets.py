@@ -1,0 +1,79 @@
+from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
+from nemutator_agent.credentials.rotation.watching import ChangeFeed
+from nemutator_agent.credentials.vault.documents import Document
+from nemutator_common.declarations import Reference
+
+from tests.fakes.brokers import BrokerSetup
+
+DB = "secret/app/db"
+DECLARED = {
+    "word": Reference(DB, "password"),
+    "all": Reference(DB),
+    "unread": Reference(DB, "user"),
+    "other": Reference("secret/other"),
+}
+
+
+def document(password: str, version: int, **more: str) -> Document:
+    return Document.of({"password": password, **more}, version)
+
+
+class Setup:
+    def __init__(self) -> None:
+        self.broker = BrokerSetup()
+        self.feed = ChangeFeed(self.broker.clock)
+        self.followed = FollowedSecrets(
+            self.broker.session(), DECLARED, changes=self.feed, audit=self.broker.audit
+        )
+
+    @property
+    def announced(self) -> list[tuple[str, int | None]]:
+        return [(change.name, change.version) for change in self.feed.log.after(0)]
+
+
+def test_a_new_value_is_announced_and_recorded_for_each_name_that_was_read() -> None:
+    setup = Setup()
+    for name in ("word", "all"):
+        setup.followed.read(name, document("one", 1))
+    assert setup.announced == []
+    assert not setup.followed.differs(DB, document("one", 1))
+    assert setup.followed.differs(DB, document("two", 2))
+    setup.followed.take(DB, document("two", 2))
+    assert setup.announced == [("word", 2), ("all", 2)]
+    rotated = [grant for grant in setup.broker.grants.all if grant.operation == "rotate"]
+    assert [(grant.secret, grant.version, grant.result) for grant in rotated] == [
+        ("word", 2, "granted"),
+        ("all", 2, "granted"),
+    ]
+    assert all(grant.path_digest for grant in rotated)
+
+
+def test_a_change_of_another_key_is_none_of_this_one() -> None:
+    setup = Setup()
+    setup.followed.read("word", document("one", 1))
+    assert not setup.followed.differs(DB, document("one", 2, user="api"))
+    setup.followed.take(DB, document("one", 2, user="api"))
+    assert setup.announced == []
+
+
+def test_another_path_is_nobodys_change() -> None:
+    setup = Setup()
+    setup.followed.read("word", document("one", 1))
+    assert not setup.followed.differs("secret/other", document("two", 2))
+    setup.followed.take("secret/other", document("two", 2))
+    assert setup.announced == []
+
+
+def test_a_key_that_is_gone_is_no_new_value() -> None:
+    setup = Setup()
+    setup.followed.read("word", document("one", 1))
+    gone = Document.of({"user": "api"}, 2)
+    assert not setup.followed.differs(DB, gone)
+    setup.followed.take(DB, gone)
+    assert setup.announced == []
+
+
+def test_no_value_is_kept() -> None:
+    setup = Setup()
+    setup.followed.read("word", document("hunter2", 1))
+    assert "hunter2" not in str(setup.followed)
