@@ -72,7 +72,7 @@ class Node:
         process = self.setup.process
         self.peers = PeerAcceptance(process, hold=hold)
         self.publisher = PodPublisher(
-            self.setup.broker, PodSockets(process, self.peers).open, self._handler, process
+            self.setup.broker, PodSockets(process, self.peers, rate=50).open, self._handler, process
         )
         self.server = HttpServer(
             process=process,

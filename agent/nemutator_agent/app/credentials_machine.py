@@ -55,7 +55,7 @@ async def with_files(parts: CredentialsParts) -> AsyncIterator[None]:
             *HttpApi(handler, large=asyncio.Semaphore(SHARED_LIMITS.connections)).routes(),
             *WatchApi(handler, process, most=SHARED_LIMITS.connections // 4).routes(),
         ],
-        middlewares=[refusals_as_json],
+        middlewares=[refusals_as_json(process)],
         limits=SHARED_LIMITS,
         error_details=UNHANDLED,
         accept_peer=parts.peers.of(listening.socket),

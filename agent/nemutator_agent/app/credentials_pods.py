@@ -48,7 +48,12 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
             follow=rotation.follow,
         )
 
-    publisher = PodPublisher(vault.broker, PodSockets(process, parts.peers).open, handler, process)
+    publisher = PodPublisher(
+        vault.broker,
+        PodSockets(process, parts.peers, rate=settings.requests_per_s).open,
+        handler,
+        process,
+    )
     server = private_listener(
         process,
         PublicationsApi(publisher, attestor.learn, instance=secrets.token_hex(16)).routes(),

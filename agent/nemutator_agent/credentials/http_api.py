@@ -6,8 +6,9 @@ from collections.abc import Mapping
 
 import msgspec
 from aiohttp import web
-from aiohttp.typedefs import Handler
+from aiohttp.typedefs import Handler, Middleware
 from nemutator_common import names
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import accepted_peer_of
 from nemutator_common.serving.responses import RoutineResponse
@@ -23,6 +24,10 @@ UNCACHED = {"Cache-Control": "no-store"}
 _UNCACHED_JSON = {**UNCACHED, "Content-Type": "application/json; charset=utf-8"}
 LARGE_BYTES = 16 << 10
 """Answers of this size and more wait for their turn: a caller that does not read holds our memory."""
+
+REFUSED_AFTER_S = 0.5
+"""How long a caller that asks too often waits at least for the answer that says so; at most twice as
+long, so that those who wait do not come together."""
 
 LET_IN_AGAIN = frozenset({400, 404, 429, 503})
 """After any other status the connection ends: a caller that was refused does not need it."""
@@ -92,14 +97,21 @@ class HttpApi:
         return self._handler.admit(peer)
 
 
-@web.middleware
-async def refusals_as_json(request: web.Request, handler: Handler) -> web.StreamResponse:
-    try:
-        return await handler(request)
-    except HttpRefusal as refusal:
-        return response_of(refusal)
-    except AttestationError as error:
-        return response_of(not_attested(error))
+def refusals_as_json(process: Process) -> Middleware:
+    @web.middleware
+    async def refuse(request: web.Request, handler: Handler) -> web.StreamResponse:
+        try:
+            return await handler(request)
+        except HttpRefusal as refusal:
+            if refusal.step == "rate":
+                # Each of them takes the event loop's time, too: with all of its connections a pod gets
+                # no more than some dozens a second.
+                await process.clock.sleep(REFUSED_AFTER_S * (1 + process.dice.random()))
+            return response_of(refusal)
+        except AttestationError as error:
+            return response_of(not_attested(error))
+
+    return refuse
 
 
 def response_of(refusal: HttpRefusal) -> web.Response:

@@ -30,6 +30,12 @@ class RateLimit:
         self._level -= 1
         return True
 
+    def wait_s(self, now: float) -> float:
+        """Use one up at *now*; how long that has to wait when there was none left."""
+        if not self.take(now):
+            self._level -= 1
+        return max(0.0, -self._level / self.rate)
+
     def spend(self, more: float) -> None:
         """What was taken turns out to cost *more*, for which the next requests have to wait."""
         self._level -= more

@@ -84,6 +84,9 @@ class HttpServer:
     held: HeldConnections[Connection] = field(default_factory=HeldConnections)
     """Given where several sockets have one limit together."""
     accept_peer: AcceptPeer | None = None
+    pace: Callable[[], float] | None = None
+    """How long to wait after each connection, so that callers who only connect take no more time of the
+    event loop than they may; those that wait for it do so in the kernel."""
     error_details: ErrorDetails = field(default_factory=dict)
     """What is added to the error responses that no handler makes."""
     _traffic: Traffic = field(init=False)
@@ -199,8 +202,12 @@ class HttpServer:
                 self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()
                 tasks.create_task(self._admit(accepted, connection), name=f"{self.name} admission")
-            # While more callers wait nothing else here yields, and they could wait for ever.
-            await asyncio.sleep(0)
+            pause_s = self.pace() if self.pace is not None else 0.0
+            if pause_s > 0.0:
+                await self.process.clock.sleep(pause_s)
+            else:
+                # While more callers wait nothing else here yields, and they could wait for ever.
+                await asyncio.sleep(0)
 
     def _has_room(self, uid: int | None) -> bool:
         """Whether *uid* may have another connection; an idle one is dropped for it if necessary."""

@@ -1,3 +1,4 @@
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.credentials.rate_limits import RateLimit, RateLimits
@@ -54,3 +55,10 @@ def test_who_asked_longest_ago_is_forgotten() -> None:
     # `a` starts anew; `c` is remembered.
     assert buckets.take("a", 0.0)
     assert not buckets.take("c", 0.0)
+
+
+def test_those_that_have_to_wait_come_one_after_the_other() -> None:
+    limit = RateLimit(rate=10, burst=2)
+    assert [limit.wait_s(0.0) for _ in range(4)] == [0.0, 0.0, 0.1, 0.2]
+    assert limit.wait_s(0.2) == pytest.approx(0.1)
+    assert limit.wait_s(10.0) == 0.0

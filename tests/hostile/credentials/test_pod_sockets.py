@@ -9,6 +9,7 @@ import tracemalloc
 from pathlib import Path
 
 import pytest
+from nemutator_agent.credentials.http_api import REFUSED_AFTER_S
 from nemutator_agent.credentials.pods.sockets import LARGE_AT_ONCE, LIMITS
 from nemutator_agent.identity.attestors import PodAttestor
 from nemutator_agent.identity.facts import ProcessFacts
@@ -146,14 +147,40 @@ async def test_a_flood_of_requests_is_slowed_down_and_costs_vault_one_read(node:
     async with node.running():
         path = await node.publish("v1", declared=DECLARED)
         reader, writer = await asyncio.open_unix_connection(path)
-        statuses = []
         async with closing(writer):
-            for _ in range(300):
+            for _ in range(100):
                 writer.write(ASK)
-                statuses.append((await one_answer(reader))[0])
-        assert statuses.count(200) == 100
-        assert statuses.count(429) == 200
+                assert (await one_answer(reader))[0] == 200
+            sleeping = node.setup.clock.sleepers
+            writer.write(ASK + ASK)
+            # Whoever asks too often waits for each answer, and the second waits for the first.
+            await node.setup.clock.until_sleeping(sleeping + 1)
+            assert node.setup.meter.total(names.CREDENTIAL_REFUSALS, step="rate") == 1
+            await node.setup.clock.advance(2 * REFUSED_AFTER_S)
+            status, body = await one_answer(reader)
+            assert (status, json.loads(body)["step"]) == (429, "rate")
+            assert (await one_answer(reader))[0] == 200
         assert node.setup.calls["read"] == 1
+
+
+async def test_who_only_connects_waits_in_the_kernel(node: Node) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        sleeping = node.setup.clock.sleepers
+        connections = []
+        for _ in range(400):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.connect(str(path))
+            connections.append(connection)
+        await node.setup.clock.until_sleeping(sleeping + 1)
+        seen = LIMITS.connections + node.setup.meter.total(
+            names.HTTP_CONNECTIONS_DROPPED, reason="too_many"
+        )
+        # Two connections for each request that a pod may make, and all that it may hold.
+        assert seen == LIMITS.connections + 2 * 100 + 1
+        await node.setup.clock.advance(1)
+        for connection in connections:
+            connection.close()
 
 
 async def test_a_pod_with_more_connections_than_its_share_takes_none_of_others(

@@ -21,6 +21,7 @@ from nemutator_agent.credentials.connection_peer import PeerAcceptance
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import CallerHandler, PodListener
+from nemutator_agent.credentials.rate_limits import RateLimit
 from nemutator_agent.credentials.rotation.watch_api import MOST_EACH, WatchApi
 from nemutator_agent.publications import VolumeDirectory
 
@@ -41,6 +42,8 @@ LARGE_AT_ONCE = 2
 class _PodShare:
     """What the callers of all sockets of one pod hold together."""
 
+    pace: RateLimit
+    """Of new connections."""
     connections: HeldConnections[Connection] = field(default_factory=HeldConnections)
     large: asyncio.Semaphore = field(default_factory=lambda: asyncio.Semaphore(LARGE_AT_ONCE))
 
@@ -48,7 +51,9 @@ class _PodShare:
 class PodSockets:
     """Opens the sockets of pods, which are one listener in metrics."""
 
-    def __init__(self, process: Process, peers: PeerAcceptance) -> None:
+    def __init__(self, process: Process, peers: PeerAcceptance, *, rate: float) -> None:
+        """Each pod may make *rate* requests a second, and no more connections for each of them than two."""
+        self._rate = 2 * rate
         self._process = process
         self._peers = peers
         self._traffic = Traffic(NAME, process.meter)
@@ -68,7 +73,8 @@ class PodSockets:
                 )
             share = self._shares.get(pod_uid)
             if share is None:
-                share = self._shares[pod_uid] = _PodShare()
+                pace = RateLimit(rate=self._rate, burst=LIMITS.connections + 2 * self._rate)
+                share = self._shares[pod_uid] = _PodShare(pace)
             return _PodSocket(
                 self._process, folder, handler, self._traffic, share=share, peers=self._peers
             )
@@ -117,11 +123,12 @@ class _PodSocket:
                 *HttpApi(handler, large=share.large).routes(),
                 *WatchApi(handler, process, most=MOST_EACH).routes(),
             ],
-            middlewares=[refusals_as_json],
+            middlewares=[refusals_as_json(process)],
             limits=LIMITS,
             listening=self._listening,
             traffic=traffic,
             held=share.connections,
+            pace=lambda: share.pace.wait_s(process.clock.monotonic()),
             accept_peer=peers.of(self._listening.socket),
             error_details=UNHANDLED,
         )
