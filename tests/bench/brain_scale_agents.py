@@ -34,6 +34,7 @@ from nemutator_common.wire import (
 )
 
 from tests.bench import brain_scale_shape as shape
+from tests.fakes.reviews import account_token
 
 UNITS = 40
 HANDSHAKES = 64
@@ -291,7 +292,7 @@ class Agents:
 def _request(method: str, path: str, node: int, body: bytes = b"") -> bytes:
     head = (
         f"{method} {path} HTTP/1.1\r\nHost: brain\r\n"
-        f"Authorization: Bearer e30.{shape.node_name(node)}.c2ln\r\n"
+        f"Authorization: Bearer {account_token(shape.AGENT, mark=shape.node_name(node))}\r\n"
     )
     if body:
         body = gzip.compress(body, 1, mtime=0)

@@ -14,6 +14,7 @@ PODS = 150_000
 PODS_PER_WORKLOAD = 15
 WORKLOADS = PODS // PODS_PER_WORKLOAD
 NAMESPACES = 300
+AGENT = "system:serviceaccount:nemutator:nemutator-agent"
 REPLICA_SETS = 6 * WORKLOADS
 """The present one of each Deployment, and five old ones."""
 

@@ -1,5 +1,7 @@
 """Tokens as callers send them, and which process of this installation their bearer is."""
 
+import base64
+import json
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -14,7 +16,7 @@ NODE_CLAIM = "authentication.kubernetes.io/node-name"
 POD_CLAIM = "authentication.kubernetes.io/pod-name"
 
 LONGEST_TOKEN = 8 << 10
-_JWT = re.compile(r"[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+\.[A-Za-z0-9_-]+")
+_JWT = re.compile(r"[A-Za-z0-9_-]+\.([A-Za-z0-9_-]+)\.[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,9 +41,20 @@ def bearer(authorization: str | None) -> Secret | None:
     return Secret(token) if token.isascii() and token.isprintable() else None
 
 
-def may_be_projected(token: Secret) -> bool:
-    """Whether it looks like a token of a service account: the API server is asked about no other."""
-    return _JWT.fullmatch(token.reveal()) is not None
+def may_be_ours(token: Secret, accounts: Accounts) -> bool:
+    """Whether it claims to be a token of one of *accounts* for us: the API server is asked about no
+    other, and proves the claim."""
+    found = _JWT.fullmatch(token.reveal())
+    if found is None:
+        return False
+    try:
+        payload = found[1]
+        claims = json.loads(base64.urlsafe_b64decode(payload + "=" * (-len(payload) % 4)))
+        subject, audiences = claims["sub"], claims["aud"]
+    except (ValueError, TypeError, KeyError, RecursionError):
+        return False
+    listed = audiences if isinstance(audiences, list) else [audiences]
+    return subject in (accounts.agent, accounts.admission) and str(BRAIN_AUDIENCE) in listed
 
 
 def caller_of(verdict: TokenVerdict, accounts: Accounts) -> Caller | None:

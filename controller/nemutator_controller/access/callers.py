@@ -38,8 +38,9 @@ LOCAL = Caller("local")
 
 
 class Callers(Protocol):
-    async def recognise(self, authorization: str | None) -> Caller | None:
-        """Which process sent this `Authorization` header; None when it proves nothing.
+    async def recognise(self, authorization: str | None, *, source: str) -> Caller | None:
+        """Which process sent this `Authorization` header from the address *source*; None when it proves
+        nothing.
 
         Raises UnknownNowError when that cannot be found out now.
         """

@@ -141,7 +141,9 @@ class ProcessRule:
         """Browsers add no `Authorization` by themselves."""
 
     async def prove(self, request: web.Request) -> Caller:
-        caller = await self.callers.recognise(request.headers.get("Authorization"))
+        caller = await self.callers.recognise(
+            request.headers.get("Authorization"), source=source_of(request)
+        )
         if caller is None:
             what = "this caller is not known"
             raise AccessRefusedError(401, "caller", what, self.remedy, BEARER)
@@ -194,7 +196,7 @@ class PeopleRule:
     async def prove(self, request: web.Request) -> User:
         sent = bearer(request.headers.get("Authorization"))
         token = sent or self.people.token_of(request.cookies.get(CLUSTER_COOKIE, ""))
-        user = None if token is None else await self.people.user(token)
+        user = None if token is None else await self.people.user(token, source=source_of(request))
         if user is not None:
             return user
         if sent is None:
@@ -218,6 +220,11 @@ class PeopleRule:
             what = f"{who.username} may not {permission}{where}"
             remedy = "ask an administrator of the cluster to grant it by RBAC"
             raise AccessRefusedError(403, "forbidden", what, remedy)
+
+
+def source_of(request: web.Request) -> str:
+    """The address from which it comes; empty for a unix socket."""
+    return request.remote or ""
 
 
 def is_signed_in(request: web.Request, links: OneTimeLinks, address: ConsoleAddress) -> bool:

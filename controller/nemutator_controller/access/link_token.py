@@ -20,7 +20,7 @@ class LinkToken:
 
     directory: DataDirectory
 
-    async def recognise(self, authorization: str | None) -> Caller | None:
+    async def recognise(self, authorization: str | None, *, source: str) -> Caller | None:
         scheme, _, credentials = (authorization or "").partition(" ")
         if scheme.lower() != "bearer":
             return None

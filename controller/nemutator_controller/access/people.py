@@ -46,14 +46,15 @@ class People:
             fresh_s=FRESH_S, outage_s=0, most=10_000, at_once=AT_ONCE, process=process
         )
 
-    async def user(self, token: Secret) -> User | None:
-        """The user of *token*; None when it belongs to nobody. Raises UnknownNowError."""
+    async def user(self, token: Secret, *, source: str) -> User | None:
+        """The user of *token*, sent from the address *source*; None when it belongs to nobody. Raises
+        UnknownNowError."""
 
         async def ask() -> User | None:
             verdict = await self._reviewer.token(token)
             return verdict.user if verdict.authenticated and verdict.user.username else None
 
-        return (await self._users.find(digest(token.reveal()), ask)).value
+        return (await self._users.find(digest(token.reveal()), ask, source=source)).value
 
     async def may(self, user: User, permission: Permission, *, namespace: str) -> bool:
         """Whether *user* has *permission*, in all namespaces when *namespace* is empty."""
@@ -67,11 +68,11 @@ class People:
         # What a token proves besides can narrow it: OpenShift keeps a token's scopes there.
         extra = tuple(sorted(user.extra.items()))
         key = (user.username, user.uid, user.groups, extra, permission, namespace)
-        return (await self._allowed.find(key, ask)).value
+        return (await self._allowed.find(key, ask, source=user.username)).value
 
-    async def sign_in(self, token: Secret) -> Secret | None:
+    async def sign_in(self, token: Secret, *, source: str) -> Secret | None:
         """What the browser sends from now on in place of *token*; None when that belongs to nobody."""
-        if await self.user(token) is None:
+        if await self.user(token, source=source) is None:
             return None
         secret = self._fresh()
         self._sessions.open(secret, token, now=self._clock.now())

@@ -3,6 +3,9 @@
 Each verdict, good or bad, is asked for again when it is no longer fresh. While the API server is
 away, a good one is valid up to a bound, which each user of the cache chooses; a caller without one
 is asked to come again, and is never believed.
+
+Anybody can make up tokens, as fast as they like. What was good before is asked for apart from what is
+new, good verdicts make no room for bad ones, and sources take turns: see `queueing.py`.
 """
 
 import asyncio
@@ -17,10 +20,11 @@ from nemutator_common.names import BRAIN_AUDIENCE
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_controller.access.bearers import Accounts, bearer, caller_of, may_be_projected
+from nemutator_controller.access.bearers import Accounts, bearer, caller_of, may_be_ours
 from nemutator_controller.access.callers import Caller
 from nemutator_controller.access.digests import digest
 from nemutator_controller.access.ports import TokenReviewer
+from nemutator_controller.access.queueing import FairQueue, QueueFullError
 from nemutator_controller.kube.failures import KubeError
 
 log = logging.getLogger(__name__)
@@ -36,8 +40,12 @@ CALLER_OUTAGE_S = 600.0
 MOST_CALLERS = 20_000
 """5 000 nodes with three processes each have 15 000 tokens."""
 
-CALLERS_AT_ONCE = 16
-"""Reviews under way: strangers with made-up tokens may not occupy the API server."""
+CALLERS_AT_ONCE = 8
+"""Reviews under way, of new tokens and again of those that were good: strangers with made-up tokens may
+not occupy the API server."""
+
+MOST_BAD = 1_000
+"""Bad verdicts that are kept: whoever repeats a bad token is answered from memory."""
 
 _AUDIENCE = str(BRAIN_AUDIENCE)
 """JSON's encoder takes plain text only, and a declared name is more than that."""
@@ -58,7 +66,8 @@ class ReviewVerdict(Generic[V]):
 
 @dataclass(kw_only=True)
 class ReviewVerdicts(Generic[V]):
-    """The last verdict on each question; the one that was not used for longest makes room."""
+    """The last verdict on each question; the one that was not used for longest makes room, good for
+    good and bad for bad ones."""
 
     fresh_s: float
     outage_s: float
@@ -66,34 +75,54 @@ class ReviewVerdicts(Generic[V]):
     most: int
     at_once: int
     process: Process
-    _verdicts: OrderedDict[Hashable, ReviewVerdict[V]] = field(
-        default_factory=OrderedDict, init=False
-    )
-    _asking: asyncio.Semaphore = field(init=False)
+    """Calls under way about what was good before, and as many about everything else."""
+    _good: OrderedDict[Hashable, ReviewVerdict[V]] = field(default_factory=OrderedDict, init=False)
+    _bad: OrderedDict[Hashable, ReviewVerdict[V]] = field(default_factory=OrderedDict, init=False)
+    _again: FairQueue = field(init=False)
+    _new: FairQueue = field(init=False)
 
     def __post_init__(self) -> None:
-        self._asking = asyncio.Semaphore(self.at_once)
+        self._again = FairQueue(self.at_once)
+        self._new = FairQueue(self.at_once)
 
-    async def find(self, key: Hashable, ask: Callable[[], Awaitable[V]]) -> ReviewVerdict[V]:
-        """The verdict on *key*, which *ask* gets from the API server; a falsy one is a bad one."""
+    async def find(
+        self, key: Hashable, ask: Callable[[], Awaitable[V]], *, source: str
+    ) -> ReviewVerdict[V]:
+        """The verdict on *key*, which *ask* gets from the API server; a falsy one is a bad one.
+
+        *source* is where the question comes from: questions of one source wait for each other.
+        """
         now = self.process.clock.monotonic()
-        known = self._verdicts.get(key)
-        if known is not None:
-            self._verdicts.move_to_end(key)
-            if now - known.at < self.fresh_s:
-                return known
+        known = self._known(key)
+        if known is not None and now - known.at < self.fresh_s:
+            return known
+        queue = self._new if known is None or not known.value else self._again
         try:
-            async with asyncio.timeout(ASK_S), self._asking:
+            async with asyncio.timeout(ASK_S), queue.turn(source):
                 value = await ask()
+        except QueueFullError:
+            raise UnknownNowError("too many unknown callers come from the same address") from None
         except (KubeError, TimeoutError) as error:
             log.warning("review_failed", {names.ERROR: error})
             if known is not None and known.value and now - known.at < self.outage_s:
                 return ReviewVerdict(known.value, known.at, outdated=True)
             raise UnknownNowError("the API server does not answer") from error
-        verdict = self._verdicts[key] = ReviewVerdict(value, now)
-        self._verdicts.move_to_end(key)
-        while len(self._verdicts) > self.most:
-            self._verdicts.popitem(last=False)
+        return self._keep(key, ReviewVerdict(value, now))
+
+    def _known(self, key: Hashable) -> ReviewVerdict[V] | None:
+        for verdicts in (self._good, self._bad):
+            if (known := verdicts.get(key)) is not None:
+                verdicts.move_to_end(key)
+                return known
+        return None
+
+    def _keep(self, key: Hashable, verdict: ReviewVerdict[V]) -> ReviewVerdict[V]:
+        self._good.pop(key, None)
+        self._bad.pop(key, None)
+        verdicts, most = (self._good, self.most) if verdict.value else (self._bad, MOST_BAD)
+        verdicts[key] = verdict
+        while len(verdicts) > most:
+            verdicts.popitem(last=False)
         return verdict
 
 
@@ -112,13 +141,15 @@ class ReviewedCallers:
             process=process,
         )
 
-    async def recognise(self, authorization: str | None) -> Caller | None:
+    async def recognise(self, authorization: str | None, *, source: str) -> Caller | None:
         token = bearer(authorization)
-        if token is None or not may_be_projected(token):
+        if token is None or not may_be_ours(token, self._accounts):
             self._count("refused")
             return None
         try:
-            verdict = await self._verdicts.find(digest(token.reveal()), lambda: self._ask(token))
+            verdict = await self._verdicts.find(
+                digest(token.reveal()), lambda: self._ask(token), source=source
+            )
         except UnknownNowError:
             self._count("unknown")
             raise

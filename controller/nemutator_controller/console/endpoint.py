@@ -14,6 +14,7 @@ from nemutator_controller.access.gates import (
     ConsoleAddress,
     cookie_name,
     is_signed_in,
+    source_of,
 )
 from nemutator_controller.access.one_time_links import LINK_S, OneTimeLinks
 from nemutator_controller.access.people import People
@@ -78,7 +79,9 @@ class SigningIn:
     async def _sign_in(self, request: web.Request) -> web.Response:
         given = (await request.post()).get("token", "")
         token = bearer(f"Bearer {given}") if isinstance(given, str) else None
-        session = None if token is None else await self.people.sign_in(token)
+        session = (
+            None if token is None else await self.people.sign_in(token, source=source_of(request))
+        )
         if session is None:
             what = "the cluster does not know this token"
             remedy = "take a new one, as `kubectl create token NAME` prints it"

@@ -39,7 +39,7 @@ UPLINK: dict[tuple[str, str], set[CallerKind]] = {
 class NamedCallers:
     """A `Callers` that believes everybody's own word."""
 
-    async def recognise(self, authorization: str | None) -> Caller | None:
+    async def recognise(self, authorization: str | None, *, source: str) -> Caller | None:
         return CALLERS.get(authorization or "")
 
 

@@ -10,10 +10,12 @@ from nemutator_controller.access.bearers import (
     account,
     bearer,
     caller_of,
-    may_be_projected,
+    may_be_ours,
 )
 from nemutator_controller.access.callers import Caller
 from nemutator_controller.kube.reviews import TokenVerdict, User
+
+from tests.fakes.reviews import account_token
 
 AGENT = account("nemutator", "nemutator-agent")
 ADMISSION = account("nemutator", "nemutator-admission")
@@ -83,7 +85,35 @@ def test_any_header_is_read(header: str) -> None:
     assert found is None or found.reveal() in header
 
 
-def test_only_what_looks_like_a_signed_token_is_asked_about() -> None:
-    assert may_be_projected(Secret("e30.e30.c2ln"))
-    for other in ("abc", "a.b", "a.b.c.d", "a.b.", "a b.c.d"):
-        assert not may_be_projected(Secret(other))
+@pytest.mark.parametrize("subject", [AGENT, ADMISSION])
+@pytest.mark.parametrize("audience", ["brain.nemutator.io", ["vault", "brain.nemutator.io"]])
+def test_what_claims_to_be_ours_is_asked_about(subject: str, audience: object) -> None:
+    assert may_be_ours(Secret(account_token(subject, audience=audience)), ACCOUNTS)
+
+
+@pytest.mark.parametrize(
+    "other",
+    [
+        "abc",
+        "a.b",
+        "a.b.c.d",
+        "a.b.",
+        "a b.c.d",
+        "e30.e30.c2ln",
+        "e30.bnVsbA.c2ln",
+        "e30.W10.c2ln",
+        f"e30.{'W1tb' * 2000}.c2ln",
+        account_token(AGENT, audience=[]),
+        account_token(AGENT, audience=None),
+        account_token(AGENT, audience="https://kubernetes.default.svc"),
+        account_token(account("shop", "nemutator-agent")),
+        account_token(""),
+    ],
+)
+def test_what_does_not_claim_to_be_ours_is_not_even_asked_about(other: str) -> None:
+    assert not may_be_ours(Secret(other), ACCOUNTS)
+
+
+@given(st.text(alphabet="AZaz09_-.", max_size=60))
+def test_any_token_is_read(token: str) -> None:
+    may_be_ours(Secret(token), ACCOUNTS)

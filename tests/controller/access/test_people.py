@@ -33,8 +33,8 @@ class House:
 
 async def test_somebody_is_who_the_cluster_says_and_may_what_it_grants() -> None:
     house = House()
-    assert await house.people.user(Secret("nobody")) is None
-    user = await house.people.user(Secret("anna-token"))
+    assert await house.people.user(Secret("nobody"), source="10.0.0.1") is None
+    user = await house.people.user(Secret("anna-token"), source="10.0.0.1")
     assert user is not None
     assert not await house.people.may(user, LOOK, namespace="")
     house.reviews.allowed.add(("anna", "get", "leases", "shop"))
@@ -44,7 +44,7 @@ async def test_somebody_is_who_the_cluster_says_and_may_what_it_grants() -> None
 
 async def test_verdicts_are_asked_for_again_soon() -> None:
     house = House()
-    user = await house.people.user(Secret("anna-token"))
+    user = await house.people.user(Secret("anna-token"), source="10.0.0.1")
     assert user is not None
     house.reviews.allowed.add(("anna", "get", "leases", ""))
     assert await house.people.may(user, LOOK, namespace="")
@@ -53,25 +53,25 @@ async def test_verdicts_are_asked_for_again_soon() -> None:
     await house.clock.advance(FRESH_S)
     assert not await house.people.may(user, LOOK, namespace="")
     house.reviews.tokens.clear()
-    assert await house.people.user(Secret("anna-token")) is None
+    assert await house.people.user(Secret("anna-token"), source="10.0.0.1") is None
 
 
 async def test_without_an_answer_nobody_is_let_in() -> None:
     house = House()
-    user = await house.people.user(Secret("anna-token"))
+    user = await house.people.user(Secret("anna-token"), source="10.0.0.1")
     assert user is not None
     house.reviews.broken = UnavailableError("create", "gone")
     await house.clock.advance(FRESH_S)
     with pytest.raises(UnknownNowError):
-        await house.people.user(Secret("anna-token"))
+        await house.people.user(Secret("anna-token"), source="10.0.0.1")
     with pytest.raises(UnknownNowError):
         await house.people.may(user, LOOK, namespace="")
 
 
 async def test_a_session_stands_for_the_token_until_it_ends() -> None:
     house = House()
-    assert await house.people.sign_in(Secret("nobody")) is None
-    session = await house.people.sign_in(Secret("anna-token"))
+    assert await house.people.sign_in(Secret("nobody"), source="10.0.0.1") is None
+    session = await house.people.sign_in(Secret("anna-token"), source="10.0.0.1")
     assert session is not None
     assert house.people.token_of(session.reveal()) == Secret("anna-token")
     assert house.people.token_of("session-9") is None
@@ -83,7 +83,7 @@ async def test_a_session_stands_for_the_token_until_it_ends() -> None:
 async def test_sessions_are_bounded_and_the_oldest_make_room() -> None:
     house = House()
     for _ in range(MOST_SESSIONS + 1):
-        await house.people.sign_in(Secret("anna-token"))
+        await house.people.sign_in(Secret("anna-token"), source="10.0.0.1")
     assert house.people.token_of("session-0") is None
     assert house.people.token_of("session-1") is not None
     assert house.people.token_of(f"session-{MOST_SESSIONS}") is not None
@@ -94,7 +94,7 @@ async def test_a_token_that_was_narrowed_does_not_profit_from_one_that_was_not()
     house.reviews.knows("narrow", "anna", scope="info")
     house.reviews.allowed.add(("anna", "get", "leases", ""))
     for token in ("anna-token", "narrow"):
-        user = await house.people.user(Secret(token))
+        user = await house.people.user(Secret(token), source="10.0.0.1")
         assert user is not None
         await house.people.may(user, LOOK, namespace="")
     assert house.reviews.asked.count("access") == 2

@@ -1,30 +1,44 @@
+import asyncio
+
 import pytest
 from nemutator_common import names
+from nemutator_common.secret import Secret
 from nemutator_controller.access.bearers import Accounts
 from nemutator_controller.access.callers import Caller
+from nemutator_controller.access.queueing import MOST_WAITING
 from nemutator_controller.access.token_reviews import (
     CALLER_FRESH_S,
     CALLER_OUTAGE_S,
+    CALLERS_AT_ONCE,
+    MOST_CALLERS,
     ReviewedCallers,
     ReviewVerdict,
     ReviewVerdicts,
     UnknownNowError,
 )
 from nemutator_controller.kube.failures import UnavailableError
+from nemutator_controller.kube.reviews import TokenVerdict
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
-from tests.fakes.reviews import MemoryReviews
+from tests.fakes.reviews import MemoryReviews, account_token
 
 AGENT = "system:serviceaccount:nemutator:nemutator-agent"
-GOOD = "Bearer e30.agent.sig"
+AGENT_TOKEN = account_token(AGENT)
+GOOD = f"Bearer {AGENT_TOKEN}"
+STRANGER = f"Bearer {account_token(AGENT, mark='stranger')}"
+SOURCE = "10.0.0.1"
 
 
 class Door:
-    def __init__(self) -> None:
-        self.reviews, self.clock, self.meter = MemoryReviews(), ManualClock(), MemoryMeter()
-        self.reviews.knows("e30.agent.sig", AGENT, node="n1")
+    def __init__(self, reviews: MemoryReviews | None = None) -> None:
+        self.reviews, self.clock, self.meter = (
+            reviews or MemoryReviews(),
+            ManualClock(),
+            MemoryMeter(),
+        )
+        self.reviews.knows(AGENT_TOKEN, AGENT, node="n1")
         process = fake_process(clock=self.clock, meter=self.meter)
         self.callers = ReviewedCallers(self.reviews, Accounts(AGENT, "other"), process)
 
@@ -35,32 +49,42 @@ class Door:
 async def test_a_verdict_is_asked_for_once_in_a_minute_good_or_bad() -> None:
     door = Door()
     for _ in range(3):
-        assert await door.callers.recognise(GOOD) == Caller("agent", "n1")
-        assert await door.callers.recognise("Bearer e30.stranger.sig") is None
+        assert await door.callers.recognise(GOOD, source=SOURCE) == Caller("agent", "n1")
+        assert await door.callers.recognise(STRANGER, source=SOURCE) is None
     assert len(door.reviews.asked) == 2
     await door.clock.advance(CALLER_FRESH_S)
-    del door.reviews.tokens["e30.agent.sig"]
-    assert await door.callers.recognise(GOOD) is None
+    del door.reviews.tokens[AGENT_TOKEN]
+    assert await door.callers.recognise(GOOD, source=SOURCE) is None
     assert (door.counted("granted"), door.counted("refused")) == (3, 4)
 
 
 async def test_what_is_no_token_is_not_even_asked_about() -> None:
     door = Door()
-    for header in (None, "Basic x", "Bearer x", "Bearer " + "a" * 9_000):
-        assert await door.callers.recognise(header) is None
+    others = account_token(AGENT, audience="https://kubernetes.default.svc")
+    somebody = account_token("system:serviceaccount:shop:web")
+    for header in (
+        None,
+        "Basic x",
+        "Bearer x",
+        "Bearer " + "a" * 9_000,
+        "Bearer e30.e30.c2ln",
+        f"Bearer {others}",
+        f"Bearer {somebody}",
+    ):
+        assert await door.callers.recognise(header, source=SOURCE) is None
     assert door.reviews.asked == []
 
 
 async def test_while_the_server_is_away_good_verdicts_live_on_up_to_a_bound() -> None:
     door = Door()
-    await door.callers.recognise(GOOD)
+    await door.callers.recognise(GOOD, source=SOURCE)
     door.reviews.broken = UnavailableError("create tokenreviews", "gone")
     await door.clock.advance(CALLER_OUTAGE_S - 1)
-    assert await door.callers.recognise(GOOD) == Caller("agent", "n1")
+    assert await door.callers.recognise(GOOD, source=SOURCE) == Caller("agent", "n1")
     assert door.counted("kept") == 1
     await door.clock.advance(1)
     with pytest.raises(UnknownNowError):
-        await door.callers.recognise(GOOD)
+        await door.callers.recognise(GOOD, source=SOURCE)
     assert door.counted("unknown") == 1
 
 
@@ -68,18 +92,18 @@ async def test_nobody_new_is_believed_without_an_answer() -> None:
     door = Door()
     door.reviews.broken = UnavailableError("create tokenreviews", "gone")
     with pytest.raises(UnknownNowError):
-        await door.callers.recognise(GOOD)
+        await door.callers.recognise(GOOD, source=SOURCE)
     door.reviews.broken = None
-    assert await door.callers.recognise(GOOD) == Caller("agent", "n1")
+    assert await door.callers.recognise(GOOD, source=SOURCE) == Caller("agent", "n1")
 
 
 async def test_a_refusal_does_not_become_a_grant_while_the_server_is_away() -> None:
     door = Door()
-    assert await door.callers.recognise("Bearer e30.stranger.sig") is None
+    assert await door.callers.recognise(STRANGER, source=SOURCE) is None
     door.reviews.broken = UnavailableError("create tokenreviews", "gone")
     await door.clock.advance(CALLER_FRESH_S)
     with pytest.raises(UnknownNowError):
-        await door.callers.recognise("Bearer e30.stranger.sig")
+        await door.callers.recognise(STRANGER, source=SOURCE)
 
 
 class Asked:
@@ -105,7 +129,7 @@ class Asked:
                 raise UnavailableError("create tokenreviews", "gone")
             return self.answers[key]
 
-        return await self.verdicts.find(key, ask)
+        return await self.verdicts.find(key, ask, source="")
 
 
 async def test_a_verdict_is_asked_for_again_when_it_is_no_longer_fresh() -> None:
@@ -143,3 +167,75 @@ async def test_in_an_outage_a_good_verdict_stands_up_to_the_bound_and_says_so() 
     await asked.clock.advance(1)
     with pytest.raises(UnknownNowError):
         await asked.find("a")
+
+
+class BusyReviews(MemoryReviews):
+    """Answers one question after the other, and keeps their order."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self.order: list[str] = []
+        self.turn = asyncio.Lock()
+
+    async def token(self, token: Secret, audiences: tuple[str, ...] = ()) -> TokenVerdict:
+        async with self.turn:
+            self.order.append(token.reveal())
+            await asyncio.sleep(0)
+            return await super().token(token, audiences)
+
+
+async def _made_up(door: Door, source: str, number: int) -> bool:
+    """Whether the API server was asked about it."""
+    token = account_token(AGENT, mark=f"{source} {number}")
+    try:
+        await door.callers.recognise(f"Bearer {token}", source=source)
+    except UnknownNowError:
+        return False
+    return True
+
+
+async def test_made_up_tokens_keep_no_new_agent_from_its_turn() -> None:
+    """Ten thousand come before it, from three addresses."""
+    reviews = BusyReviews()
+    door = Door(reviews)
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(10_000):
+            tasks.create_task(_made_up(door, f"10.0.0.{number % 3}", number))
+        await asyncio.sleep(0)
+        agent = tasks.create_task(door.callers.recognise(GOOD, source="10.0.1.1"))
+    assert agent.result() == Caller("agent", "n1")
+    assert reviews.order.index(AGENT_TOKEN) < 8 * CALLERS_AT_ONCE
+    assert len(reviews.order) <= 3 * MOST_WAITING + CALLERS_AT_ONCE + 1
+    assert door.counted("unknown") >= 9_000
+
+
+async def test_made_up_tokens_push_out_no_verdict_and_hold_up_no_known_agent() -> None:
+    reviews = BusyReviews()
+    door = Door(reviews)
+    await door.callers.recognise(GOOD, source=SOURCE)
+    for number in range(MOST_CALLERS + 10):
+        await _made_up(door, SOURCE, number)
+    asked = len(reviews.order)
+    assert await door.callers.recognise(GOOD, source=SOURCE) == Caller("agent", "n1")
+    assert len(reviews.order) == asked
+    # It is to be asked for again, while its own address has too many questions.
+    await door.clock.advance(CALLER_FRESH_S)
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(1_000):
+            tasks.create_task(_made_up(door, SOURCE, -number - 1))
+        await asyncio.sleep(0)
+        agent = tasks.create_task(door.callers.recognise(GOOD, source=SOURCE))
+    assert agent.result() == Caller("agent", "n1")
+
+
+async def test_a_bad_token_is_answered_from_memory_and_a_good_one_may_turn_bad() -> None:
+    door = Door()
+    for _ in range(3):
+        assert await door.callers.recognise(STRANGER, source=SOURCE) is None
+    assert len(door.reviews.asked) == 1
+    await door.callers.recognise(GOOD, source=SOURCE)
+    del door.reviews.tokens[AGENT_TOKEN]
+    await door.clock.advance(CALLER_FRESH_S)
+    for _ in range(2):
+        assert await door.callers.recognise(GOOD, source=SOURCE) is None
+    assert len(door.reviews.asked) == 3
