@@ -18,7 +18,7 @@ from nemutator_agent.publications import PUBLICATIONS_PATH
 from nemutator_common.data_directory_files import prepare, renew_link_token
 
 from tests.contract.credentials.places import RealPlace, real_place
-from tests.fakes.pod_sockets import call
+from tests.fakes.pod_sockets import call, directory_of
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.vault import Vault, VaultRefusedError
 from tests.testbed.running.waiting import until
@@ -109,7 +109,7 @@ class BrokerSetup:
         }
         publication = {
             "pod": pod,
-            "directory": str(directory),
+            "directory": directory_of(directory),
             "attributes": {"secret.db": f"{self.path}#password", "vault-role": self._role},
             "tokens": {"vault": self._jwt.reveal()},
         }
