@@ -10,7 +10,7 @@ Rates are averages since the previous report. What is not known is None, and `mi
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal
+from typing import Literal, TypeAlias
 
 REPORTS_PATH = "/uplink/v1/reports"
 """POST of a `Batch` returns an `Ack`; GET with `?node=…&epoch=…` returns the `Ack` so far."""
@@ -270,6 +270,26 @@ LONGEST_GRANT_TEXT = 512
 character in one, is refused."""
 
 
+GrantOperation: TypeAlias = Literal[
+    "login",
+    "renew",
+    "revoke",
+    "read",
+    "list",
+    "write",
+    "lookup",
+    "lease",
+    "unwrap",
+    "env",
+    "whoami",
+    "connect",
+    "set",
+    "delete",
+    "rotate",
+]
+"""What was asked of Vault for a pod, or by a caller on a socket."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Grant:
     """One action that the credentials process took, or refused, for a pod. It has no secrets."""
@@ -283,9 +303,7 @@ class Grant:
     service_account: str
     caller: str
     """The uid and executable of the caller, outside of Kubernetes."""
-    operation: Literal[
-        "login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete", "rotate"
-    ]
+    operation: GrantOperation
     secret: str = ""
     """The name under which the pod declares the secret."""
     path_digest: str = ""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from nemutator_agent.credentials.audit import Audit
-from nemutator_agent.credentials.ports import Ledger
+from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.calls import VaultCalls
@@ -58,11 +58,15 @@ class BrokerSetup:
     """By an earlier life."""
     ended_pods: FakeEndedPods = field(default_factory=FakeEndedPods)
     unfinished: Sequence[LoginIntent] = ()
+    other_vault: Vault | None = None
+    """Asked in place of the one in memory."""
 
     def __post_init__(self) -> None:
         self.process = fake_process(clock=self.clock, meter=self.meter)
         self.audit = Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock)
-        calls = VaultCalls(self.vault, deadline_s=PATIENCE_S, process=self.process)
+        calls = VaultCalls(
+            self.other_vault or self.vault, deadline_s=PATIENCE_S, process=self.process
+        )
         self.revocations = Revocations(calls, self.audit, self.ledger, process=self.process)
         self.orphans = OrphanedTokens(
             self.left,

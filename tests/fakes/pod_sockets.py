@@ -24,6 +24,7 @@ from nemutator_agent.identity.peers import Hold, by_best
 from nemutator_agent.publications import PUBLICATIONS_PATH, PublishedPod
 from nemutator_common.addresses import UnixAddress
 from nemutator_common.declarations import DeclarationError, Declarations
+from nemutator_common.secret import Secret
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 
@@ -57,9 +58,16 @@ class Node:
     """The credentials process of a node, less its brain."""
 
     def __init__(
-        self, folder: Path, *, attestor: AttestsPods | None = None, hold: Hold = by_best
+        self,
+        folder: Path,
+        *,
+        attestor: AttestsPods | None = None,
+        hold: Hold = by_best,
+        setup: BrokerSetup | None = None,
     ) -> None:
-        self.setup = BrokerSetup()
+        self.setup = setup or BrokerSetup()
+        self.token = Secret("")
+        """Of the pods' accounts, where it is not one that the Vault in memory knows."""
         self.folder = folder
         self.private = folder / "credentials.sock"
         self._budgets = PodBudgets(rate=50)
@@ -113,7 +121,7 @@ class Node:
             },
             "directory": directory_of(self.volume(volume)),
             "attributes": dict(declared),
-            "tokens": {"vault": f"{JWT}-{pod.uid}"},
+            "tokens": {"vault": self.token.reveal() or f"{JWT}-{pod.uid}"},
         }
 
     async def publish(
@@ -145,6 +153,7 @@ class Node:
             node="n1",
             follow=self.rotation.follow,
             auth_mount="kubernetes",
+            namespace="team-a",
             budget=self._budgets.of(session.account.pod.uid),
             process=self.setup.process,
         )

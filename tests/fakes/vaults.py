@@ -15,6 +15,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal, Self
 
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
     Outage,
@@ -50,6 +51,8 @@ class Engine:
     """Of KV; None is an engine of another kind."""
     secrets: dict[str, list[dict[str, Any] | None]] = field(default_factory=dict)
     """By path below the mount: all versions, None for one that was deleted."""
+    answers: dict[str, dict[str, Any]] = field(default_factory=dict)
+    """Of an engine of another kind: what it answers to those who may read there."""
 
 
 class VaultState:
@@ -66,7 +69,9 @@ class VaultState:
         """To roles; those that are revoked are gone from here."""
         self.revoked: list[str] = []
         self.calls: Counter[str] = Counter()
-        """By operation: login, renew, revoke, mount, read."""
+        """By operation: login, renew, revoke, mount, read, lookup, system."""
+        self.asked: list[tuple[str, dict[str, Any]]] = []
+        """Of the system: paths and bodies."""
         self.sealed = False
         self._lock = threading.Lock()
 
@@ -113,9 +118,14 @@ class VaultState:
                     del self.tokens[token]
                     self.revoked.append(token)
                     return 204, {}
+                case "lookup":
+                    return 200, {"data": _token(token, role)}
+                case "system":
+                    self.asked.append((path, dict(body)))
+                    return 200, {"request_id": "1", "data": {}}
                 case "mount":
                     return self._mount(role, path.removeprefix("sys/internal/ui/mounts/"))
-            return self._read(role, path)
+            return self._use(role, method, path, body)
 
     def _login(self, name: str, jwt: str) -> tuple[int, dict[str, Any]]:
         role = self.roles.get(name)
@@ -157,6 +167,34 @@ class VaultState:
         deleted = "2026-01-01T00:00:00Z" if data is None else ""
         content = {"data": data, "metadata": {"version": number, "deletion_time": deleted}}
         return (404 if data is None else 200), {"data": content}
+
+    def _use(
+        self, role: Role, method: str, path: str, body: Mapping[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        path, _, query = path.partition("?")
+        found = self._find(path)
+        if found is not None and found[1].version is None:
+            if path not in role.reads:
+                return 403, {"errors": [DENIED]}
+            answer = found[1].answers.get(found[2])
+            return (404, {"errors": []}) if answer is None else (200, answer)
+        if found is not None and query == "list=true":
+            mount, engine, below = found
+            below = below.removeprefix("metadata/")
+            if not any(read.startswith(f"{mount}{below}") for read in role.reads):
+                return 403, {"errors": [DENIED]}
+            keys = [name.removeprefix(f"{below}/") for name in engine.secrets]
+            return 200, {"request_id": "1", "data": {"keys": keys}}
+        if method == "GET":
+            return self._read(role, path)
+        known = path.replace("/data/", "/", 1)
+        if known not in role.reads:
+            return 403, {"errors": [DENIED]}
+        if method == "DELETE":
+            self.delete(known)
+            return 204, {}
+        self.write(known, dict(body["data"]))
+        return 200, {"request_id": "1", "data": {"version": 1}}
 
     def _engine(self, path: str) -> tuple[Engine, str]:
         found = self._find(path)
@@ -272,6 +310,17 @@ class MemoryVault:
         if operation in self.refuses:
             raise VaultDeniedError("permission denied")
 
+    async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
+        query = "?list=true" if ("list", "true") in asked.query else ""
+        body = json.loads(asked.body.reveal() or "{}")
+        status, document = await self._ask(asked.method, f"{asked.path}{query}", token, body)
+        if status == 403 and INVALID_TOKEN in document["errors"]:
+            raise TokenGoneError("invalid token")
+        if status == 503:
+            raise VaultUnavailableError("sealed", "Vault is sealed")
+        text = json.dumps(document) if document else ""
+        return VaultAnswer(status=status, body=Secret(text), document=document)
+
     async def _ask(
         self, method: str, path: str, token: Secret | None, body: Mapping[str, Any] | None = None
     ) -> tuple[int, dict[str, Any]]:
@@ -312,9 +361,22 @@ def _lease(document: dict[str, Any]) -> Lease:
 def _operation(method: str, path: str) -> str:
     if path.startswith("auth/kubernetes/login"):
         return "login"
-    if method == "POST":
-        return {"auth/token/renew-self": "renew", "auth/token/revoke-self": "revoke"}[path]
-    return "mount" if path.startswith("sys/internal/ui/mounts/") else "read"
+    own = {"renew-self": "renew", "revoke-self": "revoke", "lookup-self": "lookup"}
+    if path.startswith("auth/token/"):
+        return own[path.removeprefix("auth/token/")]
+    if path.startswith("sys/internal/ui/mounts/"):
+        return "mount"
+    return "system" if path.startswith("sys/") else "read"
+
+
+def _token(token: str, role: Role) -> dict[str, Any]:
+    return {
+        "id": token,
+        "accessor": f"accessor of {token}",
+        "policies": ["default"],
+        "ttl": role.ttl_s,
+        "renewable": not role.batch,
+    }
 
 
 def _auth(token: str, role: Role) -> dict[str, Any]:
@@ -336,6 +398,12 @@ class _Handler(BaseHTTPRequestHandler):
 
     def do_GET(self) -> None:
         self._answer({})
+
+    def do_DELETE(self) -> None:
+        self._answer({})
+
+    def do_PUT(self) -> None:
+        self.do_POST()
 
     def do_POST(self) -> None:
         length = int(self.headers.get("Content-Length", "0"))

@@ -44,6 +44,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
             audit=parts.audit,
             node=parts.node,
             auth_mount=settings.vault_auth_mount,
+            namespace=settings.vault_namespace,
             budget=budgets.of(session.account.pod.uid),
             follow=rotation.follow,
         )

@@ -4,12 +4,12 @@ import hashlib
 import hmac
 import logging
 from dataclasses import KW_ONLY, dataclass, field
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
 from nemutator_common.secret import Secret
-from nemutator_common.wire import Grant
+from nemutator_common.wire import Grant, GrantOperation
 
 from nemutator_agent.credentials.audit_texts import fit
 from nemutator_agent.credentials.ports import GrantSink
@@ -17,9 +17,7 @@ from nemutator_agent.publications import PublishedPod
 
 log = logging.getLogger(__name__)
 
-Operation = Literal[
-    "login", "renew", "revoke", "read", "env", "whoami", "connect", "set", "delete", "rotate"
-]
+Operation: TypeAlias = GrantOperation
 Result = Literal["granted", "denied", "failed"]
 
 DIGEST_HEX = 32

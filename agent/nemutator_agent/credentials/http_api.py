@@ -69,7 +69,7 @@ class HttpApi:
         if len(answer.value.reveal()) < LARGE_BYTES:
             return _shown(answer, raw)
         async with self._large:
-            return await _sent(request, _shown(answer, raw))
+            return await sent(request, _shown(answer, raw))
 
     async def _environment(self, request: web.Request) -> web.Response:
         caller = self._caller(request)
@@ -83,7 +83,7 @@ class HttpApi:
         # All of it waits for its turn, because an answer that waits would hold all of its values.
         async with self._large:
             variables = await caller.environment()
-            return await _sent(
+            return await sent(
                 request,
                 RoutineResponse(body=zero_separated(variables), headers=UNCACHED)
                 if request.query_string
@@ -121,13 +121,17 @@ def response_of(refusal: HttpRefusal) -> web.Response:
     )
     if refusal.retry_after_s is not None:
         answer.headers["Retry-After"] = str(refusal.retry_after_s)
-    # What is in doubt about who made a connection stays in doubt.
-    if refusal.status not in LET_IN_AGAIN or refusal.step == "start":
+    if ends_connection(refusal):
         answer.force_close()
     return answer
 
 
-async def _sent(request: web.Request, answer: web.Response) -> web.Response:
+def ends_connection(refusal: HttpRefusal) -> bool:
+    # What is in doubt about who made a connection stays in doubt.
+    return refusal.status not in LET_IN_AGAIN or refusal.step == "start"
+
+
+async def sent(request: web.Request, answer: web.Response) -> web.Response:
     """Return when *answer* is with the kernel, to its last byte."""
     answer.headers["Server"] = names.PREFIX
     if request.transport is not None:

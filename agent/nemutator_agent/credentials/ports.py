@@ -10,7 +10,10 @@ from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.credentials.rotation.changes import ChangeLog
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease
+from nemutator_agent.credentials.vault_api.api_answer import ApiAnswer, Turn
+from nemutator_agent.credentials.vault_api.api_request import SentRequest
 from nemutator_agent.identity.facts import ProcessFacts
 from nemutator_agent.publications import VolumeDirectory
 
@@ -29,6 +32,10 @@ class Vault(Protocol):
     async def mount_of(self, token: Secret, path: str) -> EngineMount: ...
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document: ...
+
+    async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
+        """Vault's answer as it is, refusals included; raises for outages and a token that is gone."""
+        ...
 
 
 class Ledger(Protocol):
@@ -118,6 +125,12 @@ class AdmittedCaller(Protocol):
         ...
 
 
+class AdmittedPod(AdmittedCaller, Protocol):
+    async def ask_vault(self, sent: SentRequest, turn: Turn) -> ApiAnswer:
+        """What Vault answers to one of its clients."""
+        ...
+
+
 class CallerHandler(Protocol):
     """Serves the callers of one socket."""
 
@@ -129,6 +142,12 @@ class CallerHandler(Protocol):
     def admit(self, peer: ConnectedPeer) -> AdmittedCaller:
         """Raises an `HttpRefusal`."""
         ...
+
+
+class PodCallerHandler(CallerHandler, Protocol):
+    """For the socket of a pod, which has Vault behind it."""
+
+    def admit(self, peer: ConnectedPeer) -> AdmittedPod: ...
 
 
 class PodListener(Protocol):

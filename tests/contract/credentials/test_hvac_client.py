@@ -8,6 +8,7 @@ from typing import Literal
 
 import pytest
 from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     UnsupportedSecretError,
     VaultDeniedError,
@@ -86,6 +87,7 @@ async def test_what_stands_before_vault_speaks_for_no_call_of_it(
             vault.revoke(token),
             vault.mount_of(token, "secret/app"),
             vault.read(token, KV2, "secret/app"),
+            vault.exchange(token, VaultExchange(method="GET", path="secret/data/app")),
         ):
             with pytest.raises(VaultUnavailableError) as raised:
                 await call

@@ -1,11 +1,14 @@
 """What every Vault does: the fake ones, and with `make e2e` the real one, behind our adapter."""
 
 import contextlib
+import json
 from collections.abc import AsyncIterator
+from typing import Any
 
 import pytest
 from nemutator_agent.credentials.ports import Vault
 from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
     SecretMissingError,
@@ -180,13 +183,44 @@ async def test_a_login_method_is_no_engine(asked: Vault, place: Place) -> None:
         await asked.read(token, mount, "auth/token/lookup-self")
 
 
+async def test_a_pods_own_client_gets_vaults_own_answers(asked: Vault, place: Place) -> None:
+    path = f"secret/{place.folder}/own"
+    place.write(path, {"word": "x"})
+    token = await logged_in(asked, place, path)
+
+    async def status_of(method: str, path: str, **more: Any) -> tuple[int, dict[str, Any]]:
+        answer = await asked.exchange(token, VaultExchange(method=method, path=path, **more))
+        assert json.loads(answer.body.reveal() or "{}") == answer.document
+        return answer.status, dict(answer.document)
+
+    own = f"secret/data/{place.folder}/own"
+    status, read = await status_of("GET", own)
+    assert (status, read["data"]["data"]) == (200, {"word": "x"})
+    status, denied = await status_of("GET", f"secret/data/{place.folder}/others")
+    assert status == 403
+    assert "permission denied" in denied["errors"][0]
+    status, looked_up = await status_of("GET", "auth/token/lookup-self")
+    assert (status, looked_up["data"]["id"]) == (200, token.reveal())
+    place.delete(path)
+    assert (await status_of("GET", own))[0] == 404
+    await asked.revoke(token)
+    with pytest.raises(TokenGoneError):
+        await status_of("GET", own)
+
+
 async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:
     path = f"secret/{place.folder}/own"
     role, jwt = place.account(reads=[path])
     token = (await asked.login(role, jwt)).token
     place.seal()
     try:
-        for call in (asked.login(role, jwt), asked.read(token, KV2, path), asked.renew(token)):
+        exchange = VaultExchange(method="GET", path="secret/data/app")
+        for call in (
+            asked.login(role, jwt),
+            asked.read(token, KV2, path),
+            asked.renew(token),
+            asked.exchange(token, exchange),
+        ):
             with pytest.raises(VaultUnavailableError, match="sealed") as raised:
                 await call
             assert raised.value.reason == "sealed"

@@ -26,6 +26,9 @@ from nemutator_agent.credentials.rotation.watching import ChangeFeed
 from nemutator_agent.credentials.vault.broker import Broker, Reading
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.credentials.vault_api.answering import PodVaultApi
+from nemutator_agent.credentials.vault_api.api_answer import ApiAnswer, Turn
+from nemutator_agent.credentials.vault_api.api_request import SentRequest
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.publications import PublishedPod
 
@@ -55,11 +58,14 @@ class PodHandler:
     auth_mount: str
     budget: PodBudget
     """Of the pod with all of its sockets."""
+    namespace: str
+    """Of Vault."""
     follow: Callable[[str, FollowedSecrets], None]
     """Looks from time to time whether a path has changed that the pod has read."""
     changes: ChangeFeed = field(init=False)
     _followed: FollowedSecrets = field(init=False)
     _refused: RefusedCallers = field(init=False)
+    _vault_api: PodVaultApi = field(init=False)
 
     def __post_init__(self) -> None:
         self.changes = ChangeFeed(self.process.clock)
@@ -71,6 +77,15 @@ class PodHandler:
             audit=self.audit,
         )
         self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
+        self._vault_api = PodVaultApi(
+            self.session,
+            self.broker,
+            self.process,
+            audit=self.audit,
+            refused=self._refused,
+            auth_mount=self.auth_mount,
+            namespace=self.namespace,
+        )
 
     # --- the handler ----------------------------------------------------------------------------
     def admit(self, peer: ConnectedPeer) -> "PodHandler":
@@ -127,6 +142,9 @@ class PodHandler:
             self._granted(asked, reading)
             variables[variable] = value
         return variables
+
+    async def ask_vault(self, sent: SentRequest, turn: Turn) -> ApiAnswer:
+        return await self._vault_api.answer(sent, turn)
 
     def may_watch(self, name: str) -> bool:
         return isinstance(self.declarations, Declarations) and name in self.declarations.secrets

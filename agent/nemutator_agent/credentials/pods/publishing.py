@@ -12,7 +12,7 @@ from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.pods.budgets import too_many_volumes
-from nemutator_agent.credentials.ports import CallerHandler, PodListener
+from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -23,7 +23,7 @@ log = logging.getLogger(__name__)
 CLOSING_S = 5.0
 """Longer than a socket takes to drain: the end of a pod does not wait for its readers."""
 
-MakeHandler = Callable[[VaultSession, Declarations | DeclarationError], CallerHandler]
+MakeHandler = Callable[[VaultSession, Declarations | DeclarationError], PodCallerHandler]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -36,7 +36,7 @@ class _Published:
 @dataclass(eq=False, slots=True)
 class PodPublisher:
     broker: Broker
-    listen: Callable[[VolumeDirectory, str, CallerHandler], PodListener]
+    listen: Callable[[VolumeDirectory, str, PodCallerHandler], PodListener]
     """Binds the socket in a directory, for the pod with a uid; raises `OperatorError`."""
     handler: MakeHandler
     process: Process

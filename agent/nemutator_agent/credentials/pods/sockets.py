@@ -20,9 +20,11 @@ from nemutator_common.serving.traffic import Traffic
 from nemutator_agent.credentials.connection_peer import PeerAcceptance
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
-from nemutator_agent.credentials.ports import CallerHandler, PodListener
+from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
 from nemutator_agent.credentials.rate_limits import RateLimit
 from nemutator_agent.credentials.rotation.watch_api import MOST_EACH, WatchApi
+from nemutator_agent.credentials.vault_api.api_request import LARGEST_BODY
+from nemutator_agent.credentials.vault_api.endpoint import vault_first
 from nemutator_agent.publications import VolumeDirectory
 
 NAME = "pods"
@@ -31,9 +33,11 @@ NAME = "pods"
 MODE = 0o666
 """Each process of the pod may connect, with any uid; the kernel shows which process it is."""
 
-LIMITS = Limits(head_bytes=8 << 10, headers=32, body_bytes=1 << 10, connections=32, request_s=20.0)
-"""No request has a body. One pod whose callers are all hostile holds 2 MiB at most: 30 unread answers of
-16 KiB, and `LARGE_AT_ONCE` of 256 KiB, in two forms each."""
+LIMITS = Limits(
+    head_bytes=8 << 10, headers=32, body_bytes=LARGEST_BODY, connections=32, request_s=20.0
+)
+"""Only clients of Vault send bodies. One pod whose callers are all hostile holds 2 MiB of answers at most:
+30 unread ones of 16 KiB, and `LARGE_AT_ONCE` of 320 KiB, in two forms each; and 4 MiB of requests."""
 
 LARGE_AT_ONCE = 2
 
@@ -59,7 +63,9 @@ class PodSockets:
         self._traffic = Traffic(NAME, process.meter)
         self._shares: WeakValueDictionary[str, _PodShare] = WeakValueDictionary()
 
-    def open(self, directory: VolumeDirectory, pod_uid: str, handler: CallerHandler) -> PodListener:
+    def open(
+        self, directory: VolumeDirectory, pod_uid: str, handler: PodCallerHandler
+    ) -> PodListener:
         """Listen on `agent.sock` in *directory*, and in no other that is at its path."""
         flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
         try:
@@ -102,7 +108,7 @@ class _PodSocket:
         self,
         process: Process,
         folder: int,
-        handler: CallerHandler,
+        handler: PodCallerHandler,
         traffic: Traffic,
         *,
         share: _PodShare,
@@ -123,7 +129,7 @@ class _PodSocket:
                 *HttpApi(handler, large=share.large).routes(),
                 *WatchApi(handler, process, most=MOST_EACH).routes(),
             ],
-            middlewares=[refusals_as_json(process)],
+            middlewares=[refusals_as_json(process), vault_first(handler, share.large)],
             limits=LIMITS,
             listening=self._listening,
             traffic=traffic,

@@ -145,8 +145,10 @@ class Broker:
                 within_s=self.wait_s,
             )
         except TimeoutError:
-            why = f"no answer within {self.wait_s:g} s"
-            raise VaultUnavailableError("timeout", why) from None
+            raise self._too_late() from None
+
+    def _too_late(self) -> VaultUnavailableError:
+        return VaultUnavailableError("timeout", f"no answer within {self.wait_s:g} s")
 
     def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (
@@ -164,10 +166,14 @@ class Broker:
         known = session.mount_of(path)
         if known is not None:
             return known
-        mount = await self._mounts.join(
-            (session.account.key, path),
-            lambda: self.ask(session, lambda token: self.vault.mount_of(token, path)),
-        )
+        try:
+            mount = await self._mounts.join(
+                (session.account.key, path),
+                lambda: self.ask(session, lambda token: self.vault.mount_of(token, path)),
+                within_s=self.wait_s,
+            )
+        except TimeoutError:
+            raise self._too_late() from None
         if not session.closed:
             session.mounts[mount.path] = mount
         return mount

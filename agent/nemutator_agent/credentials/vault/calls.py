@@ -11,6 +11,7 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.ports import Vault
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.leases import Lease
 
@@ -48,6 +49,9 @@ class VaultCalls:
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
         return await self._call("read", self.vault.read(token, mount, path), self.deadline_s)
+
+    async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
+        return await self._call("exchange", self.vault.exchange(token, asked), self.deadline_s)
 
     async def _call(self, operation: str, call: Coroutine[Any, Any, T], deadline_s: float) -> T:
         begun = self.process.clock.monotonic()

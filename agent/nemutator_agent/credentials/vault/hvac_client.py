@@ -7,12 +7,14 @@ from hvac import exceptions  # type: ignore[import-untyped]
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
     UnsupportedSecretError,
     VaultDeniedError,
     VaultUnavailableError,
 )
+from nemutator_agent.credentials.vault.hvac_exchange import exchanged
 from nemutator_agent.credentials.vault.hvac_failures import (
     REFUSALS,
     check_done,
@@ -63,6 +65,9 @@ class HvacVault:
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
         return await self._session.run(lambda: self._read(token, mount, path))
+
+    async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
+        return await self._session.run(lambda: exchanged(self._session.client(token), asked))
 
     # --- in a thread ----------------------------------------------------------------------------
     def _revoke(self, token: Secret) -> None:

@@ -46,6 +46,7 @@ def handler(
         node="n1",
         follow=lambda _path, _followed: None,
         auth_mount="kubernetes",
+        namespace="",
         budget=PodBudgets(rate).of(POD.uid),
         process=setup.process,
     )

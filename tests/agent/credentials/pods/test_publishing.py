@@ -96,6 +96,7 @@ class Publishing:
                 node="n1",
                 follow=lambda _path, _followed: None,
                 auth_mount="kubernetes",
+                namespace="",
                 budget=PodBudgets(100).of(session.account.pod.uid),
                 process=setup.process,
             )
