@@ -19,11 +19,13 @@ def main() -> int:
                 CredentialsSettings,
                 from_module(f"{APP}.credentials"),
                 "give secrets to pods, each its own and no other",
+                holds_secrets=True,
             ),
             Role(
                 MountSettings,
                 from_module(f"{APP}.mount"),
                 "give pods their directory: kubelet's CSI driver",
+                holds_secrets=True,
             ),
             Role(
                 ObserveSettings,

@@ -22,6 +22,7 @@ from pathlib import Path
 from typing import Any, Generic, TypeVar
 
 from nemutator_common import __version__, logs, names
+from nemutator_common.core_dumps import forbid_core_dumps
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.settings import (
     LogFormat,
@@ -47,6 +48,8 @@ class Role(Generic[S]):
     schema: type[S]
     run: Callable[[S, asyncio.Event], Awaitable[None]]
     summary: str
+    holds_secrets: bool = False
+    """Its memory may be in no core file."""
 
 
 YOUNG_OBJECTS = 10_000
@@ -117,6 +120,8 @@ def start(program: str, role: Role[S], arguments: argparse.Namespace) -> int:
         sys.stdout.write(printed(resolved))
         return ExitCode.OK
     settings = resolved.values
+    if role.holds_secrets:
+        forbid_core_dumps()
     logs.configure(role=settings.role, level=settings.log_level, style=settings.log_format)
     try:
         _run(role, settings)

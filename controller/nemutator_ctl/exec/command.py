@@ -14,6 +14,7 @@ import time
 from collections.abc import Mapping, Sequence
 from typing import NoReturn
 
+from nemutator_common.core_dumps import hide_memory
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_init.answers import NeverError
 from nemutator_init.declared_secrets import ask_for, fetch
@@ -33,6 +34,7 @@ def main(argv: Sequence[str]) -> NoReturn:
             remedy="write it after `--`: nemutator exec --env DB_PASSWORD=db -- COMMAND…",
             code=ExitCode.USAGE,
         )
+    hide_memory()
     values = _values(given, set(wanted.values()))
     made = environment(os.environb, wanted, values)
     for ignored in (signal.SIGPIPE, signal.SIGXFSZ):
