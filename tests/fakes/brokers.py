@@ -64,7 +64,7 @@ class BrokerSetup:
     def __post_init__(self) -> None:
         self.process = fake_process(clock=self.clock, meter=self.meter)
         self.audit = Audit(self.grants, node="n1", key=Secret("k"), clock=self.clock)
-        calls = VaultCalls(
+        self.vault_calls = calls = VaultCalls(
             self.other_vault or self.vault, deadline_s=PATIENCE_S, process=self.process
         )
         self.revocations = Revocations(calls, self.audit, self.ledger, process=self.process)
@@ -108,7 +108,13 @@ class BrokerSetup:
         self, *more: Callable[[], Coroutine[Any, Any, None]]
     ) -> AsyncIterator["BrokerSetup"]:
         async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
-            bodies = (self.revocations.run, self.orphans.run, self.broker.run, *more)
+            bodies = (
+                self.vault_calls.circuit.run,
+                self.revocations.run,
+                self.orphans.run,
+                self.broker.run,
+                *more,
+            )
             running = [tasks.create_task(body()) for body in bodies]
             # The broker sleeps until renewals are due, and the orphans wait; by then all is ready.
             await self.clock.until_sleeping(2)

@@ -98,6 +98,10 @@ class VaultState:
         self, method: str, path: str, token: str, body: Mapping[str, Any]
     ) -> tuple[int, dict[str, Any]]:
         with self._lock:
+            if path.startswith("sys/health"):
+                self.calls["health"] += 1
+                if "sealedcode" in path or not self.sealed:
+                    return 200, {"initialized": True, "sealed": self.sealed}
             if self.sealed:
                 return 503, {"errors": ["Vault is sealed"]}
             operation = _operation(method, path)
@@ -266,6 +270,8 @@ class MemoryVault:
     def __init__(self, state: VaultState | None = None) -> None:
         self.state = state or VaultState()
         self.outage: Outage | None = None
+        self.retry_after_s: float | None = None
+        """What it says in an outage."""
         self.refuses: set[str] = set()
         """What tokens may not do with themselves: renew, revoke."""
         self.open = asyncio.Event()
@@ -306,6 +312,9 @@ class MemoryVault:
             return Document.of(data, None)
         return Document.of(data["data"], data["metadata"]["version"], data["metadata"])
 
+    async def health(self) -> None:
+        _checked(*await self._ask("GET", "sys/health", None))
+
     def _check(self, operation: str) -> None:
         if operation in self.refuses:
             raise VaultDeniedError("permission denied")
@@ -326,7 +335,9 @@ class MemoryVault:
     ) -> tuple[int, dict[str, Any]]:
         await self.open.wait()
         if self.outage is not None:
-            raise VaultUnavailableError(self.outage, "as the test wants it")
+            raise VaultUnavailableError(
+                self.outage, "as the test wants it", retry_after_s=self.retry_after_s
+            )
         await self.before()
         answer = self.state.answer(method, path, token.reveal() if token else "", body or {})
         await self.after()
@@ -361,6 +372,8 @@ def _lease(document: dict[str, Any]) -> Lease:
 def _operation(method: str, path: str) -> str:
     if path.startswith("auth/kubernetes/login"):
         return "login"
+    if path.startswith("sys/health"):
+        return "health"
     own = {"renew-self": "renew", "revoke-self": "revoke", "lookup-self": "lookup"}
     if path.startswith("auth/token/"):
         return own[path.removeprefix("auth/token/")]

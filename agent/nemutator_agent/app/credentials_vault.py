@@ -63,6 +63,7 @@ def ask_vault(process: Process, settings: CredentialsSettings, audit: Audit) -> 
         wait_s=settings.vault_call_s,
         drain_s=JOB_S,
     )
+    process.supervisor.add("probe Vault", calls.circuit.run)
     process.supervisor.add("revoke tokens", revocations.run)
     process.supervisor.add("adopt tokens", orphans.run)
     process.supervisor.add("ask Vault", broker.run, stop_s=JOB_S + STOP_S)

@@ -37,6 +37,18 @@ class Vault(Protocol):
         """Vault's answer as it is, refusals included; raises for outages and a token that is gone."""
         ...
 
+    async def health(self) -> None:
+        """Returns where it is well, for all that Vault itself knows."""
+        ...
+
+
+class SharedVault(Protocol):
+    """Vault, as all pods of the node use it."""
+
+    def of(self, account: Account) -> Vault:
+        """In the name of *account*."""
+        ...
+
 
 class Ledger(Protocol):
     """Remembers beyond the end of this process which tokens Vault has given. No method raises."""

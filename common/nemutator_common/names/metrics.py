@@ -328,7 +328,7 @@ POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "volumes of pods whose so
 VAULT_CALLS = Metric(
     "nemutator_vault_calls_total",
     "counter",
-    "calls to Vault, by operation (login, renew, revoke, mount, read, exchange) and result",
+    "calls to Vault, by operation (login, renew, revoke, mount, read, exchange, health) and result",
     ("operation", "result"),
 )
 VAULT_CALL_SECONDS = Metric(
@@ -337,6 +337,11 @@ VAULT_CALL_SECONDS = Metric(
     "time of one call to Vault, by operation",
     ("operation",),
     SECONDS,
+)
+VAULT_CIRCUIT = Metric(
+    "nemutator_vault_circuit",
+    "gauge",
+    "the circuit breaker between this node and Vault: 0 closed, 1 half open, 2 open (Vault is not asked)",
 )
 VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
 RECOVERED_TOKENS = Metric(

@@ -10,13 +10,14 @@ from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit
-from nemutator_agent.credentials.ports import Ledger, Vault
+from nemutator_agent.credentials.ports import Ledger, SharedVault
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import (
     DENIAL_S,
     CachedDenial,
     CachedDocument,
     DocumentCache,
+    postponed,
 )
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.failures import (
@@ -26,6 +27,7 @@ from nemutator_agent.credentials.vault.failures import (
     UnsupportedSecretError,
     VaultDeniedError,
     VaultError,
+    VaultNotAskedError,
     VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
@@ -35,6 +37,9 @@ from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
 
 T = TypeVar("T")
+
+STALE_WAIT_S = 1.0
+"""A reader waits no longer for Vault where memory has an answer; the call goes on, for the next reader."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -47,7 +52,7 @@ class Reading:
 
 @dataclass(eq=False, slots=True)
 class Broker:
-    vault: Vault
+    vault: SharedVault
     audit: Audit
     revocations: Revocations
     orphans: OrphanedTokens
@@ -125,8 +130,8 @@ class Broker:
         try:
             denial = session.denials.get(path)
             if denial is not None and now < denial.until:
-                raise denial.again()
-            document = await self.read_again(session, path)
+                raise denial.error.again()
+            document = await self._asked(session, path, self._patience_s(session, path))
         except VaultError as error:
             # Looked up again: a denial of the same moment has removed it.
             cached = session.cache.get(path)
@@ -138,24 +143,38 @@ class Broker:
 
     async def read_again(self, session: VaultSession, path: str) -> Document:
         """What Vault has at *path* now, whatever is kept of it; raises a VaultError."""
+        return await self._asked(session, path, self.wait_s)
+
+    def _patience_s(self, session: VaultSession, path: str) -> float:
+        """For how long to wait for Vault: less where there is an answer that may be given instead."""
+        cached = session.cache.get(path)
+        if cached is None or not self._is_young(cached):
+            return self.wait_s
+        age_s = self._reads.age_s((session.account.key, path))
+        return min(self.wait_s, max(STALE_WAIT_S - age_s, 0.0))
+
+    async def _asked(self, session: VaultSession, path: str, wait_s: float) -> Document:
         try:
             return await self._reads.join(
                 (session.account.key, path),
                 lambda: self._fetch(session, path),
-                within_s=self.wait_s,
+                within_s=wait_s,
             )
         except TimeoutError:
-            raise self._too_late() from None
+            raise self._too_late(wait_s) from None
 
-    def _too_late(self) -> VaultUnavailableError:
-        return VaultUnavailableError("timeout", f"no answer within {self.wait_s:g} s")
+    def _too_late(self, wait_s: float) -> VaultUnavailableError:
+        return VaultUnavailableError("timeout", f"no answer within {wait_s:g} s")
 
     def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (
             isinstance(error, VaultUnavailableError)
             and error.reason in STALE_FOR
-            and self.process.clock.monotonic() - cached.authorised < self.stale_s
+            and self._is_young(cached)
         )
+
+    def _is_young(self, cached: CachedDocument) -> bool:
+        return self.process.clock.monotonic() - cached.authorised < self.stale_s
 
     def _counted(self, reading: Reading, result: str) -> Reading:
         self.process.meter.count(names.CREDENTIAL_READS, result=result)
@@ -169,11 +188,13 @@ class Broker:
         try:
             mount = await self._mounts.join(
                 (session.account.key, path),
-                lambda: self.ask(session, lambda token: self.vault.mount_of(token, path)),
+                lambda: self.ask(
+                    session, lambda token: self.vault.of(session.account).mount_of(token, path)
+                ),
                 within_s=self.wait_s,
             )
         except TimeoutError:
-            raise self._too_late() from None
+            raise self._too_late(self.wait_s) from None
         if not session.closed:
             session.mounts[mount.path] = mount
         return mount
@@ -204,16 +225,25 @@ class Broker:
     async def _fetch_with(self, token: Secret, session: VaultSession, path: str) -> Document:
         # From before the call: what Vault allows is known to hold then, and not later.
         asked = self.process.clock.monotonic()
+        vault = self.vault.of(session.account)
         try:
             mount = session.mount_of(path)
             if mount is None:
-                mount = await self.vault.mount_of(token, path)
-            document = await self.vault.read(token, mount, path)
+                mount = await vault.mount_of(token, path)
+            document = await vault.read(token, mount, path)
         except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
             session.forget(path)
             until = self.process.clock.monotonic() + DENIAL_S
             session.denials.put(path, CachedDenial(error, until))
             raise
+        except VaultNotAskedError:
+            raise
+        except VaultUnavailableError as outage:
+            now, roll = self.process.clock.monotonic(), self.process.dice.random()
+            before = session.denials.get(path)
+            session.denials.put(path, postponed(outage, before, now, roll=roll))
+            raise
+        session.denials.pop(path, None)
         if not session.closed:
             session.mounts[mount.path] = mount
             session.cache.put(path, CachedDocument(document, asked))

@@ -2,8 +2,10 @@
 
 from dataclasses import dataclass
 
+from nemutator_common.backoff import Backoff
+
 from nemutator_agent.credentials.vault.documents import Document
-from nemutator_agent.credentials.vault.failures import VaultError
+from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 
 MOST_CACHED = 64
 """Documents of one pod, which declares no more references in one volume."""
@@ -16,6 +18,13 @@ DENIAL_S = 5.0
 that asks all the time for what it may not have would make the others wait for a thread."""
 
 
+RETRY = Backoff(first_s=1.0, longest_s=15.0)
+"""After an outage that may be that of one path, or of one login."""
+
+JITTER = 0.2
+"""Callers that Vault has told when to come again come apart."""
+
+
 @dataclass(frozen=True, slots=True)
 class CachedDocument:
     document: Document
@@ -25,14 +34,24 @@ class CachedDocument:
 
 @dataclass(frozen=True, slots=True)
 class CachedDenial:
-    """Vault denied it: the same request gets the same answer *until* then."""
+    """Vault denied it, or failed: the same request gets the same answer *until* then."""
 
     error: VaultError
     until: float
+    failures: int = 0
+    """In a row; 0 for a denial."""
 
-    def again(self) -> VaultError:
-        """A new one each time: the old one would keep the frames of all who have caught it."""
-        return type(self.error)(self.error.why)
+
+def postponed(
+    outage: VaultUnavailableError, before: CachedDenial | None, now: float, *, roll: float
+) -> CachedDenial:
+    """*outage* for a while that grows with each failure after *before*, or for as long as Vault wants."""
+    failures = before.failures + 1 if before is not None else 1
+    wait_s = RETRY.delay_s(failures, roll=roll)
+    if outage.retry_after_s is not None:
+        wait_s = outage.retry_after_s * (1 + JITTER * roll)
+    known = VaultUnavailableError(outage.reason, outage.why, retry_after_s=wait_s)
+    return CachedDenial(known, now + wait_s, failures)
 
 
 class DocumentCache(dict[str, CachedDocument]):

@@ -1,19 +1,22 @@
-"""Gives every call to Vault a deadline, and counts it."""
+"""Gives every call to Vault a deadline, counts it, and makes none while Vault fails for everybody."""
 
 import asyncio
-from collections.abc import Coroutine
-from dataclasses import KW_ONLY, dataclass
-from typing import Any, TypeVar
+import copy
+from collections.abc import Awaitable, Callable, Hashable
+from dataclasses import KW_ONLY, dataclass, field
+from typing import TypeVar
 
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.leases import Lease
+from nemutator_agent.credentials.vault.probing import VaultCircuit
 
 T = TypeVar("T")
 
@@ -34,31 +37,69 @@ class VaultCalls:
     _: KW_ONLY
     deadline_s: float
     """Of a call for which somebody waits."""
+    caller: Hashable = None
+    """In whose name it is asked."""
+    circuit: VaultCircuit = field(init=False)
+
+    def __post_init__(self) -> None:
+        self.circuit = VaultCircuit(self.process, self.health)
+
+    def of(self, account: Account) -> "VaultCalls":
+        """The same, in the name of the account's pod: its failures alone are not those of the node."""
+        mine = copy.copy(self)
+        mine.caller = account.pod.uid
+        return mine
+
+    async def health(self) -> None:
+        """Whether Vault is well; raises a VaultUnavailableError."""
+        await self._counted("health", self.vault.health, self.deadline_s)
 
     async def login(self, role: str, jwt: Secret) -> Lease:
-        return await self._call("login", self.vault.login(role, jwt), JOB_S + LATER_S)
+        return await self._call("login", lambda: self.vault.login(role, jwt), JOB_S + LATER_S)
 
     async def renew(self, token: Secret) -> Lease:
-        return await self._call("renew", self.vault.renew(token), self.deadline_s)
+        return await self._call("renew", lambda: self.vault.renew(token), self.deadline_s)
 
     async def revoke(self, token: Secret) -> None:
-        await self._call("revoke", self.vault.revoke(token), JOB_S + LATER_S)
+        await self._call("revoke", lambda: self.vault.revoke(token), JOB_S + LATER_S)
 
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
-        return await self._call("mount", self.vault.mount_of(token, path), self.deadline_s)
+        return await self._call("mount", lambda: self.vault.mount_of(token, path), self.deadline_s)
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:
-        return await self._call("read", self.vault.read(token, mount, path), self.deadline_s)
+        return await self._call(
+            "read", lambda: self.vault.read(token, mount, path), self.deadline_s
+        )
 
     async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
-        return await self._call("exchange", self.vault.exchange(token, asked), self.deadline_s)
+        return await self._call(
+            "exchange", lambda: self.vault.exchange(token, asked), self.deadline_s
+        )
 
-    async def _call(self, operation: str, call: Coroutine[Any, Any, T], deadline_s: float) -> T:
+    async def _call(self, operation: str, call: Callable[[], Awaitable[T]], deadline_s: float) -> T:
+        self.circuit.check(self.caller)
+        try:
+            answer = await self._counted(operation, call, deadline_s)
+        except VaultUnavailableError as error:
+            self.circuit.failed(self.caller, error)
+            raise
+        except VaultError:
+            self.circuit.succeeded()
+            raise
+        except BaseException:
+            self.circuit.left(self.caller)
+            raise
+        self.circuit.succeeded()
+        return answer
+
+    async def _counted(
+        self, operation: str, call: Callable[[], Awaitable[T]], deadline_s: float
+    ) -> T:
         begun = self.process.clock.monotonic()
         result = "cancelled"
         try:
             async with asyncio.timeout(deadline_s):
-                answer = await call
+                answer = await call()
             result = "done"
         except TimeoutError:
             result = "timeout"

@@ -1,6 +1,6 @@
 """How a call to Vault can fail: each kind has a consequence of its own."""
 
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, Self
 
 Outage = Literal["timeout", "down", "sealed", "busy", "crowded", "tls", "malformed"]
 """timeout: no answer in time; down: no connection, or a 5xx; sealed: Vault answers, and cannot read its
@@ -27,6 +27,10 @@ class VaultError(Exception):
         self.why = " ".join(shown.split())
         super().__init__(self.why)
 
+    def again(self) -> Self:
+        """A new one each time: the old one would keep the frames of all who have caught it."""
+        return type(self)(self.why)
+
 
 class VaultUnavailableError(VaultError):
     """Asking again later may help: after *retry_after_s*, where that is known."""
@@ -37,6 +41,13 @@ class VaultUnavailableError(VaultError):
         super().__init__(why)
         self.reason = reason
         self.retry_after_s = retry_after_s
+
+    def again(self) -> Self:
+        return type(self)(self.reason, self.why, retry_after_s=self.retry_after_s)
+
+
+class VaultNotAskedError(VaultUnavailableError):
+    """Vault was not asked, because it has failed just now."""
 
 
 class LoginRefusedError(VaultError):

@@ -26,6 +26,12 @@ from nemutator_agent.credentials.vault.hvac_failures import (
 from nemutator_agent.credentials.vault.hvac_session import HvacSession
 from nemutator_agent.credentials.vault.leases import Lease
 
+_HEALTH = (
+    "/v1/sys/health?standbyok=true&perfstandbyok=true"
+    "&sealedcode=200&uninitcode=200&drsecondarycode=200"
+)
+"""Says in its document what it would else say by a status."""
+
 LARGEST_DOCUMENT = 256 << 10
 
 
@@ -68,6 +74,14 @@ class HvacVault:
 
     async def exchange(self, token: Secret, asked: VaultExchange) -> VaultAnswer:
         return await self._session.run(lambda: exchanged(self._session.client(token), asked))
+
+    async def health(self) -> None:
+        def call() -> None:
+            found = mapping(self._session.client(None).adapter.get(_HEALTH))
+            if found.get("sealed") is not False:
+                raise VaultUnavailableError("sealed", "Vault is sealed, or not initialized")
+
+        await self._session.run(call)
 
     # --- in a thread ----------------------------------------------------------------------------
     def _revoke(self, token: Secret) -> None:

@@ -22,7 +22,7 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.vault.failures import VaultUnavailableError
 from nemutator_agent.credentials.vault.hvac_failures import NOT_OF_VAULT, mapped
-from nemutator_agent.credentials.vault.hvac_transport import Transport, timeout
+from nemutator_agent.credentials.vault.hvac_transport import VaultTransport, timeout
 
 T = TypeVar("T")
 
@@ -151,7 +151,7 @@ def _session(ca_file: Path | None) -> requests.Session:
     session.trust_env = False
     # A balancer's cookie from one pod's call would be sent with the calls of all others.
     session.cookies.set_policy(DefaultCookiePolicy(allowed_domains=[]))
-    transport = Transport(context, connections=sum(THREADS.values()))
+    transport = VaultTransport(context, connections=sum(THREADS.values()))
     session.mount("https://", transport)
     session.mount("http://", transport)
     return session

@@ -33,7 +33,7 @@ def timeout(answer_s: float) -> urllib3.Timeout:
     return urllib3.Timeout(total=answer_s, connect=min(CONNECT_S, answer_s))
 
 
-class Transport(HTTPAdapter):
+class VaultTransport(HTTPAdapter):
     """*context*: the TLS context of all connections, because one for each would cost up to 0.7 MiB and
     80 ms. Raises what `outage_of` finds in an answer, except for who asks for a stream, and so for every
     answer as it is."""

@@ -11,9 +11,14 @@ from nemutator_common.process import Process
 from nemutator_common.wire import SUPERSEDED
 
 from nemutator_agent.credentials.audit import Audit, subject_of
-from nemutator_agent.credentials.ports import Ledger, Vault
+from nemutator_agent.credentials.ports import Ledger, SharedVault
 from nemutator_agent.credentials.vault.accounts import Account
-from nemutator_agent.credentials.vault.failures import TokenGoneError, VaultDeniedError, VaultError
+from nemutator_agent.credentials.vault.failures import (
+    TokenGoneError,
+    VaultDeniedError,
+    VaultError,
+    VaultNotAskedError,
+)
 from nemutator_agent.credentials.vault.leases import HeldLease
 
 log = logging.getLogger(__name__)
@@ -38,7 +43,7 @@ class _Ending:
 
 @dataclass(eq=False, slots=True)
 class Revocations:
-    vault: Vault
+    vault: SharedVault
     audit: Audit
     ledger: Ledger
     process: Process
@@ -79,7 +84,7 @@ class Revocations:
         role = ending.account.role
         of = subject_of(ending.account.pod)
         try:
-            await self.vault.revoke(ending.held.lease.token)
+            await self.vault.of(ending.account).revoke(ending.held.lease.token)
         except TokenGoneError:
             pass
         except VaultDeniedError as error:
@@ -90,10 +95,13 @@ class Revocations:
             self._give_up(ending, "refused")
             return
         except VaultError as error:
-            ending.tries += 1
             now = self.process.clock.monotonic()
-            ending.due = now + BACKOFF.delay_s(ending.tries, roll=self.process.dice.random())
-            self.audit.record(of, "revoke", "failed", role=role, reason=error.kind)
+            if isinstance(error, VaultNotAskedError):
+                ending.due = now + POLL_S
+            else:
+                ending.tries += 1
+                ending.due = now + BACKOFF.delay_s(ending.tries, roll=self.process.dice.random())
+                self.audit.record(of, "revoke", "failed", role=role, reason=error.kind)
             if now >= ending.held.ends:
                 self._remove(ending)
                 self.ledger.end(ending.held.entry)

@@ -11,14 +11,15 @@ from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, Operation, Result, subject_of
-from nemutator_agent.credentials.ports import Ledger, Vault
-from nemutator_agent.credentials.vault.cache import DENIAL_S, CachedDenial
+from nemutator_agent.credentials.ports import Ledger, SharedVault
+from nemutator_agent.credentials.vault.cache import DENIAL_S, CachedDenial, postponed
 from nemutator_agent.credentials.vault.failures import (
     UNDONE,
     LoginRefusedError,
     NoAccountTokenError,
     TokenGoneError,
     VaultError,
+    VaultNotAskedError,
     VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold
@@ -39,7 +40,7 @@ RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
 
 @dataclass(eq=False, slots=True)
 class SessionTokens:
-    vault: Vault
+    vault: SharedVault
     audit: Audit
     revocations: Revocations
     ledger: Ledger
@@ -91,10 +92,10 @@ class SessionTokens:
             raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
         denial = session.login_denial
         if denial is not None and self.process.clock.monotonic() < denial.until:
-            raise denial.again()
+            raise denial.error.again()
         entry = self.ledger.intend(account)
         try:
-            lease = await self.vault.login(account.role, jwt)
+            lease = await self.vault.of(account).login(account.role, jwt)
         except VaultError as error:
             if _gave_nothing(error):
                 self.ledger.end(entry)
@@ -104,6 +105,12 @@ class SessionTokens:
                 until = self.process.clock.monotonic() + DENIAL_S
                 session.login_denial = CachedDenial(error, until)
                 session.cache.clear()
+            elif isinstance(error, VaultNotAskedError):
+                # There was no login, so there is nothing to record.
+                raise
+            elif isinstance(error, VaultUnavailableError):
+                now, roll = self.process.clock.monotonic(), self.process.dice.random()
+                session.login_denial = postponed(error, denial, now, roll=roll)
             self._record(session, "login", result, reason=error.kind)
             raise
         held = self._held(lease, entry)
@@ -135,7 +142,10 @@ class SessionTokens:
         if held is None or session.closed:
             return
         try:
-            lease = await self.vault.renew(held.lease.token)
+            lease = await self.vault.of(session.account).renew(held.lease.token)
+        except VaultNotAskedError:
+            # It is still due, so the next look tries again.
+            return
         except VaultUnavailableError as error:
             session.renewals_failed += 1
             self._record(session, "renew", "failed", reason=error.reason)
@@ -197,7 +207,7 @@ class SessionTokens:
 
 def _gave_nothing(error: VaultError) -> bool:
     """Whether a login that failed like this has certainly left no token at Vault."""
-    refused = isinstance(error, LoginRefusedError)
+    refused = isinstance(error, LoginRefusedError | VaultNotAskedError)
     return refused or (isinstance(error, VaultUnavailableError) and error.reason in UNDONE)
 
 

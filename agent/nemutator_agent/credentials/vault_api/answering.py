@@ -171,7 +171,7 @@ class PodVaultApi:
 
     def _with_token(self, asked: VaultExchange) -> Callable[[Secret], Awaitable[VaultAnswer]]:
         async def call(token: Secret) -> VaultAnswer:
-            answer = await self.broker.vault.exchange(token, asked)
+            answer = await self.broker.vault.of(self.session.account).exchange(token, asked)
             if asked.path != LOOKUP and token.reveal() in answer.body.reveal():
                 raise HttpRefusal(
                     502,

@@ -43,7 +43,7 @@ def test_large_documents_push_out_older_ones() -> None:
 def test_a_denial_is_another_one_each_time() -> None:
     """The same one would keep the frames of all who have caught it."""
     denial = CachedDenial(VaultDeniedError("no"), 1.0)
-    again = denial.again()
+    again = denial.error.again()
     assert type(again) is VaultDeniedError
     assert again is not denial.error
     assert again.why == "no"

@@ -49,7 +49,7 @@ async def test_a_token_that_may_not_be_revoked_is_left_to_its_end_at_once() -> N
 
 async def test_during_an_outage_it_is_tried_again_three_times_within_30_s() -> None:
     setup = BrokerSetup()
-    setup.vault.outage = "sealed"
+    setup.vault.outage = "down"
     async with setup.running():
         setup.revocations.add(ACCOUNT, held(setup))
         await setup.clock.advance(29)
@@ -58,6 +58,18 @@ async def test_during_an_outage_it_is_tried_again_three_times_within_30_s() -> N
         await setup.clock.advance(11)
         assert setup.vault.state.revoked == ["hvs.x"]
     assert setup.grants.of("revoke")[-1] == "granted"
+
+
+async def test_while_vault_is_not_asked_it_waits_and_is_not_recorded_as_tried() -> None:
+    setup = BrokerSetup()
+    setup.vault.outage = "sealed"
+    async with setup.running():
+        setup.revocations.add(ACCOUNT, held(setup))
+        await setup.clock.advance(300)
+        assert setup.grants.of("revoke") == ["failed"]
+        setup.vault.outage = None
+        await setup.clock.advance(12)
+        assert setup.vault.state.revoked == ["hvs.x"]
 
 
 async def test_a_token_that_is_gone_is_revoked_already() -> None:
