@@ -21,6 +21,9 @@ from tests.fakes.listeners import closing, everything, one_answer
 from tests.fakes.peers import OTHER_POD, POD
 from tests.fakes.pod_sockets import PATIENCE_S, Everybody, Node, OnTrust, call
 
+MOST_HELD = 400
+"""Of the test's own: it may open no more files than others."""
+
 DECLARED = {"secret.word": "secret/app/db#password"}
 HAND_OVER = """
 import socket, sys
@@ -140,6 +143,88 @@ async def test_a_name_with_tricks_is_an_unknown_name(node: Node, name: str) -> N
         assert status in {400, 404}
         assert b"hunter2" not in body
     assert node.setup.calls == {}
+
+
+@pytest.mark.parametrize(
+    ("target", "status", "step"),
+    [
+        (b"/v1/secret/../secret/word", 404, "path"),
+        (b"/v1/secret/%2e%2e/word", 404, "path"),
+        (b"/../v1/secret/nope", 404, "path"),
+        (b"/v1/./secret/nope", 404, "path"),
+        (b"/v1/secret/word/", 404, "path"),
+        (b"/v1/secret/..", 404, "declaration"),
+        (b"/v1/secret/%2e%2e", 404, "declaration"),
+        (b"/v1/secret/a%00b", 404, "declaration"),
+        (b"/v1/secret/a\0b", 400, "request"),
+        (b"/v1/secret/\xff\xfe", 400, "request"),
+        (b"v1/secret/word", 400, "request"),
+        (b"/v1/secret/" + b"n" * (1 << 20), 431, "request"),
+        (b"/v1/secret/word?raw=0&" + b"x=1&" * 1000, 400, "query"),
+    ],
+    ids=lambda given: repr(given)[:40],
+)
+async def test_a_path_with_tricks_is_refused_with_its_step_and_counted(
+    node: Node, target: bytes, status: int, step: str
+) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        reader, writer = await asyncio.open_unix_connection(path)
+        async with closing(writer):
+            writer.write(b"GET " + target + b" HTTP/1.1\r\nHost: x\r\n\r\n")
+            answered, body = await one_answer(reader)
+        document = json.loads(body)
+        assert (answered, document["step"]) == (status, step)
+        assert document["remedy"]
+        assert b"hunter2" not in body
+        assert node.setup.meter.total(names.HTTP_REQUESTS, listener="pods", status=str(status)) == 1
+        assert (await call(path, "/v1/secret/word"))[1]["value"] == "hunter2"
+
+
+@pytest.mark.slow
+async def test_names_of_a_mebibyte_take_no_memory_with_them(node: Node) -> None:
+    async with node.running():
+        path = await node.publish("v1", declared=DECLARED)
+        await call(path, "/v1/whoami")
+        tracemalloc.start()
+        for _ in range(20):
+            reader, writer = await asyncio.open_unix_connection(path)
+            async with closing(writer):
+                writer.write(b"GET /v1/secret/" + b"n" * (1 << 20) + b" HTTP/1.1\r\n\r\n")
+                assert (await one_answer(reader))[0] == 431
+        held, _ = tracemalloc.get_traced_memory()
+        tracemalloc.stop()
+        # The last of them is not collected yet.
+        assert held < 4 << 20
+
+
+@pytest.mark.slow
+async def test_ten_thousand_idle_connections_of_one_pod_hold_its_share_and_nothing_of_others(
+    tmp_path: Path,
+) -> None:
+    node = ready(Node(tmp_path, attestor=OnTrust()))
+    node.setup.allow("secret/app/db", pod=OTHER_POD)
+    async with node.running():
+        greedy = await node.publish("v1", declared=DECLARED)
+        other = await node.publish("v2", OTHER_POD, declared=DECLARED)
+        await call(other, "/v1/secret/word")
+        held: list[socket.socket] = []
+        turned_away = 0
+        for number in range(10_000):
+            connection = socket.socket(socket.AF_UNIX)
+            connection.setblocking(False)
+            if connection.connect_ex(str(greedy)) == 0 and len(held) < MOST_HELD:
+                held.append(connection)
+            else:
+                turned_away += 1
+                connection.close()
+            if number % 1000 == 0:
+                assert (await call(other, "/v1/secret/word"))[1]["value"] == "hunter2"
+        open_ones = node.setup.meter.value(names.HTTP_CONNECTIONS, listener="pods")
+        assert open_ones <= LIMITS.connections + 1
+        assert len(held) + turned_away == 10_000
+        for connection in held:
+            connection.close()
 
 
 @pytest.mark.slow
