@@ -20,7 +20,9 @@ from tests.testbed.parts import redis as parts_redis
 from tests.testbed.parts import vault as parts_vault
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.parts.machine import guest_node
 from tests.testbed.parts.machine import machine as parts_machine
+from tests.testbed.parts.machine.guest_node import GuestNode
 from tests.testbed.parts.machine.machine import Machine
 from tests.testbed.parts.node import node as parts_node
 from tests.testbed.parts.node.node import Node
@@ -36,6 +38,7 @@ from tests.testbed.running.waiting import NotInTimeError, until
 KEPT_LOGS = Path(__file__).parents[2] / ".build" / "testbed-logs"
 
 StartMachine = Callable[..., AbstractContextManager[Machine]]
+StartGuestNode = Callable[..., AbstractContextManager[GuestNode]]
 
 kept = pytest.StashKey[Path]()
 
@@ -139,5 +142,19 @@ def machine(testbed_run: Run) -> StartMachine:
             with skipped_when_missing():
                 machine = running.enter_context(parts_machine.running(testbed_run, kernel))
             yield machine
+
+    return start
+
+
+@pytest.fixture(scope="session")
+def machine_as_node(cluster: Cluster) -> StartGuestNode:
+    """Starts another machine as the cluster's only node: `with machine_as_node(kernel="6.1")`."""
+
+    @contextlib.contextmanager
+    def start(*, kernel: str) -> Iterator[GuestNode]:
+        with contextlib.ExitStack() as running:
+            with skipped_when_missing():
+                node = running.enter_context(guest_node.running(cluster, kernel))
+            yield node
 
     return start

@@ -15,7 +15,7 @@ from typing import Any
 from tests.e2e.first_light.manifests import AGENT, CONTROLLER, REPOSITORY, Place, documents
 from tests.testbed.parts.control_plane import Cluster, KubectlError
 from tests.testbed.parts.image_store import ImageStore
-from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.node.any_node import AnyNode
 from tests.testbed.parts.vault import Vault
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.waiting import until
@@ -32,8 +32,10 @@ METRICS = {
 }
 """Of each process, the name of the port where it is scraped."""
 
-READY_S = 120
-CALL_S = 20.0
+READY_S = 900
+"""On an emulated CPU: on a real one a tenth of it."""
+CALL_S = 240.0
+GONE_S = 600
 
 WORKLOADS = (
     "statefulset/nemutator-brain",
@@ -55,7 +57,7 @@ class Answer:
 @dataclass(frozen=True, slots=True)
 class Installation:
     cluster: Cluster
-    node: Node
+    node: AnyNode
     vault: Vault
     ports: dict[str, int]
     ca_file: Path
@@ -110,11 +112,13 @@ class Installation:
         return {status["name"]: status["restartCount"] for status in statuses}
 
 
-def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> Installation:
+def install(cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault) -> Installation:
     """Everything of `deploy/`, and return when it is ready."""
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.agent", AGENT)
     image.from_dockerfile(REPOSITORY, REPOSITORY / "Dockerfile.controller", CONTROLLER)
     ports = {name: free_port() for name in ("console", "uplink", "https", *METRICS.values())}
+    node.expose(ports.values())
+    node.reach(vault.port)
     place = Place(
         kubelet_root=node.kubelet_root,
         settings=_settings(node, vault, ports),
@@ -124,6 +128,7 @@ def install(cluster: Cluster, node: Node, image: ImageStore, vault: Vault) -> In
             "KUBERNETES_SERVICE_HOST": LOOPBACK,
             "KUBERNETES_SERVICE_PORT_HTTPS": str(cluster.port),
         },
+        emulated=node.emulated,
     )
     cluster.apply(*documents(place))
     for workload in WORKLOADS:
@@ -160,8 +165,8 @@ def delete_namespaces(cluster: Cluster, *names: str) -> None:
     kinds = "deployment,statefulset,daemonset,pod"
     for name in names:
         workloads = ("delete", "--all", kinds, f"--namespace={name}", "--cascade=foreground")
-        cluster.kubectl(*workloads, "--timeout=60s", within_s=70)
-    cluster.kubectl("delete", "namespace", *names, "--timeout=90s", within_s=100)
+        cluster.kubectl(*workloads, f"--timeout={GONE_S}s", within_s=GONE_S + 10)
+    cluster.kubectl("delete", "namespace", *names, f"--timeout={GONE_S}s", within_s=GONE_S + 10)
 
 
 def with_sample(image: ImageStore, folder: Path) -> None:
@@ -197,8 +202,9 @@ def _webhooks_are_ours(cluster: Cluster) -> bool:
     return all("caBundle" in webhook["clientConfig"] for webhook in found["webhooks"])
 
 
-def _settings(node: Node, vault: Vault, ports: Mapping[str, int]) -> str:
+def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int]) -> str:
     brain = f"https://{LOOPBACK}:{ports['uplink']}"
+    often_s = 5 if node.emulated else 1
     metrics = {role: f'metrics = "{LOOPBACK}:{ports[name]}"' for role, name in METRICS.items()}
     return f"""\
 [brain]
@@ -221,9 +227,9 @@ brain = "{brain}"
 [observe]
 {metrics["observe"]}
 brain = "{brain}"
-interval_s = 1
+interval_s = {often_s}
 # So that there are enough points for advice within a test.
-summary_s = 1
+summary_s = {often_s}
 
 [mount]
 {metrics["mount"]}

@@ -6,9 +6,7 @@ The last test stops every process; it comes last.
 import contextlib
 import http.client
 import json
-import os
 import re
-import signal
 import threading
 from collections.abc import Iterator
 from dataclasses import dataclass, field
@@ -197,8 +195,7 @@ def test_a_process_that_hangs_is_started_again(installation: Installation) -> No
         uid = installation.pod_of(component)["metadata"]["uid"]
         assert set(installation.restarts(component)) == set(containers)
         for container in containers:
-            for pid in installation.node.pids_of(uid, container):
-                os.kill(pid, signal.SIGSTOP)
+            installation.node.signal(uid, container, "STOP")
 
     def restarted() -> bool:
         counts = [installation.restarts(component) for component in CONTAINERS]

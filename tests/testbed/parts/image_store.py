@@ -6,14 +6,14 @@ from pathlib import Path
 
 from tests.testbed.parts import dockerfiles, images
 from tests.testbed.parts.images import Image
-from tests.testbed.parts.node.node import Node
+from tests.testbed.parts.node.any_node import AnyNode
 
 
 @dataclass(frozen=True, slots=True)
 class ImageStore:
     """Pods name what is in it with `imagePullPolicy: Never`; images.BUSYBOX is there already."""
 
-    node: Node
+    node: AnyNode
     folder: Path
 
     def from_folder(
@@ -36,5 +36,5 @@ class ImageStore:
         return name
 
 
-def begin(node: Node) -> ImageStore:
+def begin(node: AnyNode) -> ImageStore:
     return ImageStore(node, node.cluster.run.folder("images"))

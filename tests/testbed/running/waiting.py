@@ -3,7 +3,9 @@
 import time
 from collections.abc import Callable
 
-LOOK_AGAIN_S = 0.02
+FIRST_S, LAST_S = 0.02, 2.0
+SHARE = 0.05
+"""Of the time that it took so far: whoever waits long takes no CPU from what they wait for."""
 
 
 class NotInTimeError(Exception):
@@ -12,8 +14,9 @@ class NotInTimeError(Exception):
 
 def until(holds: Callable[[], object], what: str, *, within_s: float) -> None:
     """Return once *holds* is true; raise NotInTimeError that names *what* when it never is."""
-    deadline = time.monotonic() + within_s
+    began = time.monotonic()
     while not holds():
-        if time.monotonic() > deadline:
+        waited = time.monotonic() - began
+        if waited > within_s:
             raise NotInTimeError(f"{what}: not within {within_s:g} s")
-        time.sleep(LOOK_AGAIN_S)
+        time.sleep(min(max(FIRST_S, SHARE * waited), LAST_S))

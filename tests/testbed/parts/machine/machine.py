@@ -7,9 +7,10 @@ import contextlib
 import os
 import secrets
 import shlex
+import socket
 import subprocess
-from collections.abc import Iterator
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.testbed.building import made, unpacked
@@ -17,6 +18,7 @@ from tests.testbed.parts.machine import run_disk
 from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
+from tests.testbed.running.waiting import until
 
 READY_S = 600.0
 """Emulated on a busy machine; on an idle one it takes half a minute."""
@@ -26,7 +28,30 @@ CALL_S = 600.0
 ACCELERATOR = "NEMUTATOR_MACHINE_ACCELERATOR"
 """Names another of QEMU's. Not found out: where KVM is there, guests may hang at their start."""
 
-CPUS, MEMORY_MB = 2, 2048
+CPUS = 2
+
+HOST = "10.0.2.2"
+"""How a machine that may reach it calls the loopback of the machine around it."""
+
+PROMPT = b"(qemu) "
+BOOT_ID = "/proc/sys/kernel/random/boot_id"
+
+
+@dataclass(frozen=True, slots=True)
+class Equipment:
+    """What a machine is given beyond what each has."""
+
+    files: Mapping[str, Path] = field(default_factory=dict)
+    """Files and folders, by their names in `run_disk.BROUGHT`."""
+    memory_mb: int = 2048
+    disk_mb: int = 256
+    """For all that the run brings."""
+    reaches_host: bool = False
+    """Whether HOST leads to the loopback around it; to other networks it has no route."""
+    may_reboot: bool = False
+
+
+PLAIN = Equipment()
 
 
 class CommandFailedError(Exception):
@@ -40,6 +65,7 @@ class Machine:
     console: Path
     _ssh: tuple[str, ...]
     _environment: dict[str, str]
+    _monitor: Path
 
     def run(self, *command: str | Path, given: bytes = b"", within_s: float = CALL_S) -> str:
         """What *command* writes to its standard output, as root of the machine."""
@@ -74,14 +100,55 @@ class Machine:
             return False
         return True
 
+    def write(self, path: str | Path, content: str | bytes) -> None:
+        """A file of root's alone, and the folders above it."""
+        given = content.encode() if isinstance(content, str) else content
+        name = shlex.quote(str(path))
+        self.sh(f"umask 077; mkdir -p $(dirname {name}); cat > {name}", given=given)
+
+    def forward(self, port: int, *, address: str = LOOPBACK) -> None:
+        """Lead *port* of *address*, which is ours, to the same port of the machine."""
+        answer = self._ask_monitor(f"hostfwd_add net tcp:{address}:{port}-:{port}")
+        if answer:
+            raise CommandFailedError(f"port {port} is not forwarded: {answer}")
+
+    def reboot(self) -> None:
+        """As its administrator does, and return when all its services stand again."""
+        before = self.run("cat", BOOT_ID)
+        self.run("systemctl", "reboot", "--no-block")
+        until(lambda: self._booted_since(before), "the machine is up again", within_s=READY_S)
+        self.daemon.wait_until(self.is_up, within_s=READY_S)
+
+    def is_up(self) -> bool:
+        return self.holds("systemctl is-system-running --wait")
+
+    def _booted_since(self, before: str) -> bool:
+        # The connection of before is of no use, and need not notice it by itself.
+        leave = [*self._ssh[: self._ssh.index("--")], "-O", "exit"]
+        subprocess.run(leave, capture_output=True, check=False, env=self._environment)
+        try:
+            return self.run("cat", BOOT_ID, within_s=60) != before
+        except CommandFailedError:
+            return False
+
+    def _ask_monitor(self, command: str) -> str:
+        """What QEMU answers to *command*: nothing when it did what it was asked."""
+        with socket.socket(socket.AF_UNIX) as monitor:
+            monitor.settimeout(CALL_S)
+            monitor.connect(str(self._monitor))
+            _read_to_prompt(monitor)
+            monitor.sendall(f"{command}\n".encode())
+            # Before its answer it repeats the command, as it was typed.
+            return "\n".join(_read_to_prompt(monitor).splitlines()[1:])
+
     def _console_end(self) -> str:
         return self.console.read_text(errors="replace")[-2000:]
 
 
 @contextlib.contextmanager
-def running(run: Run, kernel: str) -> Iterator[Machine]:
+def running(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Iterator[Machine]:
     """One with the version *kernel* of recipes.GUEST_KERNELS, from when all its services stand."""
-    machine = begin(run, kernel)
+    machine = begin(run, kernel, equipment)
     try:
         yield machine
     finally:
@@ -89,7 +156,7 @@ def running(run: Run, kernel: str) -> Iterator[Machine]:
         machine.daemon.kill()
 
 
-def begin(run: Run, kernel: str) -> Machine:
+def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
     """The same, which ends with its run."""
     guest, tools = made.guest(), made.debian("machine")
     boot = made.guest_kernel(kernel, "amd64")
@@ -97,18 +164,21 @@ def begin(run: Run, kernel: str) -> Machine:
     folder = run.folder(name)
     environment = unpacked.environment(tools)
     key = run_disk.make_key(folder, environment)
-    disk = run_disk.make(folder, key)
+    disk = run_disk.make(folder, key, equipment.files, size_mb=equipment.disk_mb)
     port = free_port()
     console = run.logs / f"{name}.console"
+    monitor = folder / "monitor"
     shared = tools / "usr/share"
+    restrict = "off" if equipment.reaches_host else "on"
     daemon = run.started(
         name,
         [
             unpacked.program(tools, "qemu-system-x86_64"),
             *("-L", shared / "qemu", "-L", shared / "seabios"),
             *("-accel", os.environ.get(ACCELERATOR, "tcg,thread=multi"), "-cpu", "max"),
-            *("-smp", str(CPUS), "-m", str(MEMORY_MB), "-display", "none", "-no-reboot"),
-            *("-serial", f"file:{console}"),
+            *("-smp", str(CPUS), "-m", str(equipment.memory_mb), "-display", "none"),
+            *(() if equipment.may_reboot else ("-no-reboot",)),
+            *("-serial", f"file:{console}", "-monitor", f"unix:{monitor},server=on,wait=off"),
             *("-kernel", boot / "vmlinuz", "-initrd", boot / "initramfs"),
             *("-append", "console=ttyS0 quiet panic=-1 psi=1"),
             # What is written goes with the machine.
@@ -116,14 +186,25 @@ def begin(run: Run, kernel: str) -> Machine:
             *("-drive", f"file={made.guest_packages()},if=virtio,format=raw,snapshot=on"),
             *("-drive", f"file={disk},if=virtio,format=raw,readonly=on"),
             *("-drive", f"file={boot / 'modules.img'},if=virtio,format=raw,readonly=on"),
-            *("-netdev", f"user,id=net,restrict=on,hostfwd=tcp:{LOOPBACK}:{port}-:22"),
+            *("-netdev", f"user,id=net,restrict={restrict},hostfwd=tcp:{LOOPBACK}:{port}-:22"),
             *("-device", "virtio-net-pci,netdev=net,romfile="),
         ],
         environment=environment | {"TMPDIR": str(folder)},
     )
-    machine = Machine(kernel, daemon, console, _ssh(tools, folder, key, port), environment)
-    daemon.wait_until(lambda: machine.holds("systemctl is-system-running --wait"), within_s=READY_S)
+    ssh = _ssh(tools, folder, key, port)
+    machine = Machine(kernel, daemon, console, ssh, environment, monitor)
+    daemon.wait_until(machine.is_up, within_s=READY_S)
     return machine
+
+
+def _read_to_prompt(monitor: socket.socket) -> str:
+    read = b""
+    while not read.endswith(PROMPT):
+        some = monitor.recv(4096)
+        if not some:
+            raise CommandFailedError(f"QEMU's monitor has ended: {read!r}")
+        read += some
+    return read.removesuffix(PROMPT).decode(errors="replace")
 
 
 def _ssh(tools: Path, folder: Path, key: Path, port: int) -> tuple[str, ...]:

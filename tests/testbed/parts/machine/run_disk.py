@@ -12,6 +12,8 @@ from tests.testbed.building import commands, disks, guest_packages, made, unpack
 
 KEY = "key"
 SAMPLE = ".build/sample/shop"
+BROUGHT = "brought"
+"""The folder of what this run alone brings."""
 
 
 def make_key(folder: Path, environment: Mapping[str, str]) -> Path:
@@ -21,9 +23,9 @@ def make_key(folder: Path, environment: Mapping[str, str]) -> Path:
     return key
 
 
-def make(folder: Path, key: Path) -> Path:
-    """The disk, in *folder*: our packages in `site`, their tests in `source`, the sample service, and
-    who may log in."""
+def make(folder: Path, key: Path, files: Mapping[str, Path], *, size_mb: int) -> Path:
+    """The disk, in *folder*: our packages in `site`, their tests in `source`, the sample service, who
+    may log in, and *files* by their names in BROUGHT."""
     content = folder / "run-disk"
     content.mkdir()
     content.chmod(0o755)
@@ -35,9 +37,20 @@ def make(folder: Path, key: Path) -> Path:
         shutil.copy2(REPOSITORY / name, path)
     _run([REPOSITORY / "scripts/sample", "--path"], folder, os.environ)
     shutil.copy2(REPOSITORY / SAMPLE, content / "shop")
+    for name, given in files.items():
+        _copy(given, content / BROUGHT / name)
     disk = folder / "run-disk.img"
-    disks.make(content, disk, "256M", log=folder / "run-disk.log")
+    disks.make(content, disk, f"{size_mb}M", log=folder / "run-disk.log")
+    shutil.rmtree(content)
     return disk
+
+
+def _copy(given: Path, to: Path) -> None:
+    to.parent.mkdir(parents=True, exist_ok=True)
+    if given.is_dir():
+        shutil.copytree(given, to, symlinks=True)
+    else:
+        shutil.copy2(given, to)
 
 
 def _install(site: Path, folder: Path) -> None:

@@ -105,11 +105,49 @@ def configuration(
 ) -> dict[str, Any]:
     """Loopback, folders of the run, and nothing that writes to the machine."""
     return {
+        **common(
+            port=port,
+            ca_file=ca_file,
+            certificate=certificate,
+            key=key,
+            containerd=containerd,
+            dns=dns,
+            resolv_conf=folder / "resolv.conf",
+        ),
+        "address": LOOPBACK,
+        "cgroupDriver": "cgroupfs",
+        "cgroupRoot": cgroup,
+        "failCgroupV1": False,
+        "failSwapOn": False,
+        "podLogsDir": str(folder / "pod-logs"),
+        "volumePluginDir": str(folder / "volume-plugins"),
+        # Without it there are no statistics, with it no start where kubelet cannot measure the disk.
+        "localStorageCapacityIsolation": measures,
+        # To lower it takes CAP_SYS_RESOURCE, and this kubelet is not worth more than its tests.
+        "oomScoreAdj": 0,
+        # A full disk is the developer's business: here it evicts no pod and removes no image.
+        "evictionHard": dict.fromkeys(NO_THRESHOLDS, "0%"),
+        "imageGCHighThresholdPercent": 100,
+        "imageGCLowThresholdPercent": 99,
+    }
+
+
+def common(
+    *,
+    port: int,
+    ca_file: Path,
+    certificate: Path,
+    key: Path,
+    containerd: Path,
+    dns: str,
+    resolv_conf: Path,
+) -> dict[str, Any]:
+    """What is the same for every kubelet of the testbed, wherever it runs."""
+    return {
         "apiVersion": "kubelet.config.k8s.io/v1beta1",
         "kind": "KubeletConfiguration",
         "containerRuntimeEndpoint": f"unix://{containerd}",
         # Who may ask it
-        "address": LOOPBACK,
         "port": port,
         "readOnlyPort": 0,
         "healthzBindAddress": LOOPBACK,
@@ -123,24 +161,10 @@ def configuration(
         },
         "authorization": {"mode": "Webhook"},
         # Where it works
-        "cgroupDriver": "cgroupfs",
-        "cgroupRoot": cgroup,
-        "failCgroupV1": False,
-        "failSwapOn": False,
-        "podLogsDir": str(folder / "pod-logs"),
-        "volumePluginDir": str(folder / "volume-plugins"),
         "clusterDNS": [dns],
         "clusterDomain": "cluster.local",
-        "resolvConf": str(folder / "resolv.conf"),
+        "resolvConf": str(resolv_conf),
         "makeIPTablesUtilChains": False,
-        # Without it there are no statistics, with it no start where kubelet cannot measure the disk.
-        "localStorageCapacityIsolation": measures,
-        # To lower it takes CAP_SYS_RESOURCE, and this kubelet is not worth more than its tests.
-        "oomScoreAdj": 0,
-        # A full disk is the developer's business: here it evicts no pod and removes no image.
-        "evictionHard": dict.fromkeys(NO_THRESHOLDS, "0%"),
-        "imageGCHighThresholdPercent": 100,
-        "imageGCLowThresholdPercent": 99,
         # Tests wait for what these bring.
         "nodeStatusUpdateFrequency": "2s",
         "syncFrequency": "10s",

@@ -7,6 +7,9 @@ the node's own, cgroups below one of the run, and pods on a bridge that leads no
 import json
 import os
 import signal
+import subprocess
+import sys
+from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
@@ -19,12 +22,14 @@ from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.node import cgroups, containerd, kubelet, namespace, network
 from tests.testbed.parts.node.containerd import Container, Containerd
 from tests.testbed.parts.node.kubelet import NAME, Kubelet
+from tests.testbed.parts.node.namespace import Namespace
 from tests.testbed.parts.node.network import Network
 from tests.testbed.running import leftovers
 from tests.testbed.running.waiting import until
 
 READY_S = 60.0
 EMPTY_S = 20.0
+CALL_S = 120.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +44,7 @@ class Node:
     """As hostPath volumes of pods name it; mounts in it are seen through `seen`."""
 
     name: str = NAME
+    emulated: bool = False
 
     def import_image(self, archive: Path) -> None:
         """Load an OCI archive whose image names itself; pods take it with imagePullPolicy Never."""
@@ -56,6 +62,25 @@ class Node:
     def pids_of(self, pod_uid: str, container: str) -> set[int]:
         """Processes of a container, in numbers of the machine."""
         return set(leftovers.members(self.cgroups_of(pod_uid, container)))
+
+    def signal(self, pod_uid: str, container: str, name: str) -> None:
+        """Send the signal of that name (KILL) to all processes of a running container."""
+        for pid in self.pids_of(pod_uid, container):
+            with suppress(ProcessLookupError):
+                os.kill(pid, signal.Signals[f"SIG{name}"])
+
+    def python(self, program: str, *arguments: str | Path) -> str:
+        """What a program prints that runs on the node, in no pod, and sees its mounts."""
+        command = Namespace.of(self.kubelet.daemon.pid, sys.executable, "-", *arguments)
+        return subprocess.run(
+            command, input=program, capture_output=True, text=True, timeout=CALL_S, check=True
+        ).stdout
+
+    def expose(self, ports: Iterable[int]) -> None:
+        """Nothing has to be done: its loopback is ours."""
+
+    def reach(self, port: int) -> None:
+        """Nothing here either."""
 
     def seen(self, path: Path) -> Path:
         """Where this process finds what the node has at *path*: its mounts are its own."""

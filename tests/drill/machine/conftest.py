@@ -1,0 +1,27 @@
+"""Drills of the whole way have their node in a machine of its own, one kernel after the other."""
+
+from collections.abc import Iterator
+
+import pytest
+
+from tests.e2e.first_light.conftest import installation, sample_image
+from tests.testbed.fixtures import StartGuestNode
+from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.parts.machine.guest_node import GuestNode
+
+__all__ = ["installation", "sample_image"]
+
+__all__ = ["installation", "sample_image"]
+
+BY_PIDFD_OPEN, BY_CONNECTION = "6.1", "6.12"
+
+
+@pytest.fixture(scope="module", params=[BY_PIDFD_OPEN, BY_CONNECTION])
+def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Iterator[GuestNode]:
+    with machine_as_node(kernel=request.param) as node:
+        yield node
+
+
+@pytest.fixture(scope="module")
+def image(node: GuestNode, tmp_path_factory: pytest.TempPathFactory) -> ImageStore:
+    return ImageStore(node, tmp_path_factory.mktemp("images"))

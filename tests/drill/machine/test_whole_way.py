@@ -1,0 +1,118 @@
+"""The whole way on the kubelet of another machine: systemd's driver, control groups of version 2.
+
+The steps are those of `tests/e2e/first_light`; then what only such a node can show, in order too.
+"""
+
+import urllib.request
+
+import pytest
+from nemutator_common import names
+
+from tests.e2e.first_light import team as teams
+from tests.e2e.first_light.installation import METRICS, Installation
+from tests.e2e.first_light.team import PASSWORD, REACHED_S, Team
+from tests.e2e.first_light.test_whole_way import *
+from tests.e2e.first_light.test_whole_way import answers, only, ready
+from tests.testbed.parts.machine.guest_node import GuestNode
+from tests.testbed.running.ports import LOOPBACK
+from tests.testbed.running.waiting import until
+
+pytestmark = pytest.mark.timeout(6000)
+
+APP = "stays"
+
+
+@pytest.fixture(scope="module")
+def app(team: Team) -> str:
+    """The name of a pod with secrets, which lives through all that follows."""
+    team.installation.cluster.apply(teams.deployment(APP))
+    ready(team, APP)
+    return str(only(team.pods(APP))["metadata"]["name"])
+
+
+def test_the_pods_groups_are_systemds_on_version_2(team: Team, node: GuestNode, app: str) -> None:
+    machine = node.machine
+    assert machine.run("stat", "-fc", "%T", "/sys/fs/cgroup") == "cgroup2fs\n"
+    assert machine.run("uname", "-r").startswith(f"{machine.kernel}.")
+    uid = only(team.pods(APP))["metadata"]["uid"].replace("-", "_")
+    slice_ = f"kubepods.slice/kubepods-burstable.slice/kubepods-burstable-pod{uid}.slice"
+    scopes = machine.sh(f"ls -d /sys/fs/cgroup/{slice_}/cri-containerd-*.scope").split()
+    assert len(scopes) == 2  # the sandbox and its one container
+    assert answers(team, app)
+
+
+@pytest.mark.parametrize("unit", ["kubelet", "containerd"])
+def test_a_daemon_of_the_node_is_restarted_and_nothing_is_lost(
+    team: Team, node: GuestNode, app: str, unit: str
+) -> None:
+    installation = team.installation
+    before = restarts(installation, team)
+    node.machine.run("systemctl", "restart", unit)
+    until(node.is_ready, "the node is ready", within_s=REACHED_S)
+    until(lambda: answers(team, app), "the pod is still given its secret", within_s=REACHED_S)
+    a_new_pod_is_served_and_leaves(team, f"after-{unit}")
+    assert restarts(installation, team) == before
+    nothing_waits(installation)
+
+
+def test_the_machine_is_restarted_and_all_comes_back(team: Team, node: GuestNode, app: str) -> None:
+    node.machine.reboot()
+    until(node.is_ready, "the node is ready", within_s=REACHED_S)
+    until(lambda: answers(team, app), "the pod is given its secret again", within_s=REACHED_S)
+    assert content(team, app) == PASSWORD
+    a_new_pod_is_served_and_leaves(team, "after-boot")
+    until(lambda: mounts(node) == 1, "no mount is left but the pod's", within_s=REACHED_S)
+    nothing_waits(team.installation)
+    team.kubectl("delete", "deployment", APP, "--wait=true")
+    until(
+        lambda: not team.get("pods", f"--selector=app={APP}")["items"],
+        "it ends",
+        within_s=REACHED_S,
+    )
+    until(lambda: mounts(node) == 0, "its mount ends with it", within_s=REACHED_S)
+    nothing_waits(team.installation)
+
+
+def restarts(installation: Installation, team: Team) -> dict[str, int]:
+    counts = dict[str, int]()
+    for component in ("brain", "admission", "agent"):
+        counts |= installation.restarts(component)
+    statuses = only(team.pods(APP))["status"]["containerStatuses"]
+    return counts | {APP: only(statuses)["restartCount"]}
+
+
+def content(team: Team, pod: str) -> str:
+    return team.kubectl("exec", pod, "--container=app", "--", "cat", "/run/nemutator/secrets/db")
+
+
+def a_new_pod_is_served_and_leaves(team: Team, name: str) -> None:
+    before = len(team.vault_tokens())
+    team.installation.cluster.apply(teams.deployment(name))
+    ready(team, name)
+    pod = only(team.pods(name))["metadata"]["name"]
+    assert content(team, pod) == PASSWORD
+    assert team.ask(pod, "/v1/secret/db").document["value"] == PASSWORD
+    team.kubectl("delete", "deployment", name, "--wait=true")
+    until(lambda: len(team.vault_tokens()) <= before, "its token is revoked", within_s=REACHED_S)
+
+
+def mounts(node: GuestNode) -> int:
+    """How many volumes of ours are mounted in pods."""
+    table = node.machine.run("cat", "/proc/self/mountinfo")
+    return sum(
+        " /var/lib/kubelet/pods/" in line and "kubernetes.io~csi" in line
+        for line in table.splitlines()
+    )
+
+
+def nothing_waits(installation: Installation) -> None:
+    """No volume is left whose state the credentials process has not confirmed."""
+    url = f"http://{LOOPBACK}:{installation.ports[METRICS['mount']]}/metrics"
+
+    def waiting() -> float:
+        with urllib.request.urlopen(url, timeout=240) as answer:
+            lines = answer.read().decode().splitlines()
+        (line,) = [one for one in lines if one.startswith(names.VOLUMES_WAITING.name + " ")]
+        return float(line.split()[1])
+
+    until(lambda: waiting() == 0, "no volume waits", within_s=REACHED_S)
