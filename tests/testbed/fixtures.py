@@ -23,6 +23,7 @@ from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.machine import guest_node
 from tests.testbed.parts.machine import machine as parts_machine
 from tests.testbed.parts.machine.guest_node import GuestNode
+from tests.testbed.parts.machine.guest_units import Engine
 from tests.testbed.parts.machine.machine import Machine
 from tests.testbed.parts.node import node as parts_node
 from tests.testbed.parts.node.node import Node
@@ -151,10 +152,10 @@ def machine_as_node(cluster: Cluster) -> StartGuestNode:
     """Starts another machine as the cluster's only node: `with machine_as_node(kernel="6.1")`."""
 
     @contextlib.contextmanager
-    def start(*, kernel: str) -> Iterator[GuestNode]:
+    def start(*, kernel: str, engine: Engine) -> Iterator[GuestNode]:
         with contextlib.ExitStack() as running:
             with skipped_when_missing():
-                node = running.enter_context(guest_node.running(cluster, kernel))
+                node = running.enter_context(guest_node.running(cluster, kernel, engine))
             yield node
 
     return start

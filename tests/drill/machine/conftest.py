@@ -7,18 +7,19 @@ import pytest
 from tests.e2e.first_light.conftest import installation, sample_image
 from tests.testbed.fixtures import StartGuestNode
 from tests.testbed.parts.image_store import ImageStore
-from tests.testbed.parts.machine.guest_node import GuestNode
+from tests.testbed.parts.machine.guest_node import DEBIANS, NEWEST, GuestNode
 
 __all__ = ["installation", "sample_image"]
 
 __all__ = ["installation", "sample_image"]
 
-BY_PIDFD_OPEN, BY_CONNECTION = "6.1", "6.12"
+# By pidfd_open with what Debian 12 has, and by SO_PEERPIDFD with what is newest.
+ENGINES = {"6.1": DEBIANS, "6.12": NEWEST}
 
 
-@pytest.fixture(scope="module", params=[BY_PIDFD_OPEN, BY_CONNECTION])
+@pytest.fixture(scope="module", params=ENGINES)
 def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Iterator[GuestNode]:
-    with machine_as_node(kernel=request.param) as node:
+    with machine_as_node(kernel=request.param, engine=ENGINES[request.param]) as node:
         yield node
 
 

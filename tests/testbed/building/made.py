@@ -50,6 +50,11 @@ def vault() -> Path:
     return _cache().folder(recipe("vault")) / "vault"
 
 
+def runtime() -> Path:
+    """A folder with containerd, its shim, ctr and runc, newer than Debian's."""
+    return _cache().folder(recipe("runtime"))
+
+
 def debian(name: str) -> Path:
     """The root of a group's unpacked packages; run its programs with unpacked.environment(root)."""
     return _cache().folder(recipe(name)) / "root"
@@ -115,6 +120,12 @@ def _go_inputs(part: str) -> dict[str, bytes]:
     return {name: (PROGRAMS / part / name).read_bytes() for name in GO_INPUTS}
 
 
+def _runtime() -> Recipe:
+    folder = PROGRAMS / "runtime"
+    files = {name: (folder / name).read_bytes() for name in ("go.mod", "go.sum")}
+    return recipes.runtime(files, this_machine())
+
+
 def _debian(group: str) -> Callable[[], Recipe]:
     return lambda: recipes.debian(group, _with_codename(group))
 
@@ -142,9 +153,12 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "guest-packages": lambda: recipes.guest_packages(
         guest_requirements(), _with_codename("guest-packages")
     ),
+    "runtime": _runtime,
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }
 
 # What `make drill` alone asks for.
-FOR_DRILLS = frozenset({"machine-arm64", "kernel-6.12-amd64", "kernel-5.10-amd64"})
+FOR_DRILLS = frozenset(
+    {"machine-arm64", "seccomp", "runtime", "kernel-6.12-amd64", "kernel-5.10-amd64"}
+)

@@ -11,6 +11,7 @@ from tests.testbed.building import (
     guest,
     guest_kernels,
     guest_packages,
+    runtime,
 )
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.made import PARTS
@@ -25,6 +26,7 @@ MAKERS: dict[str, Maker] = {
     "guest": guest.build,
     **{one.part: functools.partial(guest_kernels.build, one) for one in GUEST_KERNELS},
     "guest-packages": guest_packages.build,
+    "runtime": runtime.build,
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

@@ -17,6 +17,8 @@ DEBIAN_GROUPS: Mapping[str, tuple[str, ...]] = {
     "images": ("buildah", "debootstrap"),
     # The compiler that scripts/bpf-objects and scripts/exec-programs record, and its fuzzer.
     "bpf": ("clang-14", "llvm-14", "lld-14", "libclang-rt-14-dev", "libbpf1"),
+    # What runc is compiled against.
+    "seccomp": ("libseccomp-dev",),
     "machine": ("qemu-system-x86", "openssh-client", "kmod"),
     "machine-arm64": ("qemu-system-arm",),
 }
@@ -30,6 +32,7 @@ GUEST_KERNEL_REVISION = 1
 
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 GO_INPUTS = ("go.mod", "go.sum", "main.go")
+RUNTIME_FLAGS = (*GO_FLAGS, "-tags", "seccomp", "-ldflags", "-s -w")
 
 
 @dataclass(frozen=True, slots=True)
@@ -91,6 +94,14 @@ def kube(files: Mapping[str, bytes], machine: Machine) -> Recipe:
 
 def vault(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("vault", files, machine, estimate_s=6 * 60)
+
+
+def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    inputs = dict(files) | {
+        "flags": "\n".join(RUNTIME_FLAGS).encode(),
+        "GOARCH": machine.architecture.encode(),
+    }
+    return Recipe("runtime", inputs, estimate_s=3 * 60, room_gb=5)
 
 
 def _go_program(

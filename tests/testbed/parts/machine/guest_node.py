@@ -18,6 +18,7 @@ from tests.testbed.parts import images
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.machine import guest_units
 from tests.testbed.parts.machine import machine as machines
+from tests.testbed.parts.machine.guest_units import Engine
 from tests.testbed.parts.machine.machine import Equipment, Machine
 from tests.testbed.parts.node import kubelet, network
 from tests.testbed.parts.node.network import Network
@@ -25,14 +26,20 @@ from tests.testbed.parts.node.node import shows_ready
 from tests.testbed.running.ports import LOOPBACK, free_port
 
 BROUGHT = Path("/opt/nemutator", "brought")
-PROGRAMS = BROUGHT / "programs"
+DEBIANS = Engine(
+    containerd=BROUGHT / "programs/usr/bin",
+    runc=BROUGHT / "programs/usr/sbin",
+    plugins=BROUGHT / "programs/usr/lib/cni",
+)
+NEWEST = Engine(containerd=BROUGHT / "runtime", runc=BROUGHT / "runtime", plugins=DEBIANS.plugins)
+"""Which can give a pod user numbers of its own."""
+
 ROOT = Path("/var/lib/kubelet")
 ETC = Path("/etc/kubernetes")
 CONTAINERD = Path("/run/containerd/containerd.sock")
-CTR = f"{PROGRAMS}/usr/bin/ctr --namespace=k8s.io"
 GROUPS = "/sys/fs/cgroup/kubepods.slice"
 
-EQUIPMENT_MB = 3072
+MEMORY_MB = 3072
 DISK_MB = 1536
 READY_S = 900.0
 
@@ -42,12 +49,19 @@ class GuestNode:
     cluster: Cluster
     network: Network
     machine: Machine
+    engine: Engine
     kubelet_root: Path = ROOT
     name: str = kubelet.NAME
     emulated: bool = True
 
+    @property
+    def ctr(self) -> str:
+        return f"{self.engine.containerd}/ctr --namespace=k8s.io"
+
     def import_image(self, archive: Path) -> None:
-        self.machine.sh(f"{CTR} images import -", given=archive.read_bytes())
+        """Load an OCI archive whose image names itself; pods take it with imagePullPolicy Never."""
+        # As a disk: an emulated CPU would take minutes to decipher it.
+        self.machine.sh(f"{self.ctr} images import {self.machine.attach(archive)}")
 
     def expose(self, ports: Iterable[int]) -> None:
         """Lead these ports to it: of loopback, and of the address that the API server knows."""
@@ -66,7 +80,7 @@ class GuestNode:
     def signal(self, pod_uid: str, container: str, name: str) -> None:
         """Send a signal to all processes of a running container."""
         ids = self.machine.sh(
-            f"{CTR} containers ls --quiet"
+            f"{self.ctr} containers ls --quiet"
             f' \'labels."io.kubernetes.pod.uid"=={pod_uid},'
             f'labels."io.kubernetes.container.name"=={container}\''
         ).split()
@@ -88,32 +102,33 @@ class GuestNode:
 
 
 @contextlib.contextmanager
-def running(cluster: Cluster, kernel: str) -> Iterator[GuestNode]:
+def running(cluster: Cluster, kernel: str, engine: Engine) -> Iterator[GuestNode]:
     """A node with the version *kernel* of recipes.GUEST_KERNELS, from when pods can be placed on it."""
     run = cluster.run
     net = network.make(run)
     folder = run.folder(f"guest-{kernel}")
     equipment = Equipment(
-        files=_files(folder),
-        memory_mb=EQUIPMENT_MB,
+        files=_files(folder, engine),
+        memory_mb=MEMORY_MB,
         disk_mb=DISK_MB,
         reaches_host=True,
         may_reboot=True,
     )
     with machines.running(run, kernel, equipment) as machine:
         shutil.rmtree(folder)
-        node = GuestNode(cluster, net, machine)
+        node = GuestNode(cluster, net, machine, engine)
         _start(node)
         machine.daemon.wait_until(node.is_ready, within_s=READY_S)
         yield node
     cluster.kubectl("delete", "node", node.name)
 
 
-def _files(folder: Path) -> dict[str, Path]:
+def _files(folder: Path, engine: Engine) -> dict[str, Path]:
     programs = made.debian("node")
     busybox = unpacked.program(programs, "busybox")
     return {
         "programs": programs,
+        **({"runtime": made.runtime()} if engine is NEWEST else {}),
         "kube": made.kube(),
         "pause.tar": images.pause(busybox, folder / "pause.tar"),
         "busybox.tar": images.busybox(busybox, folder / "busybox.tar"),
@@ -129,12 +144,14 @@ def _start(node: GuestNode) -> None:
         machine.write(guest_units.NETWORKS / name, content)
     machine.sh(f"chmod 644 {guest_units.NETWORKS}/* && networkctl reload")
     machine.write(guest_units.CNI / "10-bridge.conflist", net.cni(Path("/var/lib/cni")))
-    machine.write("/etc/containerd/config.toml", guest_units.containerd_settings(PROGRAMS))
-    machine.write(guest_units.UNITS / "containerd.service", guest_units.containerd_unit(PROGRAMS))
+    machine.write("/etc/containerd/config.toml", guest_units.containerd_settings(node.engine))
+    machine.write(
+        guest_units.UNITS / "containerd.service", guest_units.containerd_unit(node.engine)
+    )
     _write_kubelet(node, port)
     machine.sh("systemctl daemon-reload && systemctl enable --now containerd")
     for archive in ("pause", "busybox"):
-        machine.sh(f"{CTR} images import {BROUGHT}/{archive}.tar")
+        machine.sh(f"{node.ctr} images import {BROUGHT}/{archive}.tar")
     machine.sh("systemctl enable --now kubelet")
 
 

@@ -1,5 +1,6 @@
 """Units and settings of a guest that is a node, as its distribution would bring them."""
 
+from dataclasses import dataclass
 from ipaddress import IPv4Interface
 from pathlib import Path
 
@@ -12,31 +13,42 @@ NETWORKS = Path("/etc/systemd/network")
 CNI = Path("/etc/cni/net.d")
 
 
-def containerd_settings(programs: Path) -> str:
+@dataclass(frozen=True, slots=True)
+class Engine:
+    """Folders of a guest where the programs are that start containers."""
+
+    containerd: Path
+    """With its shim and ctr."""
+    runc: Path
+    plugins: Path
+    """Of CNI."""
+
+
+def containerd_settings(engine: Engine) -> str:
     """With the driver that leaves all control groups to systemd."""
     return f"""\
 version = 2
 [plugins."io.containerd.grpc.v1.cri"]
 sandbox_image = "{images.PAUSE}"
 [plugins."io.containerd.grpc.v1.cri".cni]
-bin_dir = "{programs}/usr/lib/cni"
+bin_dir = "{engine.plugins}"
 conf_dir = "{CNI}"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc]
 runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
-BinaryName = "{programs}/usr/sbin/runc"
+BinaryName = "{engine.runc}/runc"
 SystemdCgroup = true
 """
 
 
-def containerd_unit(programs: Path) -> str:
+def containerd_unit(engine: Engine) -> str:
     """As containerd's own project writes it."""
     return f"""\
 [Unit]
 After=network.target
 [Service]
-ExecStart={programs}/usr/bin/containerd
-Environment=PATH={programs}/usr/sbin:{programs}/usr/bin:/usr/sbin:/usr/bin
+ExecStart={engine.containerd}/containerd
+Environment=PATH={engine.containerd}:{engine.runc}:/usr/sbin:/usr/bin
 Type=notify
 Delegate=yes
 KillMode=process

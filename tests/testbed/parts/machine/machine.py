@@ -30,6 +30,10 @@ ACCELERATOR = "NEMUTATOR_MACHINE_ACCELERATOR"
 
 CPUS = 2
 
+KERNEL_OPTIONS = "console=ttyS0 quiet panic=-1 psi=1 tsc=reliable mitigations=off"
+"""Without the last two, each look at the clock and each system call costs an emulated CPU many times
+as much: it reads a timer of QEMU's, and forgets the addresses that it has translated."""
+
 HOST = "10.0.2.2"
 """How a machine that may reach it calls the loopback of the machine around it."""
 
@@ -112,6 +116,20 @@ class Machine:
         if answer:
             raise CommandFailedError(f"port {port} is not forwarded: {answer}")
 
+    def attach(self, disk: Path) -> str:
+        """Give it a disk that it may not write to; the file that it is there. It costs no copy."""
+        name = secrets.token_hex(4)
+        backend = f"if=none,file={disk},format=raw,readonly=on,id={name}"
+        answer = self._ask_monitor(f"drive_add 0 {backend}")
+        if answer != "OK":
+            raise CommandFailedError(f"{disk} is not attached: {answer}")
+        answer = self._ask_monitor(f"device_add virtio-blk-pci,drive={name},serial={name}")
+        if answer:
+            raise CommandFailedError(f"{disk} is not attached: {answer}")
+        device = f"/dev/disk/by-id/virtio-{name}"
+        self.sh(f"until [ -b {device} ]; do sleep 1; done")
+        return device
+
     def reboot(self) -> None:
         """As its administrator does, and return when all its services stand again."""
         before = self.run("cat", BOOT_ID)
@@ -139,7 +157,7 @@ class Machine:
             _read_to_prompt(monitor)
             monitor.sendall(f"{command}\n".encode())
             # Before its answer it repeats the command, as it was typed.
-            return "\n".join(_read_to_prompt(monitor).splitlines()[1:])
+            return "\n".join(_read_to_prompt(monitor).splitlines()[1:]).strip()
 
     def _console_end(self) -> str:
         return self.console.read_text(errors="replace")[-2000:]
@@ -180,7 +198,7 @@ def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
             *(() if equipment.may_reboot else ("-no-reboot",)),
             *("-serial", f"file:{console}", "-monitor", f"unix:{monitor},server=on,wait=off"),
             *("-kernel", boot / "vmlinuz", "-initrd", boot / "initramfs"),
-            *("-append", "console=ttyS0 quiet panic=-1 psi=1"),
+            *("-append", KERNEL_OPTIONS),
             # What is written goes with the machine.
             *("-drive", f"file={guest / 'disk.img'},if=virtio,format=raw,snapshot=on"),
             *("-drive", f"file={made.guest_packages()},if=virtio,format=raw,snapshot=on"),

@@ -129,6 +129,9 @@ def configuration(
         "evictionHard": dict.fromkeys(NO_THRESHOLDS, "0%"),
         "imageGCHighThresholdPercent": 100,
         "imageGCLowThresholdPercent": 99,
+        # Tests wait for what these bring.
+        "nodeStatusUpdateFrequency": "2s",
+        "syncFrequency": "10s",
     }
 
 
@@ -165,7 +168,4 @@ def common(
         "clusterDomain": "cluster.local",
         "resolvConf": str(resolv_conf),
         "makeIPTablesUtilChains": False,
-        # Tests wait for what these bring.
-        "nodeStatusUpdateFrequency": "2s",
-        "syncFrequency": "10s",
     }
