@@ -4,7 +4,7 @@ What this machine cannot give is a skip with its reason; tests/conftest.py makes
 """
 
 import contextlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from contextlib import AbstractContextManager
 from datetime import datetime
 from pathlib import Path
@@ -152,10 +152,10 @@ def machine_as_node(cluster: Cluster) -> StartGuestNode:
     """Starts another machine as the cluster's only node: `with machine_as_node(kernel="6.1")`."""
 
     @contextlib.contextmanager
-    def start(*, kernel: str, engine: Engine) -> Iterator[GuestNode]:
+    def start(*, kernel: str, engine: Engine, archives: Sequence[Path]) -> Iterator[GuestNode]:
         with contextlib.ExitStack() as running:
             with skipped_when_missing():
-                node = running.enter_context(guest_node.running(cluster, kernel, engine))
+                node = running.enter_context(guest_node.running(cluster, kernel, engine, archives))
             yield node
 
     return start

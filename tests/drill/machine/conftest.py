@@ -5,7 +5,9 @@ from collections.abc import Iterator
 import pytest
 
 from tests.e2e.first_light.conftest import installation, sample_image
+from tests.e2e.first_light.manifests import AGENT, CONTROLLER, REPOSITORY
 from tests.testbed.fixtures import StartGuestNode
+from tests.testbed.parts import dockerfiles
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.machine.guest_node import DEBIANS, NEWEST, GuestNode
 
@@ -19,7 +21,12 @@ ENGINES = {"6.1": DEBIANS, "6.12": NEWEST}
 
 @pytest.fixture(scope="module", params=ENGINES)
 def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Iterator[GuestNode]:
-    with machine_as_node(kernel=request.param, engine=ENGINES[request.param]) as node:
+    archives = [
+        dockerfiles.build(REPOSITORY, REPOSITORY / f"Dockerfile.{name}", tag)
+        for name, tag in {"agent": AGENT, "controller": CONTROLLER}.items()
+    ]
+    kernel = request.param
+    with machine_as_node(kernel=kernel, engine=ENGINES[kernel], archives=archives) as node:
         yield node
 
 

@@ -13,7 +13,7 @@ from tests.e2e.first_light.installation import METRICS, Installation
 from tests.e2e.first_light.team import PASSWORD, REACHED_S, Team
 from tests.e2e.first_light.test_whole_way import *
 from tests.e2e.first_light.test_whole_way import answers, only, ready
-from tests.testbed.parts.machine.guest_node import GuestNode
+from tests.testbed.parts.machine.guest_node import DEBIANS, GuestNode
 from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
@@ -53,6 +53,27 @@ def test_a_daemon_of_the_node_is_restarted_and_nothing_is_lost(
     a_new_pod_is_served_and_leaves(team, f"after-{unit}")
     assert restarts(installation, team) == before
     nothing_waits(installation)
+
+
+def test_a_pod_with_user_numbers_of_its_own_is_given_its_secrets(
+    team: Team, node: GuestNode
+) -> None:
+    if node.engine is DEBIANS:
+        pytest.skip("Debian 12's containerd knows no user namespaces of pods")
+    name = "mapped"
+    deployment = teams.deployment(name)
+    deployment["spec"]["template"]["spec"]["hostUsers"] = False
+    team.installation.cluster.apply(deployment)
+    ready(team, name)
+    pod = only(team.pods(name))["metadata"]["name"]
+    inside, outside, _ = team.kubectl(
+        "exec", pod, "--container=app", "--", "cat", "/proc/self/uid_map"
+    ).split()
+    assert (inside, outside) != ("0", "0")
+    assert content(team, pod) == PASSWORD
+    assert team.ask(pod, "/v1/secret/db").document["value"] == PASSWORD
+    assert team.ask(pod, "/v1/whoami").document["pod"] == pod
+    team.kubectl("delete", "deployment", name, "--wait=true")
 
 
 def test_the_machine_is_restarted_and_all_comes_back(team: Team, node: GuestNode, app: str) -> None:

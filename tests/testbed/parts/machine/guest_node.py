@@ -6,8 +6,7 @@ plane stays outside, on loopback: ports of the machine's own loopback lead to it
 
 import contextlib
 import json
-import shutil
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from ipaddress import IPv4Interface
 from pathlib import Path
@@ -16,13 +15,14 @@ from typing import Any
 from tests.testbed.building import made, unpacked
 from tests.testbed.parts import images
 from tests.testbed.parts.control_plane import Cluster
-from tests.testbed.parts.machine import guest_units
+from tests.testbed.parts.machine import engine_disk, guest_units
 from tests.testbed.parts.machine import machine as machines
 from tests.testbed.parts.machine.guest_units import Engine
 from tests.testbed.parts.machine.machine import Equipment, Machine
 from tests.testbed.parts.node import kubelet, network
 from tests.testbed.parts.node.network import Network
 from tests.testbed.parts.node.node import shows_ready
+from tests.testbed.running import bridges
 from tests.testbed.running.ports import LOOPBACK, free_port
 
 BROUGHT = Path("/opt/nemutator", "brought")
@@ -40,7 +40,7 @@ CONTAINERD = Path("/run/containerd/containerd.sock")
 GROUPS = "/sys/fs/cgroup/kubepods.slice"
 
 MEMORY_MB = 3072
-DISK_MB = 1536
+DISK_MB = 768
 READY_S = 900.0
 
 
@@ -50,6 +50,8 @@ class GuestNode:
     network: Network
     machine: Machine
     engine: Engine
+    images: frozenset[Path]
+    """Archives that it has had from its start."""
     kubelet_root: Path = ROOT
     name: str = kubelet.NAME
     emulated: bool = True
@@ -60,8 +62,9 @@ class GuestNode:
 
     def import_image(self, archive: Path) -> None:
         """Load an OCI archive whose image names itself; pods take it with imagePullPolicy Never."""
-        # As a disk: an emulated CPU would take minutes to decipher it.
-        self.machine.sh(f"{self.ctr} images import {self.machine.attach(archive)}")
+        if archive not in self.images:
+            # As a disk: an emulated CPU would take minutes to decipher it.
+            self.machine.sh(f"{self.ctr} images import {self.machine.attach(archive)}")
 
     def expose(self, ports: Iterable[int]) -> None:
         """Lead these ports to it: of loopback, and of the address that the API server knows."""
@@ -102,57 +105,65 @@ class GuestNode:
 
 
 @contextlib.contextmanager
-def running(cluster: Cluster, kernel: str, engine: Engine) -> Iterator[GuestNode]:
-    """A node with the version *kernel* of recipes.GUEST_KERNELS, from when pods can be placed on it."""
+def running(
+    cluster: Cluster, kernel: str, engine: Engine, archives: Sequence[Path]
+) -> Iterator[GuestNode]:
+    """A node with the version *kernel* of recipes.GUEST_KERNELS, from when pods can be placed on it;
+    the images of *archives* are there."""
     run = cluster.run
     net = network.make(run)
     folder = run.folder(f"guest-{kernel}")
+    programs = made.debian("node")
+    files = {"programs": programs, "kube": made.kube()}
+    newest = {"runtime": made.runtime()} if engine is NEWEST else {}
+    environment = unpacked.environment(programs)
+    busybox = unpacked.program(programs, "busybox")
+    disk = engine_disk.make(
+        run,
+        folder,
+        newest.get("runtime", programs / "usr/bin"),
+        environment,
+        [
+            images.pause(busybox, folder / "pause.tar"),
+            images.busybox(busybox, folder / "busybox.tar"),
+            *archives,
+        ],
+    )
     equipment = Equipment(
-        files=_files(folder, engine),
+        files=files | newest,
         memory_mb=MEMORY_MB,
         disk_mb=DISK_MB,
         reaches_host=True,
         may_reboot=True,
     )
     with machines.running(run, kernel, equipment) as machine:
-        shutil.rmtree(folder)
-        node = GuestNode(cluster, net, machine, engine)
-        _start(node)
+        node = GuestNode(cluster, net, machine, engine, frozenset(archives))
+        _start(node, disk)
         machine.daemon.wait_until(node.is_ready, within_s=READY_S)
         yield node
     cluster.kubectl("delete", "node", node.name)
+    bridges.remove(net.bridge)
 
 
-def _files(folder: Path, engine: Engine) -> dict[str, Path]:
-    programs = made.debian("node")
-    busybox = unpacked.program(programs, "busybox")
-    return {
-        "programs": programs,
-        **({"runtime": made.runtime()} if engine is NEWEST else {}),
-        "kube": made.kube(),
-        "pause.tar": images.pause(busybox, folder / "pause.tar"),
-        "busybox.tar": images.busybox(busybox, folder / "busybox.tar"),
-    }
-
-
-def _start(node: GuestNode) -> None:
+def _start(node: GuestNode, disk: Path) -> None:
     machine, net, port = node.machine, node.network, free_port()
     node.reach(node.cluster.port)
     node.expose([port])
+    machine.sh("printf '127.0.0.1 localhost\\n' > /etc/hosts")
     address = IPv4Interface((net.address, net.subnet.prefixlen))
     for name, content in guest_units.bridge(net.bridge, address).items():
         machine.write(guest_units.NETWORKS / name, content)
     machine.sh(f"chmod 644 {guest_units.NETWORKS}/* && networkctl reload")
+    mount = guest_units.mount(machine.attach(disk), "/var/lib/containerd")
+    machine.write(guest_units.UNITS / "var-lib-containerd.mount", mount)
     machine.write(guest_units.CNI / "10-bridge.conflist", net.cni(Path("/var/lib/cni")))
     machine.write("/etc/containerd/config.toml", guest_units.containerd_settings(node.engine))
     machine.write(
         guest_units.UNITS / "containerd.service", guest_units.containerd_unit(node.engine)
     )
     _write_kubelet(node, port)
-    machine.sh("systemctl daemon-reload && systemctl enable --now containerd")
-    for archive in ("pause", "busybox"):
-        machine.sh(f"{node.ctr} images import {BROUGHT}/{archive}.tar")
-    machine.sh("systemctl enable --now kubelet")
+    units = "var-lib-containerd.mount containerd kubelet"
+    machine.sh(f"systemctl daemon-reload && systemctl enable --now {units}")
 
 
 def _write_kubelet(node: GuestNode, port: int) -> None:

@@ -87,6 +87,12 @@ def bridge(name: str, address: IPv4Interface) -> dict[str, str]:
     }
 
 
+def mount(device: str, where: str) -> str:
+    return (
+        f"[Mount]\nWhat={device}\nWhere={where}\nType=ext4\n[Install]\nWantedBy=local-fs.target\n"
+    )
+
+
 def proxy(port: int) -> dict[str, str]:
     """Units by which *port* of the guest's loopback leads to the same port of its host's."""
     name = f"host-{port}"

@@ -117,9 +117,9 @@ class Machine:
             raise CommandFailedError(f"port {port} is not forwarded: {answer}")
 
     def attach(self, disk: Path) -> str:
-        """Give it a disk that it may not write to; the file that it is there. It costs no copy."""
-        name = secrets.token_hex(4)
-        backend = f"if=none,file={disk},format=raw,readonly=on,id={name}"
+        """Give it a disk; the file that this is there. What is written to it goes with the machine."""
+        name = f"disk-{secrets.token_hex(4)}"
+        backend = f"if=none,file={disk},format=raw,snapshot=on,id={name}"
         answer = self._ask_monitor(f"drive_add 0 {backend}")
         if answer != "OK":
             raise CommandFailedError(f"{disk} is not attached: {answer}")
