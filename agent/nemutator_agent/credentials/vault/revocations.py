@@ -4,6 +4,8 @@ import asyncio
 import logging
 from collections import deque
 from dataclasses import dataclass, field
+from itertools import islice
+from math import ceil
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
@@ -24,8 +26,16 @@ from nemutator_agent.credentials.vault.leases import HeldLease
 log = logging.getLogger(__name__)
 
 MOST = 1024
-AT_ONCE = 4
-"""Calls at a time: a drained node ends a hundred pods together, and others still have to read."""
+ALL_WITHIN_S = 20.0
+"""A drained node ends a hundred pods together, and each token has to be revoked within 30 s."""
+
+LEAST_AT_ONCE = 2
+MOST_AT_ONCE = 16
+"""As many as there are threads for revocations; those of readings are others."""
+
+LEARNED = 0.5
+"""The share of the newest call in what one is expected to take."""
+
 POLL_S = 1.0
 BACKOFF = Backoff(first_s=1.0, longest_s=10.0)
 """Three tries within the 30 s after which a token has to be revoked."""
@@ -39,6 +49,12 @@ class _Ending:
     superseded: bool
     """Its account has another token, which goes on."""
     tries: int = 0
+    under_way: bool = False
+
+
+def at_once(waiting: int, each_s: float) -> int:
+    """How many calls of *each_s* to make at a time, so that all end in time."""
+    return min(max(ceil(waiting * each_s / ALL_WITHIN_S), LEAST_AT_ONCE), MOST_AT_ONCE)
 
 
 @dataclass(eq=False, slots=True)
@@ -49,6 +65,9 @@ class Revocations:
     process: Process
     _waiting: deque[_Ending] = field(default_factory=deque, init=False)
     _news: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    _each_s: float = field(default=1.0, init=False)
+    _room: int = field(default=LEAST_AT_ONCE, init=False)
+    _ticks: bool = field(default=False, init=False)
 
     def add(self, account: Account, held: HeldLease, *, superseded: bool = False) -> None:
         """Revoke it soon. When too many wait, the one that has waited longest is left to its own end, or
@@ -66,19 +85,42 @@ class Revocations:
                 ending.superseded = True
 
     async def run(self) -> None:
-        while True:
-            now = self.process.clock.monotonic()
-            due = [ending for ending in self._waiting if ending.due <= now]
-            for first in range(0, len(due), AT_ONCE):
-                async with asyncio.TaskGroup() as tasks:
-                    for ending in due[first : first + AT_ONCE]:
-                        tasks.create_task(self._revoke(ending), name="revoke")
-            self._count()
-            if not self._waiting:
+        async with asyncio.TaskGroup() as tasks:
+            while True:
                 self._news.clear()
+                for ending in self._next():
+                    ending.under_way = True
+                    tasks.create_task(self._timed(ending), name="revoke")
+                self._count()
+                if not self._ticks and not all(ending.under_way for ending in self._waiting):
+                    self._ticks = True
+                    tasks.create_task(self._tick(), name="look again")
                 await self._news.wait()
-            elif not any(ending.due <= self.process.clock.monotonic() for ending in self._waiting):
-                await self.process.clock.sleep(POLL_S)
+
+    def _next(self) -> list[_Ending]:
+        now = self.process.clock.monotonic()
+        busy = sum(ending.under_way for ending in self._waiting)
+        # Not fewer as they become fewer: those that are left have waited already.
+        self._room = max(self._room, at_once(len(self._waiting), self._each_s))
+        if not self._waiting:
+            self._room = LEAST_AT_ONCE
+        due = (one for one in self._waiting if one.due <= now and not one.under_way)
+        return list(islice(due, max(self._room - busy, 0)))
+
+    async def _tick(self) -> None:
+        await self.process.clock.sleep(POLL_S)
+        self._ticks = False
+        self._news.set()
+
+    async def _timed(self, ending: _Ending) -> None:
+        begun = self.process.clock.monotonic()
+        try:
+            await self._revoke(ending)
+        finally:
+            ending.under_way = False
+            took_s = self.process.clock.monotonic() - begun
+            self._each_s += LEARNED * (took_s - self._each_s)
+            self._news.set()
 
     async def _revoke(self, ending: _Ending) -> None:
         role = ending.account.role
