@@ -28,6 +28,7 @@ STOP_S = 20.0
 
 KEPT = frozenset({
     "audit.key",
+    "files",
     "link-token",
     "nemutator.db",
     "objects",

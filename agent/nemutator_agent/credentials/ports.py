@@ -6,6 +6,7 @@ from typing import Protocol
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
+from nemutator_agent.credentials.files.folder_states import FolderState
 from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.credentials.rotation.changes import ChangeLog
 from nemutator_agent.credentials.vault.accounts import Account
@@ -160,6 +161,20 @@ class PodCallerHandler(CallerHandler, Protocol):
     """For the socket of a pod, which has Vault behind it."""
 
     def admit(self, peer: ConnectedPeer) -> AdmittedPod: ...
+
+    async def file_values(self) -> Mapping[str, Secret]:
+        """All secrets that the pod declares, for files; raises an `HttpRefusal`."""
+        ...
+
+
+class ProjectedFolder(Protocol):
+    """The files of one pod."""
+
+    def state(self, values: Mapping[str, Secret]) -> FolderState: ...
+
+    def write(self, values: Mapping[str, Secret]) -> None:
+        """Replace all of them at once; raises OSError, and then nothing has changed."""
+        ...
 
 
 class PodListener(Protocol):

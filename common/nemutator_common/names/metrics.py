@@ -315,6 +315,13 @@ ROTATION_CHECKS = Metric(
     " reason of the failure: unavailable, login, token, denied, gone, missing, unsupported",
     ("result",),
 )
+FILES_WRITTEN = Metric(
+    "nemutator_credentials_files_written_total",
+    "counter",
+    "times that the files of a pod had to follow a change, by result: written, or what kept them: disk,"
+    " size, mode (they are for one user), or the step at which the pod was refused",
+    ("result",),
+)
 FOLLOWED_PATHS = Metric(
     "nemutator_followed_paths", "gauge", "paths in Vault that are read again from time to time"
 )

@@ -222,6 +222,8 @@ init_image = "{AGENT}"
 [credentials]
 {metrics["credentials"]}
 vault_address = "{vault.url}"
+# So that a change is seen within a test.
+check_s = 2
 brain = "{brain}"
 
 [observe]

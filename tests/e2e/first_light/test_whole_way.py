@@ -103,6 +103,18 @@ def test_the_application_finds_its_real_secret_in_a_file(team: Team) -> None:
     print("file: /run/nemutator/secrets/db has what Vault has")
 
 
+def test_its_file_follows_a_change_in_vault(team: Team) -> None:
+    def whole() -> str:
+        where = "/run/nemutator/secrets/whole"
+        return team.kubectl("exec", "deployment/app", "--container=app", "--", "cat", where)
+
+    assert "beside" not in whole()
+    changed = {"user": "app", "password": PASSWORD, "beside": "new"}
+    team.installation.vault.call("POST", f"secret/data/{NAMESPACE}/db", {"data": changed})
+    until(lambda: "beside" in whole(), "the file has what Vault has", within_s=REACHED_S)
+    print("file: /run/nemutator/secrets/whole has followed Vault")
+
+
 def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
     pod = only(team.pods("app"))
     name = pod["metadata"]["name"]
@@ -264,7 +276,12 @@ def test_the_audit_names_every_grant_and_denial_and_no_value(team: Team) -> None
     answer = team.installation.console("/api/v1/grants?limit=1000", token=team.token)
     assert PASSWORD not in answer.body.decode()
     seen = {(one["operation"], one["result"]) for one in answer.document["items"]}
-    assert {("login", "granted"), ("read", "granted"), ("revoke", "granted")} <= seen
+    assert {
+        ("login", "granted"),
+        ("read", "granted"),
+        ("rotate", "granted"),
+        ("revoke", "granted"),
+    } <= seen
     assert "denied" in {result for _, result in seen}
     print("audit:", sorted(seen))
 

@@ -61,4 +61,7 @@ class FollowedSecrets:
         """None when the key is not there any more, which is no new value."""
         key = self.declared[name].key
         value: Secret | None = document.content if key is None else document.value(key)
-        return None if value is None else hashlib.sha256(value.reveal().encode()).digest()
+        if value is None:
+            return None
+        # JSON may hold halves of characters, which are no reason to stop following.
+        return hashlib.sha256(value.reveal().encode("utf-8", "surrogatepass")).digest()

@@ -45,7 +45,7 @@ class _Asked(NamedTuple):
 
 @dataclass(eq=False, slots=True)
 class PodHandler:
-    """A `CallerHandler`, and the `AdmittedCaller` for all whom it lets in, because all are the pod."""
+    """A `PodCallerHandler`, and the `AdmittedCaller` for all whom it lets in, because all are the pod."""
 
     session: VaultSession
     declarations: Declarations | DeclarationError
@@ -145,6 +145,11 @@ class PodHandler:
 
     async def ask_vault(self, sent: SentRequest, turn: Turn) -> ApiAnswer:
         return await self._vault_api.answer(sent, turn)
+
+    async def file_values(self) -> Mapping[str, Secret]:
+        return {
+            name: (await self.secret(name)).value for name in sorted(self._understood().secrets)
+        }
 
     def may_watch(self, name: str) -> bool:
         return isinstance(self.declarations, Declarations) and name in self.declarations.secrets

@@ -18,6 +18,8 @@ from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.serving.traffic import Traffic
 
 from nemutator_agent.credentials.connection_peer import PeerAcceptance
+from nemutator_agent.credentials.files.following import FileFollower
+from nemutator_agent.credentials.files.pod_folder import PodFolder
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
@@ -121,6 +123,7 @@ class _PodSocket:
         address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
         self._folder: int | None = folder
+        self._files = FileFollower(handler, PodFolder(folder), process)
         self._server = HttpServer(
             process=process,
             name=NAME,
@@ -144,7 +147,9 @@ class _PodSocket:
         return folder is not None and _is(directory, folder) and self._listening.is_in_place()
 
     async def run(self) -> None:
-        await self._server.run()
+        async with asyncio.TaskGroup() as tasks:
+            tasks.create_task(self._files.run(), name="files of a pod")
+            await self._server.run()
 
     def close(self) -> None:
         if self._folder is not None:

@@ -49,7 +49,11 @@ class Document:
             },
             frozenset(key for key, value in data.items() if isinstance(value, str)),
             version,
-            sum(len(_json(dict(part)).encode()) for part in (data, metadata) if part is not _NONE),
+            sum(
+                len(_json(dict(part)).encode("utf-8", "surrogatepass"))
+                for part in (data, metadata)
+                if part is not _NONE
+            ),
             metadata,
         )
 

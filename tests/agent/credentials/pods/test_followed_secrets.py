@@ -73,6 +73,13 @@ def test_a_key_that_is_gone_is_no_new_value() -> None:
     assert setup.announced == []
 
 
+def test_half_a_character_is_followed_like_any_other_value() -> None:
+    setup = Setup()
+    setup.followed.read("word", document("a\ud800", 1))
+    setup.followed.take(DB, document("a", 2))
+    assert setup.announced == [("word", 2)]
+
+
 def test_no_value_is_kept() -> None:
     setup = Setup()
     setup.followed.read("word", document("hunter2", 1))

@@ -6,7 +6,7 @@ from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.pods.budgets import MOST_OF_ONE_POD, PodBudgets
 from nemutator_agent.credentials.pods.handler import PodHandler
 from nemutator_agent.credentials.pods.publishing import PodPublisher
-from nemutator_agent.credentials.ports import CallerHandler
+from nemutator_agent.credentials.ports import PodCallerHandler
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.publications import Publication, PublishedPod, VolumeDirectory
 from nemutator_common import names
@@ -53,7 +53,7 @@ class Publishing:
             self.setup.broker, self.open, self._handler, self.setup.process
         )
 
-    def open(self, directory: VolumeDirectory, pod_uid: str, handler: CallerHandler) -> Socket:
+    def open(self, directory: VolumeDirectory, pod_uid: str, handler: PodCallerHandler) -> Socket:
         if self.refusing:
             raise OperatorError("no", remedy="?", code=ExitCode.DATA_DIRECTORY)
         self.sockets[directory.path] = Socket(directory)

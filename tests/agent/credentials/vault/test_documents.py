@@ -39,3 +39,8 @@ def test_a_key_that_is_not_there_is_none() -> None:
 @pytest.mark.parametrize("show", [str, repr])
 def test_nobody_sees_a_value_by_accident(show: Any) -> None:
     assert "hunter2" not in show(Document.of({"password": "hunter2"}, 1))
+
+
+def test_half_a_character_is_a_value_like_any_other() -> None:
+    # A pod may write this into its own secret, and it may not end the process that reads it.
+    assert Document.of({"a": "\ud800"}, 1).size == len('{"a":"xxx"}')

@@ -1,0 +1,54 @@
+"""The folder of files in a pod's volume, in which the pod's own processes may do anything."""
+
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_common.projected_files import project, projected
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.files.folder_states import (
+    FolderState,
+    contents_of,
+    folder_state,
+)
+
+FOLDER = "secrets"
+MODE = 0o444
+"""Only this pod mounts the volume; this process has no right to give a file to the pod's user."""
+
+LARGEST = 256 << 10
+
+
+@dataclass(frozen=True, slots=True)
+class PodFolder:
+    """A `ProjectedFolder`."""
+
+    volume: int
+    """The open directory of the volume."""
+
+    def state(self, values: Mapping[str, Secret]) -> FolderState:
+        folder = self._open()
+        if folder is None:
+            return FolderState.EMPTY
+        try:
+            found = projected(folder, values, most=LARGEST)
+        finally:
+            os.close(folder)
+        return folder_state(found, values)
+
+    def write(self, values: Mapping[str, Secret]) -> None:
+        folder = self._open()
+        if folder is None:
+            return
+        try:
+            project(folder, contents_of(values), mode=MODE)
+        finally:
+            os.close(folder)
+
+    def _open(self) -> int | None:
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            return os.open(FOLDER, flags, dir_fd=self.volume)
+        except OSError:
+            return None

@@ -1,0 +1,116 @@
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator, Mapping
+from typing import Any
+
+from nemutator_agent.credentials.files.following import LARGEST_TOGETHER, FileFollower
+from nemutator_agent.credentials.http_refusals import HttpRefusal, too_many
+from nemutator_agent.credentials.ports import ConnectedPeer
+from nemutator_agent.credentials.rotation.watching import ChangeFeed
+from nemutator_common import names
+from nemutator_common.secret import Secret
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.pod_folders import MemoryPodFolder
+from tests.fakes.process import fake_process
+
+
+class Pod:
+    """A `PodCallerHandler` of a pod that declares `db`."""
+
+    def __init__(self, folder: MemoryPodFolder) -> None:
+        self.clock = ManualClock()
+        self.meter = MemoryMeter(changed=self._counted)
+        self.changes = ChangeFeed(self.clock)
+        self.folder = folder
+        self.value = "one"
+        self.reads = 0
+        self.refused: HttpRefusal | None = None
+        self._progress = asyncio.Event()
+
+    def admit(self, peer: ConnectedPeer) -> Any:
+        raise NotImplementedError
+
+    async def file_values(self) -> Mapping[str, Secret]:
+        self.reads += 1
+        if self.refused is not None:
+            raise self.refused
+        return {"db": Secret(self.value)}
+
+    def change(self, value: str) -> None:
+        self.value = value
+        self.changes.announce("db", None)
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        process = fake_process(clock=self.clock, meter=self.meter)
+        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(FileFollower(self, self.folder, process).run())
+            yield
+            running.cancel()
+
+    async def counted(self, result: str, times: int = 1) -> None:
+        while self.meter.value(names.FILES_WRITTEN, result=result) < times:
+            self._progress.clear()
+            await self._progress.wait()
+
+    def _counted(self) -> None:
+        self._progress.set()
+
+
+async def test_files_that_are_there_follow_each_change() -> None:
+    pod = Pod(MemoryPodFolder({"db": "one"}))
+    async with pod.running():
+        for times, value in ((1, "two"), (2, "three")):
+            pod.change(value)
+            await pod.counted("written", times)
+            assert pod.folder.files == {"db": value}
+
+
+async def test_a_new_life_writes_only_what_has_changed_meanwhile() -> None:
+    pod = Pod(MemoryPodFolder({"db": "one"}))
+    async with pod.running():
+        await asyncio.sleep(0)
+    assert (pod.reads, pod.folder.writes) == (1, 0)
+    pod = Pod(MemoryPodFolder({"db": "zero"}))
+    async with pod.running():
+        await pod.counted("written")
+    assert pod.folder.files == {"db": "one"}
+
+
+async def test_nothing_is_read_for_a_pod_without_files() -> None:
+    pod = Pod(MemoryPodFolder())
+    async with pod.running():
+        await asyncio.sleep(0)
+        assert pod.reads == 0
+        pod.folder.files = {"db": "one"}
+        pod.change("two")
+        await pod.counted("written")
+
+
+async def test_what_fails_is_tried_again() -> None:
+    pod = Pod(MemoryPodFolder({"db": "zero"}))
+    pod.refused, pod.folder.full = too_many(), True
+    async with pod.running():
+        await pod.counted("rate")
+        pod.refused = None
+        await pod.clock.until_sleeping()
+        await pod.clock.advance(60)
+        await pod.counted("disk")
+        pod.folder.full = False
+        await pod.clock.until_sleeping()
+        await pod.clock.advance(60)
+        await pod.counted("written")
+    assert pod.folder.files == {"db": "one"}
+
+
+async def test_files_for_one_user_and_files_that_are_too_large_stay_as_they_are() -> None:
+    pod = Pod(MemoryPodFolder({"db": "zero"}))
+    pod.folder.is_private = True
+    async with pod.running():
+        await pod.counted("mode")
+        pod.folder.is_private = False
+        pod.change("x" * (LARGEST_TOGETHER + 1))
+        await pod.counted("size")
+    assert pod.folder.files == {"db": "zero"}

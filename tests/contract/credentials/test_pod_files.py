@@ -1,0 +1,139 @@
+"""The files in a pod's volume follow Vault, whatever else its processes put there."""
+
+import asyncio
+import os
+import stat
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+from nemutator_agent.credentials.files.folder_states import FolderState
+from nemutator_agent.credentials.files.pod_folder import PodFolder
+from nemutator_common import names
+from nemutator_common.projected_files import DATA
+from nemutator_common.secret import Secret
+from nemutator_init import secret_files
+
+from tests.fakes.brokers import FRESH_S
+from tests.fakes.pod_sockets import Node, call
+
+DECLARED = {"secret.word": "secret/app/db#password", "secret.user": "secret/app/db#user"}
+
+
+@pytest.fixture
+def node(tmp_path: Path) -> Node:
+    return made(tmp_path, "one")
+
+
+def made(folder: Path, password: str) -> Node:
+    node = Node(folder)
+    write(node, password)
+    node.setup.allow("secret/app/db")
+    return node
+
+
+def write(node: Node, password: str) -> None:
+    node.setup.vault.state.write("secret/app/db", {"password": password, "user": "api"})
+
+
+def first_files(node: Node, *, mode: int = 0o444) -> Path:
+    """As `nemutator-init` writes them; it has asked for each before."""
+    folder = node.volume("v1") / "secrets"
+    secret_files.write(folder, {"word": b"one", "user": b"api"}, mode=mode)
+    return folder
+
+
+async def passing(node: Node, true: Callable[[], bool]) -> None:
+    """Let the node's time pass until it is *true*."""
+    async with asyncio.timeout(60):
+        while not true():
+            await node.setup.clock.advance(FRESH_S / 4)
+            await asyncio.sleep(0)
+
+
+async def test_files_follow_a_change_all_at_once(node: Node) -> None:
+    async with node.running():
+        where = await node.publish("v1", declared=DECLARED)
+        for name in ("word", "user"):
+            assert (await call(where, f"/v1/secret/{name}"))[0] == 200
+        folder = first_files(node)
+        before = os.readlink(folder / DATA)
+        write(node, "two")
+        await passing(node, lambda: os.readlink(folder / DATA) != before)
+        assert (folder / "word").read_text() == "two"
+        assert (folder / "user").read_text() == "api"
+        assert stat.S_IMODE((folder / "word").stat().st_mode) == 0o444
+        assert len([path for path in folder.iterdir() if not path.is_symlink()]) == 1
+
+
+async def test_after_a_restart_of_the_agent_they_go_on(tmp_path: Path, node: Node) -> None:
+    folder = first_files(node)
+    inode = (folder / "word").stat().st_ino
+    async with node.running():
+        await node.publish("v1", declared=DECLARED)
+        await passing(node, lambda: len(node.setup.grants.of("read")) == 2)
+        assert (folder / "word").stat().st_ino == inode, "a restart is no change"
+    later = made(tmp_path, "two")
+    async with later.running():
+        await later.publish("v1", declared=DECLARED)
+        await passing(later, lambda: (folder / "word").read_text() == "two")
+
+
+async def test_files_for_one_user_stay_and_are_counted(node: Node) -> None:
+    folder = first_files(node, mode=0o400)
+    write(node, "two")
+    async with node.running():
+        await node.publish("v1", declared=DECLARED)
+        await passing(
+            node, lambda: bool(node.setup.meter.value(names.FILES_WRITTEN, result="mode"))
+        )
+    assert (folder / "word").read_text() == "one"
+
+
+WANTED = {"word": Secret("two")}
+
+
+def state(volume: Path) -> FolderState:
+    fd = os.open(volume, os.O_RDONLY | os.O_DIRECTORY)
+    try:
+        folder = PodFolder(fd)
+        before = folder.state(WANTED)
+        folder.write(WANTED)
+        return before
+    finally:
+        os.close(fd)
+
+
+def test_what_a_pod_plants_is_neither_followed_nor_waited_for(tmp_path: Path) -> None:
+    victim = tmp_path / "victim"
+    victim.mkdir()
+    (victim / "word").write_text("theirs")
+    volume = tmp_path / "v1"
+    volume.mkdir()
+    assert state(volume) is FolderState.EMPTY
+    (volume / "secrets").symlink_to(victim)
+    assert state(volume) is FolderState.EMPTY
+    (volume / "secrets").unlink()
+    folder = volume / "secrets"
+    secret_files.write(folder, {"word": b"one"}, mode=0o444)
+    for plant in (
+        lambda: (folder / DATA).symlink_to(victim),
+        lambda: (folder / DATA).symlink_to("../../victim"),
+        lambda: (folder / DATA).write_text("a file"),
+    ):
+        (folder / DATA).unlink()
+        plant()
+        assert state(volume) is FolderState.EMPTY
+        assert (folder / "word").read_text() == "two"
+    generation = folder / os.readlink(folder / DATA)
+    generation.chmod(0o755)
+    (generation / "word").unlink()
+    os.mkfifo(generation / "word")
+    assert state(volume) is FolderState.OUTDATED
+    (folder / "word").unlink()
+    (folder / "word").symlink_to(victim / "word")
+    (folder / "mine").write_text("the application's")
+    state(volume)
+    assert (folder / "word").read_text() == "two"
+    assert (folder / "mine").read_text() == "the application's"
+    assert (victim / "word").read_text() == "theirs"
