@@ -127,6 +127,12 @@ class CredentialsSettings(CallsBrain):
     node: str = setting(
         "", "Name of this machine in audit records; empty: its host name.", check=_node
     )
+    audit_key_file: str = setting(
+        "",
+        "File with the key of the installation for digests of paths in audit records, the same as the "
+        "brain's; empty: a key of this machine's own, and nobody can ask who read a path.",
+        check=_absolute_or_empty,
+    )
     vault_address: str = setting(
         "",
         "URL of Vault, like `https://vault.example:8200`; empty: this machine's own encrypted "

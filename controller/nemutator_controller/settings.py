@@ -62,6 +62,11 @@ class BrainSettings(ServesMetrics):
         "Address of the console; port 0 is any free one. It is plain HTTP, so only loopback.",
         check=loopback,
     )
+    audit_key_file: str = setting(
+        "",
+        "File with the key of the installation for digests of paths in audit records: with it, "
+        "`/api/v1/grants?path=` says who read a path.",
+    )
     stale_after_s: float = setting(
         15.0,
         "Seconds without a report after which a node is shown as stale.",

@@ -4,6 +4,7 @@ import asyncio
 import os
 import secrets
 
+from nemutator_common.audit_keys import installation_key
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
@@ -40,7 +41,9 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
                 grants,
                 process.clock,
                 node=node,
-                key=digest_key(process.directory.root / "audit.key"),
+                key=installation_key(settings.audit_key_file)
+                if settings.audit_key_file
+                else digest_key(process.directory.root / "audit.key"),
             ),
         )
         add_metrics_listener(process, settings.metrics)

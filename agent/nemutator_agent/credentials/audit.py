@@ -1,13 +1,12 @@
 """A record of each grant and each denial: for the brain, and as one log line."""
 
-import hashlib
-import hmac
 import logging
 from dataclasses import KW_ONLY, dataclass, field
 from typing import Literal, TypeAlias
 
 from nemutator_common import names
 from nemutator_common.clocks import Clock
+from nemutator_common.path_digests import path_digest
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant, GrantOperation
 
@@ -20,7 +19,6 @@ log = logging.getLogger(__name__)
 Operation: TypeAlias = GrantOperation
 Result = Literal["granted", "denied", "failed"]
 
-DIGEST_HEX = 32
 MOST_DIGESTS = 4096
 """Paths whose digests are remembered, those that were read first: a node reads the same ones on and on."""
 
@@ -112,9 +110,7 @@ class Audit:
         known = self._digests.get(path)
         if known is not None:
             return known
-        # A path that is not UTF-8 has a digest, too.
-        octets = path.encode("utf-8", "surrogatepass")
-        digest = hmac.digest(self.key.reveal().encode(), octets, hashlib.sha256).hex()[:DIGEST_HEX]
+        digest = path_digest(self.key, path)
         if len(self._digests) < MOST_DIGESTS:
             self._digests[path] = digest
         return digest

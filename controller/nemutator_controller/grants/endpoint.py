@@ -5,7 +5,9 @@ from dataclasses import asdict, dataclass
 
 from aiohttp import web
 from nemutator_common import names
+from nemutator_common.path_digests import path_digest
 from nemutator_common.process import Process
+from nemutator_common.secret import Secret
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal, unavailable
@@ -22,6 +24,7 @@ Items = Callable[[str | None, int], Awaitable[Sequence[object]]]
 class GrantsApi:
     view: GrantsView
     process: Process
+    audit_key: Secret | None = None
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -39,8 +42,17 @@ class GrantsApi:
         return await self._list(request, "LeaseList", items)
 
     async def _grants(self, request: web.Request) -> web.Response:
+        path = request.query.get("path")
+        if path is not None and self.audit_key is None:
+            return refusal(
+                400,
+                "path: the brain does not know the key of the digests of paths",
+                "give the brain and all agents the same key, with the setting audit_key_file",
+            )
+        digest = path_digest(self.audit_key, path) if path and self.audit_key else None
+
         async def items(namespace: str | None, limit: int) -> Sequence[object]:
-            return await self.view.grants(namespace=namespace, limit=limit)
+            return await self.view.grants(namespace=namespace, digest=digest, limit=limit)
 
         return await self._list(request, "GrantList", items)
 

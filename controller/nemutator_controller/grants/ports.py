@@ -13,6 +13,8 @@ class GrantsView(Protocol):
         """Those that were touched last come first."""
         ...
 
-    async def grants(self, *, namespace: str | None, limit: int) -> Sequence[Grant]:
-        """The newest come first."""
+    async def grants(
+        self, *, namespace: str | None, digest: str | None, limit: int
+    ) -> Sequence[Grant]:
+        """The newest come first; with *digest* those of one path."""
         ...

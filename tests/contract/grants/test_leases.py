@@ -5,6 +5,10 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
+import pytest
+from nemutator_common.audit_keys import installation_key
+from nemutator_common.errors import OperatorError
+from nemutator_common.path_digests import path_digest
 from nemutator_common.wire import Ack, Grant, StreamBatch
 
 from tests.fakes.brains import StandingBrain, standing_brain
@@ -80,3 +84,36 @@ async def test_garbage_on_a_stream_is_refused_and_the_brain_lives(tmp_path: Path
             async with brain.local.post(PATH, data=body) as answer:
                 assert answer.status == 400, body[:20]
         assert (await post(brain, 1, grant(at=time.time())))[0] == 200
+
+
+async def test_who_read_a_path_is_answered_where_brain_and_agents_have_one_key(
+    tmp_path: Path,
+) -> None:
+    key = tmp_path / "audit.key"
+    key.write_text("0f" * 32 + "\n")
+    digest = path_digest(installation_key(str(key)), "secret/shop/db")
+    read = grant(at=time.time(), operation="read", secret="db", path_digest=digest)
+    other = grant(at=time.time(), operation="read", secret="x", path_digest="0" * 32)
+    async with standing_brain(tmp_path / "data", audit_key_file=str(key)) as brain:
+        assert (await post(brain, 1, read, other))[0] == 200
+        found = await get(brain, "/api/v1/grants?path=secret/shop/db")
+        assert [item["secret"] for item in found["items"]] == ["db"]
+        assert (await get(brain, "/api/v1/grants?path=secret/shop"))["items"] == []
+    async with (
+        standing_brain(tmp_path / "data") as brain,
+        brain.local.get("/api/v1/grants?path=secret/shop/db") as answer,
+    ):
+        assert answer.status == 400
+        assert "audit_key_file" in (await answer.json())["remedy"]
+
+
+@pytest.mark.parametrize("content", [None, b"", b"short", b"x" * 257, b"\xff" * 32])
+def test_a_key_that_is_none_is_refused_with_its_remedy(
+    tmp_path: Path, content: bytes | None
+) -> None:
+    if content is not None:
+        (tmp_path / "key").write_bytes(content)
+    with pytest.raises(OperatorError, match="audit key") as refused:
+        installation_key(str(tmp_path / "key"))
+    assert "openssl rand -hex 32" in refused.value.remedy
+    assert "xxx" not in str(refused.value)
