@@ -73,6 +73,10 @@ class VaultState:
         self.asked: list[tuple[str, dict[str, Any]]] = []
         """Of the system: paths and bodies."""
         self.sealed = False
+        self.plain = False
+        """It says of a token that is gone what it says of a denial, as OpenBao does."""
+        self.reviews = True
+        """It can ask the API server about accounts."""
         self._lock = threading.Lock()
 
     def write(self, path: str, data: dict[str, Any]) -> None:
@@ -110,7 +114,7 @@ class VaultState:
                 return self._login(str(body.get("role")), str(body.get("jwt")))
             role = self.roles.get(self.tokens.get(token, ""))
             if role is None:
-                return 403, {"errors": [INVALID_TOKEN]}
+                return 403, {"errors": ["permission denied" if self.plain else INVALID_TOKEN]}
             match operation:
                 case "renew" | "revoke" if role.batch:
                     return 400, {
@@ -135,7 +139,7 @@ class VaultState:
         role = self.roles.get(name)
         if role is None:
             return 400, {"errors": [f'invalid role name "{name}"']}
-        if jwt not in role.jwts:
+        if jwt not in role.jwts or not self.reviews:
             return 403, {"errors": ["permission denied"]}
         token = f"hvs.{secrets.token_urlsafe(24)}"
         self.tokens[token] = name
@@ -311,6 +315,10 @@ class MemoryVault:
         if mount.version == 1:
             return Document.of(data, None)
         return Document.of(data["data"], data["metadata"]["version"], data["metadata"])
+
+    async def lookup(self, token: Secret) -> None:
+        self._check("lookup")
+        _checked(*await self._ask("GET", "auth/token/lookup-self", token))
 
     async def health(self) -> None:
         _checked(*await self._ask("GET", "sys/health", None))

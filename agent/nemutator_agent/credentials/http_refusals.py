@@ -27,6 +27,8 @@ LONGEST_NAME = 100
 _OUTAGES: Mapping[str, str] = {
     "sealed": "unseal it (`vault operator unseal`); nothing has to be done here",
     "busy": "it has more to do than it can: ask again later",
+    "unsettled": "see whether Vault reaches the API server and may review tokens there; if others log in, "
+    f"see that the role is for this service account and the audience {names.VAULT_AUDIENCE}",
     "crowded": "ask again: this node asks Vault for more than it can at once",
     "tls": "give the agent the certificate authority of Vault (credentials.vault_ca_file)",
     "malformed": "let credentials.vault_address name a Vault, and no proxy that answers for it",

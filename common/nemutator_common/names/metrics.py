@@ -335,7 +335,8 @@ POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "volumes of pods whose so
 VAULT_CALLS = Metric(
     "nemutator_vault_calls_total",
     "counter",
-    "calls to Vault, by operation (login, renew, revoke, mount, read, exchange, health) and result",
+    "calls to Vault, by operation (login, renew, revoke, lookup, mount, read, exchange,"
+    " health) and result",
     ("operation", "result"),
 )
 VAULT_CALL_SECONDS = Metric(

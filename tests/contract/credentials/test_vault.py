@@ -163,6 +163,24 @@ async def test_a_revoked_token_opens_nothing(asked: Vault, place: Place) -> None
             await call
 
 
+async def test_a_token_looks_itself_up(asked: Vault, place: Place) -> None:
+    token = await logged_in(asked, place, f"secret/{place.folder}/own")
+    await asked.lookup(token)
+    await asked.revoke(token)
+    with pytest.raises(TokenGoneError):
+        await asked.lookup(token)
+
+
+async def test_it_is_well(asked: Vault, place: Place) -> None:
+    await asked.health()
+    place.seal()
+    try:
+        with pytest.raises(VaultUnavailableError, match="sealed"):
+            await asked.health()
+    finally:
+        place.unseal()
+
+
 async def test_a_batch_token_reads_and_cannot_be_ended(asked: Vault, place: Place) -> None:
     path = f"secret/{place.folder}/own"
     place.write(path, {"word": "x"})

@@ -204,7 +204,7 @@ class Broker:
         not know the old one any more; raises a VaultError."""
         token = await self._tokens.of(session)
         try:
-            return await call(token)
+            return await self._settled(session, token, call)
         except TokenGoneError:
             # It was revoked behind our back, or Vault was restored from a backup: try once more.
             self._tokens.forget(session, token)
@@ -215,11 +215,26 @@ class Broker:
             self._tokens.forget(session, again)
             raise
 
+    async def _settled(
+        self, session: VaultSession, token: Secret, call: Callable[[Secret], Awaitable[T]]
+    ) -> T:
+        try:
+            return await call(token)
+        except VaultDeniedError as denial:
+            if await self._tokens.is_gone(session, token):
+                raise TokenGoneError(denial.why) from None
+            raise
+
     async def _fetch(self, session: VaultSession, path: str) -> Document:
         try:
             return await self.ask(session, lambda token: self._fetch_with(token, session, path))
         except TokenGoneError:
             session.forget(path)
+            raise
+        except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
+            session.forget(path)
+            until = self.process.clock.monotonic() + DENIAL_S
+            session.denials.put(path, CachedDenial(error, until))
             raise
 
     async def _fetch_with(self, token: Secret, session: VaultSession, path: str) -> Document:
@@ -231,11 +246,6 @@ class Broker:
             if mount is None:
                 mount = await vault.mount_of(token, path)
             document = await vault.read(token, mount, path)
-        except (VaultDeniedError, SecretMissingError, UnsupportedSecretError) as error:
-            session.forget(path)
-            until = self.process.clock.monotonic() + DENIAL_S
-            session.denials.put(path, CachedDenial(error, until))
-            raise
         except VaultNotAskedError:
             raise
         except VaultUnavailableError as outage:

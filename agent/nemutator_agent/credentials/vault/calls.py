@@ -63,6 +63,9 @@ class VaultCalls:
     async def revoke(self, token: Secret) -> None:
         await self._call("revoke", lambda: self.vault.revoke(token), JOB_S + LATER_S)
 
+    async def lookup(self, token: Secret) -> None:
+        await self._call("lookup", lambda: self.vault.lookup(token), self.deadline_s)
+
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
         return await self._call("mount", lambda: self.vault.mount_of(token, path), self.deadline_s)
 

@@ -25,8 +25,8 @@ TURN_S = 2.0
 
 BACKOFF = Backoff(first_s=1.0, longest_s=10.0)
 
-OUR_OWN: frozenset[Outage] = frozenset({"crowded"})
-"""They say nothing of Vault."""
+OUR_OWN: frozenset[Outage] = frozenset({"crowded", "unsettled"})
+"""They say nothing of Vault: what answers is well."""
 
 
 @dataclass(slots=True)

@@ -1,20 +1,26 @@
 """How a call to Vault can fail: each kind has a consequence of its own."""
 
+import re
 from typing import ClassVar, Literal, Self
 
-Outage = Literal["timeout", "down", "sealed", "busy", "crowded", "tls", "malformed"]
+Outage = Literal["timeout", "down", "sealed", "busy", "crowded", "unsettled", "tls", "malformed"]
 """timeout: no answer in time; down: no connection, or a 5xx; sealed: Vault answers, and cannot read its
-own storage; busy: a 429; crowded: too many calls of our own wait; tls: the certificate is not accepted;
-malformed: the answer is not one of Vault's."""
+own storage; busy: a 429; crowded: too many calls of our own wait; unsettled: a login is refused without a reason, as
+it is where Vault cannot ask the API server; tls: the certificate is not accepted; malformed: the answer
+is not one of Vault's."""
 
-STALE_FOR: frozenset[Outage] = frozenset({"timeout", "down", "sealed", "busy", "crowded"})
+STALE_FOR: frozenset[Outage] = frozenset(
+    {"timeout", "down", "sealed", "busy", "crowded", "unsettled"}
+)
 """Outages during which what was read before is still given for a while: not when another server
 answers in Vault's place, and never after a denial by Vault itself."""
 
-UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "crowded", "tls"})
+UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "crowded", "unsettled", "tls"})
 """Outages in which Vault has certainly done nothing. In others it may have done what it was asked."""
 
 LONGEST = 300
+
+_BARE = re.compile(r"(1 error occurred: \* )?permission denied")
 
 
 class VaultError(Exception):
@@ -54,6 +60,11 @@ class LoginRefusedError(VaultError):
     """Vault does not take this account's token for this role."""
 
     kind = "login"
+
+    @property
+    def without_reason(self) -> bool:
+        """Vault says as much where it could not ask the API server about the account."""
+        return _BARE.fullmatch(self.why) is not None
 
 
 class NoAccountTokenError(VaultError):

@@ -66,6 +66,13 @@ class HvacVault:
     async def revoke(self, token: Secret) -> None:
         await self._session.run(lambda: self._revoke(token), pool="revocations")
 
+    async def lookup(self, token: Secret) -> None:
+        await self._session.run(
+            lambda: mapping(
+                mapping(self._session.client(token).auth.token.lookup_self()).get("data")
+            )
+        )
+
     async def mount_of(self, token: Secret, path: str) -> EngineMount:
         return await self._session.run(lambda: self._mount_of(token, path))
 

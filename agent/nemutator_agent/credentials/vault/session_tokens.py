@@ -4,6 +4,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from math import inf
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
@@ -18,6 +19,7 @@ from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
     NoAccountTokenError,
     TokenGoneError,
+    VaultDeniedError,
     VaultError,
     VaultNotAskedError,
     VaultUnavailableError,
@@ -33,6 +35,9 @@ POLL_S = 2.0
 """Seconds between two checks which tokens are due to be renewed."""
 
 LOGINS_AT_ONCE = 8
+
+PROVED_S = 60.0
+"""For so long after a login or a lookup, a denial is not that of a token which is gone."""
 
 RENEWALS_AT_ONCE = 4
 RENEWAL_BACKOFF = Backoff(first_s=5.0, longest_s=60.0)
@@ -50,12 +55,16 @@ class SessionTokens:
     drain_s: float
     """For so long a process that ends waits for the logins that it has begun: the token of one whose
     answer nobody takes would live until its own end."""
+    _last_login: float = field(default=-inf, init=False)
+    """That Vault granted to anybody here."""
     _logins: SingleFlight[HeldLease] = field(init=False)
+    _lookups: SingleFlight[bool] = field(init=False)
 
     def __post_init__(self) -> None:
         self._logins = SingleFlight(
             "log in to Vault", self.process.clock, at_once=LOGINS_AT_ONCE, drain_s=self.drain_s
         )
+        self._lookups = SingleFlight("look a token up", self.process.clock)
 
     async def of(self, session: VaultSession) -> Secret:
         """A token that is good for a while; raises a VaultError."""
@@ -84,6 +93,7 @@ class SessionTokens:
         """Log in and renew until cancelled."""
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._logins.run(), name="logins")
+            tasks.create_task(self._lookups.run(), name="lookups")
             tasks.create_task(self._renew(), name="renew tokens")
 
     async def _login(self, session: VaultSession) -> HeldLease:
@@ -96,7 +106,8 @@ class SessionTokens:
         entry = self.ledger.intend(account)
         try:
             lease = await self.vault.of(account).login(account.role, jwt)
-        except VaultError as error:
+        except VaultError as failure:
+            error = self._settled(session, failure)
             if _gave_nothing(error):
                 self.ledger.end(entry)
             result: Result = "failed"
@@ -112,7 +123,7 @@ class SessionTokens:
                 now, roll = self.process.clock.monotonic(), self.process.dice.random()
                 session.login_denial = postponed(error, denial, now, roll=roll)
             self._record(session, "login", result, reason=error.kind)
-            raise
+            raise error from None
         held = self._held(lease, entry)
         self.ledger.save(account, held)
         self._record(session, "login", "granted", lasts_s=lease.ttl_s)
@@ -122,10 +133,52 @@ class SessionTokens:
         self.revocations.supersede(account)
         self.drop(session, superseded=True)
         session.held = held
+        self._proves(session, held.lease.token)
+        self._last_login = self.process.clock.monotonic()
+        session.refused_at = None
         session.login_denial = None
         session.renewals_failed = 0
         self.count()
         return held
+
+    def _settled(self, session: VaultSession, error: VaultError) -> VaultError:
+        """A refusal without a reason counts once another login has shown that Vault can ask about
+        accounts: until then it is as likely the API server that is away."""
+        if not isinstance(error, LoginRefusedError) or not error.without_reason:
+            return error
+        if session.refused_at is None:
+            session.refused_at = self.process.clock.monotonic()
+        if self._last_login > session.refused_at:
+            return error
+        return VaultUnavailableError("unsettled", error.why)
+
+    async def is_gone(self, session: VaultSession, token: Secret) -> bool:
+        """Whether a denial that *token* got is the end of *token*; raises a VaultUnavailableError.
+
+        OpenBao gives the same words for both.
+        """
+        proved, until = session.proved
+        if proved == token and self.process.clock.monotonic() < until:
+            return False
+        return await self._lookups.join(
+            session.account.key, lambda: self._looked_up(session, token)
+        )
+
+    async def _looked_up(self, session: VaultSession, token: Secret) -> bool:
+        try:
+            await self.vault.of(session.account).lookup(token)
+        except TokenGoneError:
+            return True
+        except VaultDeniedError:
+            # It is gone, or has no policy that lets it look: a new one, which is proved, will show it.
+            if session.held is not None and session.held.lease.token == token:
+                self.drop(session, superseded=True)
+            return True
+        self._proves(session, token)
+        return False
+
+    def _proves(self, session: VaultSession, token: Secret) -> None:
+        session.proved = token, self.process.clock.monotonic() + PROVED_S
 
     async def _renew(self) -> None:
         while True:

@@ -17,6 +17,10 @@ class VaultSession:
     """The pod's own token for Vault, as kubelet gave it last."""
     held: HeldLease | None = None
     login_denial: CachedDenial | None = None
+    refused_at: float | None = None
+    """When Vault first refused a login of its without a reason, since the last that it granted."""
+    proved: tuple[Secret, float] = (Secret(""), 0.0)
+    """A token of its that Vault knew, and until when a denial is taken for one."""
     renewals_failed: int = 0
     closed: bool = False
     mounts: dict[str, EngineMount] = field(default_factory=dict)

@@ -215,3 +215,59 @@ async def test_no_record_has_a_value_a_token_or_a_path(setup: BrokerSetup) -> No
     assert all(word not in shown for word in (token, "the-jwt", "first"))
     assert PATH not in repr(setup.grants.all)
     assert POD.uid in shown
+
+
+async def test_a_token_that_is_gone_is_replaced_also_where_vault_only_denies(
+    setup: BrokerSetup,
+) -> None:
+    setup.vault.state.plain = True
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        setup.vault.state.tokens.clear()
+        await setup.clock.advance(FRESH_S)
+        assert (await setup.broker.read(session, PATH)).document.version == 1
+        assert (setup.calls["login"], setup.calls["lookup"]) == (2, 1)
+
+
+async def test_a_denial_is_settled_once_and_then_believed(setup: BrokerSetup) -> None:
+    setup.allow(PATH, "secret/app/none")
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        await setup.clock.advance(FRESH_S)
+        for number in range(10):
+            with pytest.raises(VaultDeniedError):
+                await setup.broker.read(session, f"secret/others/{number}")
+        assert (setup.calls["login"], setup.calls["lookup"]) == (1, 1)
+
+
+async def test_a_token_that_may_not_look_itself_up_is_replaced_once_and_not_lost(
+    setup: BrokerSetup,
+) -> None:
+    setup.vault.refuses = {"lookup"}
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        (old,) = setup.vault.state.tokens
+        await setup.clock.advance(FRESH_S)
+        for number in range(10):
+            with pytest.raises(VaultDeniedError):
+                await setup.broker.read(session, f"secret/others/{number}")
+        await setup.clock.advance(1.0)
+        assert setup.calls["login"] == 2
+        assert setup.vault.state.revoked == [old]
+
+
+async def test_what_cannot_be_settled_is_an_outage(setup: BrokerSetup) -> None:
+    async with setup.running():
+        session = setup.session()
+        await setup.broker.read(session, PATH)
+        await setup.clock.advance(FRESH_S)
+        setup.vault.state.plain = True
+        setup.vault.state.tokens.clear()
+        setup.vault.state.reviews = False
+        assert (await setup.broker.read(session, PATH)).stale
+        setup.vault.state.reviews = True
+        await setup.clock.advance(20.0)
+        assert not (await setup.broker.read(session, PATH)).stale

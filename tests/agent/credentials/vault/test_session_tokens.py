@@ -15,6 +15,7 @@ from nemutator_common.secret import Secret
 
 from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.ledgers import MemoryLedger
+from tests.fakes.peers import OTHER_POD
 
 PATH = "secret/app/db"
 
@@ -96,6 +97,32 @@ async def test_a_refused_login_leaves_nothing_in_the_ledger() -> None:
         with pytest.raises(LoginRefusedError):
             await setup.broker.read(setup.session(role="nobody"), PATH)
     assert ledger.entries.intents == {}
+
+
+async def test_while_the_api_server_is_away_a_login_is_not_a_denial(setup: BrokerSetup) -> None:
+    setup.vault.state.reviews = False
+    async with setup.running():
+        session = setup.session()
+        for _ in range(5):
+            with pytest.raises(VaultUnavailableError) as raised:
+                await setup.broker.read(session, PATH)
+            assert raised.value.reason == "unsettled"
+            await setup.clock.advance(15.0)
+        setup.vault.state.reviews = True
+        assert (await setup.broker.read(session, PATH)).document.version == 1
+
+
+async def test_a_refusal_without_a_reason_counts_once_others_log_in(setup: BrokerSetup) -> None:
+    setup.allow(PATH, pod=OTHER_POD)
+    async with setup.running():
+        mine, others = setup.session(), setup.session(OTHER_POD)
+        setup.broker.refresh(mine, Secret("not the account's"))
+        with pytest.raises(VaultUnavailableError):
+            await setup.broker.read(mine, PATH)
+        await setup.clock.advance(2.0)
+        await setup.broker.read(others, PATH)
+        with pytest.raises(LoginRefusedError):
+            await setup.broker.read(mine, PATH)
 
 
 async def test_a_token_is_renewed_at_two_thirds_of_its_life(setup: BrokerSetup) -> None:
