@@ -205,7 +205,9 @@ def _webhooks_are_ours(cluster: Cluster) -> bool:
 def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int]) -> str:
     brain = f"https://{LOOPBACK}:{ports['uplink']}"
     often_s = 5 if node.emulated else 1
-    metrics = {role: f'metrics = "{LOOPBACK}:{ports[name]}"' for role, name in METRICS.items()}
+    # The loopback of another machine is not to be reached from here.
+    address = "0.0.0.0" if node.emulated else LOOPBACK
+    metrics = {role: f'metrics = "{address}:{ports[name]}"' for role, name in METRICS.items()}
     return f"""\
 [brain]
 {metrics["brain"]}

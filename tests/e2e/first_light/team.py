@@ -220,6 +220,7 @@ def _deployment(name: str, replicas: int, container: Json, annotations: Json) ->
         "metadata": {"name": name, "namespace": NAMESPACE},
         "spec": {
             "replicas": replicas,
+            "progressDeadlineSeconds": READY_S,
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels, "annotations": annotations},
