@@ -25,17 +25,23 @@ REACHED_S = 900.0
 """On an emulated CPU: on a real one a tenth of them."""
 
 ASK = """\
-import http.client, socket, sys
-connection = http.client.HTTPConnection("agent", timeout=240)
-connection.sock = socket.socket(socket.AF_UNIX)
-connection.sock.settimeout(240)
-connection.sock.connect("/run/nemutator/agent.sock")
-connection.request("GET", sys.argv[1])
-answer = connection.getresponse()
+import http.client, socket, sys, time
+for _ in range(100):
+    connection = http.client.HTTPConnection("agent", timeout=240)
+    connection.sock = socket.socket(socket.AF_UNIX)
+    connection.sock.settimeout(240)
+    connection.sock.connect("/run/nemutator/agent.sock")
+    connection.request("GET", sys.argv[1])
+    answer = connection.getresponse()
+    body = answer.read().decode()
+    if '"step": "start"' not in body:
+        break
+    time.sleep(0.2)
 print(answer.status)
-print(answer.read().decode())
+print(body)
 """
-"""Run in a container, by the Python that our image brings."""
+"""Run in a container, by the Python that our image brings. Before Linux 6.5 a process that has only just
+started is asked to connect again."""
 
 Json = dict[str, Any]
 
