@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar
+from typing import ClassVar, Literal
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
@@ -36,7 +36,8 @@ def _url(value: str) -> str | None:
 
 
 def _mount(value: str) -> str | None:
-    return None if _MOUNT.fullmatch(value) else "expected a path like kubernetes or clusters/one"
+    plain = not value or _MOUNT.fullmatch(value)
+    return None if plain else "expected a path like kubernetes or clusters/one"
 
 
 def _socket(value: str) -> str | None:
@@ -142,8 +143,14 @@ class CredentialsSettings(CallsBrain):
     vault_ca_file: str = setting(
         "", "PEM file with the authorities that sign Vault's certificate; empty: the system's."
     )
+    vault_auth_method: Literal["kubernetes", "jwt"] = setting(
+        "kubernetes",
+        "How Vault knows the tokens of pods: it asks the API server (kubernetes), or has its keys (jwt).",
+    )
     vault_auth_mount: str = setting(
-        "kubernetes", "Where Vault's Kubernetes login is mounted, below `auth/`.", check=_mount
+        "",
+        "Where that method is mounted in Vault, below `auth/`; empty: under its own name.",
+        check=_mount,
     )
     vault_namespace: str = setting("", "Vault Enterprise's or OpenBao's namespace.")
     pods_root: str = setting(
@@ -201,6 +208,10 @@ class CredentialsSettings(CallsBrain):
         "Requests per second of one pod (of one uid, without Vault); twice as many at once.",
         check=between(1, 10_000),
     )
+
+    @property
+    def auth_mount(self) -> str:
+        return self.vault_auth_mount or self.vault_auth_method
 
     def name_of(self, host: str) -> str:
         """What the machine called *host* is in audit records; a brain refuses other names."""

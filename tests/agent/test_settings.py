@@ -88,8 +88,18 @@ def test_a_bad_setting_of_credentials_is_named(name: str, value: str) -> None:
         resolve(CredentialsSettings, file={}, environment={}, flags={name: value})
 
 
+@pytest.mark.parametrize("method", ["kubernetes", "jwt"])
+def test_a_login_method_is_mounted_under_its_own_name(method: str) -> None:
+    flags = {"vault_auth_method": method}
+    assert (
+        resolve(CredentialsSettings, file={}, environment={}, flags=flags).values.auth_mount
+        == method
+    )
+
+
 def test_vault_may_be_anywhere_and_its_login_below_a_path() -> None:
     flags = {"vault_address": "https://[::1]:8200", "vault_auth_mount": "clusters/one"}
     found = resolve(CredentialsSettings, file={}, environment={}, flags=flags).values
     assert found.vault_address == "https://[::1]:8200"
+    assert found.auth_mount == "clusters/one"
     assert found.name_of("web-1") == "web-1"

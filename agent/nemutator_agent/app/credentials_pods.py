@@ -43,7 +43,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
             attestor=attestor,
             audit=parts.audit,
             node=parts.node,
-            auth_mount=settings.vault_auth_mount,
+            auth_mount=settings.auth_mount,
             namespace=settings.vault_namespace,
             budget=budgets.of(session.account.pod.uid),
             follow=rotation.follow,

@@ -39,7 +39,7 @@ def ask_vault(process: Process, settings: CredentialsSettings, audit: Audit) -> 
         namespace=settings.vault_namespace,
         call_s=settings.vault_call_s,
     )
-    vault = HvacVault(session, auth_mount=settings.vault_auth_mount, job_s=JOB_S)
+    vault = HvacVault(session, auth_mount=settings.auth_mount, job_s=JOB_S)
     calls = VaultCalls(vault, process, deadline_s=settings.vault_call_s)
     ledger = LedgerFile(process.directory.root, process)
     revocations = Revocations(calls, audit, ledger, process)

@@ -230,6 +230,19 @@ async def test_no_two_identities_share_a_token(fake: FakeVault) -> None:
             await vault.read(tokens["one"], KV2, "secret/two")
 
 
+async def test_each_call_names_the_namespace(fake: FakeVault) -> None:
+    fake.role("app", "jwt", ["secret/app"])
+    fake.write("secret/app", {"a": "1"})
+    with adapter(fake.url, namespace="team/one") as vault:
+        token = (await vault.login("app", Secret("jwt"))).token
+        await vault.mount_of(token, "secret/app")
+        await vault.read(token, KV2, "secret/app")
+        await vault.renew(token)
+        await vault.lookup(token)
+        await vault.revoke(token)
+    assert [headers.get("X-Vault-Namespace") for headers in fake.headers] == ["team/one"] * 6
+
+
 async def test_what_is_too_large_is_not_handed_out(fake: FakeVault) -> None:
     with adapter(fake.url) as vault:
         fake.role("app", "jwt", ["secret/big"])

@@ -52,7 +52,7 @@ async def asking(
     audit = Audit(RecordedGrants(), node="n1", key=Secret("k"), clock=process.clock)
     asked = ask_vault(process, settings, audit)
     try:
-        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+        async with asyncio.timeout(4 * PATIENCE_S), asyncio.TaskGroup() as tasks:
             tasks.create_task(process.supervisor.run(stop))
             await turns()
             yield asked
@@ -118,3 +118,23 @@ async def test_the_end_of_the_process_loses_no_login_that_is_under_way(
     ledger.close()
     assert {token.token.reveal() for token in ledger.left} == set(fake.tokens)
     assert ledger.unfinished == ()
+
+
+async def all_read(fake: FakeVault, asked: AskedVault, pods: int) -> None:
+    async with asyncio.TaskGroup() as tasks:
+        for number in range(pods):
+            session = session_of(fake, asked, number)
+            # As the containers of a pod do, at the same time.
+            for _ in range(3):
+                tasks.create_task(asked.broker.read(session, PATH))
+
+
+async def test_a_node_that_starts_logs_each_pod_in_once_and_after_a_restart_none(
+    fake: FakeVault, tmp_path: Path
+) -> None:
+    async with asking(fake, a_process(tmp_path), asyncio.Event(), call_s=60.0) as asked:
+        await all_read(fake, asked, 250)
+    assert (fake.calls["login"], fake.calls["read"]) == (250, 250)
+    async with asking(fake, a_process(tmp_path), asyncio.Event(), call_s=60.0) as asked:
+        await all_read(fake, asked, 250)
+    assert (fake.calls["login"], fake.calls["read"], fake.revoked) == (250, 500, [])

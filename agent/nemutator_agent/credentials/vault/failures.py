@@ -20,6 +20,7 @@ UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "crowded", "unsettled",
 
 LONGEST = 300
 
+_NO_KEYS = "fetching keys"
 _BARE = re.compile(r"(1 error occurred: \* )?permission denied")
 
 
@@ -63,8 +64,8 @@ class LoginRefusedError(VaultError):
 
     @property
     def without_reason(self) -> bool:
-        """Vault says as much where it could not ask the API server about the account."""
-        return _BARE.fullmatch(self.why) is not None
+        """Vault says as much where it could not ask the API server about the account or for its keys."""
+        return _BARE.fullmatch(self.why) is not None or _NO_KEYS in self.why
 
 
 class NoAccountTokenError(VaultError):

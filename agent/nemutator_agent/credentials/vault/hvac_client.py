@@ -46,6 +46,7 @@ class HvacVault:
     async def login(self, role: str, jwt: Secret) -> Lease:
         def call() -> Lease:
             try:
+                # The method jwt takes the same.
                 answer = self._session.client(None, answer_s=self._job_s).auth.kubernetes.login(
                     role, jwt.reveal(), use_token=False, mount_point=self._auth_mount
                 )

@@ -32,8 +32,8 @@ THREADS: Mapping[Pool, int] = {"reads": 8, "logins": 8, "revocations": 16}
 """A node reads rarely: what pods declare is read when they start, and kept. Neither slow logins nor the
 revocations of a drained node take the threads of readings."""
 
-MOST_WAITING = 256
-"""Calls that may wait for a thread of one pool; further ones fail at once."""
+MOST_WAITING = 2048
+"""Calls that may wait for a thread of one pool, as when all pods of a node start; further ones fail."""
 
 
 class HvacSession:

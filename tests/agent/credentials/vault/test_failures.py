@@ -2,6 +2,7 @@ import pytest
 from nemutator_agent.credentials.vault.failures import (
     LONGEST,
     STALE_FOR,
+    LoginRefusedError,
     VaultDeniedError,
     VaultUnavailableError,
 )
@@ -21,3 +22,18 @@ def test_while_somebody_else_answers_nothing_old_counts(reason: str) -> None:
 
 def test_an_outage_has_its_reason() -> None:
     assert VaultUnavailableError("sealed", "Vault is sealed").reason == "sealed"
+
+
+@pytest.mark.parametrize(
+    ("why", "without_reason"),
+    [
+        ("permission denied", True),
+        ("1 error occurred:\n\t* permission denied\n\n", True),
+        ("error validating token: fetching keys oidc: get keys failed", True),
+        ("service account name not authorized", False),
+        ('invalid role name "shop.api"', False),
+        ("permission denied: service account", False),
+    ],
+)
+def test_a_login_may_be_refused_without_a_reason(why: str, without_reason: bool) -> None:
+    assert LoginRefusedError(why).without_reason is without_reason
