@@ -4,12 +4,16 @@ People write annotations, the webhook copies them into the volume, and kubelet h
 the agent. Both spellings of a declaration are read and written here, and nowhere else.
 """
 
+import enum
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from types import MappingProxyType
+from typing import TypeVar
 
 from nemutator_common import names
+
+T = TypeVar("T")
 
 MOST = 64
 """The most secrets and variables of one pod, counted together."""
@@ -19,11 +23,13 @@ LONGEST_KEY = 256
 
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
+_FILE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 # The attributes of a volume are written without our domain.
 _DOMAIN = f"{names.DOMAIN}/"
 _SECRET = names.SECRET_PREFIX.removeprefix(_DOMAIN)
+_FILE = names.FILE_PREFIX.removeprefix(_DOMAIN)
 _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
 _ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
 _USER_KEY = names.RUN_AS_USER.removeprefix(_DOMAIN)
@@ -50,19 +56,39 @@ class Reference:
         return self.path if self.key is None else f"{self.path}#{self.key}"
 
 
+class FileFormat(enum.StrEnum):
+    JSON = "json"
+    DOTENV = "dotenv"
+    PROPERTIES = "properties"
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredFile:
+    """A file made of several secrets, written `dotenv USER=secret/app/db#user PASSWORD=…`."""
+
+    format: FileFormat
+    entries: Mapping[str, Reference]
+    """By the key under which the file has the value."""
+
+    def __str__(self) -> str:
+        return " ".join([self.format, *(f"{key}={ref}" for key, ref in self.entries.items())])
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Declarations:
     """What one pod declares; each mapping is by the name under which the pod gets the value."""
 
     secrets: Mapping[str, Reference] = field(default_factory=lambda: _NONE)
     environment: Mapping[str, Reference] = field(default_factory=lambda: _NONE)
+    files: Mapping[str, DeclaredFile] = field(default_factory=lambda: MappingProxyType({}))
+    """Named as secrets are, and given in every way that they are."""
     role: str | None = None
     """The role to log in to Vault with; None means the one named after namespace and account."""
     run_as_user: int | None = None
     """The uid that all containers of the pod run as."""
 
     def __bool__(self) -> bool:
-        return bool(self.secrets or self.environment)
+        return bool(self.secrets or self.environment or self.files)
 
 
 def parse_reference(text: str) -> Reference:
@@ -75,6 +101,26 @@ def parse_reference(text: str) -> Reference:
     if not key or len(key) > LONGEST_KEY or not key.isprintable():
         raise ValueError("expected the name of a key after the #")
     return Reference(path, key)
+
+
+def parse_file(text: str) -> DeclaredFile:
+    """Parse what `str()` of a declared file writes; a ValueError says what was expected instead."""
+    word, *parts = text.split() or [""]
+    if word not in list(FileFormat) or not parts:
+        raise ValueError(
+            f"expected {', '.join(FileFormat)}, and then keys, like dotenv USER=secret/app/db#user"
+        )
+    file_format = FileFormat(word)
+    is_key = _VARIABLE if file_format is FileFormat.DOTENV else _FILE_KEY
+    entries: dict[str, Reference] = {}
+    for part in parts:
+        key, _, reference = part.partition("=")
+        if not is_key.fullmatch(key) or key in entries:
+            raise ValueError(f"{key[:100]!r} is no key of a {word} file, or stands there twice")
+        entries[key] = parse_reference(reference)
+        if entries[key].key is None:
+            raise ValueError(f"{key}: expected one key of a secret, like secret/app/db#user")
+    return DeclaredFile(file_format, entries)
 
 
 def is_name(text: str) -> bool:
@@ -105,6 +151,7 @@ def to_volume(declarations: Declarations) -> dict[str, str]:
     written |= {
         f"{_ENVIRONMENT}{name}": str(ref) for name, ref in sorted(declarations.environment.items())
     }
+    written |= {f"{_FILE}{name}": str(file) for name, file in sorted(declarations.files.items())}
     if declarations.role is not None:
         written[_ROLE_KEY] = declarations.role
     if declarations.run_as_user is not None:
@@ -114,11 +161,16 @@ def to_volume(declarations: Declarations) -> dict[str, str]:
 
 def _read(words: Mapping[str, str]) -> Declarations:
     problems: list[str] = []
-    secrets = dict(_references(words, _SECRET, is_name, "a name of a file", problems))
+    secrets = dict(_parsed(words, _SECRET, parse_reference, is_name, "a name of a file", problems))
+    files = dict(_parsed(words, _FILE, parse_file, is_name, "a name of a file", problems))
     environment = dict(
-        _references(words, _ENVIRONMENT, is_variable, "a name of a variable", problems)
+        _parsed(words, _ENVIRONMENT, parse_reference, is_variable, "a name of a variable", problems)
     )
-    if len(secrets) + len(environment) > MOST:
+    problems += [
+        f"{_FILE}{name}: {_SECRET}{name} is there, too" for name in files if name in secrets
+    ]
+    entries = sum(len(file.entries) for file in files.values())
+    if len(secrets) + len(environment) + entries > MOST:
         problems.append(f"more than {MOST} secrets and variables")
     role, user = words.get(_ROLE_KEY), words.get(_USER_KEY)
     if role is not None and not _ROLE.fullmatch(role):
@@ -130,18 +182,20 @@ def _read(words: Mapping[str, str]) -> Declarations:
     return Declarations(
         secrets=secrets,
         environment=environment,
+        files=files,
         role=role,
         run_as_user=None if user is None else int(user),
     )
 
 
-def _references(
+def _parsed(
     words: Mapping[str, str],
     prefix: str,
+    parse: Callable[[str], T],
     good: Callable[[str], bool],
     wanted: str,
     problems: list[str],
-) -> Iterator[tuple[str, Reference]]:
+) -> Iterator[tuple[str, T]]:
     for word, value in words.items():
         if not word.startswith(prefix):
             continue
@@ -150,7 +204,7 @@ def _references(
             problems.append(f"{word[:100]!r}: expected {wanted} after {prefix!r}")
             continue
         try:
-            yield name, parse_reference(value)
+            yield name, parse(value)
         except ValueError as error:
             problems.append(f"{word}: {error}")
 

@@ -8,10 +8,12 @@ from nemutator_common.declarations import (
     MOST,
     DeclarationError,
     Declarations,
+    FileFormat,
     Reference,
     from_annotations,
     from_volume,
     is_name,
+    parse_file,
     parse_reference,
     to_volume,
 )
@@ -108,3 +110,60 @@ def test_every_fault_is_named() -> None:
 def test_there_is_a_most() -> None:
     with pytest.raises(DeclarationError, match=str(MOST)):
         from_volume({f"secret.s{n}": "a/b" for n in range(MOST + 1)})
+
+
+DOTENV = "dotenv USER=secret/app/db#user PASSWORD=secret/app/db#password"
+
+
+def test_a_file_of_several_secrets_is_read_and_written() -> None:
+    declared = from_annotations({"nemutator.io/file.app.env": f"  {DOTENV} "})
+    file = declared.files["app.env"]
+    assert file.format is FileFormat.DOTENV
+    assert file.entries["USER"] == Reference("secret/app/db", "user")
+    assert to_volume(declared) == {"file.app.env": DOTENV}
+    assert from_volume(to_volume(declared)) == declared
+
+
+@pytest.mark.parametrize(
+    ("value", "why"),
+    [
+        ("", "expected json, dotenv, properties"),
+        ("dotenv", "expected json, dotenv, properties"),
+        ("yaml A=secret/app/db#user", "expected json, dotenv, properties"),
+        ("dotenv A-B=secret/app/db#user", "'A-B' is no key"),
+        ("json A=secret/a#b A=secret/a#c", "stands there twice"),
+        ("json =secret/a#b", "'' is no key"),
+        ("json A=secret/a", "expected one key of a secret"),
+        ("json A=secret/../a#b", "expected mount/path#key"),
+        ("json A", "expected mount/path#key"),
+        ("json ../../etc=secret/a#b", "is no key"),
+    ],
+)
+def test_a_file_that_is_not_understood_says_what_was_expected(value: str, why: str) -> None:
+    with pytest.raises(DeclarationError) as raised:
+        from_annotations({"nemutator.io/file.app": value})
+    assert why in str(raised.value)
+    assert str(raised.value).startswith("file.app: ")
+
+
+@pytest.mark.parametrize("name", ["../x", "a/b", "", ".hidden", "a\0"])
+def test_a_file_cannot_be_outside_of_its_folder(name: str) -> None:
+    with pytest.raises(DeclarationError, match="a name of a file"):
+        from_annotations({f"nemutator.io/file.{name}": DOTENV})
+
+
+def test_no_name_stands_for_two_files_and_entries_count() -> None:
+    with pytest.raises(DeclarationError, match=r"file.db: secret.db is there, too"):
+        from_volume({"secret.db": "secret/app/db", "file.db": DOTENV})
+    many = " ".join(f"K{number}=secret/a#b" for number in range(MOST + 1))
+    with pytest.raises(DeclarationError, match="more than"):
+        from_volume({"file.db": f"json {many}"})
+
+
+@given(st.text(max_size=60))
+def test_whatever_stands_there_is_a_file_or_refused(text: str) -> None:
+    try:
+        file = parse_file(text)
+    except ValueError:
+        return
+    assert parse_file(str(file)) == file

@@ -115,6 +115,15 @@ def too_large(variable: str, most: int) -> HttpRefusal:
     )
 
 
+def not_rendered(name: str, why: str) -> HttpRefusal:
+    return HttpRefusal(
+        400,
+        f"file {name!r} cannot be written: {why}",
+        remedy="declare it as json, or the value as a secret of its own",
+        step="format",
+    )
+
+
 def no_variable(variable: str, why: str) -> HttpRefusal:
     return HttpRefusal(
         400,

@@ -53,6 +53,11 @@ SECRET_PREFIX = Word(
     "prefix of an annotation of a pod; the rest is a name, and the value is a Vault reference"
     " `mount/path[#key]`. The secret is delivered as the file `/run/nemutator/secrets/<name>`",
 )
+FILE_PREFIX = Word(
+    f"{DOMAIN}/file.",
+    "prefix of an annotation of a pod; the rest is a name as of a secret, and the value a format (json,"
+    " dotenv, properties) with keys, like `dotenv USER=secret/app/db#user`: one file of several secrets",
+)
 ENVIRONMENT_PREFIX = Word(
     f"{DOMAIN}/env.",
     "prefix of an annotation of a pod; the rest is an environment variable, and the value is a Vault"

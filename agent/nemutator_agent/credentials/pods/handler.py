@@ -1,17 +1,19 @@
 """Serves the socket of one pod: that pod gets what it declares, as far as Vault allows it."""
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
-from nemutator_common.declarations import DeclarationError, Declarations, Reference
+from nemutator_common.declarations import DeclarationError, Declarations, DeclaredFile, Reference
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result, subject_of
+from nemutator_agent.credentials.files.formats import FormatError, rendered
 from nemutator_agent.credentials.http_refusals import (
     HttpRefusal,
     faulty,
+    not_rendered,
     of_vault,
     too_large,
     too_many,
@@ -69,13 +71,7 @@ class PodHandler:
 
     def __post_init__(self) -> None:
         self.changes = ChangeFeed(self.process.clock)
-        declared = self.declarations
-        self._followed = FollowedSecrets(
-            self.session,
-            {} if isinstance(declared, DeclarationError) else declared.secrets,
-            changes=self.changes,
-            audit=self.audit,
-        )
+        self._followed = FollowedSecrets(self.session, changes=self.changes, audit=self.audit)
         self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
         self._vault_api = PodVaultApi(
             self.session,
@@ -110,21 +106,49 @@ class PodHandler:
 
     def declared(self) -> Mapping[str, Sequence[str]]:
         wanted = self._understood()
-        return {"secrets": sorted(wanted.secrets), "environment": sorted(wanted.environment)}
+        return {"secrets": sorted(_named(wanted)), "environment": sorted(wanted.environment)}
 
     async def secret(self, name: str) -> SecretResponse:
         wanted = self._understood()
+        if name in wanted.files:
+            return await self._file(name, wanted.files[name])
         reference = wanted.secrets.get(name)
         if reference is None:
             self.audit.record(self._subject, "read", "denied", secret=name, reason="declaration")
-            raise self._refused.counted(undeclared(name, wanted.secrets))
+            raise self._refused.counted(undeclared(name, _named(wanted)))
+        return await self._secret(name, reference)
+
+    async def _secret(self, name: str, reference: Reference) -> SecretResponse:
         asked = _Asked("read", name, reference)
         reading = await self._read(asked)
         picked = self._picked(asked, reading)
         self._granted(asked, reading)
-        self._followed.read(name, reading.document)
+        self._followed.read(name, reference, reading.document)
         self.follow(reference.path, self._followed)
         return picked
+
+    async def _file(self, name: str, file: DeclaredFile) -> SecretResponse:
+        # Each is a reading, with a record of its own.
+        self.budget.requests.spend(len(file.entries) - 1)
+        parts = {key: await self._secret(name, ref) for key, ref in file.entries.items()}
+        values = {key: part.value for key, part in parts.items()}
+        if sum(len(value.reveal()) for value in values.values()) > LARGEST_ENVIRONMENT:
+            raise self._refused.counted(too_large(name, LARGEST_ENVIRONMENT))
+
+        def content() -> Secret:
+            plain = {key: value.reveal() for key, value in values.items()}
+            return Secret(rendered(file.format, plain))
+
+        try:
+            content()
+        except FormatError as error:
+            raise self._refused.counted(not_rendered(name, str(error))) from None
+        return SecretResponse(
+            name=name,
+            read=content,
+            version=None,
+            stale=any(part.stale for part in parts.values()),
+        )
 
     async def environment(self) -> Mapping[str, Secret]:
         wanted = self._understood().environment
@@ -148,11 +172,11 @@ class PodHandler:
 
     async def file_values(self) -> Mapping[str, Secret]:
         return {
-            name: (await self.secret(name)).value for name in sorted(self._understood().secrets)
+            name: (await self.secret(name)).value for name in sorted(_named(self._understood()))
         }
 
     def may_watch(self, name: str) -> bool:
-        return isinstance(self.declarations, Declarations) and name in self.declarations.secrets
+        return isinstance(self.declarations, Declarations) and name in _named(self.declarations)
 
     # --- both -----------------------------------------------------------------------------------
     def _understood(self) -> Declarations:
@@ -203,3 +227,8 @@ class PodHandler:
     @property
     def _subject(self) -> AuditSubject:
         return subject_of(self._pod)
+
+
+def _named(declared: Declarations) -> Collection[str]:
+    """What can be asked for by its name."""
+    return declared.secrets.keys() | declared.files.keys()

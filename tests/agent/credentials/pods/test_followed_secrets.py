@@ -9,8 +9,6 @@ DB = "secret/app/db"
 DECLARED = {
     "word": Reference(DB, "password"),
     "all": Reference(DB),
-    "unread": Reference(DB, "user"),
-    "other": Reference("secret/other"),
 }
 
 
@@ -23,7 +21,7 @@ class Setup:
         self.broker = BrokerSetup()
         self.feed = ChangeFeed(self.broker.clock)
         self.followed = FollowedSecrets(
-            self.broker.session(), DECLARED, changes=self.feed, audit=self.broker.audit
+            self.broker.session(), changes=self.feed, audit=self.broker.audit
         )
 
     @property
@@ -34,7 +32,7 @@ class Setup:
 def test_a_new_value_is_announced_and_recorded_for_each_name_that_was_read() -> None:
     setup = Setup()
     for name in ("word", "all"):
-        setup.followed.read(name, document("one", 1))
+        setup.followed.read(name, DECLARED[name], document("one", 1))
     assert setup.announced == []
     assert not setup.followed.differs(DB, document("one", 1))
     assert setup.followed.differs(DB, document("two", 2))
@@ -50,7 +48,7 @@ def test_a_new_value_is_announced_and_recorded_for_each_name_that_was_read() -> 
 
 def test_a_change_of_another_key_is_none_of_this_one() -> None:
     setup = Setup()
-    setup.followed.read("word", document("one", 1))
+    setup.followed.read("word", DECLARED["word"], document("one", 1))
     assert not setup.followed.differs(DB, document("one", 2, user="api"))
     setup.followed.take(DB, document("one", 2, user="api"))
     assert setup.announced == []
@@ -58,7 +56,7 @@ def test_a_change_of_another_key_is_none_of_this_one() -> None:
 
 def test_another_path_is_nobodys_change() -> None:
     setup = Setup()
-    setup.followed.read("word", document("one", 1))
+    setup.followed.read("word", DECLARED["word"], document("one", 1))
     assert not setup.followed.differs("secret/other", document("two", 2))
     setup.followed.take("secret/other", document("two", 2))
     assert setup.announced == []
@@ -66,7 +64,7 @@ def test_another_path_is_nobodys_change() -> None:
 
 def test_a_key_that_is_gone_is_no_new_value() -> None:
     setup = Setup()
-    setup.followed.read("word", document("one", 1))
+    setup.followed.read("word", DECLARED["word"], document("one", 1))
     gone = Document.of({"user": "api"}, 2)
     assert not setup.followed.differs(DB, gone)
     setup.followed.take(DB, gone)
@@ -75,12 +73,23 @@ def test_a_key_that_is_gone_is_no_new_value() -> None:
 
 def test_half_a_character_is_followed_like_any_other_value() -> None:
     setup = Setup()
-    setup.followed.read("word", document("a\ud800", 1))
+    setup.followed.read("word", DECLARED["word"], document("a\ud800", 1))
     setup.followed.take(DB, document("a", 2))
     assert setup.announced == [("word", 2)]
 
 
+def test_a_file_of_several_values_changes_with_each_of_them() -> None:
+    setup = Setup()
+    user = Reference("secret/app/user", "user")
+    setup.followed.read("env", DECLARED["word"], document("one", 1))
+    setup.followed.read("env", user, Document.of({"user": "api"}, 1))
+    setup.followed.take(DB, document("two", 2))
+    setup.followed.take("secret/app/user", Document.of({"user": "web"}, 3))
+    assert setup.announced == [("env", 3)]
+    assert len(setup.broker.grants.of("rotate")) == 2
+
+
 def test_no_value_is_kept() -> None:
     setup = Setup()
-    setup.followed.read("word", document("hunter2", 1))
+    setup.followed.read("word", DECLARED["word"], document("hunter2", 1))
     assert "hunter2" not in str(setup.followed)

@@ -9,7 +9,13 @@ from nemutator_agent.credentials.pods.handler import (
 )
 from nemutator_agent.credentials.rate_limits import UNATTESTED_BURST
 from nemutator_common import names
-from nemutator_common.declarations import DeclarationError, Declarations, Reference
+from nemutator_common.declarations import (
+    DeclarationError,
+    Declarations,
+    DeclaredFile,
+    FileFormat,
+    Reference,
+)
 
 from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
@@ -81,6 +87,24 @@ async def test_a_secret_is_given_and_recorded(setup: BrokerSetup) -> None:
     )
     assert second.cached
     assert first.path_digest == second.path_digest
+
+
+async def test_a_file_of_several_secrets_is_given_in_its_format(setup: BrokerSetup) -> None:
+    entries = {"USER": Reference(DB, "user"), "PASSWORD": Reference(DB, "password")}
+    declared = Declarations(files={"app.env": DeclaredFile(FileFormat.DOTENV, entries)})
+    async with setup.running():
+        caller = handler(setup, declared).admit(CALLER)
+        assert caller.declared()["secrets"] == ["app.env"]
+        assert caller.may_watch("app.env")
+        answer = await caller.secret("app.env")
+        assert answer.value.reveal() == "USER=api\nPASSWORD=hunter2\n"
+        assert setup.grants.of("read") == ["granted", "granted"]
+        assert setup.calls["read"] == 1
+        setup.vault.state.write(DB, {"password": "a\0b", "user": "api"})
+        await setup.clock.advance(FRESH_S)
+        with pytest.raises(HttpRefusal) as raised:
+            await caller.secret("app.env")
+        assert (raised.value.status, raised.value.step) == (400, "format")
 
 
 async def test_the_environment_comes_whole_or_not_at_all(setup: BrokerSetup) -> None:
