@@ -175,7 +175,7 @@ async def test_no_recorded_token_is_lost(capsys: pytest.CaptureFixture[str]) -> 
         with tempfile.TemporaryDirectory(prefix="drill-") as folder, FakeVault() as vault:
             vault.write("secret/app", {"password": "hunter2"})
             vault.role("app", "the-jwt", ["secret/app"])
-            node = Node(Path(folder), root, vault, random.Random(7))
+            node = Node(Path(folder), root, vault, random.Random(KILLS))
             renew_link_token(prepare(node.data))
             for _ in range(KILLS):
                 await node.live_and_be_killed()
