@@ -117,7 +117,7 @@ class BrokerSetup:
             )
             running = [tasks.create_task(body()) for body in bodies]
             # The broker sleeps until renewals are due, and the orphans wait; by then all is ready.
-            await self.clock.until_sleeping(2)
+            await self.clock.until_sleeping(3)
             try:
                 yield self
             finally:

@@ -72,6 +72,11 @@ class VaultState:
         """By operation: login, renew, revoke, mount, read, lookup, system."""
         self.asked: list[tuple[str, dict[str, Any]]] = []
         """Of the system: paths and bodies."""
+        self.leases: dict[str, str] = {}
+        """What is lent, to the token that it was read with."""
+        self.lease_s: dict[str, int] = {}
+        """For how long each path lends what is read there; other paths lend nothing."""
+        self.renews_leases = True
         self.sealed = False
         self.plain = False
         """It says of a token that is gone what it says of a denial, as OpenBao does."""
@@ -124,15 +129,20 @@ class VaultState:
                     return 200, {"auth": _auth(token, role)}
                 case "revoke":
                     del self.tokens[token]
+                    self.leases = {one: of for one, of in self.leases.items() if of != token}
                     self.revoked.append(token)
                     return 204, {}
                 case "lookup":
                     return 200, {"data": _token(token, role)}
+                case "system" if path == "sys/leases/renew" and self.lease_s:
+                    return self._renewed(str(body["lease_id"]))
                 case "system":
                     self.asked.append((path, dict(body)))
                     return 200, {"request_id": "1", "data": {}}
                 case "mount":
                     return self._mount(role, path.removeprefix("sys/internal/ui/mounts/"))
+            if path in self.lease_s and path in role.reads:
+                return self._lent(path, token)
             return self._use(role, method, path, body)
 
     def _login(self, name: str, jwt: str) -> tuple[int, dict[str, Any]]:
@@ -203,6 +213,23 @@ class VaultState:
             return 204, {}
         self.write(known, dict(body["data"]))
         return 200, {"request_id": "1", "data": {"version": 1}}
+
+    def _lent(self, path: str, token: str) -> tuple[int, dict[str, Any]]:
+        lease = f"{path}/{self.calls['read']}"
+        self.leases[lease] = token
+        term = {"lease_id": lease, "lease_duration": self.lease_s[path], "renewable": True}
+        number = self.calls["read"]
+        return 200, term | {"data": {"username": f"user-{number}", "password": f"word-{number}"}}
+
+    def _renewed(self, lease: str) -> tuple[int, dict[str, Any]]:
+        self.calls["renew a lease"] += 1
+        if lease not in self.leases:
+            return 400, {"errors": ["lease not found"]}
+        if not self.renews_leases:
+            return 400, {"errors": ["lease is not renewable"]}
+        lease_s = self.lease_s[lease.rpartition("/")[0]]
+        term = {"lease_id": lease, "lease_duration": lease_s, "renewable": True}
+        return 200, term | {"request_id": "1", "data": None}
 
     def _engine(self, path: str) -> tuple[Engine, str]:
         found = self._find(path)

@@ -103,15 +103,19 @@ def refusals_as_json(process: Process) -> Middleware:
         try:
             return await handler(request)
         except HttpRefusal as refusal:
-            if refusal.step == "rate":
-                # Each of them takes the event loop's time, too: with all of its connections a pod gets
-                # no more than some dozens a second.
-                await process.clock.sleep(REFUSED_AFTER_S * (1 + process.dice.random()))
+            await held_back(refusal, process)
             return response_of(refusal)
         except AttestationError as error:
             return response_of(not_attested(error))
 
     return refuse
+
+
+async def held_back(refusal: HttpRefusal, process: Process) -> None:
+    if refusal.step == "rate":
+        # Each of them takes the event loop's time, too: with all of its connections a pod gets no more
+        # than some dozens a second.
+        await process.clock.sleep(REFUSED_AFTER_S * (1 + process.dice.random()))
 
 
 def response_of(refusal: HttpRefusal) -> web.Response:

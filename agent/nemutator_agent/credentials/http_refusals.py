@@ -215,7 +215,8 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
             return HttpRefusal(
                 400,
                 f"{path} cannot be handed out: {error.why}",
-                remedy="refer to a secret in an engine of kind KV, of at most 256 KiB",
+                remedy="refer to a secret that can be read, of at most 256 KiB; what a write makes is for "
+                "clients of Vault",
                 step="vault",
             )
         case _:

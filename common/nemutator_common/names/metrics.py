@@ -352,6 +352,9 @@ VAULT_CIRCUIT = Metric(
     "the circuit breaker between this node and Vault: 0 closed, 1 half open, 2 open (Vault is not asked)",
 )
 VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
+LEASED_SECRETS = Metric(
+    "nemutator_leased_secrets", "gauge", "secrets that Vault has lent to pods of this node"
+)
 RECOVERED_TOKENS = Metric(
     "nemutator_recovered_tokens_total",
     "counter",

@@ -42,7 +42,7 @@ ACCOUNT = account(POD, None)
         (VaultDeniedError("permission denied"), 403, "vault", "a policy that may read secret/db"),
         (TokenGoneError("invalid token"), 403, "vault", "a policy"),
         (SecretMissingError("nothing"), 404, "vault", "correct the reference"),
-        (UnsupportedSecretError("transit"), 400, "vault", "kind KV"),
+        (UnsupportedSecretError("transit"), 400, "vault", "that can be read"),
     ],
 )
 def test_each_failure_names_its_step_and_a_remedy(

@@ -132,7 +132,10 @@ class _PodSocket:
                 *HttpApi(handler, large=share.large).routes(),
                 *WatchApi(handler, process, most=MOST_EACH).routes(),
             ],
-            middlewares=[refusals_as_json(process), vault_first(handler, share.large)],
+            middlewares=[
+                refusals_as_json(process),
+                vault_first(handler, process, large=share.large),
+            ],
             limits=LIMITS,
             listening=self._listening,
             traffic=traffic,

@@ -10,7 +10,9 @@ from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit
-from nemutator_agent.credentials.ports import Ledger, SharedVault
+from nemutator_agent.credentials.leases.answers import document_of
+from nemutator_agent.credentials.leases.renewing import LeaseRenewals
+from nemutator_agent.credentials.ports import Ledger, SharedVault, Vault
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import (
     DENIAL_S,
@@ -20,6 +22,7 @@ from nemutator_agent.credentials.vault.cache import (
     postponed,
 )
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
     SecretMissingError,
@@ -69,6 +72,7 @@ class Broker:
     _tokens: SessionTokens = field(init=False)
     _reads: SingleFlight[Document] = field(init=False)
     _mounts: SingleFlight[EngineMount] = field(init=False)
+    _leases: LeaseRenewals = field(init=False)
 
     def __post_init__(self) -> None:
         self._tokens = SessionTokens(
@@ -82,6 +86,7 @@ class Broker:
         )
         self._reads = SingleFlight("read from Vault", self.process.clock)
         self._mounts = SingleFlight("find a mount", self.process.clock)
+        self._leases = LeaseRenewals(self, self.audit, self.process, self._sessions)
 
     # --- pods come and go -----------------------------------------------------------------------
     def open(self, account: Account) -> VaultSession:
@@ -110,6 +115,8 @@ class Broker:
         session.closed = True
         session.jwt = None
         session.cache.close()
+        # They end with the token.
+        session.leased.clear()
         self._sessions.pop(session.account.key, None)
         self._tokens.drop(session)
         self._tokens.count()
@@ -119,12 +126,16 @@ class Broker:
             tasks.create_task(self._tokens.run(), name="tokens")
             tasks.create_task(self._reads.run(), name="reads")
             tasks.create_task(self._mounts.run(), name="mounts")
+            tasks.create_task(self._leases.run(), name="leases")
 
     # --- reading --------------------------------------------------------------------------------
     async def read(self, session: VaultSession, path: str) -> Reading:
         """The document at *path*, as the account of *session* may see it; raises a VaultError."""
-        cached = session.cache.get(path)
         now = self.process.clock.monotonic()
+        lent = self._lent(session, path)
+        if lent is not None:
+            return self._counted(Reading(lent, cached=True), "cached")
+        cached = session.cache.get(path)
         if cached is not None and now - cached.authorised < self.fresh_s:
             return self._counted(Reading(cached.document, cached=True), "cached")
         try:
@@ -142,7 +153,12 @@ class Broker:
         return self._counted(Reading(document), "fetched")
 
     async def read_again(self, session: VaultSession, path: str) -> Document:
-        """What Vault has at *path* now, whatever is kept of it; raises a VaultError."""
+        """What Vault has at *path* now, whatever is kept of it; raises a VaultError. What it has lent
+        stays the same until that ends: each reading anew would be another one."""
+        return self._lent(session, path) or await self.fetch(session, path)
+
+    async def fetch(self, session: VaultSession, path: str) -> Document:
+        """Read it anew, and hold what is lent; raises a VaultError."""
         return await self._asked(session, path, self.wait_s)
 
     def _patience_s(self, session: VaultSession, path: str) -> float:
@@ -165,6 +181,15 @@ class Broker:
 
     def _too_late(self, wait_s: float) -> VaultUnavailableError:
         return VaultUnavailableError("timeout", f"no answer within {wait_s:g} s")
+
+    def _lent(self, session: VaultSession, path: str) -> Document | None:
+        leased = session.lent(path, self.process.clock.monotonic())
+        return None if leased is None else leased.document
+
+    async def exchange(self, session: VaultSession, asked: VaultExchange) -> VaultAnswer:
+        """As the account of *session*; raises a VaultError."""
+        vault = self.vault.of(session.account)
+        return await self.ask(session, lambda token: vault.exchange(token, asked))
 
     def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (
@@ -245,7 +270,7 @@ class Broker:
             mount = session.mount_of(path)
             if mount is None:
                 mount = await vault.mount_of(token, path)
-            document = await vault.read(token, mount, path)
+            document = await self._read(vault, token, mount, path)
         except VaultNotAskedError:
             raise
         except VaultUnavailableError as outage:
@@ -254,7 +279,24 @@ class Broker:
             session.denials.put(path, postponed(outage, before, now, roll=roll))
             raise
         session.denials.pop(path, None)
-        if not session.closed:
-            session.mounts[mount.path] = mount
+        if session.closed:
+            return document
+        session.mounts[mount.path] = mount
+        if document.lease is None:
             session.cache.put(path, CachedDocument(document, asked))
+        else:
+            session.hold(path, document, asked, roll=self.process.dice.random())
         return document
+
+    async def _read(self, vault: Vault, token: Secret, mount: EngineMount, path: str) -> Document:
+        if mount.version is not None:
+            return await vault.read(token, mount, path)
+        if mount.is_reserved:
+            why = f"{mount.path} is of kind {mount.kind}, and no engine of secrets"
+            raise UnsupportedSecretError(why)
+        answer = await vault.exchange(token, VaultExchange(method="GET", path=path))
+        if token.reveal() in answer.body.reveal():
+            raise UnsupportedSecretError(
+                "the answer has the token that the node keeps for this pod"
+            )
+        return document_of(answer, mount)

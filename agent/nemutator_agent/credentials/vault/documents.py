@@ -8,6 +8,9 @@ from typing import Any, Literal, Self
 
 from nemutator_common.secret import Secret
 
+RESERVED = frozenset({"auth", "sys", "identity"})
+"""What Vault's own paths begin with."""
+
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -20,6 +23,21 @@ class EngineMount:
     version: Literal[1, 2] | None
     """None in an engine that is not KV."""
     kind: str = "kv"
+
+    @property
+    def is_reserved(self) -> bool:
+        """Whether it is Vault's own and has no secrets. In a namespace, such a path begins with another
+        name than `auth/` and `sys/`."""
+        return not RESERVED.isdisjoint(self.path.split("/"))
+
+
+@dataclass(frozen=True, slots=True)
+class GivenLease:
+    """For how long Vault lends a secret."""
+
+    id: str
+    ttl_s: float
+    renewable: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,10 +55,17 @@ class Document:
     """In bytes of JSON, with its metadata."""
     metadata: Mapping[str, Any] = field(default_factory=lambda: _NONE)
     """What Vault says of this version, such as when it was written."""
+    lease: GivenLease | None = None
+    """None of what is not lent."""
 
     @classmethod
     def of(
-        cls, data: Mapping[str, Any], version: int | None, metadata: Mapping[str, Any] = _NONE
+        cls,
+        data: Mapping[str, Any],
+        version: int | None,
+        metadata: Mapping[str, Any] = _NONE,
+        *,
+        lease: GivenLease | None = None,
     ) -> Self:
         return cls(
             {
@@ -55,6 +80,7 @@ class Document:
                 if part is not _NONE
             ),
             metadata,
+            lease,
         )
 
     @property

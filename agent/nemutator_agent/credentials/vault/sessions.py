@@ -4,9 +4,11 @@ from dataclasses import dataclass, field
 
 from nemutator_common.secret import Secret
 
+from nemutator_agent.credentials.leases.leased_documents import MOST_LEASED, LeasedDocument
+from nemutator_agent.credentials.leases.states import LeaseHolding, granted
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDenials, DocumentCache
-from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease
 
 
@@ -27,6 +29,8 @@ class VaultSession:
     """Those into which the account may reach, by their paths: none is mounted inside of another."""
     cache: DocumentCache = field(default_factory=DocumentCache)
     denials: CachedDenials = field(default_factory=CachedDenials)
+    leased: dict[str, LeasedDocument] = field(default_factory=dict)
+    """By path: what Vault has lent to the account."""
 
     def forget(self, path: str) -> None:
         """Vault does not let the account read it any more, or not there."""
@@ -38,3 +42,27 @@ class VaultSession:
     def mount_of(self, path: str) -> EngineMount | None:
         """The mount of *path*, as far as it is known."""
         return next((one for one in self.mounts.values() if path.startswith(one.path)), None)
+
+    def hold(self, path: str, document: Document, since: float, *, roll: float) -> None:
+        """Keep the lease of *document*, which Vault has given at *since*, in place of an older one. Where
+        too many are held, it is not: then it ends with its first term, or with its pod."""
+        if document.lease is None or (path not in self.leased and len(self.leased) >= MOST_LEASED):
+            return
+        holding = granted(LeaseHolding(), document.lease, since, roll=roll)
+        self.leased[path] = LeasedDocument(document, holding, self.held.entry if self.held else 0)
+
+    def lent(self, path: str, now: float) -> LeasedDocument | None:
+        """What is lent at *path* and still good: with its token it ends, too."""
+        one = self.leased.get(path)
+        if one is None or self.held is None or self.is_superseded(one):
+            return None
+        return one if one.holding.usable(now) else None
+
+    def is_superseded(self, leased: LeasedDocument) -> bool:
+        """Whether the token has been replaced that it was read with."""
+        return self.held is not None and self.held.entry != leased.token
+
+    def release(self, lease_id: str) -> None:
+        """The pod itself has ended that lease."""
+        for path in [path for path, one in self.leased.items() if one.lease_id == lease_id]:
+            del self.leased[path]

@@ -8,9 +8,7 @@ from collections.abc import Collection
 from enum import Enum
 
 from nemutator_agent.credentials.http_refusals import HttpRefusal
-
-RESERVED = frozenset({"auth", "sys", "identity"})
-"""The first segments of what belongs to Vault itself; no engine of secrets can be mounted there."""
+from nemutator_agent.credentials.vault.documents import RESERVED
 
 
 class Purpose(Enum):
@@ -66,13 +64,6 @@ def purpose_of(method: str, path: str) -> Purpose:
             step="method",
         )
     return purpose
-
-
-def check_mount(path: str, mount: str) -> None:
-    """An `HttpRefusal` where Vault itself names a *mount* of *path* that is none of secrets: in a
-    namespace, the paths of tokens and of the system do not begin with `auth/` and `sys/`."""
-    if RESERVED & set(mount.split("/")):
-        raise out_of_reach(path)
 
 
 def out_of_reach(path: str) -> HttpRefusal:

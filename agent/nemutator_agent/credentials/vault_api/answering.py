@@ -1,7 +1,7 @@
 """Answers clients of Vault on the socket of one pod: from memory where it can, else as the pod."""
 
 import json
-from collections.abc import Awaitable, Callable, Collection
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common.process import Process
@@ -9,17 +9,19 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, Operation, Result, subject_of
 from nemutator_agent.credentials.http_refusals import HttpRefusal, of_vault
+from nemutator_agent.credentials.leases.answers import lease_of
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.vault.broker import Broker, Reading
-from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
-from nemutator_agent.credentials.vault_api.allow_list import MOUNTS, Purpose, check_mount
+from nemutator_agent.credentials.vault_api.allow_list import MOUNTS, Purpose, out_of_reach
 from nemutator_agent.credentials.vault_api.api_answer import (
     ApiAnswer,
     Turn,
     kv_answer,
+    leased_answer,
     mount_answer,
     renewed_answer,
     token_answer,
@@ -111,6 +113,8 @@ class PodVaultApi:
             reading = await self.broker.read(self.session, wanted)
             self._recorded(request, "granted", reason="stale" if reading.stale else "", of=reading)
             return kv_answer(reading.document, mount, request_id=self._number())
+        if is_plain and mount.version is None:
+            return await self._maybe_leased(request, turn)
         answer = await self._pass(request, turn)
         if request.method != "GET":
             for known in tuple(self.session.cache):
@@ -118,16 +122,32 @@ class PodVaultApi:
                     self.session.cache.pop(known, None)
         return answer
 
+    async def _maybe_leased(self, request: ApiRequest, turn: Turn) -> ApiAnswer:
+        """What is lent is the same for all containers of the pod, and the node renews it."""
+        now = self.process.clock.monotonic()
+        leased = self.session.lent(request.path, now)
+        if leased is None:
+            answer = await self._ask(VaultExchange(method="GET", path=request.path), turn)
+            data, lease = answer.document.get("data"), lease_of(answer.document)
+            if answer.status < 400 and isinstance(data, Mapping) and lease is not None:
+                document = Document.of(data, None, lease=lease)
+                self.session.hold(request.path, document, now, roll=self.process.dice.random())
+            return self._passed(request, answer)
+        self._recorded(request, "granted", of=Reading(leased.document, cached=True))
+        lasts_s = leased.holding.ends - now
+        return leased_answer(leased.document, lasts_s, request_id=self._number())
+
     async def _mount(self, path: str) -> EngineMount:
         mount = await self.broker.mount(self.session, path)
-        check_mount(path, mount.path)
+        if mount.is_reserved:
+            raise out_of_reach(path)
         return mount
 
     # --- leases and wrapping --------------------------------------------------------------------
     async def _of_lease(self, request: ApiRequest, turn: Turn) -> ApiAnswer:
         document = request.document()
         lease = document.get("lease_id")
-        if not isinstance(lease, str) or lease not in self._leases:
+        if not isinstance(lease, str) or not (lease in self._leases or self._is_held(lease)):
             raise HttpRefusal(
                 403,
                 "this is no lease of this pod",
@@ -137,7 +157,11 @@ class PodVaultApi:
         answer = await self._pass(request, turn, body=_part(request, _LEASE_FIELDS))
         if request.path == "sys/leases/revoke" and answer.status < 400:
             self._leases.pop(lease, None)
+            self.session.release(lease)
         return answer
+
+    def _is_held(self, lease: str) -> bool:
+        return any(one.lease_id == lease for one in self.session.leased.values())
 
     async def _wrapped(self, request: ApiRequest, turn: Turn) -> ApiAnswer:
         """The pod asks, and the wrapping token is what it asks about. Clients without a token of their

@@ -50,6 +50,23 @@ def kv_answer(document: Document, mount: EngineMount, *, request_id: str) -> Api
     return ApiAnswer(OK, body, document.size)
 
 
+def leased_answer(document: Document, lasts_s: float, *, request_id: str) -> ApiAnswer:
+    """What Vault answered to the read that has given *document*, which is good for *lasts_s* more."""
+    lease = document.lease
+    of_lease = {
+        "lease_id": lease.id if lease else "",
+        "lease_duration": int(lasts_s),
+        "renewable": bool(lease and lease.renewable),
+    }
+
+    def body() -> Secret:
+        envelope = json.dumps(_envelope(request_id) | of_lease)
+        data = document.content.reveal()
+        return Secret(f'{envelope.removesuffix("}")}, "data": {data}}}')
+
+    return ApiAnswer(OK, body, document.size)
+
+
 def mount_answer(mount: EngineMount, *, request_id: str) -> ApiAnswer:
     """Which engine a path belongs to, without the mount's own number and settings."""
     data = {

@@ -5,10 +5,17 @@ import contextlib
 
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
+from nemutator_common.process import Process
 from nemutator_common.serving.connection import accepted_peer_of
 
 from nemutator_agent.credentials.connection_peer import UnknownPeer
-from nemutator_agent.credentials.http_api import LARGE_BYTES, UNCACHED, ends_connection, sent
+from nemutator_agent.credentials.http_api import (
+    LARGE_BYTES,
+    UNCACHED,
+    ends_connection,
+    held_back,
+    sent,
+)
 from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.ports import PodCallerHandler
 from nemutator_agent.credentials.vault_api.api_answer import ApiAnswer, Turn, refusal_answer
@@ -23,7 +30,9 @@ NATIVE_BODY = 1 << 10
 """Bytes that a request of the native API may have behind its head, where none are needed."""
 
 
-def vault_first(callers: PodCallerHandler, large: asyncio.Semaphore) -> Middleware:
+def vault_first(
+    callers: PodCallerHandler, process: Process, *, large: asyncio.Semaphore
+) -> Middleware:
     """Answers clients of Vault, and leaves all other callers to the routes."""
 
     @web.middleware
@@ -43,6 +52,7 @@ def vault_first(callers: PodCallerHandler, large: asyncio.Semaphore) -> Middlewa
             try:
                 answer = await _answered(request, callers, wait_for_turn)
             except HttpRefusal as refusal:
+                await held_back(refusal, process)
                 response = _response(refusal_answer(refusal))
                 if ends_connection(refusal):
                     response.force_close()
@@ -87,9 +97,10 @@ def _response(answer: ApiAnswer) -> web.Response:
     headers = dict(UNCACHED)
     if answer.retry_after_s is not None:
         headers["Retry-After"] = str(answer.retry_after_s)
-    body = answer.body().reveal()
+    # Half a character, which a pod may write into its own secret, is an escape of JSON then.
+    body = answer.body().reveal().encode("utf-8", "backslashreplace")
     if not body:
         return web.Response(status=answer.status, headers=headers)
     return web.Response(
-        status=answer.status, text=body, content_type="application/json", headers=headers
+        status=answer.status, body=body, content_type="application/json", headers=headers
     )

@@ -4,7 +4,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_agent.credentials.vault.documents import Document
+from nemutator_agent.credentials.vault.documents import Document, EngineMount
 
 values = st.recursive(
     st.none() | st.booleans() | st.integers() | st.text(),
@@ -44,3 +44,9 @@ def test_nobody_sees_a_value_by_accident(show: Any) -> None:
 def test_half_a_character_is_a_value_like_any_other() -> None:
     # A pod may write this into its own secret, and it may not end the process that reads it.
     assert Document.of({"a": "\ud800"}, 1).size == len('{"a":"xxx"}')
+
+
+@pytest.mark.parametrize("path", ["auth/token/", "team-a/auth/token/", "team-a/sys/", "identity/"])
+def test_a_mount_of_vaults_own_is_known_in_each_namespace(path: str) -> None:
+    assert EngineMount(path, None, "token").is_reserved
+    assert not EngineMount("secret/", 2).is_reserved

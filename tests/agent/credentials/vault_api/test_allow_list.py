@@ -2,10 +2,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.credentials.http_refusals import HttpRefusal
+from nemutator_agent.credentials.vault.documents import RESERVED
 from nemutator_agent.credentials.vault_api.allow_list import (
-    RESERVED,
     Purpose,
-    check_mount,
     purpose_of,
 )
 
@@ -109,10 +108,3 @@ def test_of_vaults_own_paths_only_those_of_the_list_are_served(
         return
     assert (method, path) in ALLOWED or path.startswith("sys/internal/ui/mounts/")
     assert purpose is not Purpose.DATA
-
-
-@pytest.mark.parametrize("mount", ["auth/token/", "team-a/auth/token/", "team-a/sys/", "identity/"])
-def test_a_path_of_a_namespace_is_known_by_its_mount(mount: str) -> None:
-    with pytest.raises(HttpRefusal):
-        check_mount(f"{mount}x", mount)
-    check_mount("secret/data/auth/sys", "secret/")

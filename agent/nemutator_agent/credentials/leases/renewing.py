@@ -1,0 +1,148 @@
+"""Renews what Vault has lent to pods, and reads another one before it ends."""
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+from http import HTTPStatus
+from typing import Protocol
+
+from nemutator_common import names
+from nemutator_common.process import Process
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.audit import Audit, Result, subject_of
+from nemutator_agent.credentials.leases import states
+from nemutator_agent.credentials.leases.answers import lease_of
+from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
+from nemutator_agent.credentials.leases.states import LeaseState
+from nemutator_agent.credentials.vault.documents import Document
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
+from nemutator_agent.credentials.vault.failures import VaultError
+from nemutator_agent.credentials.vault.sessions import VaultSession
+
+log = logging.getLogger(__name__)
+
+POLL_S = 2.0
+AT_ONCE = 4
+RENEW = "sys/leases/renew"
+_UNKNOWN = ("lease not found", "invalid lease")
+
+
+class AsksVault(Protocol):
+    """As the account of a session. Each method raises a VaultError."""
+
+    async def exchange(self, session: VaultSession, asked: VaultExchange) -> VaultAnswer: ...
+
+    async def fetch(self, session: VaultSession, path: str) -> Document:
+        """Read it anew, and hold what is lent."""
+        ...
+
+
+@dataclass(eq=False, slots=True)
+class LeaseRenewals:
+    vault: AsksVault
+    audit: Audit
+    process: Process
+    sessions: Mapping[tuple[str, str], VaultSession]
+    """Those that are open, which others open and close."""
+
+    async def run(self) -> None:
+        while True:
+            await self.process.clock.sleep(POLL_S)
+            due = [
+                (session, path, leased)
+                for session in self.sessions.values()
+                for path, leased in session.leased.items()
+                if leased.holding.is_due(self._now()) or session.is_superseded(leased)
+            ]
+            for first in range(0, len(due), AT_ONCE):
+                async with asyncio.TaskGroup() as tasks:
+                    for session, path, leased in due[first : first + AT_ONCE]:
+                        tasks.create_task(self._act(session, path, leased), name="renew a lease")
+            held = sum(len(session.leased) for session in self.sessions.values())
+            self.process.meter.gauge(names.LEASED_SECRETS, held)
+
+    async def _act(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
+        if session.closed or session.leased.get(path) is not leased:
+            return
+        if session.is_superseded(leased):
+            leased.holding = states.superseded(leased.holding, self._now())
+        elif leased.holding.state is LeaseState.GRANTED:
+            await self._renew(session, path, leased)
+        if leased.holding.state is LeaseState.LOST or leased.holding.is_due(self._now()):
+            await self._replace(session, path, leased)
+
+    async def _renew(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
+        given = leased.document.lease
+        assert given is not None
+        leased.holding = states.renewing(leased.holding)
+        body = Secret(json.dumps({"lease_id": given.id, "increment": int(given.ttl_s)}))
+        since = self._now()
+        try:
+            answer = await self.vault.exchange(
+                session, VaultExchange(method="PUT", path=RENEW, body=body)
+            )
+        except VaultError as error:
+            leased.holding = states.unanswered(leased.holding, self._now())
+            self._record(session, path, "failed", error.kind)
+            return
+        again = lease_of(answer.document)
+        if answer.status < HTTPStatus.BAD_REQUEST and again is not None:
+            roll = self.process.dice.random()
+            leased.holding = states.renewed(leased.holding, again, since, roll=roll)
+            self._record(session, path, "granted", "renewed", again.ttl_s)
+        elif answer.status in _AWAY:
+            leased.holding = states.unanswered(leased.holding, self._now())
+            self._record(session, path, "failed", "unavailable")
+        elif _is_unknown(answer):
+            leased.holding = states.lost(leased.holding)
+            self._record(session, path, "denied", "lost")
+        else:
+            leased.holding = states.refused(leased.holding, self._now())
+            self._record(session, path, "denied", "not renewed")
+
+    async def _replace(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
+        """Read another one. The old one stays good until its end, for who still uses it."""
+        try:
+            await self.vault.fetch(session, path)
+        except VaultError as error:
+            leased.holding = states.unanswered(leased.holding, self._now())
+            self._record(session, path, "failed", error.kind)
+            if not leased.holding.usable(self._now()) and session.leased.get(path) is leased:
+                # Its next reader is told why there is no other.
+                del session.leased[path]
+            return
+        self._record(session, path, "granted", "replaced")
+
+    def _now(self) -> float:
+        return self.process.clock.monotonic()
+
+    def _record(
+        self,
+        session: VaultSession,
+        path: str,
+        result: Result,
+        reason: str,
+        lasts_s: float | None = None,
+    ) -> None:
+        account = session.account
+        self.audit.record(
+            subject_of(account.pod),
+            "lease",
+            result,
+            path=path,
+            role=account.role,
+            reason=reason,
+            lasts_s=lasts_s,
+        )
+
+
+_AWAY = frozenset({429, 500, 502, 503, 504})
+
+
+def _is_unknown(answer: VaultAnswer) -> bool:
+    errors = answer.document.get("errors")
+    words = "; ".join(errors) if isinstance(errors, list) else ""
+    return any(word in words for word in _UNKNOWN)

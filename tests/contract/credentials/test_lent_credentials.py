@@ -1,0 +1,123 @@
+"""A real Vault lends real users of PostgreSQL to a pod: held, renewed, replaced, and gone with the pod."""
+
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nemutator_agent.credentials.leases.renewing import POLL_S
+from nemutator_agent.publications import PUBLICATIONS_PATH
+from nemutator_common.secret import Secret
+
+from tests.contract.credentials.places import adapter, eventually, real_place
+from tests.fakes.brokers import BrokerSetup
+from tests.fakes.pod_sockets import Node, call
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.postgres import Postgres, SqlError
+from tests.testbed.parts.vault import Vault
+from tests.testbed.running.ports import LOOPBACK
+
+pytestmark = pytest.mark.e2e
+
+TERM_S = 600
+
+
+@dataclass
+class Pod:
+    node: Node
+    socket: Path
+    vault: Vault
+    postgres: Postgres
+
+    async def credentials(self) -> tuple[str, Secret]:
+        (_, user), (_, word) = [
+            await call(self.socket, f"/v1/secret/{name}?raw=1") for name in ("user", "word")
+        ]
+        return user, Secret(word)
+
+    def may_log_in(self, user: str, password: Secret) -> bool:
+        try:
+            return self.postgres.sql("SELECT 1", user=user, password=password) == "1"
+        except SqlError:
+            return False
+
+    async def pass_time(self, seconds: float) -> None:
+        """By the clock of the node; Vault's own goes on as it does."""
+        for _ in range(int(seconds / POLL_S)):
+            await self.node.setup.clock.advance(POLL_S)
+            # The renewals of tokens and of leases: what they ask of Vault takes time of its own.
+            await self.node.setup.clock.until_sleeping(2)
+
+    def leases(self, engine: str) -> list[str]:
+        answer = self.vault.call("LIST", f"sys/leases/lookup/{engine}/creds/app")
+        return [f"{engine}/creds/app/{key}" for key in answer["data"]["keys"]]
+
+
+@pytest.fixture
+def engine(vault: Vault, postgres: Postgres) -> str:
+    mount, address = "lent-database", f"{LOOPBACK}:{postgres.port}/postgres?sslmode=disable"
+    vault.call("POST", f"sys/mounts/{mount}", {"type": "database"})
+    vault.call(
+        "POST",
+        f"{mount}/config/postgres",
+        {
+            "plugin_name": "postgresql-database-plugin",
+            "allowed_roles": "app",
+            "connection_url": f"postgresql://{{{{username}}}}:{{{{password}}}}@{address}",
+            "username": "postgres",
+            "password": postgres.password.reveal(),
+        },
+    )
+    vault.call(
+        "POST",
+        f"{mount}/roles/app",
+        {
+            "db_name": "postgres",
+            "creation_statements": [
+                "CREATE ROLE \"{{name}}\" LOGIN PASSWORD '{{password}}' VALID UNTIL '{{expiration}}'"
+            ],
+            "default_ttl": f"{TERM_S}s",
+            "max_ttl": "24h",
+        },
+    )
+    return mount
+
+
+@pytest.fixture
+async def pod(
+    vault: Vault, cluster: Cluster, postgres: Postgres, engine: str, tmp_path: Path
+) -> AsyncIterator[Pod]:
+    with contextlib.ExitStack() as stack:
+        place = stack.enter_context(real_place(vault, cluster))
+        real = stack.enter_context(adapter(vault.url))
+        stack.callback(vault.call, "DELETE", f"sys/mounts/{engine}")
+        node = Node(tmp_path, setup=BrokerSetup(other_vault=real))
+        role, node.token = place.account(reads=[f"{engine}/creds/app"])
+        declared = {
+            "vault-role": role,
+            "secret.user": f"{engine}/creds/app#username",
+            "secret.word": f"{engine}/creds/app#password",
+        }
+        async with node.running():
+            yield Pod(node, await node.publish("v1", declared=declared), vault, postgres)
+
+
+async def test_a_user_of_a_database_lives_with_its_pod(pod: Pod, engine: str) -> None:
+    user, password = await pod.credentials()
+    assert pod.may_log_in(user, password)
+    (lease,) = pod.leases(engine)
+    await pod.pass_time(TERM_S)
+    looked_up = pod.vault.call("PUT", "sys/leases/lookup", {"lease_id": lease})
+    assert looked_up["data"]["last_renewal"] is not None
+    assert await pod.credentials() == (user, password)
+    # The lease is ended behind our back: another one takes its place before the term is over.
+    pod.vault.call("PUT", "sys/leases/revoke", {"lease_id": lease, "sync": True})
+    assert not pod.may_log_in(user, password)
+    await pod.pass_time(TERM_S)
+    again = await pod.credentials()
+    assert again[0] != user
+    assert pod.may_log_in(*again)
+    # Its pod ends, and with it the user.
+    assert (await call(pod.node.private, f"{PUBLICATIONS_PATH}/v1", method="DELETE"))[0] == 204
+    await eventually(lambda: not pod.may_log_in(*again), "the user is gone with the pod")
