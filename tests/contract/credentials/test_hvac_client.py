@@ -230,7 +230,7 @@ async def test_no_two_identities_share_a_token(fake: FakeVault) -> None:
             await vault.read(tokens["one"], KV2, "secret/two")
 
 
-async def test_each_call_names_the_namespace(fake: FakeVault) -> None:
+async def test_each_call_but_that_for_the_health_names_the_namespace(fake: FakeVault) -> None:
     fake.role("app", "jwt", ["secret/app"])
     fake.write("secret/app", {"a": "1"})
     with adapter(fake.url, namespace="team/one") as vault:
@@ -240,7 +240,9 @@ async def test_each_call_names_the_namespace(fake: FakeVault) -> None:
         await vault.renew(token)
         await vault.lookup(token)
         await vault.revoke(token)
-    assert [headers.get("X-Vault-Namespace") for headers in fake.headers] == ["team/one"] * 6
+        await vault.health()
+    named = [headers.get("X-Vault-Namespace") for headers in fake.headers]
+    assert named == ["team/one"] * 6 + [None]
 
 
 async def test_what_is_too_large_is_not_handed_out(fake: FakeVault) -> None:

@@ -85,7 +85,10 @@ class HvacVault:
 
     async def health(self) -> None:
         def call() -> None:
-            found = mapping(self._session.client(None).adapter.get(_HEALTH))
+            adapter = self._session.client(None).adapter
+            # Namespaces do not have this path.
+            adapter.namespace = None
+            found = mapping(adapter.get(_HEALTH))
             if found.get("sealed") is not False:
                 raise VaultUnavailableError("sealed", "Vault is sealed, or not initialized")
 

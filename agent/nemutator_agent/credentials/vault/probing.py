@@ -9,7 +9,11 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_agent.credentials.vault.circuit_breaker import CircuitBreaker, CircuitState
-from nemutator_agent.credentials.vault.failures import VaultNotAskedError, VaultUnavailableError
+from nemutator_agent.credentials.vault.failures import (
+    VaultError,
+    VaultNotAskedError,
+    VaultUnavailableError,
+)
 
 log = logging.getLogger(__name__)
 
@@ -23,7 +27,7 @@ _STATES: tuple[CircuitState, ...] = ("closed", "half_open", "open")
 class VaultCircuit:
     process: Process
     probe: Callable[[], Awaitable[None]]
-    """Asks whether Vault is well; raises a VaultUnavailableError."""
+    """Asks whether Vault is well; raises a VaultUnavailableError where it is not."""
     _breaker: CircuitBreaker = field(default_factory=CircuitBreaker, init=False)
     _shown: CircuitState = field(default="closed", init=False)
     _opened: asyncio.Event = field(default_factory=asyncio.Event, init=False)
@@ -60,6 +64,9 @@ class VaultCircuit:
             except VaultUnavailableError as outage:
                 # What keeps a probe from Vault may let a pod's call pass: that call will show it.
                 found = None if outage.reason == "malformed" else outage
+            except VaultError:
+                # Vault answers, and does not tell everybody how it is.
+                pass
             now, roll = self.process.clock.monotonic(), self.process.dice.random()
             self._breaker.probed(found, now, roll=roll)
             self._show()

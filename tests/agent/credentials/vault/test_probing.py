@@ -4,14 +4,23 @@ from dataclasses import replace
 
 import pytest
 from nemutator_agent.credentials.vault.circuit_breaker import BACKOFF
-from nemutator_agent.credentials.vault.failures import Outage, VaultUnavailableError
-from nemutator_agent.credentials.vault.probing import PART
+from nemutator_agent.credentials.vault.failures import (
+    Outage,
+    SecretMissingError,
+    VaultDeniedError,
+    VaultError,
+    VaultUnavailableError,
+)
+from nemutator_agent.credentials.vault.probing import PART, VaultCircuit
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from tests.fakes.brokers import FRESH_S, BrokerSetup
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import POD
+from tests.fakes.process import fake_process
 
 PATH = "secret/app/db"
 
@@ -146,3 +155,28 @@ async def test_a_try_that_nobody_waits_for_any_more_gives_the_turn_back(
             trying.cancel()
         setup.vault.open.set()
         assert (await setup.broker.read(two, PATH)).document.version == 1
+
+
+@pytest.mark.parametrize(
+    ("found", "state"),
+    [
+        (VaultDeniedError("unsupported path"), 1),
+        (SecretMissingError("nothing there"), 1),
+        (VaultUnavailableError("malformed", "<html>"), 1),
+        (VaultUnavailableError("down", "no connection"), 2),
+    ],
+)
+async def test_whatever_vault_says_to_a_probe_it_answers(found: VaultError, state: int) -> None:
+    clock, meter = ManualClock(), MemoryMeter()
+
+    async def probe() -> None:
+        raise found
+
+    circuit = VaultCircuit(fake_process(clock=clock, meter=meter), probe)
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(circuit.run())
+        circuit.failed("one", VaultUnavailableError("sealed", "Vault is sealed"))
+        await clock.until_sleeping()
+        await clock.advance(BACKOFF.first_s)
+        assert meter.value(names.VAULT_CIRCUIT) == state
+        running.cancel()
