@@ -71,10 +71,11 @@ def starts_of(
         else:
             warnings.append(f'{key}: expected a JSON array of words, like ["/entrypoint", "serve"]')
     if without:
+        # Who has many containers reads at least what to do: a server cuts long warnings.
         warnings.append(
-            f"started without the pod's variables, for they have no command: {', '.join(without)}. "
-            f"Write their images' entrypoint as `command`, or in {names.COMMAND_PREFIX}<container>: "
-            '["/entrypoint"]'
+            "without a `command`, or the image's entrypoint as '[\"/entrypoint\"]' in the annotation "
+            f"{names.COMMAND_PREFIX}<container>, these start without the pod's variables: "
+            f"{', '.join(without)}"
         )
     return tuple(starts), tuple(warnings)
 

@@ -41,7 +41,8 @@ def test_what_is_written_down_is_what_our_program_becomes() -> None:
 def test_a_container_without_a_command_is_named_with_what_to_write(none: Json) -> None:
     found, warning = starts({"name": "a", "command": ["x"]}, {"name": "web"} | none)
     assert found == {"a": started("x")}
-    assert "they have no command: web. Write" in warning
+    assert warning.endswith("these start without the pod's variables: web")
+    assert "without a `command`" in warning
     assert "nemutator.io/command.<container>" in warning
 
 
