@@ -3,7 +3,8 @@
 import asyncio
 import os
 import stat
-from collections.abc import Callable
+import tempfile
+from collections.abc import Callable, Iterator
 from pathlib import Path
 
 import pytest
@@ -88,6 +89,35 @@ async def test_files_for_one_user_stay_and_are_counted(node: Node) -> None:
             node, lambda: bool(node.setup.meter.value(names.FILES_WRITTEN, result="mode"))
         )
     assert (folder / "word").read_text() == "one"
+
+
+@pytest.fixture
+def public() -> Iterator[Path]:
+    """A directory that every user may enter; a test's own is closed to others."""
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o755)
+        yield Path(folder)
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can be another user")
+def test_an_init_container_that_runs_again_takes_the_agents_files(public: Path) -> None:
+    folder = public / "secrets"
+    folder.mkdir()
+    folder.chmod(0o1777)
+    fd = os.open(public, os.O_RDONLY | os.O_DIRECTORY)
+    os.seteuid(65534)
+    try:
+        secret_files.write(folder, {"word": b"one"}, mode=0o444)
+        os.seteuid(0)
+        PodFolder(fd).write(WANTED)
+        os.seteuid(65534)
+        secret_files.write(folder, {"word": b"two"}, mode=0o444)
+        with pytest.raises(PermissionError):
+            secret_files.write(folder, {"word": b"three"}, mode=0o444)
+    finally:
+        os.seteuid(0)
+        os.close(fd)
+    assert (folder / "word").read_text() == "two"
 
 
 WANTED = {"word": Secret("two")}
