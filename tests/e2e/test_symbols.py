@@ -1,6 +1,7 @@
 """Names of a real Go program's addresses, against what its own runtime says of them.
 
-Built with this machine's Go, and with each other `go` that OTHER_GO names, with colons between them.
+Built with this machine's Go, and with each other `go` that OTHER_GO names, with colons between them;
+or else, for a machine that has none, found in the folder that BUILT_FRAMES names.
 """
 
 import json
@@ -25,25 +26,20 @@ from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser, ask
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import Frame
 
+from tests.e2e import go_frames
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
-
-SOURCE = Path(__file__).parent.parent / "golden" / "go" / "frames" / "main.go"
-
-BUILDS = {
-    "plain": [],
-    "stripped": ["-ldflags=-s -w"],
-    "position independent, stripped": ["-buildmode=pie", "-ldflags=-s -w"],
-    "linked by gcc, stripped": ["-buildmode=pie", "-ldflags=-s -w -linkmode=external"],
-}
 
 Named = tuple[str, str, int]
 """Function, file and line."""
 
 
+BUILT = os.environ.get("BUILT_FRAMES", "")
+
+
 def gos() -> list[str]:
     others = os.environ.get("OTHER_GO", "").split(":")
-    return [path for path in (shutil.which("go") or "", *others) if path]
+    return [path for path in (shutil.which("go") or "", *others) if path and not BUILT]
 
 
 @dataclass(frozen=True)
@@ -65,28 +61,22 @@ class Program:
 
 @pytest.fixture(scope="module", params=gos() or [""])
 def go(request: pytest.FixtureRequest) -> str:
-    if not request.param:
+    if not request.param and not BUILT:
         pytest.skip("no Go on this machine: apt-get install golang")
     return str(request.param)
 
 
-@pytest.fixture(scope="module", params=BUILDS)
+@pytest.fixture(scope="module", params=go_frames.BUILDS)
 def program(
     go: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Program]:
-    external = "gcc" in request.param
-    if external and shutil.which("gcc") is None:
-        pytest.skip("no gcc on this machine: apt-get install gcc")
-    path = tmp_path_factory.mktemp("go") / "frames"
-    environment = {name: value for name, value in os.environ.items() if name != "GOROOT"}
-    subprocess.run(
-        [go, "build", *BUILDS[request.param], "-o", path, SOURCE],
-        env=environment
-        | {"GOTOOLCHAIN": "local", "CGO_ENABLED": str(int(external)), "GOFLAGS": ""},
-        cwd=path.parent,
-        check=True,
-        timeout=300,
-    )
+    if go_frames.by_gcc(request.param) and (BUILT or shutil.which("gcc") is None):
+        pytest.skip("no gcc that links for this machine beside its Go: apt-get install gcc")
+    if BUILT:
+        path = Path(BUILT, request.param)
+    else:
+        path = tmp_path_factory.mktemp("go") / "frames"
+        go_frames.build(go, request.param, path)
     with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
         assert process.stdout is not None
         told = json.loads(process.stdout.readline())
@@ -226,7 +216,8 @@ async def test_a_whole_profile_is_what_the_runtime_would_say(
     assert all(first <= pc < end for pc in pcs)
     worker.stop()
     (tmp_path / "x.pb.gz").write_bytes(content)
-    _pprof_accepts(tmp_path / "x.pb.gz", recorded)
+    if not BUILT:
+        _pprof_accepts(tmp_path / "x.pb.gz", recorded)
 
 
 def _pprof_accepts(path: Path, recorded: int) -> None:

@@ -24,7 +24,7 @@ from tests.testbed.parts.machine import guest_node
 from tests.testbed.parts.machine import machine as parts_machine
 from tests.testbed.parts.machine.guest_node import GuestNode
 from tests.testbed.parts.machine.guest_units import Engine
-from tests.testbed.parts.machine.machine import Machine
+from tests.testbed.parts.machine.machine import Equipment, Machine
 from tests.testbed.parts.node import node as parts_node
 from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.postgres import Postgres
@@ -138,10 +138,13 @@ def machine(testbed_run: Run) -> StartMachine:
     """Starts another machine, with control groups of version 2: `with machine(kernel="6.1")`."""
 
     @contextlib.contextmanager
-    def start(*, kernel: str) -> Iterator[Machine]:
+    def start(*, kernel: str, arch: str = "amd64") -> Iterator[Machine]:
+        equipment = Equipment(architecture=arch)
         with contextlib.ExitStack() as running:
             with skipped_when_missing():
-                machine = running.enter_context(parts_machine.running(testbed_run, kernel))
+                machine = running.enter_context(
+                    parts_machine.running(testbed_run, kernel, equipment)
+                )
             yield machine
 
     return start

@@ -2,14 +2,18 @@
 
 import json
 import re
+import shlex
 
+from tests.testbed.building.made import MACHINES
 from tests.testbed.parts.machine.machine import Machine
 
 SOURCE = "/opt/nemutator/source"
+TESTS_S = 1800.0
 
 
 def it_is_a_node_as_most_are(guest: Machine) -> None:
     assert guest.run("uname", "-r").startswith(f"{guest.kernel}.")
+    assert guest.run("uname", "-m") == f"{MACHINES[guest.architecture]}\n"
     assert guest.run("stat", "-fc", "%T", "/sys/fs/cgroup") == "cgroup2fs\n"
     assert guest.run("cat", "/proc/1/comm") == "systemd\n"
 
@@ -21,10 +25,11 @@ def doctor_misses_nothing(guest: Machine) -> None:
     assert {check for check, state in states.items() if state != "ok"} == set()
 
 
-def passes(guest: Machine, *words: str) -> list[str]:
+def passes(guest: Machine, *words: str, **environment: str) -> list[str]:
     """Runs tests there, of which one passes at least; why others were skipped."""
+    variables = [f"{name}={shlex.quote(value)}" for name, value in environment.items()]
     tests = "python3 -m pytest -q -rs -p no:cacheprovider --timeout=900"
-    ran = guest.sh(f"cd {SOURCE} && {tests} {' '.join(words)}")
+    ran = guest.sh(f"cd {SOURCE} && {' '.join([*variables, tests, *words])}", within_s=TESTS_S)
     lines = ran.splitlines()
     assert re.search(r"^[1-9]\d* passed", lines[-1]), ran
     return [line for line in lines if line.startswith("SKIPPED")]

@@ -10,6 +10,8 @@ from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
 from tests.testbed.building.recipes import Recipe
 
+ARCHIVES = "var/cache/apt/archives"
+
 # Mounts of its own: what debootstrap mounts is seen by nobody else and goes with its processes.
 # Processes of their own: killing the first one leaves none.
 CONTAINED = (
@@ -43,9 +45,18 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
 
 
 def bootstrap(
-    tools: Path, mirror: str, scratch: Path, *, suite: str = "", include: Sequence[str] = ()
+    tools: Path,
+    mirror: str,
+    scratch: Path,
+    *,
+    suite: str = "",
+    foreign: str = "",
+    include: Sequence[str] = (),
 ) -> Path:
-    """The smallest system of *suite*, or else of this machine's own, with the packages *include*."""
+    """The smallest system of *suite*, or else of this machine's own, with the packages *include*.
+
+    One for the processor *foreign* is left as debootstrap leaves it where its programs do not run.
+    """
     machine = made.this_machine()
     suite = suite or machine.codename
     root = scratch / "root"
@@ -54,7 +65,8 @@ def bootstrap(
     commands.run(
         [
             tools / "usr/sbin/debootstrap", "--variant=minbase",
-            f"--arch={machine.architecture}", f"--keyring={keyring}", "--force-check-gpg",
+            f"--arch={foreign or machine.architecture}", *(["--foreign"] if foreign else []),
+            f"--keyring={keyring}", "--force-check-gpg",
             *([f"--include={','.join(include)}"] if include else []),
             # A suite that is younger than debootstrap is made as the newest one that it knows.
             suite, root, mirror, *([] if (scripts / suite).exists() else [scripts / "sid"]),
@@ -66,7 +78,7 @@ def bootstrap(
         | {"DEBOOTSTRAP_DIR": str(scripts.parent), "LC_ALL": "C"},
     )  # fmt: skip
     # What only costs room in every image that is built upon it.
-    for archive in (root / "var/cache/apt/archives").glob("*.deb"):
+    for archive in [] if foreign else (root / ARCHIVES).glob("*.deb"):
         archive.unlink()
     for listing in (root / "var/lib/apt/lists").glob("*_*"):
         listing.unlink()

@@ -62,7 +62,9 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
                 root = base_image.bootstrap(
                     tools, lists.mirror(machine.codename), scratch, include=PACKAGES
                 )
-            _configure(root, scratch)
+            configure(root)
+            _run(["chroot", root, "systemctl", "enable", "systemd-networkd.service"], scratch)
+            _run(["chroot", root, "systemctl", "mask", *MASKED], scratch)
             python = (root / "usr/bin/python3").readlink().name
             (folder / "python").write_text(python.removeprefix("python"))
             disks.make(root, folder / "disk.img", "4G", log=scratch / "guest.log")
@@ -70,17 +72,18 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             raise MissingPartError(f"could not be made: {failed}") from failed
 
 
-def _configure(root: Path, scratch: Path) -> None:
+def configure(root: Path) -> None:
+    """What is ours of a guest's files."""
     for name, content in FILES.items():
         path = root / name
         path.parent.mkdir(parents=True, exist_ok=True)
         path.write_text(content)
     for disk in (RUN_DISK, PACKAGES_DISK, MODULES):
-        (root / disk.lstrip("/")).mkdir(exist_ok=True)
+        (root / disk.lstrip("/")).mkdir(parents=True, exist_ok=True)
+    programs = root / "usr/local/bin"
+    programs.mkdir(parents=True, exist_ok=True)
     for command in ("nemutator", "nemutator-agent", "nemutator-controller"):
-        (root / "usr/local/bin" / command).symlink_to(f"{RUN_DISK}/site/bin/{command}")
-    _run(["chroot", root, "systemctl", "enable", "systemd-networkd.service"], scratch)
-    _run(["chroot", root, "systemctl", "mask", *MASKED], scratch)
+        (programs / command).symlink_to(f"{RUN_DISK}/site/bin/{command}")
 
 
 def _run(command: list[str | Path], scratch: Path) -> None:

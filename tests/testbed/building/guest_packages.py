@@ -11,13 +11,16 @@ from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
 from tests.testbed.building.recipes import Recipe
 
-PLATFORMS = ("manylinux2014_x86_64", "manylinux_2_28_x86_64", "manylinux_2_34_x86_64")
+PLATFORMS = ("manylinux2014", "manylinux_2_28", "manylinux_2_34")
 
 
-def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
+def build(
+    recipe: Recipe, cache: Cache, say: Callable[[str], None], *, architecture: str = "amd64"
+) -> None:
     """Make `packages.img` of what is locked. To be called while the cache is locked."""
     # For the Python that the guest has, whichever runs here.
-    version = (made.guest() / "python").read_text()
+    version = (made.guest(architecture) / "python").read_text()
+    processor = made.MACHINES[architecture]
     cache.check_disk(recipe)
     say(f"{recipe.part}: fetching locked packages")
     with cache.making(recipe) as folder, cache.scratch("packages") as scratch:
@@ -28,7 +31,7 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
         install: list[str | Path] = [
             *(sys.executable, "-m", "pip", "--quiet", "--disable-pip-version-check", "install"),
             *("--no-deps", "--require-hashes", "--only-binary=:all:", "--no-compile"),
-            *(f"--platform={name}" for name in PLATFORMS),
+            *(f"--platform={name}_{processor}" for name in PLATFORMS),
             *("--implementation=cp", f"--python-version={version}"),
             *("--target", content, "--requirement", lock),
         ]

@@ -38,6 +38,7 @@ GUEST_TEST_PACKAGES = frozenset(
 
 # As Debian and Go name what the kernel calls otherwise.
 ARCHITECTURES = {"x86_64": "amd64", "aarch64": "arm64"}
+MACHINES = {name: machine for machine, name in ARCHITECTURES.items()}
 
 
 def kube() -> Path:
@@ -69,9 +70,9 @@ def base_image_name() -> str:
     return recipes.base_image_name(_with_codename("base-image"))
 
 
-def guest() -> Path:
+def guest(architecture: str = "amd64") -> Path:
     """A folder with `disk.img`, and `python`, the version that is on it."""
-    return _cache().folder(recipe("guest"))
+    return _cache().folder(recipe(_guest_part("guest", architecture)))
 
 
 def guest_kernel(version: str, architecture: str) -> Path:
@@ -79,9 +80,14 @@ def guest_kernel(version: str, architecture: str) -> Path:
     return _cache().folder(recipe(f"kernel-{version}-{architecture}"))
 
 
-def guest_packages() -> Path:
+def guest_packages(architecture: str = "amd64") -> Path:
     """A disk with what our packages need in a guest, at the top of its file system."""
-    return _cache().folder(recipe("guest-packages")) / "packages.img"
+    part = _guest_part("guest-packages", architecture)
+    return _cache().folder(recipe(part)) / "packages.img"
+
+
+def _guest_part(part: str, architecture: str) -> str:
+    return part if architecture == "amd64" else f"{part}-{architecture}"
 
 
 def guest_requirements() -> bytes:
@@ -154,11 +160,18 @@ PARTS: dict[str, Callable[[], Recipe]] = {
         guest_requirements(), _with_codename("guest-packages")
     ),
     "runtime": _runtime,
+    "guest-arm64": lambda: recipes.foreign_guest("arm64", _with_codename("guest-arm64")),
+    "guest-packages-arm64": lambda: recipes.foreign_guest_packages(
+        guest_requirements(), "arm64", _with_codename("guest-packages-arm64")
+    ),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }
 
 # What `make drill` alone asks for.
 FOR_DRILLS = frozenset(
-    {"machine-arm64", "seccomp", "runtime", "kernel-6.12-amd64", "kernel-5.10-amd64"}
+    {
+        *("seccomp", "runtime", "kernel-6.12-amd64", "kernel-5.10-amd64"),
+        *("machine-arm64", "kernel-6.1-arm64", "guest-arm64", "guest-packages-arm64"),
+    }
 )

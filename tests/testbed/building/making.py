@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from tests.testbed.building import (
     base_image,
     debian_packages,
+    foreign_guest,
     go_programs,
     guest,
     guest_kernels,
@@ -27,6 +28,8 @@ MAKERS: dict[str, Maker] = {
     **{one.part: functools.partial(guest_kernels.build, one) for one in GUEST_KERNELS},
     "guest-packages": guest_packages.build,
     "runtime": runtime.build,
+    "guest-arm64": functools.partial(foreign_guest.build, "arm64"),
+    "guest-packages-arm64": functools.partial(guest_packages.build, architecture="arm64"),
     "vault": go_programs.build,
     "kube": go_programs.build,
 }

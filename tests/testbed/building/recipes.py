@@ -28,6 +28,7 @@ DEBIAN_REVISION = 1
 BASE_IMAGE_REVISION = 1
 GUEST_REVISION = 2
 
+FOREIGN_GUEST_REVISION = 1
 GUEST_KERNEL_REVISION = 1
 
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
@@ -63,6 +64,7 @@ GUEST_KERNELS = (
     GuestKernel("6.1", "amd64", "linux-image-cloud-amd64"),
     GuestKernel("6.12", "amd64", "linux-image-6.12-cloud-amd64"),
     GuestKernel("5.10", "amd64", "linux-image-cloud-amd64", suite="bullseye"),
+    GuestKernel("6.1", "arm64", "linux-image-cloud-arm64"),
 )
 
 
@@ -160,10 +162,26 @@ def guest_kernel(kernel: GuestKernel, machine: Machine) -> Recipe:
     return Recipe(kernel.part, inputs, estimate_s=30, room_gb=1)
 
 
+def foreign_guest(architecture: str, machine: Machine) -> Recipe:
+    """The same disk for a processor that programs of this machine do not run on."""
+    inputs = {
+        **guest(machine).inputs,
+        "foreign architecture": architecture.encode(),
+        "foreign revision": str(FOREIGN_GUEST_REVISION).encode(),
+    }
+    return Recipe(f"guest-{architecture}", inputs, estimate_s=80, room_gb=5)
+
+
 def guest_packages(requirements: bytes, machine: Machine) -> Recipe:
     """A disk with what *requirements* locks, for the Python of that guest."""
     inputs = _debian_inputs(machine) | {"requirements": requirements}
     return Recipe("guest-packages", inputs, estimate_s=60, room_gb=2)
+
+
+def foreign_guest_packages(requirements: bytes, architecture: str, machine: Machine) -> Recipe:
+    inputs = guest_packages(requirements, machine).inputs
+    inputs = {**inputs, "foreign architecture": architecture.encode()}
+    return Recipe(f"guest-packages-{architecture}", inputs, estimate_s=60, room_gb=2)
 
 
 def base_image_name(machine: Machine) -> str:

@@ -15,6 +15,7 @@ from pathlib import Path
 
 from tests.testbed.building import made, unpacked
 from tests.testbed.parts.machine import run_disk
+from tests.testbed.parts.machine.processors import PROCESSORS
 from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
@@ -30,7 +31,7 @@ ACCELERATOR = "NEMUTATOR_MACHINE_ACCELERATOR"
 
 CPUS = 2
 
-KERNEL_OPTIONS = "console=ttyS0 quiet panic=-1 psi=1 tsc=reliable mitigations=off"
+KERNEL_OPTIONS = "quiet panic=-1 psi=1 tsc=reliable mitigations=off"
 """Without the last two, each look at the clock and each system call costs an emulated CPU many times
 as much: it reads a timer of QEMU's, and forgets the addresses that it has translated."""
 
@@ -47,6 +48,7 @@ class Equipment:
 
     files: Mapping[str, Path] = field(default_factory=dict)
     """Files and folders, by their names in `run_disk.BROUGHT`."""
+    architecture: str = "amd64"
     memory_mb: int = 2048
     disk_mb: int = 256
     """For all that the run brings."""
@@ -65,6 +67,7 @@ class CommandFailedError(Exception):
 @dataclass(frozen=True, slots=True)
 class Machine:
     kernel: str
+    architecture: str
     daemon: Daemon
     console: Path
     _ssh: tuple[str, ...]
@@ -177,41 +180,51 @@ def running(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Iterator[Mac
 
 def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
     """The same, which ends with its run."""
-    guest, tools = made.guest(), made.debian("machine")
-    boot = made.guest_kernel(kernel, "amd64")
-    name = f"machine-{kernel}-{secrets.token_hex(2)}"
+    architecture = equipment.architecture
+    processor, tools = PROCESSORS[architecture], made.debian("machine")
+    emulator = made.debian(processor.group)
+    boot = made.guest_kernel(kernel, architecture)
+    name = f"machine-{kernel}-{architecture}-{secrets.token_hex(2)}"
     folder = run.folder(name)
     environment = unpacked.environment(tools)
     key = run_disk.make_key(folder, environment)
-    disk = run_disk.make(folder, key, equipment.files, size_mb=equipment.disk_mb)
+    disk = run_disk.make(
+        folder, key, equipment.files, architecture=architecture, size_mb=equipment.disk_mb
+    )
     port = free_port()
     console = run.logs / f"{name}.console"
     monitor = folder / "monitor"
-    shared = tools / "usr/share"
+    shared = emulator / "usr/share"
     restrict = "off" if equipment.reaches_host else "on"
     daemon = run.started(
         name,
         [
-            unpacked.program(tools, "qemu-system-x86_64"),
+            unpacked.program(emulator, processor.program),
             *("-L", shared / "qemu", "-L", shared / "seabios"),
-            *("-accel", os.environ.get(ACCELERATOR, "tcg,thread=multi"), "-cpu", "max"),
+            *("-accel", os.environ.get(ACCELERATOR, "tcg,thread=multi"), *processor.options),
             *("-smp", str(CPUS), "-m", str(equipment.memory_mb), "-display", "none"),
             *(() if equipment.may_reboot else ("-no-reboot",)),
             *("-serial", f"file:{console}", "-monitor", f"unix:{monitor},server=on,wait=off"),
             *("-kernel", boot / "vmlinuz", "-initrd", boot / "initramfs"),
-            *("-append", KERNEL_OPTIONS),
+            *("-append", f"console={processor.console} {KERNEL_OPTIONS}"),
             # What is written goes with the machine.
-            *("-drive", f"file={guest / 'disk.img'},if=virtio,format=raw,snapshot=on"),
-            *("-drive", f"file={made.guest_packages()},if=virtio,format=raw,snapshot=on"),
+            *(
+                "-drive",
+                f"file={made.guest(architecture) / 'disk.img'},if=virtio,format=raw,snapshot=on",
+            ),
+            *(
+                "-drive",
+                f"file={made.guest_packages(architecture)},if=virtio,format=raw,snapshot=on",
+            ),
             *("-drive", f"file={disk},if=virtio,format=raw,readonly=on"),
             *("-drive", f"file={boot / 'modules.img'},if=virtio,format=raw,readonly=on"),
             *("-netdev", f"user,id=net,restrict={restrict},hostfwd=tcp:{LOOPBACK}:{port}-:22"),
             *("-device", "virtio-net-pci,netdev=net,romfile="),
         ],
-        environment=environment | {"TMPDIR": str(folder)},
+        environment=unpacked.environment(emulator) | {"TMPDIR": str(folder)},
     )
     ssh = _ssh(tools, folder, key, port)
-    machine = Machine(kernel, daemon, console, ssh, environment, monitor)
+    machine = Machine(kernel, architecture, daemon, console, ssh, environment, monitor)
     daemon.wait_until(machine.is_up, within_s=READY_S)
     return machine
 

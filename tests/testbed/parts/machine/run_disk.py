@@ -11,7 +11,6 @@ from tests.house.tree import REPOSITORY
 from tests.testbed.building import commands, disks, guest_packages, made, unpacked
 
 KEY = "key"
-SAMPLE = ".build/sample/shop"
 BROUGHT = "brought"
 """The folder of what this run alone brings."""
 
@@ -23,9 +22,11 @@ def make_key(folder: Path, environment: Mapping[str, str]) -> Path:
     return key
 
 
-def make(folder: Path, key: Path, files: Mapping[str, Path], *, size_mb: int) -> Path:
-    """The disk, in *folder*: our packages in `site`, their tests in `source`, the sample service, who
-    may log in, and *files* by their names in BROUGHT."""
+def make(
+    folder: Path, key: Path, files: Mapping[str, Path], *, architecture: str, size_mb: int
+) -> Path:
+    """The disk, in *folder*: our packages in `site`, their tests in `source`, the sample service for
+    a processor of that architecture, who may log in, and *files* by their names in BROUGHT."""
     content = folder / "run-disk"
     content.mkdir()
     content.chmod(0o755)
@@ -35,8 +36,7 @@ def make(folder: Path, key: Path, files: Mapping[str, Path], *, size_mb: int) ->
         path = content / "source" / name
         path.parent.mkdir(parents=True, exist_ok=True)
         shutil.copy2(REPOSITORY / name, path)
-    _run([REPOSITORY / "scripts/sample", "--path"], folder, os.environ)
-    shutil.copy2(REPOSITORY / SAMPLE, content / "shop")
+    shutil.copy2(_sample(architecture, folder), content / "shop")
     for name, given in files.items():
         _copy(given, content / BROUGHT / name)
     disk = folder / "run-disk.img"
@@ -51,6 +51,14 @@ def _copy(given: Path, to: Path) -> None:
         shutil.copytree(given, to, symlinks=True)
     else:
         shutil.copy2(given, to)
+
+
+def _sample(architecture: str, folder: Path) -> Path:
+    command: list[str | Path] = [REPOSITORY / "scripts/sample", "--path"]
+    if architecture != made.this_machine().architecture:
+        command.append(architecture)
+    path = commands.read(command, log=folder / "run-disk.log", environment=os.environ)
+    return REPOSITORY / path.strip()
 
 
 def _install(site: Path, folder: Path) -> None:
