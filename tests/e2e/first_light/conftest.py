@@ -1,4 +1,7 @@
-"""One installation for all steps of a module, and gone when they have ended: others come after."""
+"""One installation for all steps of this folder, and gone when they have ended: others come after.
+
+Its modules go on with what those before them have left: the whole way comes first, by its name.
+"""
 
 from collections.abc import Iterator
 from pathlib import Path
@@ -12,7 +15,7 @@ from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.vault import Vault
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def installation(
     cluster: Cluster, node: Node, image: ImageStore, vault: Vault
 ) -> Iterator[Installation]:
@@ -20,7 +23,7 @@ def installation(
     uninstall(cluster)
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def sample_image(image: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder: Path = tmp_path_factory.mktemp("sample")
     with_sample(image, folder)
