@@ -14,12 +14,18 @@ from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.node import Node
 from tests.testbed.parts.vault import Vault
 
+IN_GUEST = Path(__file__).parents[1] / "machine"
+
 
 @pytest.fixture(scope="package")
 def installation(
-    cluster: Cluster, node: Node, image: ImageStore, vault: Vault
+    cluster: Cluster, node: Node, image: ImageStore, vault: Vault, request: pytest.FixtureRequest
 ) -> Iterator[Installation]:
-    yield install(cluster, node, image, vault)
+    installation = install(cluster, node, image, vault)
+    if any(item.path.parent == IN_GUEST for item in request.session.items):
+        # These steps wait for most of their time, in which it can start.
+        request.getfixturevalue("early_guest")
+    yield installation
     uninstall(cluster)
 
 
