@@ -57,7 +57,8 @@ def _unpack(root: Path, scratch: Path) -> None:
         _run(["dpkg-deb", "--fsys-tarfile", archive], scratch, output=files)
         # The system's /bin and /lib are links to those in /usr.
         _run(["tar", "--extract", "--keep-directory-symlink", "-f", files, "-C", root], scratch)
-        archive.unlink()
+        for used in (files, archive):
+            used.unlink()
     shutil.rmtree(root / "debootstrap")
     # A link into the machine that makes it.
     (root / "proc").unlink()
