@@ -107,8 +107,10 @@ def test_a_process_of_another_run_is_not_found(tmp_path: Path) -> None:
     other = {MARK: f"{tmp_path}/abc1234", "PATH": os.defpath}
     with subprocess.Popen(["sleep", "600"], env=other) as process:
         try:
-            assert list(leftovers.marked(tmp_path / "abc123")) == []
+            # A program that has only just been started shows no environment yet.
+            until(lambda: [*leftovers.marked(tmp_path / "abc1234")], "its own", within_s=60)
             assert list(leftovers.marked(tmp_path / "abc1234")) == [process.pid]
+            assert list(leftovers.marked(tmp_path / "abc123")) == []
         finally:
             process.kill()
 
