@@ -70,11 +70,13 @@ def go(request: pytest.FixtureRequest) -> str:
 def program(
     go: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Program]:
-    if go_frames.by_gcc(request.param) and (BUILT or shutil.which("gcc") is None):
-        pytest.skip("no gcc that links for this machine beside its Go: apt-get install gcc")
     if BUILT:
         path = Path(BUILT, request.param)
+        if not path.exists():
+            pytest.skip(f"not built for this machine: {request.param}")
     else:
+        if go_frames.by_gcc(request.param) and shutil.which("gcc") is None:
+            pytest.skip("no gcc on this machine: apt-get install gcc")
         path = tmp_path_factory.mktemp("go") / "frames"
         go_frames.build(go, request.param, path)
     with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:

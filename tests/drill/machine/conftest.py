@@ -13,13 +13,11 @@ from tests.testbed.parts.machine.guest_node import DEBIANS, NEWEST, GuestNode
 
 __all__ = ["installation", "sample_image"]
 
-__all__ = ["installation", "sample_image"]
-
 # By pidfd_open with what Debian 12 has, and by SO_PEERPIDFD with what is newest.
 ENGINES = {"6.1": DEBIANS, "6.12": NEWEST}
 
 
-@pytest.fixture(scope="module", params=ENGINES)
+@pytest.fixture(scope="package", params=ENGINES)
 def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Iterator[GuestNode]:
     archives = [
         dockerfiles.build(REPOSITORY, REPOSITORY / f"Dockerfile.{name}", tag)
@@ -30,6 +28,6 @@ def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Ite
         yield node
 
 
-@pytest.fixture(scope="module")
+@pytest.fixture(scope="package")
 def image(node: GuestNode, tmp_path_factory: pytest.TempPathFactory) -> ImageStore:
     return ImageStore(node, tmp_path_factory.mktemp("images"))
