@@ -9,12 +9,8 @@ import pytest
 from playwright.sync_api import Browser, BrowserContext, Page, expect, sync_playwright
 
 from tests.e2e.browsing import PATIENCE_MS, Watch
-from tests.e2e.machine import early_guest as early_guests
-from tests.e2e.machine.commands import start_all
-from tests.e2e.machine.early_guest import EarlyGuest
 from tests.e2e.ordinary import NOBODY, NoInterpreterError, make_environment
 from tests.e2e.standing import COMMAND, ME, Person
-from tests.testbed.fixtures import StartMachine
 
 CHROMIUM = Path(os.environ.get("CHROMIUM", "/usr/bin/chromium"))
 
@@ -59,13 +55,6 @@ def page(context: BrowserContext) -> Iterator[Page]:
     yield page
     assert watch.complaints == []
     assert len(watch.origins) <= 1, f"calls beyond its own origin: {watch.origins}"
-
-
-@pytest.fixture(scope="session")
-def early_guest(machine: StartMachine) -> Iterator[EarlyGuest]:
-    """Starts where it is asked for first, and stands when the tests in the guest come."""
-    with early_guests.beside(lambda: machine(kernel="6.1"), start_all) as early:
-        yield early
 
 
 @pytest.fixture

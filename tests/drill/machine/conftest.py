@@ -13,11 +13,13 @@ from tests.testbed.parts.machine.guest_node import DEBIANS, NEWEST, GuestNode
 
 __all__ = ["installation", "sample_image"]
 
+__all__ = ["installation", "sample_image"]
+
 # By pidfd_open with what Debian 12 has, and by SO_PEERPIDFD with what is newest.
 ENGINES = {"6.1": DEBIANS, "6.12": NEWEST}
 
 
-@pytest.fixture(scope="package", params=ENGINES)
+@pytest.fixture(scope="module", params=ENGINES)
 def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Iterator[GuestNode]:
     archives = [
         dockerfiles.build(REPOSITORY, REPOSITORY / f"Dockerfile.{name}", tag)
@@ -28,6 +30,6 @@ def node(request: pytest.FixtureRequest, machine_as_node: StartGuestNode) -> Ite
         yield node
 
 
-@pytest.fixture(scope="package")
+@pytest.fixture(scope="module")
 def image(node: GuestNode, tmp_path_factory: pytest.TempPathFactory) -> ImageStore:
     return ImageStore(node, tmp_path_factory.mktemp("images"))

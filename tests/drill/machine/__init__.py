@@ -1,1 +1,0 @@
-"""A package, so that its machines end with the last test that needs them."""

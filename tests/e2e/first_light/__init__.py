@@ -1,1 +1,0 @@
-"""A package, so that its installation ends with the last of its tests."""
