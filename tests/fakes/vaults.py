@@ -157,7 +157,7 @@ class VaultState:
 
     def _mount(self, role: Role, path: str) -> tuple[int, dict[str, Any]]:
         if path.startswith("auth/token/"):
-            return 200, {"data": {"path": "auth/token/", "type": "token", "options": None}}
+            return 200, {"data": {"path": "token/", "type": "token", "options": None}}
         found = self._find(path)
         if found is None or not any(read.startswith(found[0]) for read in role.reads):
             why = "preflight capability check returned 403, please ensure client's policies grant"
@@ -330,7 +330,8 @@ class MemoryVault:
             raise VaultDeniedError("no policy of the role reaches into this mount")
         data = _checked(status, document)["data"]
         if data["type"] != "kv":
-            return EngineMount(data["path"], None, data["type"])
+            above = "auth/" if path.startswith(f"auth/{data['path']}") else ""
+            return EngineMount(above + data["path"], None, data["type"])
         return EngineMount(data["path"], 2 if data["options"]["version"] == "2" else 1)
 
     async def read(self, token: Secret, mount: EngineMount, path: str) -> Document:

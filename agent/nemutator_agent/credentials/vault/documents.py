@@ -11,6 +11,10 @@ from nemutator_common.secret import Secret
 RESERVED = frozenset({"auth", "sys", "identity"})
 """What Vault's own paths begin with."""
 
+_OWN_KINDS = frozenset(
+    f"{prefix}{kind}" for prefix in ("", "ns_") for kind in ("token", "system", "identity")
+)
+
 _NONE: Mapping[str, Any] = MappingProxyType({})
 
 
@@ -28,7 +32,7 @@ class EngineMount:
     def is_reserved(self) -> bool:
         """Whether it is Vault's own and has no secrets. In a namespace, such a path begins with another
         name than `auth/` and `sys/`."""
-        return not RESERVED.isdisjoint(self.path.split("/"))
+        return self.kind in _OWN_KINDS or not RESERVED.isdisjoint(self.path.split("/"))
 
 
 @dataclass(frozen=True, slots=True)

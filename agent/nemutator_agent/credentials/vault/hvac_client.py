@@ -115,6 +115,9 @@ class HvacVault:
         where, kind = data.get("path"), data.get("type")
         if not isinstance(where, str) or not where or not isinstance(kind, str):
             raise VaultUnavailableError("malformed", "the answer names no mount of the path")
+        if path.startswith(f"auth/{where}"):
+            # Vault leaves this word out for what logs in.
+            where = f"auth/{where}"
         if not path.startswith(where):
             raise VaultUnavailableError("malformed", "the answer names the mount of another path")
         if kind not in ("kv", "generic"):

@@ -49,4 +49,6 @@ def test_half_a_character_is_a_value_like_any_other() -> None:
 @pytest.mark.parametrize("path", ["auth/token/", "team-a/auth/token/", "team-a/sys/", "identity/"])
 def test_a_mount_of_vaults_own_is_known_in_each_namespace(path: str) -> None:
     assert EngineMount(path, None, "token").is_reserved
+    assert EngineMount("team-a/", None, "ns_system").is_reserved
     assert not EngineMount("secret/", 2).is_reserved
+    assert not EngineMount("tokens/", None, "database").is_reserved
