@@ -27,6 +27,7 @@ from tests.fakes.vaults import FakeVault
 from tests.testbed.running.waiting import until
 
 KILLS = int(os.environ.get("DRILL_KILLS", "200"))
+"""A life takes 4 seconds, and 10 beside other work."""
 PODS = 8
 NEW = 3
 PATIENCE_S = 120.0
@@ -87,7 +88,7 @@ class Node:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while await self._status() != 200:
-                    assert process.returncode is None
+                    assert process.returncode is None, (self.folder / "log").read_text()[-4000:]
             yield process
         finally:
             if process.returncode is None:
