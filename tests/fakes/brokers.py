@@ -60,6 +60,7 @@ class BrokerSetup:
     unfinished: Sequence[LoginIntent] = ()
     other_vault: Vault | None = None
     """Asked in place of the one in memory."""
+    wait_s: float = WAIT_S
 
     def __post_init__(self) -> None:
         self.process = fake_process(clock=self.clock, meter=self.meter)
@@ -84,7 +85,7 @@ class BrokerSetup:
             self.ledger,
             fresh_s=FRESH_S,
             stale_s=STALE_S,
-            wait_s=WAIT_S,
+            wait_s=self.wait_s,
             drain_s=0.0,
             process=self.process,
         )

@@ -77,6 +77,7 @@ class VaultState:
         self.lease_s: dict[str, int] = {}
         """For how long each path lends what is read there; other paths lend nothing."""
         self.renews_leases = True
+        self.lending_fails = False
         self.sealed = False
         self.plain = False
         """It says of a token that is gone what it says of a denial, as OpenBao does."""
@@ -215,6 +216,8 @@ class VaultState:
         return 200, {"request_id": "1", "data": {"version": 1}}
 
     def _lent(self, path: str, token: str) -> tuple[int, dict[str, Any]]:
+        if self.lending_fails:
+            return 500, {"errors": ["the database is not there"]}
         lease = f"{path}/{self.calls['read']}"
         self.leases[lease] = token
         term = {"lease_id": lease, "lease_duration": self.lease_s[path], "renewable": True}

@@ -92,7 +92,7 @@ async def pod(
         place = stack.enter_context(real_place(vault, cluster))
         real = stack.enter_context(adapter(vault.url))
         stack.callback(vault.call, "DELETE", f"sys/mounts/{engine}")
-        node = Node(tmp_path, setup=BrokerSetup(other_vault=real))
+        node = Node(tmp_path, setup=BrokerSetup(other_vault=real, wait_s=TERM_S))
         role, node.token = place.account(reads=[f"{engine}/creds/app"])
         declared = {
             "vault-role": role,

@@ -19,7 +19,7 @@ from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.leases.states import LeaseState
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
-from nemutator_agent.credentials.vault.failures import VaultError
+from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 
 log = logging.getLogger(__name__)
@@ -71,7 +71,7 @@ class LeaseRenewals:
             leased.holding = states.superseded(leased.holding, self._now())
         elif leased.holding.state is LeaseState.GRANTED:
             await self._renew(session, path, leased)
-        if leased.holding.state is LeaseState.LOST or leased.holding.is_due(self._now()):
+        if leased.holding.is_due(self._now()):
             await self._replace(session, path, leased)
 
     async def _renew(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
@@ -97,7 +97,7 @@ class LeaseRenewals:
             leased.holding = states.unanswered(leased.holding, self._now())
             self._record(session, path, "failed", "unavailable")
         elif _is_unknown(answer):
-            leased.holding = states.lost(leased.holding)
+            leased.holding = states.lost(leased.holding, self._now())
             self._record(session, path, "denied", "lost")
         else:
             leased.holding = states.refused(leased.holding, self._now())
@@ -110,7 +110,9 @@ class LeaseRenewals:
         except VaultError as error:
             leased.holding = states.unanswered(leased.holding, self._now())
             self._record(session, path, "failed", error.kind)
-            if not leased.holding.usable(self._now()) and session.leased.get(path) is leased:
+            is_denied = not isinstance(error, VaultUnavailableError)
+            ended = not leased.holding.usable(self._now())
+            if is_denied and ended and session.leased.get(path) is leased:
                 # Its next reader is told why there is no other.
                 del session.leased[path]
             return

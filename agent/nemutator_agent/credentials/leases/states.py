@@ -52,7 +52,8 @@ class LeaseHolding:
         return held and now < self.ends - MARGIN_S
 
     def is_due(self, now: float) -> bool:
-        return self.state in (LeaseState.GRANTED, LeaseState.EXPIRING) and now >= self.due
+        acts = self.state in (LeaseState.GRANTED, LeaseState.EXPIRING, LeaseState.LOST)
+        return acts and now >= self.due
 
 
 def granted(holding: LeaseHolding, given: GivenLease, since: float, *, roll: float) -> LeaseHolding:
@@ -82,8 +83,8 @@ def renewed(holding: LeaseHolding, again: GivenLease, since: float, *, roll: flo
 
 
 def unanswered(holding: LeaseHolding, now: float) -> LeaseHolding:
-    """Vault is away: the renewal is tried again while the lease lasts."""
-    if holding.state not in (LeaseState.RENEWING, LeaseState.EXPIRING):
+    """Vault is away: it is tried again, to renew the lease or to replace it."""
+    if holding.state not in (LeaseState.RENEWING, LeaseState.EXPIRING, LeaseState.LOST):
         return holding
     wait_s = max(SHORTEST_RETRY_S, (holding.ends - now) * RETRY_SHARE)
     state = LeaseState.GRANTED if holding.state is LeaseState.RENEWING else holding.state
@@ -104,9 +105,11 @@ def superseded(holding: LeaseHolding, now: float) -> LeaseHolding:
     return replace(holding, state=LeaseState.EXPIRING, due=now, ends=min(holding.ends, now))
 
 
-def lost(holding: LeaseHolding) -> LeaseHolding:
-    """Vault does not know it any more."""
-    return holding if holding.state in ENDED else replace(holding, state=LeaseState.LOST)
+def lost(holding: LeaseHolding, now: float) -> LeaseHolding:
+    """Vault does not know it any more: another one is read at once."""
+    if holding.state in ENDED:
+        return holding
+    return replace(holding, state=LeaseState.LOST, due=now, ends=min(holding.ends, now))
 
 
 def revoked(holding: LeaseHolding) -> LeaseHolding:

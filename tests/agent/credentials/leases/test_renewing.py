@@ -88,6 +88,19 @@ async def test_while_vault_is_away_a_lease_is_good_until_its_end(setup: BrokerSe
         assert await user(setup, session) == first or len(setup.vault.state.leases) == 2
 
 
+async def test_what_is_lost_is_replaced_once_vault_is_back(setup: BrokerSetup) -> None:
+    session, state = setup.session(), setup.vault.state
+    async with setup.running():
+        first = await user(setup, session)
+        state.leases.clear()
+        state.lending_fails = True
+        await pass_time(setup, TERM_S)
+        state.lending_fails = False
+        await pass_time(setup, TERM_S)
+        assert len(state.leases) >= 1
+        assert await user(setup, session) != first
+
+
 async def test_with_another_token_another_one_is_read(setup: BrokerSetup) -> None:
     """A lease ends with the token that it was read with."""
     session, state = setup.session(), setup.vault.state

@@ -1,5 +1,3 @@
-from collections.abc import Callable
-
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule
@@ -29,7 +27,8 @@ class Life(RuleBasedStateMachine):
     def become(self, after: LeaseHolding) -> None:
         before, self.holding = self.holding, after
         if before.state in ENDED:
-            assert after == before
+            assert after.state is before.state
+            assert after.ends == before.ends
 
     @rule(seconds=st.floats(0, 10_000))
     def time_goes_by(self, seconds: float) -> None:
@@ -72,9 +71,16 @@ class Life(RuleBasedStateMachine):
             assert self.holding.is_due(self.now)
             assert not self.holding.usable(self.now)
 
-    @rule(end=st.sampled_from([states.lost, states.revoked]))
-    def it_ends(self, end: Callable[[LeaseHolding], LeaseHolding]) -> None:
-        self.become(end(self.holding))
+    @rule()
+    def vault_does_not_know_it(self) -> None:
+        known = self.holding.state not in ENDED
+        self.become(states.lost(self.holding, self.now))
+        assert self.holding.state in ENDED
+        assert self.holding.is_due(self.now) or not known
+
+    @rule()
+    def its_pod_ends(self) -> None:
+        self.become(states.revoked(self.holding))
         assert self.holding.state in ENDED
 
     @invariant()
@@ -86,7 +92,8 @@ class Life(RuleBasedStateMachine):
 
     @invariant()
     def what_is_held_is_acted_on(self) -> None:
-        if self.holding.state in (LeaseState.GRANTED, LeaseState.EXPIRING):
+        acts = (LeaseState.GRANTED, LeaseState.EXPIRING, LeaseState.LOST)
+        if self.holding.state in acts:
             assert self.holding.due < float("inf")
         else:
             assert not self.holding.is_due(self.now)
