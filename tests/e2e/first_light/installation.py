@@ -143,7 +143,7 @@ def install(cluster: Cluster, node: AnyNode, image: ImageStore, vault: Vault) ->
     # A second installation of one run has a file of its own.
     ca_file = cluster.run.file(f"nemutator-ca-{ports['console']}.crt", authority["data"]["ca.crt"])
     installation = Installation(cluster, node, vault, ports, ca_file)
-    until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=60)
+    until(lambda: _webhooks_are_ours(cluster), "the webhooks know our authority", within_s=READY_S)
     return installation
 
 

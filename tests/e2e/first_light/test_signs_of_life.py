@@ -33,8 +33,9 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.timeout(1500)
 
 TEAM = "rolls"
-ROLLOUT_S = 120
-RESTART_S = 240.0
+ROLLOUT_S = 600
+RESTART_S = 600.0
+SEEN_S = 300.0
 """Three probes that fail, the grace of a hung process, and its start, on a busy machine."""
 
 CALL_S = 30.0
@@ -138,26 +139,26 @@ def test_a_rollout_of_admission_loses_no_request(installation: Installation, tea
         ),
     ]
     with applying(cluster, team, at_once=2) as applicants:
-        until(lambda: all(each.injected > FEW for each in applicants), "requests", within_s=60)
+        until(lambda: all(each.injected > FEW for each in applicants), "requests", within_s=SEEN_S)
         cluster.kubectl(
             "patch", "deployment/nemutator-admission", f"--namespace={NAMESPACE}",
             "--type=json", f"--patch={json.dumps(patch)}",
         )  # fmt: skip
         rollout_status(cluster, "deployment/nemutator-admission")
-        until(lambda: len(pods_of(cluster, "admission")) == 1, "the old one left", within_s=60)
+        until(lambda: len(pods_of(cluster, "admission")) == 1, "the old one left", within_s=SEEN_S)
         since = [each.injected for each in applicants]
         until(
             lambda: all(
                 each.injected > count + FEW for each, count in zip(applicants, since, strict=True)
             ),
             "the new one answers",
-            within_s=60,
+            within_s=SEEN_S,
         )
     (after,) = pods_of(cluster, "admission")
     assert after["metadata"]["uid"] != before["metadata"]["uid"]
+    installation.ports[METRICS["admission"]] = metrics
     print("injected during the rollout:", [each.injected for each in applicants])
     assert [each.others for each in applicants] == [[], []]
-    installation.ports[METRICS["admission"]] = metrics
 
 
 def test_prometheus_reads_the_metrics_of_all_five_processes(
@@ -182,7 +183,7 @@ def test_prometheus_reads_the_metrics_of_all_five_processes(
     }
     declared = {metric.name for metric in names.declared(names.Metric)}
     for role, metric in own.items():
-        until(partial(prometheus.query, f'{metric.name}{{job="{role}"}}'), role, within_s=60)
+        until(partial(prometheus.query, f'{metric.name}{{job="{role}"}}'), role, within_s=SEEN_S)
         found = prometheus.query(f'count by (__name__) ({{job="{role}",__name__=~"nemutator.*"}})')
         read = {SUFFIX.sub("", each["metric"]["__name__"]) for each in found}
         print(role, len(read), sorted(read))
