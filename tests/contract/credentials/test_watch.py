@@ -238,7 +238,7 @@ async def test_a_watcher_who_does_not_read_is_dropped_and_counted(tmp_path: Path
 
 
 async def test_a_watch_may_last_longer_than_any_answer(tmp_path: Path) -> None:
-    request_s = 3.0
+    request_s = 8.0
     handler = Everybody(sign_of_life_s=0.05)
     async with serving(tmp_path, handler, request_s=request_s) as path, watching(path) as watch:
         over = asyncio.get_running_loop().time() + 1.2 * request_s
