@@ -6,6 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.first_light.installation import Installation, install, uninstall, with_sample
+from tests.e2e.first_light.scratch import with_scratch
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.node import Node
@@ -24,3 +25,8 @@ def installation(
 def sample_image(image: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> None:
     folder: Path = tmp_path_factory.mktemp("sample")
     with_sample(image, folder)
+
+
+@pytest.fixture(scope="module")
+def scratch_image(image: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with_scratch(image, tmp_path_factory.mktemp("scratch"))

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
 from tests.e2e.first_light.installation import Installation, delete_namespaces, said
@@ -127,6 +128,36 @@ def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
     assert unknown.status == 404
     assert "db" in unknown.body
     print("whoami:", who, "unknown:", unknown.body)
+
+
+def test_a_program_alone_in_its_image_has_its_variables(team: Team, scratch_image: None) -> None:
+    variables = {
+        "nemutator.io/env.DB_PASSWORD": f"secret/{NAMESPACE}/db#password",
+        "nemutator.io/env.DB_USER": f"secret/{NAMESPACE}/db#user",
+        "nemutator.io/command.web": f'["{scratch.PROGRAM}", "-c", "echo $DB_USER"]',
+    }
+    missing = {"nemutator.io/env.DB_PASSWORD": f"secret/{NAMESPACE}/db#nothing"}
+    shows = {"name": "app", "command": [scratch.PROGRAM, "-c"], "args": ["echo $DB_PASSWORD"]}
+    # Nobody but the runtime knows what the second one starts; its owner says it.
+    team.installation.cluster.apply(
+        scratch.pod("with-variables", variables, shows, {"name": "web"}),
+        scratch.pod("without-variable", missing, shows),
+    )
+    done = scratch.ended(team, "with-variables")
+    assert {name: state["exitCode"] for name, state in done.items()} == {"app": 0, "web": 0}
+    for container, value in (("app", PASSWORD), ("web", "app")):
+        assert team.kubectl("logs", "with-variables", container).strip() == value
+    pod = team.get("pod", "with-variables")
+    assert pod["spec"]["containers"][0]["command"][-2:] == shows["command"]
+    assert PASSWORD not in str(pod)
+
+    refused = scratch.ended(team, "without-variable")["app"]
+    assert refused["exitCode"] == 125
+    assert refused["message"].startswith(f"the environment: secret/{NAMESPACE}/db has no key 'no")
+    assert "remedy: its keys are: " in refused["message"]
+    assert PASSWORD not in team.kubectl("logs", "without-variable")
+    print("refused:", refused["message"])
+    team.kubectl("delete", "pod", "with-variables", "without-variable", "--wait=true")
 
 
 def test_another_pod_is_refused_the_first_ones_secret(team: Team) -> None:
