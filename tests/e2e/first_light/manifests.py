@@ -13,6 +13,8 @@ VERSION = "0.1.0"
 AGENT, CONTROLLER = "localhost/nemutator/agent:e2e", "localhost/nemutator/controller:e2e"
 KUBELET = "/var/lib/kubelet"
 RUN = "/run/"
+LONGEST_CALL_S = 30
+"""The API server waits no longer for any webhook."""
 
 Json = dict[str, Any]
 
@@ -56,6 +58,10 @@ def _adapted(document: Json, place: Place) -> Json:
             for rule in document["spec"]["ingress"]:
                 for port in rule["ports"]:
                     assert port["port"] in place.ports
+        case "MutatingWebhookConfiguration":
+            for webhook in document["webhooks"]:
+                # What a busy machine delays is answered late, and is not let in without an answer.
+                webhook["timeoutSeconds"] = LONGEST_CALL_S
         case "Deployment" | "DaemonSet" | "StatefulSet":
             _adapt_workload(document["spec"], place)
     return document
