@@ -53,5 +53,10 @@ class Limits:
     ending_s: float = 1.0
     """For a caller to read a response after which we close, and to stop sending a body."""
 
+    linger_s: float = 0.0
+    """For callers who keep a connection and are just about to use it when the listener stops: it stays
+    open for this long before the drain, and the response to what comes says that it closes. A client
+    does not repeat a POST on a connection that was closed as it sent."""
+
     drain_s: float = 1.0
     """For the current requests when the listener stops. A supervisor grants its tasks more."""

@@ -120,7 +120,7 @@ class HttpServer:
             self.listening = None
 
     async def run(self) -> None:
-        """Serve until cancelled, then drain for at most a little more than `drain_s`."""
+        """Serve until cancelled, then drain for at most a little more than `linger_s` and `drain_s`."""
         assert self.listening is not None, "bind() comes first"
         runner = await self._runner()
         assert runner.server is not None
@@ -276,6 +276,7 @@ class HttpServer:
         try:
             # Bytes that have arrived already are a current request: let the loop read them first.
             await asyncio.sleep(0)
+            await self._linger()
             async with asyncio.timeout(self.limits.drain_s):
                 for connection in tuple(self._connections):
                     connection.drain()
@@ -287,6 +288,14 @@ class HttpServer:
                 connection.drop(DropReason.DRAIN_DEADLINE)
         with contextlib.suppress(TimeoutError):
             async with asyncio.timeout(ABORT_S):
+                await self._empty.wait()
+
+    async def _linger(self) -> None:
+        """Let callers learn from a response that their connection closes, before it does."""
+        for connection in self._connections:
+            connection.draining = True
+        with contextlib.suppress(TimeoutError):
+            async with asyncio.timeout(self.limits.linger_s):
                 await self._empty.wait()
 
     def _remove(self, connection: Connection) -> None:

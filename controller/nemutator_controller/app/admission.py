@@ -14,7 +14,7 @@ from nemutator_common.wire import ADVICE_PATH, TOMBSTONES_PATH
 from nemutator_controller.admission.snapshot_poller import ADVICE_S, TOMBSTONES_S, SnapshotPoller
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import WatchedCluster
-from nemutator_controller.app.webhook import local_listener, webhook_listener
+from nemutator_controller.app.webhook import STOP_S, local_listener, webhook_listener
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES
@@ -71,10 +71,10 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "poll tombstones": tombstones.run,
                 **cluster.tasks(),
                 "http local": local.run,
-                "http webhook": webhook.run,
             }
             for name, body in tasks.items():
                 process.supervisor.add(name, body)
+            process.supervisor.add("http webhook", webhook.run, stop_s=STOP_S)
             with contextlib.closing(local), contextlib.closing(webhook):
                 await local.bind()
                 await webhook.bind()

@@ -21,9 +21,21 @@ from nemutator_controller.settings import AdmissionSettings
 
 log = logging.getLogger(__name__)
 
-LIMITS = Limits(body_bytes=LARGEST, connections=256, handshake_s=2.0, request_s=5.0, drain_s=1.0)
-"""API servers are few, keep their connections, and get each response within two seconds. A caller
-without a certificate holds a connection no longer than its handshake may take."""
+LIMITS = Limits(
+    body_bytes=LARGEST,
+    connections=256,
+    handshake_s=2.0,
+    request_s=5.0,
+    idle_s=120.0,
+    linger_s=2.0,
+    drain_s=1.0,
+)
+"""API servers are few, keep their connections (idle ones for 90 s), and get each response within two
+seconds. What they send as we close is lost, and the pod is let in unchanged: so we do not close first.
+A caller without a certificate holds a connection no longer than its handshake may take."""
+
+STOP_S = LIMITS.linger_s + LIMITS.drain_s + 1.0
+"""For the listener to stop."""
 
 ANYBODY = "callers are not asked for certificates: set admission.client_ca"
 

@@ -245,6 +245,42 @@ async def test_a_request_under_way_is_finished_and_idle_callers_are_sent_away() 
     assert listener.dropped("drained") == 1
 
 
+async def test_a_caller_who_sends_as_the_listener_stops_is_answered_and_told_to_leave() -> None:
+    listener = Listener(limits=dataclasses.replace(LIMITS, linger_s=PATIENCE_S))
+    await listener.server.bind()
+    async with asyncio.TaskGroup() as tasks:
+        running = tasks.create_task(listener.server.run())
+        reader, writer = await listener.call(GET)
+        assert (await one_answer(reader))[0] == 200
+        running.cancel()
+        async with closing(writer):
+            await until_refused(listener)
+            assert not running.done()
+            writer.write(GET)
+            received = await everything(reader)
+    assert received.startswith(b"HTTP/1.1 200 ")
+    assert b"Connection: close" in received
+
+
+async def until_refused(listener: Listener) -> None:
+    """Until it stops: who connects before that is one more caller, and leaves."""
+    async with asyncio.timeout(PATIENCE_S):
+        with contextlib.suppress(OSError):
+            while True:
+                async with closing((await listener.call())[1]):
+                    await asyncio.sleep(0)
+
+
+async def test_a_caller_who_sends_nothing_holds_the_end_no_longer_than_that() -> None:
+    listener = Listener(limits=dataclasses.replace(LIMITS, linger_s=HASTE_S))
+    async with listening(listener):
+        reader, writer = await listener.call(GET)
+        assert (await one_answer(reader))[0] == 200
+    async with closing(writer):
+        assert await everything(reader) == b""
+    assert listener.dropped("drained") == 1
+
+
 async def test_a_request_that_takes_too_long_does_not_hold_the_end(
     caplog: pytest.LogCaptureFixture,
 ) -> None:
