@@ -17,7 +17,7 @@ from tests.house.tree import REPOSITORY
 
 NOBODY = 65534
 
-SOURCES = ("agent", "bpf", "common", "controller")
+SOURCES = ("agent", "bpf", "common", "controller", "initcontainer")
 
 # Half a gigabyte of tools that only maintainers need.
 _LARGE = shutil.ignore_patterns(

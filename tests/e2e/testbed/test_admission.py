@@ -182,7 +182,7 @@ def test_a_warning_reaches_who_creates_the_pod(webhook: Webhook, untouched: str)
     with asking(webhook.cluster) as connection:
         path = f"/api/v1/namespaces/{untouched}/pods"
         _, _, warning = asked(connection, webhook.cluster, path, manifest)
-    assert "nemutator: TOKEN: not in the environment" in warning
+    assert "these start without the pod's variables: app" in warning
 
 
 def test_without_the_webhook_pods_are_let_in_as_they_are(called: Webhook, namespace: str) -> None:
