@@ -1,12 +1,14 @@
 """The page in front of a brain that answers whatever a test wants it to."""
 
 import re
+from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
-from tests.e2e.browsing import hold_clock
+from tests.e2e.browsing import PATIENCE_MS, hold_clock
 from tests.fakes.console_brain import ORIGIN, FakeBrain, node, points, process, workload
+from tests.testbed.running.waiting import until
 
 REFRESH_MS = 3100
 
@@ -32,6 +34,16 @@ def shown(page: Page, brain: FakeBrain) -> Page:
 
 def poll_again(page: Page) -> None:
     page.clock.run_for(REFRESH_MS)
+
+
+def poll_until(page: Page, condition: Callable[[], bool], what: str) -> None:
+    """A poll that comes while an answer is on its way is none, so one may not be enough."""
+
+    def polled() -> bool:
+        poll_again(page)
+        return condition()
+
+    until(polled, what, within_s=PATIENCE_MS / 1000)
 
 
 def row(page: Page, name: str) -> Locator:
@@ -221,11 +233,10 @@ def test_what_is_wrong_with_the_brain_is_said_on_every_tab(shown: Page, brain: F
     banner = shown.locator("#banner")
     for view in ("Topology", "Profiles", "Audit"):
         shown.get_by_role("link", name=view, exact=True).click()
-        poll_again(shown)
+        poll_until(shown, banner.is_visible, f"a banner over {view}")
         expect(banner).to_have_text("The controller has a problem: database: no space left.")
     brain.warning = ""
-    poll_again(shown)
-    expect(banner).to_be_hidden()
+    poll_until(shown, banner.is_hidden, "no banner any more")
 
 
 def test_a_silent_agent_is_said(shown: Page, brain: FakeBrain) -> None:
