@@ -42,15 +42,15 @@ class Supervisor:
     def __init__(self, *, stop_s: float = 1.5) -> None:
         self._stop_s = stop_s
         self._bodies: dict[str, Body] = {}
-        self._longer_s: dict[str, float] = {}
+        self._stops_s: dict[str, float] = {}
+        """How long each body may take to stop."""
 
     def add(self, name: str, body: Body, *, stop_s: float | None = None) -> None:
         """*stop_s*: for a body that needs longer than others to stop."""
         if name in self._bodies:
             raise ValueError(f"there is a task {name!r} already")
         self._bodies[name] = body
-        if stop_s is not None:
-            self._longer_s[name] = stop_s
+        self._stops_s[name] = self._stop_s if stop_s is None else stop_s
 
     async def run(self, stop: asyncio.Event) -> None:
         """Run all bodies until *stop* is set or one of them ends, then stop the rest in order.
@@ -86,9 +86,7 @@ class Supervisor:
         try:
             for task in reversed(tasks):
                 task.cancel()
-                await asyncio.wait(
-                    [task], timeout=self._longer_s.get(task.get_name(), self._stop_s)
-                )
+                await asyncio.wait([task], timeout=self._stops_s[task.get_name()])
                 if not task.done():
                     hung.append(task.get_name())
                 elif failure := _failure(task, asked=True):

@@ -5,7 +5,9 @@ keys written as plain strings, and the tables in docs/reference.md are generated
 All code writes `names.NAME`, wherever in this package that stands.
 """
 
+from nemutator_common.names.agent_metrics import *
 from nemutator_common.names.all_names import *
+from nemutator_common.names.controller_metrics import *
 from nemutator_common.names.log_keys import *
 from nemutator_common.names.metrics import *
 from nemutator_common.names.words import *

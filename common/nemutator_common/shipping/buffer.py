@@ -1,6 +1,7 @@
 """Records that the brain does not have yet, in memory, within a bound."""
 
 from collections import defaultdict, deque
+from itertools import takewhile
 from typing import NamedTuple
 
 from nemutator_common.wire import LARGEST_BATCH_BYTES
@@ -66,8 +67,10 @@ class Buffer:
         return tuple(taken)
 
     def forget(self, *, up_to: int) -> None:
-        while self._waiting and (first := next(iter(self._waiting))) <= up_to:
-            self._drop_first_of(self._waiting[first].source)
+        # All numbers at once: to find a dict's first key again and again, Python walks over those
+        # that were deleted before it.
+        for seq in tuple(takewhile(lambda seq: seq <= up_to, self._waiting)):
+            self._drop_first_of(self._waiting[seq].source)
 
     def _drop_first_of(self, source: str) -> None:
         numbers = self._numbers[source]

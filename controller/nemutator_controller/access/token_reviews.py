@@ -74,8 +74,8 @@ class ReviewVerdicts(Generic[V]):
     """How old a good verdict may be while the API server is away; 0: only fresh ones are valid."""
     most: int
     at_once: int
-    process: Process
     """Calls under way about what was good before, and as many about everything else."""
+    process: Process
     _good: OrderedDict[Hashable, ReviewVerdict[V]] = field(default_factory=OrderedDict, init=False)
     _bad: OrderedDict[Hashable, ReviewVerdict[V]] = field(default_factory=OrderedDict, init=False)
     _again: FairQueue = field(init=False)

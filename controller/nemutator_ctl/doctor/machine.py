@@ -5,17 +5,15 @@ Nothing here raises for what a machine does not have: its absence is an answer t
 
 import os
 import resource
-import socket
 from pathlib import Path
+
+from nemutator_agent.identity.peers import names_peers
 
 from nemutator_ctl.doctor import libbpf
 from nemutator_ctl.doctor.facts import DoctorFacts, Space, Text, Unread
 
 _LARGEST = 1 << 20
 """mountinfo of a node with many pods has some hundred KiB; nothing else here has more than a few."""
-
-_SO_PEERPIDFD = 77
-"""Of Linux 6.5; Python 3.11's socket module does not have it."""
 
 
 def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
@@ -27,7 +25,7 @@ def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
         kernel=os.uname().release if isinstance(release, Unread) else release.strip(),
         processor=os.uname().machine,
         pidfd=_pidfd(),
-        peer_pidfd=_peer_pidfd(),
+        peer_pidfd=names_peers(),
         btf=_begins(root / "sys/kernel/btf/vmlinux"),
         libbpf=libbpf.version(),
         status=_text(root / "proc/self/status"),
@@ -97,16 +95,6 @@ def _pidfd() -> bool | Unread:
         os.close(os.pidfd_open(os.getpid()))
     except OSError as error:
         return _unread(error)
-    return True
-
-
-def _peer_pidfd() -> bool:
-    ours, theirs = socket.socketpair()
-    with ours, theirs:
-        try:
-            os.close(ours.getsockopt(socket.SOL_SOCKET, _SO_PEERPIDFD))
-        except OSError:
-            return False
     return True
 
 

@@ -1,0 +1,244 @@
+"""The metrics of the controller's processes."""
+
+from nemutator_common.names.metrics import SECONDS, Metric
+
+KUBE_REQUESTS = Metric(
+    "nemutator_kube_requests_total",
+    "counter",
+    "requests to the API server, by verb and result (the HTTP status, or why there was none)",
+    ("verb", "result"),
+)
+KUBE_OBJECTS = Metric(
+    "nemutator_kube_objects",
+    "gauge",
+    "objects that the informer of a resource holds",
+    ("resource",),
+)
+KUBE_EVENTS = Metric(
+    "nemutator_kube_events_total",
+    "counter",
+    "received watch events, including bookmarks",
+    ("resource",),
+)
+KUBE_LISTS = Metric(
+    "nemutator_kube_lists_total",
+    "counter",
+    "complete lists that were begun, by reason: first, gone (the server no longer has our version), stuck,"
+    " periodic",
+    ("resource", "reason"),
+)
+KUBE_UNDECODABLE = Metric(
+    "nemutator_kube_objects_undecodable_total",
+    "counter",
+    "objects that were skipped because they could not be read; the log names them",
+    ("resource",),
+)
+KUBE_RESYNCS = Metric(
+    "nemutator_kube_subscribers_resynced_total",
+    "counter",
+    "times that a subscriber was so slow that its queue was replaced by a snapshot of all objects",
+    ("resource", "subscriber"),
+)
+KUBE_EVENTS_DROPPED = Metric(
+    "nemutator_kube_own_events_dropped_total",
+    "counter",
+    "our Kubernetes Events that were not written, by reason",
+    ("reason",),
+)
+
+REPORTS_STORED = Metric(
+    "nemutator_reports_stored_total", "counter", "reports of agents that were new and are stored"
+)
+REPORTS_REPEATED = Metric(
+    "nemutator_reports_repeated_total",
+    "counter",
+    "reports that were ignored, because they were stored already",
+)
+REPORTS_LOST = Metric(
+    "nemutator_reports_lost_total",
+    "counter",
+    "reports that an agent had to drop before they could be sent: it skipped their numbers",
+)
+REPORT_EVERY_SECONDS = Metric(
+    "nemutator_report_every_seconds",
+    "gauge",
+    "seconds between two reports that the brain asks of each node, so that it keeps up with all of"
+    " them; 0 leaves it to the node's own setting",
+)
+BATCHES_REFUSED = Metric(
+    "nemutator_batches_refused_total",
+    "counter",
+    "batches of records that were refused, by reason",
+    ("reason",),
+)
+CALLERS = Metric(
+    "nemutator_callers_total",
+    "counter",
+    "calls over the cluster's network, by the verdict on their token: granted, refused, kept (an older"
+    " verdict, because the API server is away), unknown (there is none, for the same reason)",
+    ("result",),
+)
+STREAM_RECORDS = Metric(
+    "nemutator_stream_records_total",
+    "counter",
+    "records of streams, by result: stored, repeated (ignored, because they were stored already), lost"
+    " (their writer had to drop them)",
+    ("stream", "result"),
+)
+DATABASE_QUEUE = Metric(
+    "nemutator_database_queue", "gauge", "writes that wait for the database's one writer"
+)
+DATABASE_FAILURES = Metric(
+    "nemutator_database_failures_total",
+    "counter",
+    "operations that the database did not do, by operation (read, write) and reason",
+    ("operation", "reason"),
+)
+HISTORY_POINTS = Metric(
+    "nemutator_history_points", "gauge", "points of history in the database, of all nodes"
+)
+HISTORY_DROPPED = Metric(
+    "nemutator_history_dropped_total",
+    "counter",
+    "points of history that were removed, by reason: age, count, full (to make room)",
+    ("reason",),
+)
+DECISIONS = Metric("nemutator_decisions", "gauge", "decisions of admission that the journal keeps")
+DECISIONS_DROPPED = Metric(
+    "nemutator_decisions_dropped_total",
+    "counter",
+    "decisions that the journal did not take (malformed) or has removed (age, count)",
+    ("reason",),
+)
+STAMPS = Metric(
+    "nemutator_stamps_total",
+    "counter",
+    "pods with our stamp, by what the journal made of them: observed (it has learnt the pod's name),"
+    " known (it knew the name), foreign (the stamp is another pod's), unknown (it has no such decision"
+    " after many tries), full (too many pods waited for their decision)",
+    ("result",),
+)
+REVERSALS = Metric(
+    "nemutator_reversals_total",
+    "counter",
+    "attempts to take a decision back, by the state that they left it in: reversed, partly, conflict,"
+    " observed (nothing could be done)",
+    ("state",),
+)
+CONSOLE_REFUSED = Metric(
+    "nemutator_console_refused_total",
+    "counter",
+    "requests that the console refused, by reason: host, origin, session, key, forbidden (by RBAC),"
+    " path, unknown (the API server is away)",
+    ("reason",),
+)
+
+SUMMARIES_LEARNED = Metric(
+    "nemutator_summaries_learned_total", "counter", "summaries of use that sizing has learnt from"
+)
+SUMMARIES_DROPPED = Metric(
+    "nemutator_summaries_dropped_total",
+    "counter",
+    "summaries of use that sizing ignored, by reason: unsound (the numbers or the clock), "
+    "unknown_owner, no_room (as many containers are remembered as may be)",
+    ("reason",),
+)
+USAGES = Metric("nemutator_usages", "gauge", "containers whose use sizing remembers")
+USAGES_DROPPED = Metric(
+    "nemutator_usages_dropped_total",
+    "counter",
+    "containers whose use was forgotten, by reason: count (to make room), age",
+    ("reason",),
+)
+PROFILES_ASKED = Metric(
+    "nemutator_profiles_asked_total",
+    "counter",
+    "requested profiles, by the way of the request (api, annotation) and its result (asked, refused)",
+    ("by", "result"),
+)
+PROFILES_ENDED = Metric(
+    "nemutator_profiles_ended_total",
+    "counter",
+    "profiles that ended, by state: done, refused, lost",
+    ("state",),
+)
+PROFILES_DROPPED = Metric(
+    "nemutator_profiles_dropped_total",
+    "counter",
+    "finished profiles that were removed, by reason: count, bytes",
+    ("reason",),
+)
+PROFILE_OUTCOMES_REFUSED = Metric(
+    "nemutator_profile_outcomes_refused_total",
+    "counter",
+    "outcomes of profiles that the brain refused, by reason: malformed, bounds, text, number, "
+    "unknown, forbidden, pprof, store",
+    ("reason",),
+)
+
+VOLUMES = Metric("nemutator_volumes", "gauge", "volumes that are published to pods of this node")
+POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "volumes of pods whose socket is served")
+VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
+ADMISSIONS = Metric(
+    "nemutator_admissions_total",
+    "counter",
+    "pods under review, by result: patched, unchanged, preview, dry_run, denied (the pod must not run"
+    " without us, and cannot be injected), failed (let in unchanged: see"
+    " nemutator_admission_failures_total)",
+    ("result",),
+)
+ADMISSION_SECONDS = Metric(
+    "nemutator_admission_seconds",
+    "histogram",
+    "time to plan, check and record the mutation of a pod",
+    (),
+    SECONDS,
+)
+ADMISSION_FAILURES = Metric(
+    "nemutator_admission_failures_total",
+    "counter",
+    "failures while a pod was admitted, by reason: review (the request was refused),"
+    " client (the caller's certificate has none of the names in client_names),"
+    " no_object, bad_object, self_check, too_large, spool_full, disk, disk_slow, late, internal;"
+    " namespace_unknown (policies that select namespaces did not match)",
+    ("reason",),
+)
+ADMISSION_EDITS = Metric(
+    "nemutator_admission_edits_total", "counter", "fields of pods that were changed", ("verb",)
+)
+POLICIES = Metric(
+    "nemutator_policies",
+    "gauge",
+    "mutation policies, by state: sound, faulty (ignored; their status and the log have the reason)",
+    ("state",),
+)
+POLICY_STATUSES = Metric(
+    "nemutator_policy_statuses_total",
+    "counter",
+    "statuses of policies that the brain wrote, by result: written, failed (tried again)",
+    ("result",),
+)
+SPOOL_RECORDS = Metric(
+    "nemutator_spool_records", "gauge", "decisions on disk that the brain does not have yet"
+)
+SPOOL_BYTES = Metric("nemutator_spool_bytes", "gauge", "size of the spool's files")
+SPOOL_DAMAGED = Metric(
+    "nemutator_spool_damaged_total",
+    "counter",
+    "files of the spool that could not be read to their end, by reason: torn, unreadable",
+    ("reason",),
+)
+SNAPSHOT_AGE = Metric(
+    "nemutator_snapshot_age_seconds",
+    "gauge",
+    "seconds since the brain has last confirmed or replaced what admission knows (since the start, when"
+    " it never has), by snapshot: advice, tombstones",
+    ("snapshot",),
+)
+SNAPSHOT_FAILURES = Metric(
+    "nemutator_snapshot_failures_total",
+    "counter",
+    "failures to fetch a snapshot, by snapshot and reason: those of nemutator_uplink_failures_total, and"
+    " malformed; the previous snapshot stays in use",
+    ("snapshot", "reason"),
+)
