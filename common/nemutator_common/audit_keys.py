@@ -14,16 +14,17 @@ def installation_key(path: str) -> Secret:
     try:
         with Path(path).open("rb") as file:
             key = file.read(LONGEST + 1).strip()
-        if not SHORTEST <= len(key) <= LONGEST:
-            raise ValueError(f"expected {SHORTEST} to {LONGEST} bytes of text")
-        return Secret(key.decode("ascii"))
-    except (OSError, ValueError) as error:
-        why = error.strerror if isinstance(error, OSError) else "expected ASCII text"
-        if isinstance(error, ValueError) and not isinstance(error, UnicodeDecodeError):
-            why = str(error)
-        raise OperatorError(
-            f"audit key: {path}: {why}",
-            remedy="write 32 random bytes as hexadecimal digits to it (`openssl rand -hex 32`), the same "
-            "for the brain and for every agent; or leave the setting audit_key_file out",
-            code=ExitCode.SETTINGS,
-        ) from None
+    except OSError as error:
+        raise _unusable(path, error.strerror or str(error)) from None
+    if not (SHORTEST <= len(key) <= LONGEST and key.isascii()):
+        raise _unusable(path, f"expected {SHORTEST} to {LONGEST} bytes of ASCII text")
+    return Secret(key.decode())
+
+
+def _unusable(path: str, why: str) -> OperatorError:
+    return OperatorError(
+        f"audit key: {path}: {why}",
+        remedy="write 32 random bytes as hexadecimal digits to it (`openssl rand -hex 32`), the same "
+        "for the brain and for every agent; or leave the setting audit_key_file out",
+        code=ExitCode.SETTINGS,
+    )

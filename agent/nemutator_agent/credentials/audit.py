@@ -1,7 +1,9 @@
 """A record of each grant and each denial: for the brain, and as one log line."""
 
 import logging
+from collections.abc import Callable
 from dataclasses import KW_ONLY, dataclass, field
+from functools import lru_cache, partial
 from typing import Literal, TypeAlias
 
 from nemutator_common import names
@@ -20,7 +22,7 @@ Operation: TypeAlias = GrantOperation
 Result = Literal["granted", "denied", "failed"]
 
 MOST_DIGESTS = 4096
-"""Paths whose digests are remembered, those that were read first: a node reads the same ones on and on."""
+"""Paths whose digests are remembered, those that were read last: a node reads the same ones on and on."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -56,7 +58,10 @@ class Audit:
     _: KW_ONLY
     node: str
     key: Secret
-    _digests: dict[str, str] = field(default_factory=dict, init=False)
+    _digest: Callable[[str], str] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._digest = lru_cache(MOST_DIGESTS)(partial(path_digest, self.key))
 
     def record(
         self,
@@ -105,12 +110,3 @@ class Audit:
         if reason:
             line[names.REASON] = grant.reason
         log.log(logging.INFO if result == "granted" else logging.WARNING, "grant", line)
-
-    def _digest(self, path: str) -> str:
-        known = self._digests.get(path)
-        if known is not None:
-            return known
-        digest = path_digest(self.key, path)
-        if len(self._digests) < MOST_DIGESTS:
-            self._digests[path] = digest
-        return digest

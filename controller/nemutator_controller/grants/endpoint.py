@@ -13,6 +13,7 @@ from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.grants.ports import GrantsView
+from nemutator_controller.queries import limit_in
 
 USUAL = 200
 MOST = 1_000
@@ -43,6 +44,8 @@ class GrantsApi:
 
     async def _grants(self, request: web.Request) -> web.Response:
         path = request.query.get("path")
+        if path == "":
+            return refusal(400, "path: it is empty", "name one, as `vault kv get` takes it")
         if path is not None and self.audit_key is None:
             return refusal(
                 400,
@@ -57,7 +60,7 @@ class GrantsApi:
         return await self._list(request, "GrantList", items)
 
     async def _list(self, request: web.Request, kind: str, items: Items) -> web.Response:
-        limit = _limit(request.query.get("limit"))
+        limit = limit_in(request.query.get("limit"), usual=USUAL, most=MOST)
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
         try:
@@ -66,10 +69,3 @@ class GrantsApi:
             return unavailable(f"no answer: {failure}", failure.remedy, full=failure.full)
         head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self.process.clock.now()}
         return answer({**head, "items": found})
-
-
-def _limit(text: str | None) -> int | None:
-    if text is None:
-        return USUAL
-    known = text.isascii() and text.isdigit() and len(text) < 6
-    return int(text) if known and 1 <= int(text) <= MOST else None

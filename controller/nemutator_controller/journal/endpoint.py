@@ -22,6 +22,7 @@ from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import LONGEST_ID, JournalEntry, names_of
 from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
 from nemutator_controller.mutations.decisions import Subject, pod_subject
+from nemutator_controller.queries import limit_in
 
 log = logging.getLogger(__name__)
 
@@ -66,7 +67,7 @@ class MutationsApi:
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
-        limit = _limit(request.query.get("limit"))
+        limit = limit_in(request.query.get("limit"), usual=LISTED, most=MOST_LISTED)
         words = [request.query.get(word) or None for word in ("namespace", "name")]
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "ask for 100")
@@ -165,14 +166,6 @@ def _pod(request: web.Request) -> Subject | None:
 
 def _unknown() -> web.Response:
     return refusal(404, "no such mutation", "`nemutator mutations` lists those that are kept")
-
-
-def _limit(text: str | None) -> int | None:
-    if text is None:
-        return LISTED
-    if not (text.isascii() and text.isdigit() and len(text) <= 4):
-        return None
-    return int(text) if 1 <= int(text) <= MOST_LISTED else None
 
 
 def _flag(text: str | None) -> bool | None:

@@ -24,6 +24,7 @@ from nemutator_controller.profiles.profile_queue import (
     TooManyProfilesError,
 )
 from nemutator_controller.profiles.records import ProfileRecord
+from nemutator_controller.queries import limit_in
 
 PATH = "/api/v1/profiles"
 
@@ -62,9 +63,8 @@ class ProfilesApi:
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
-        text = request.query.get("limit", str(DEFAULT_LISTED))
-        limit = int(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0
-        if not 1 <= limit <= MOST_LISTED:
+        limit = limit_in(request.query.get("limit"), usual=DEFAULT_LISTED, most=MOST_LISTED)
+        if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "leave it out for 100")
         newest = await self.store.newest(limit)
         return answer(list_document(newest, [self.link(profile.id) for profile in newest]))

@@ -4,7 +4,7 @@ import msgspec
 import pytest
 from hypothesis import example, given
 from hypothesis import strategies as st
-from nemutator_agent.credentials.audit import Audit, AuditSubject, subject_of
+from nemutator_agent.credentials.audit import MOST_DIGESTS, Audit, AuditSubject, subject_of
 from nemutator_common import names
 from nemutator_common.secret import Secret
 from nemutator_controller.grants.records import grants_of
@@ -41,6 +41,16 @@ def test_equal_paths_are_seen_to_be_equal_and_no_more() -> None:
     elsewhere, theirs, _ = audit("another key")
     elsewhere.record(subject_of(POD), "read", "granted", path="secret/a")
     assert theirs.all[0].path_digest != first
+
+
+def test_a_pod_that_asks_for_ever_new_paths_costs_others_one_digest_at_most() -> None:
+    made, grants, _ = audit()
+    for number in range(MOST_DIGESTS):
+        made.record(subject_of(POD), "read", "denied", path=f"secret/{number}")
+    for _ in range(2):
+        made.record(subject_of(POD), "read", "granted", path="secret/a")
+    first, second = (grant.path_digest for grant in grants.all[-2:])
+    assert first is second
 
 
 @pytest.mark.parametrize(("result", "level"), [("granted", "INFO"), ("denied", "WARNING")])

@@ -99,6 +99,9 @@ async def test_who_read_a_path_is_answered_where_brain_and_agents_have_one_key(
         found = await get(brain, "/api/v1/grants?path=secret/shop/db")
         assert [item["secret"] for item in found["items"]] == ["db"]
         assert (await get(brain, "/api/v1/grants?path=secret/shop"))["items"] == []
+        # Not all grants, which a script with an empty variable would take for those of its path.
+        async with brain.local.get("/api/v1/grants?path=") as answer:
+            assert (answer.status, (await answer.json())["error"]) == (400, "path: it is empty")
     async with (
         standing_brain(tmp_path / "data") as brain,
         brain.local.get("/api/v1/grants?path=secret/shop/db") as answer,
