@@ -29,6 +29,7 @@ KUBELET_CALLS = Metric(
     " status of the refusal",
     ("method", "result"),
 )
+VOLUMES = Metric("nemutator_volumes", "gauge", "volumes that are published to pods of this node")
 VOLUMES_WAITING = Metric(
     "nemutator_volumes_waiting",
     "gauge",
@@ -43,6 +44,7 @@ VOLUME_FAILURES = Metric(
     ("reason",),
 )
 
+POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "volumes of pods whose socket is served")
 CREDENTIAL_READS = Metric(
     "nemutator_credentials_reads_total",
     "counter",
@@ -101,6 +103,7 @@ VAULT_CIRCUIT = Metric(
 LEASED_SECRETS = Metric(
     "nemutator_leased_secrets", "gauge", "secrets that Vault has lent to pods of this node"
 )
+VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
 RECOVERED_TOKENS = Metric(
     "nemutator_recovered_tokens_total",
     "counter",

@@ -176,9 +176,6 @@ PROFILE_OUTCOMES_REFUSED = Metric(
     ("reason",),
 )
 
-VOLUMES = Metric("nemutator_volumes", "gauge", "volumes that are published to pods of this node")
-POD_SOCKETS = Metric("nemutator_pod_sockets", "gauge", "volumes of pods whose socket is served")
-VAULT_TOKENS = Metric("nemutator_vault_tokens", "gauge", "Vault tokens that are held for pods")
 ADMISSIONS = Metric(
     "nemutator_admissions_total",
     "counter",
