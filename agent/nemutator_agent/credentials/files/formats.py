@@ -1,20 +1,10 @@
 """Writes several secrets as one file, in the formats that programs read."""
 
 import json
-import re
 import shlex
 from collections.abc import Mapping
 
 from nemutator_common.declarations import FileFormat
-
-_ESCAPED = {
-    "\\": "\\\\",
-    "\t": "\\t",
-    "\n": "\\n",
-    "\r": "\\r",
-    "\f": "\\f",
-}
-_NOT_PLAIN = re.compile(r"[^!-~]")
 
 
 class FormatError(ValueError):
@@ -41,13 +31,11 @@ def _quoted(key: str, value: str) -> str:
 
 def _escaped(value: str) -> str:
     """As `java.util.Properties` reads it; of ASCII alone, because older ones take files for Latin-1."""
-    escaped = "".join(_ESCAPED.get(one) or _plain(one) for one in value)
+    # JSON escapes all that is not plain ASCII, as this format does, and in C: a value may have 256 KiB, and
+    # the event loop waits for it.
+    escaped = json.dumps(value)[1:-1]
+    # What it escapes otherwise; no text of JSON has a zero byte, which stands for a backslash meanwhile.
+    escaped = escaped.replace(r"\\", "\0").replace(r"\"", '"').replace(r"\b", r"\u0008")
+    escaped = escaped.replace("\0", r"\\")
     # Spaces at the beginning would belong to the separator.
     return f"\\{escaped}" if escaped.startswith(" ") else escaped
-
-
-def _plain(character: str) -> str:
-    if character == " " or not _NOT_PLAIN.match(character):
-        return character
-    units = character.encode("utf-16-be", "surrogatepass")
-    return "".join(f"\\u{units[at]:02x}{units[at + 1]:02x}" for at in range(0, len(units), 2))

@@ -1,10 +1,8 @@
 """What one pod has read of what it declares, so that a change is known as one."""
 
-import hashlib
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common.declarations import Reference
-from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, subject_of
 from nemutator_agent.credentials.ports import AnnouncesChanges
@@ -25,7 +23,7 @@ class FollowedSecrets:
 
     def read(self, name: str, reference: Reference, document: Document) -> None:
         """The pod is given a value out of *document* under *name*."""
-        digest = _digest(reference, document)
+        digest = document.digest(reference.key)
         if digest is None:
             return
         known = self._seen.get((name, reference))
@@ -44,7 +42,7 @@ class FollowedSecrets:
 
     def differs(self, path: str, document: Document) -> bool:
         return any(
-            _digest(reference, document) not in (None, self._seen[name, reference])
+            document.digest(reference.key) not in (None, self._seen[name, reference])
             for name, reference in self._followed(path)
         )
 
@@ -54,13 +52,3 @@ class FollowedSecrets:
 
     def _followed(self, path: str) -> list[tuple[str, Reference]]:
         return [(name, reference) for name, reference in self._seen if reference.path == path]
-
-
-def _digest(reference: Reference, document: Document) -> bytes | None:
-    """None when the key is not there any more, which is no new value."""
-    key = reference.key
-    value: Secret | None = document.content if key is None else document.value(key)
-    if value is None:
-        return None
-    # JSON may hold halves of characters, which are no reason to stop following.
-    return hashlib.sha256(value.reveal().encode("utf-8", "surrogatepass")).digest()

@@ -131,21 +131,19 @@ class PodHandler:
         # Each is a reading, with a record of its own.
         self.budget.requests.spend(len(file.entries) - 1)
         parts = {key: await self._secret(name, ref) for key, ref in file.entries.items()}
-        values = {key: part.value for key, part in parts.items()}
-        if sum(len(value.reveal()) for value in values.values()) > LARGEST_ENVIRONMENT:
+        values = {key: part.value.reveal() for key, part in parts.items()}
+        if sum(map(len, values.values())) > LARGEST_ENVIRONMENT:
             raise self._refused.counted(too_large(name, LARGEST_ENVIRONMENT))
-
-        def content() -> Secret:
-            plain = {key: value.reveal() for key, value in values.items()}
-            return Secret(rendered(file.format, plain))
-
         try:
-            content()
+            content = Secret(rendered(file.format, values))
         except FormatError as error:
             raise self._refused.counted(not_rendered(name, str(error))) from None
+        # Escapes may make six characters of one.
+        if len(content.reveal()) > LARGEST_ENVIRONMENT:
+            raise self._refused.counted(too_large(name, LARGEST_ENVIRONMENT))
         return SecretResponse(
             name=name,
-            read=content,
+            read=lambda: content,
             version=None,
             stale=any(part.stale for part in parts.values()),
         )

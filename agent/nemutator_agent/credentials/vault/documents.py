@@ -1,5 +1,6 @@
 """What Vault has at one path, wrapped so that it is not shown by accident."""
 
+import hashlib
 import json
 from collections.abc import Mapping
 from dataclasses import dataclass, field
@@ -61,6 +62,9 @@ class Document:
     """What Vault says of this version, such as when it was written."""
     lease: GivenLease | None = None
     """None of what is not lent."""
+    _digests: dict[str | None, bytes] = field(
+        default_factory=dict, init=False, repr=False, compare=False
+    )
 
     @classmethod
     def of(
@@ -101,6 +105,20 @@ class Document:
 
     def value(self, key: str) -> Secret | None:
         return self.values.get(key)
+
+    def digest(self, key: str | None) -> bytes | None:
+        """Of the value of *key*, or of all of it; None where there is no such key. It is made once: the same
+        document is given to a pod again and again."""
+        known = self._digests.get(key)
+        if known is not None:
+            return known
+        value = self.content if key is None else self.value(key)
+        if value is None:
+            return None
+        # JSON may hold halves of characters.
+        content = value.reveal().encode("utf-8", "surrogatepass")
+        self._digests[key] = hashlib.sha256(content).digest()
+        return self._digests[key]
 
 
 def _json(value: object) -> str:

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 from nemutator_agent.credentials.files.formats import FormatError, rendered
 from nemutator_common.declarations import FileFormat
 
-TEXTS = st.text(max_size=40) | st.text("\\'\"`$= \n\r\t\f#!:äü€😀\x00", max_size=20)
+TEXTS = st.text(max_size=40) | st.text("\\'\"`$= \n\r\t\f\bbu0#!:äü€😀\x00\x7f", max_size=20)
 KEYS = st.from_regex(r"[A-Za-z_][A-Za-z0-9_]{0,8}", fullmatch=True)
 VALUES = st.dictionaries(KEYS, TEXTS, max_size=4)
 
@@ -54,6 +54,11 @@ def test_plain_values_are_written_plainly() -> None:
     values = {"USER": "app", "URL": "https://db:5432/x"}
     assert rendered(FileFormat.DOTENV, values) == "USER=app\nURL=https://db:5432/x\n"
     assert rendered(FileFormat.PROPERTIES, values) == "USER=app\nURL=https://db:5432/x\n"
+
+
+def test_quotes_and_backslashes_of_properties_are_what_java_writes() -> None:
+    text = rendered(FileFormat.PROPERTIES, {"JSON": '{"a": "\\b\b"}'})
+    assert text == 'JSON={"a": "\\\\b\\u0008"}\n'
 
 
 def test_a_value_that_a_format_cannot_hold_is_named_and_not_shown() -> None:

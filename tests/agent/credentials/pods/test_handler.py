@@ -164,6 +164,20 @@ async def test_an_environment_that_is_too_large_is_refused_by_the_variable(
         assert (raised.value.status, raised.value.step) == (400, "size")
 
 
+async def test_a_file_that_its_escapes_make_too_large_is_refused(setup: BrokerSetup) -> None:
+    setup.vault.state.write(DB, {"word": "ä" * (LARGEST_ENVIRONMENT // 4)})
+    declared = {
+        str(form): DeclaredFile(form, {"WORD": Reference(DB, "word")})
+        for form in (FileFormat.DOTENV, FileFormat.PROPERTIES)
+    }
+    async with setup.running():
+        caller = handler(setup, Declarations(files=declared)).admit(CALLER)
+        assert (await caller.secret("dotenv")).value
+        with pytest.raises(HttpRefusal, match="'properties'") as raised:
+            await caller.secret("properties")
+    assert (raised.value.status, raised.value.step) == (400, "size")
+
+
 @pytest.mark.parametrize("stranger", [Caller(OTHER_POD.uid), Caller("")])
 async def test_another_pod_gets_nothing_on_this_socket(
     setup: BrokerSetup, stranger: Caller

@@ -52,3 +52,13 @@ def test_a_mount_of_vaults_own_is_known_in_each_namespace(path: str) -> None:
     assert EngineMount("team-a/", None, "ns_system").is_reserved
     assert not EngineMount("secret/", 2).is_reserved
     assert not EngineMount("tokens/", None, "database").is_reserved
+
+
+def test_a_digest_is_made_once_and_knows_a_change() -> None:
+    document = Document.of({"user": "x", "half": "\ud800"}, 1)
+    assert document.digest("user") is document.digest("user")
+    assert document.digest("user") == Document.of({"user": "x"}, 2).digest("user")
+    digests = {document.digest(key) for key in ("user", "half", None)}
+    assert len(digests) == 3
+    assert None not in digests
+    assert document.digest("password") is None
