@@ -17,9 +17,10 @@ Step = Literal[
 
 credentials: the kernel does not name the peer; pidfd: it gives no pidfd of the process; cgroup: the
 process's control groups cannot be read or understood; position: they are not a pod's; hierarchies:
-they name different pods; alive: the process has ended, or another one has its number now; other pod:
-the process is in a pod, but not in the one that owns the socket; rule: no rule admits the process; start: it is as it has to
-be, but started so short a time before it was accepted that another one may have made the connection.
+they name different pods; alive: the process has ended, or another one has its number now;
+other pod: the process is in a pod, but not in the one that owns the socket; rule: no rule admits
+the process; start: it is as it has to be, but started so short a time before it was accepted that
+another one may have made the connection.
 """
 
 

@@ -1,1 +1,1 @@
-"""Secrets that Vault lends: held for the pod that reads them, renewed, and replaced before they end."""
+"""Secrets that Vault lends: held for the pod that reads them, renewed, replaced in time."""

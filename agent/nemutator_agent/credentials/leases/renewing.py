@@ -2,7 +2,6 @@
 
 import asyncio
 import json
-import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
 from http import HTTPStatus
@@ -21,8 +20,6 @@ from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
-
-log = logging.getLogger(__name__)
 
 POLL_S = 2.0
 AT_ONCE = 4
@@ -87,6 +84,8 @@ class LeaseRenewals:
         except VaultError as error:
             leased.holding = states.unanswered(leased.holding, self._now())
             self._record(session, path, "failed", error.kind)
+            return
+        if leased.holding.state is LeaseState.REVOKED:
             return
         again = lease_of(answer.document)
         if answer.status < HTTPStatus.BAD_REQUEST and again is not None:

@@ -20,7 +20,8 @@ RETRY_SHARE = 0.1
 SHORTEST_RETRY_S = 2.0
 
 SHORTENED = 0.5
-"""A renewal that gives less than this share of the first time has met the longest life of the lease."""
+"""A renewal that gives less than this share of the first time has met the longest life of the
+lease."""
 
 
 class LeaseState(Enum):
@@ -92,7 +93,7 @@ def unanswered(holding: LeaseHolding, now: float) -> LeaseHolding:
 
 
 def refused(holding: LeaseHolding, now: float) -> LeaseHolding:
-    """Vault will not renew it: it has to be replaced at once, because its time has gone by for the most."""
+    """Vault will not renew it: it is replaced at once, because most of its time has gone by."""
     if holding.state is not LeaseState.RENEWING:
         return holding
     return replace(holding, state=LeaseState.EXPIRING, due=now)

@@ -11,6 +11,7 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.leases.answers import document_of
+from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.leases.renewing import LeaseRenewals
 from nemutator_agent.credentials.ports import Ledger, SharedVault, Vault
 from nemutator_agent.credentials.vault.accounts import Account
@@ -22,6 +23,7 @@ from nemutator_agent.credentials.vault.cache import (
     postponed,
 )
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.engine_reading import EngineReads
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
@@ -73,6 +75,7 @@ class Broker:
     _reads: SingleFlight[Document] = field(init=False)
     _mounts: SingleFlight[EngineMount] = field(init=False)
     _leases: LeaseRenewals = field(init=False)
+    _engines: EngineReads = field(init=False)
 
     def __post_init__(self) -> None:
         self._tokens = SessionTokens(
@@ -86,6 +89,7 @@ class Broker:
         )
         self._reads = SingleFlight("read from Vault", self.process.clock)
         self._mounts = SingleFlight("find a mount", self.process.clock)
+        self._engines = EngineReads(self.process)
         self._leases = LeaseRenewals(self, self.audit, self.process, self._sessions)
 
     # --- pods come and go -----------------------------------------------------------------------
@@ -115,8 +119,7 @@ class Broker:
         session.closed = True
         session.jwt = None
         session.cache.close()
-        # They end with the token.
-        session.leased.clear()
+        session.release_all()
         self._sessions.pop(session.account.key, None)
         self._tokens.drop(session)
         self._tokens.count()
@@ -126,6 +129,7 @@ class Broker:
             tasks.create_task(self._tokens.run(), name="tokens")
             tasks.create_task(self._reads.run(), name="reads")
             tasks.create_task(self._mounts.run(), name="mounts")
+            tasks.create_task(self._engines.run(), name="engines")
             tasks.create_task(self._leases.run(), name="leases")
 
     # --- reading --------------------------------------------------------------------------------
@@ -190,6 +194,13 @@ class Broker:
         """As the account of *session*; raises a VaultError."""
         vault = self.vault.of(session.account)
         return await self.ask(session, lambda token: vault.exchange(token, asked))
+
+    async def read_engine(self, session: VaultSession, path: str) -> LeasedDocument | VaultAnswer:
+        """What is lent at *path*, else what Vault answers, refusals included; raises a VaultError."""
+        vault = self.vault.of(session.account)
+        return await self.ask(
+            session, lambda token: self._engines.read(vault, token, session, path)
+        )
 
     def _may_be_stale(self, cached: CachedDocument, error: VaultError) -> bool:
         return (
@@ -270,7 +281,7 @@ class Broker:
             mount = session.mount_of(path)
             if mount is None:
                 mount = await vault.mount_of(token, path)
-            document = await self._read(vault, token, mount, path)
+            document = await self._read(vault, token, session, mount, path)
         except VaultNotAskedError:
             raise
         except VaultUnavailableError as outage:
@@ -284,19 +295,15 @@ class Broker:
         session.mounts[mount.path] = mount
         if document.lease is None:
             session.cache.put(path, CachedDocument(document, asked))
-        else:
-            session.hold(path, document, asked, roll=self.process.dice.random())
         return document
 
-    async def _read(self, vault: Vault, token: Secret, mount: EngineMount, path: str) -> Document:
+    async def _read(
+        self, vault: Vault, token: Secret, session: VaultSession, mount: EngineMount, path: str
+    ) -> Document:
         if mount.version is not None:
             return await vault.read(token, mount, path)
         if mount.is_reserved:
             why = f"{mount.path} is of kind {mount.kind}, and no engine of secrets"
             raise UnsupportedSecretError(why)
-        answer = await vault.exchange(token, VaultExchange(method="GET", path=path))
-        if token.reveal() in answer.body.reveal():
-            raise UnsupportedSecretError(
-                "the answer has the token that the node keeps for this pod"
-            )
-        return document_of(answer, mount)
+        found = await self._engines.read(vault, token, session, path)
+        return found.document if isinstance(found, LeasedDocument) else document_of(found, mount)

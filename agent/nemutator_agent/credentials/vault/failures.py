@@ -4,10 +4,10 @@ import re
 from typing import ClassVar, Literal, Self
 
 Outage = Literal["timeout", "down", "sealed", "busy", "crowded", "unsettled", "tls", "malformed"]
-"""timeout: no answer in time; down: no connection, or a 5xx; sealed: Vault answers, and cannot read its
-own storage; busy: a 429; crowded: too many calls of our own wait; unsettled: a login is refused without a reason, as
-it is where Vault cannot ask the API server; tls: the certificate is not accepted; malformed: the answer
-is not one of Vault's."""
+"""timeout: no answer in time; down: no connection, or a 5xx; sealed: Vault answers, and cannot
+read its own storage; busy: a 429; crowded: too many calls of our own wait; unsettled: a login is
+refused without a reason, as it is where Vault cannot ask the API server; tls: the certificate is
+not accepted; malformed: the answer is not one of Vault's."""
 
 STALE_FOR: frozenset[Outage] = frozenset(
     {"timeout", "down", "sealed", "busy", "crowded", "unsettled"}
@@ -16,7 +16,7 @@ STALE_FOR: frozenset[Outage] = frozenset(
 answers in Vault's place, and never after a denial by Vault itself."""
 
 UNDONE: frozenset[Outage] = frozenset({"sealed", "busy", "crowded", "unsettled", "tls"})
-"""Outages in which Vault has certainly done nothing. In others it may have done what it was asked."""
+"""Outages in which Vault has certainly done nothing. In others it may have done what was asked."""
 
 LONGEST = 300
 
@@ -64,7 +64,8 @@ class LoginRefusedError(VaultError):
 
     @property
     def without_reason(self) -> bool:
-        """Vault says as much where it could not ask the API server about the account or for its keys."""
+        """Vault answers so, too, where it could not ask the API server about the account or for its
+        keys."""
         return _BARE.fullmatch(self.why) is not None or _NO_KEYS in self.why
 
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.leases.leased_documents import MOST_LEASED, LeasedDocument
-from nemutator_agent.credentials.leases.states import LeaseHolding, granted
+from nemutator_agent.credentials.leases.states import LeaseHolding, granted, revoked
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDenials, DocumentCache
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
@@ -46,7 +46,8 @@ class VaultSession:
     def hold(self, path: str, document: Document, since: float, *, roll: float) -> None:
         """Keep the lease of *document*, which Vault has given at *since*, in place of an older one. Where
         too many are held, it is not: then it ends with its first term, or with its pod."""
-        if document.lease is None or (path not in self.leased and len(self.leased) >= MOST_LEASED):
+        is_full = path not in self.leased and len(self.leased) >= MOST_LEASED
+        if document.lease is None or self.closed or is_full:
             return
         holding = granted(LeaseHolding(), document.lease, since, roll=roll)
         self.leased[path] = LeasedDocument(document, holding, self.held.entry if self.held else 0)
@@ -65,4 +66,15 @@ class VaultSession:
     def release(self, lease_id: str) -> None:
         """The pod itself has ended that lease."""
         for path in [path for path, one in self.leased.items() if one.lease_id == lease_id]:
-            del self.leased[path]
+            _revoke(self.leased.pop(path))
+
+    def release_all(self) -> None:
+        """The pod has ended: what is lent to it ends with its token."""
+        for one in self.leased.values():
+            _revoke(one)
+        self.leased.clear()
+
+
+def _revoke(leased: LeasedDocument) -> None:
+    """Who renews it at this moment must not replace it."""
+    leased.holding = revoked(leased.holding)

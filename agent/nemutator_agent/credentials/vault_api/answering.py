@@ -1,7 +1,7 @@
 """Answers clients of Vault on the socket of one pod: from memory where it can, else as the pod."""
 
 import json
-from collections.abc import Awaitable, Callable, Collection, Mapping
+from collections.abc import Awaitable, Callable, Collection
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common.process import Process
@@ -9,10 +9,10 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, Operation, Result, subject_of
 from nemutator_agent.credentials.http_refusals import HttpRefusal, of_vault
-from nemutator_agent.credentials.leases.answers import lease_of
+from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.vault.broker import Broker, Reading
-from nemutator_agent.credentials.vault.documents import Document, EngineMount
+from nemutator_agent.credentials.vault.documents import EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -124,17 +124,18 @@ class PodVaultApi:
 
     async def _maybe_leased(self, request: ApiRequest, turn: Turn) -> ApiAnswer:
         """What is lent is the same for all containers of the pod, and the node renews it."""
-        now = self.process.clock.monotonic()
-        leased = self.session.lent(request.path, now)
-        if leased is None:
-            answer = await self._ask(VaultExchange(method="GET", path=request.path), turn)
-            data, lease = answer.document.get("data"), lease_of(answer.document)
-            if answer.status < 400 and isinstance(data, Mapping) and lease is not None:
-                document = Document.of(data, None, lease=lease)
-                self.session.hold(request.path, document, now, roll=self.process.dice.random())
-            return self._passed(request, answer)
+        found = self.session.lent(request.path, self.process.clock.monotonic())
+        if found is not None:
+            return self._lent(request, found)
+        await turn()
+        asked = await self.broker.read_engine(self.session, request.path)
+        if isinstance(asked, LeasedDocument):
+            return self._lent(request, asked)
+        return self._passed(request, asked)
+
+    def _lent(self, request: ApiRequest, leased: LeasedDocument) -> ApiAnswer:
         self._recorded(request, "granted", of=Reading(leased.document, cached=True))
-        lasts_s = leased.holding.ends - now
+        lasts_s = leased.holding.ends - self.process.clock.monotonic()
         return leased_answer(leased.document, lasts_s, request_id=self._number())
 
     async def _mount(self, path: str) -> EngineMount:

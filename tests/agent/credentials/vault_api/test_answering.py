@@ -105,3 +105,40 @@ async def test_a_mount_of_vaults_own_is_not_asked_although_its_path_looks_like_a
     assert refused.value.step == "allow list"
     assert pod.setup.grants.of("write") == ["denied"]
     assert pod.setup.meter.value(names.CREDENTIAL_REFUSALS, step="allow list") == 1
+
+
+async def test_those_who_first_read_what_is_lent_at_the_same_time_get_the_same(pod: Pod) -> None:
+    path = "database/creds/shop"
+    pod.state.lease_s[path] = 90
+    session = pod.setup.session()
+    async with pod.setup.running(), asyncio.TaskGroup() as tasks:
+        await pod.setup.broker.mount(session, path)
+        pod.setup.vault.open.clear()
+        asking = [tasks.create_task(pod.ask(path)) for _ in range(3)]
+        native = tasks.create_task(pod.setup.broker.read(session, path))
+        await pod.setup.clock.advance(0)
+        assert pod.turns.asked == 3
+        pod.setup.vault.open.set()
+        users = {json.loads((await one).body().reveal())["data"]["username"] for one in asking}
+        value = (await native).document.value("username")
+        assert value is not None
+        assert users == {value.reveal()}
+        (lease,) = pod.state.leases
+        assert session.leased[path].lease_id == lease
+
+
+async def test_a_lease_that_its_pod_ends_while_it_is_renewed_is_not_replaced(pod: Pod) -> None:
+    path = "database/creds/shop"
+    pod.state.lease_s[path] = 90
+    session = pod.setup.session()
+    async with pod.setup.running():
+        await pod.ask(path)
+        (lease,) = pod.state.leases
+        pod.setup.vault.open.clear()
+        await pod.setup.clock.advance(70)
+        session.release(lease)
+        pod.state.leases.clear()
+        pod.setup.vault.open.set()
+        await pod.setup.clock.advance(10)
+        assert pod.state.leases == {}
+    assert pod.setup.grants.of("lease") == []

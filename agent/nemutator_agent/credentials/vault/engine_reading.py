@@ -1,0 +1,57 @@
+"""Reads what is no document of KV, and holds what Vault lends: one lease for all who ask."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from nemutator_common.process import Process
+from nemutator_common.secret import Secret
+
+from nemutator_agent.credentials.leases.answers import lease_of
+from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
+from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.vault.documents import Document
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
+from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
+from nemutator_agent.credentials.vault.sessions import VaultSession
+from nemutator_agent.credentials.vault.single_flight import SingleFlight
+
+
+@dataclass(eq=False, slots=True)
+class EngineReads:
+    process: Process
+    _reads: SingleFlight[LeasedDocument | VaultAnswer] = field(init=False)
+
+    def __post_init__(self) -> None:
+        self._reads = SingleFlight("read from an engine", self.process.clock)
+
+    async def run(self) -> None:
+        await self._reads.run()
+
+    async def read(
+        self, vault: Vault, token: Secret, session: VaultSession, path: str
+    ) -> LeasedDocument | VaultAnswer:
+        """What is lent at *path* until it is due, else Vault's answer; raises a VaultError.
+
+        Whoever asks while Vault is asked gets the same answer, so no lease is left that is not held.
+        """
+        return await self._reads.join(
+            (session.account.key, path), lambda: self._read(vault, token, session, path)
+        )
+
+    async def _read(
+        self, vault: Vault, token: Secret, session: VaultSession, path: str
+    ) -> LeasedDocument | VaultAnswer:
+        since = self.process.clock.monotonic()
+        leased = session.lent(path, since)
+        if leased is not None and not leased.holding.is_due(since):
+            return leased
+        answer = await vault.exchange(token, VaultExchange(method="GET", path=path))
+        if token.reveal() in answer.body.reveal():
+            raise UnsupportedSecretError(
+                "the answer has the token that the node keeps for this pod"
+            )
+        data, lease = answer.document.get("data"), lease_of(answer.document)
+        if answer.status < 400 and isinstance(data, Mapping) and lease is not None:
+            document = Document.of(data, None, lease=lease)
+            session.hold(path, document, since, roll=self.process.dice.random())
+        return answer
