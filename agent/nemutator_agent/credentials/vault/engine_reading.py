@@ -11,7 +11,7 @@ from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.ports import Vault
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
-from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
+from nemutator_agent.credentials.vault.failures import TokenShownError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
 
@@ -47,9 +47,7 @@ class EngineReads:
             return leased
         answer = await vault.exchange(token, VaultExchange(method="GET", path=path))
         if token.reveal() in answer.body.reveal():
-            raise UnsupportedSecretError(
-                "the answer has the token that the node keeps for this pod"
-            )
+            raise TokenShownError
         data, lease = answer.document.get("data"), lease_of(answer.document)
         if answer.status < 400 and isinstance(data, Mapping) and lease is not None:
             document = Document.of(data, None, lease=lease)

@@ -97,3 +97,12 @@ class UnsupportedSecretError(VaultError):
     """This agent cannot hand out what is at that path."""
 
     kind = "unsupported"
+
+
+class TokenShownError(UnsupportedSecretError):
+    """What was read has the token that the node keeps for the pod."""
+
+    def __init__(
+        self, why: str = "the answer has the token that the node keeps for this pod"
+    ) -> None:
+        super().__init__(why)

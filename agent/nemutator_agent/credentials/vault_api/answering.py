@@ -14,7 +14,11 @@ from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.vault.broker import Broker, Reading
 from nemutator_agent.credentials.vault.documents import EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
-from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
+from nemutator_agent.credentials.vault.failures import (
+    TokenShownError,
+    VaultError,
+    VaultUnavailableError,
+)
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault_api.allow_list import MOUNTS, Purpose, out_of_reach
 from nemutator_agent.credentials.vault_api.api_answer import (
@@ -128,7 +132,10 @@ class PodVaultApi:
         if found is not None:
             return self._lent(request, found)
         await turn()
-        asked = await self.broker.read_engine(self.session, request.path)
+        try:
+            asked = await self.broker.read_engine(self.session, request.path)
+        except TokenShownError as error:
+            raise _token_shown(error) from None
         if isinstance(asked, LeasedDocument):
             return self._lent(request, asked)
         return self._passed(request, asked)
@@ -198,12 +205,7 @@ class PodVaultApi:
         async def call(token: Secret) -> VaultAnswer:
             answer = await self.broker.vault.of(self.session.account).exchange(token, asked)
             if asked.path != LOOKUP and token.reveal() in answer.body.reveal():
-                raise HttpRefusal(
-                    502,
-                    "the answer has the token that the node keeps for this pod",
-                    remedy="nothing that shows it is passed on; ask for something else",
-                    step="token",
-                )
+                raise _token_shown(TokenShownError())
             return answer
 
         return call
@@ -250,6 +252,15 @@ class PodVaultApi:
     def _number(self) -> str:
         """Vault has one in each of its answers."""
         return f"{int(self.process.dice.random() * 2**64):016x}"
+
+
+def _token_shown(error: TokenShownError) -> HttpRefusal:
+    return HttpRefusal(
+        502,
+        error.why,
+        remedy="nothing that shows it is passed on; ask for something else",
+        step="token",
+    )
 
 
 def _part(request: ApiRequest, names: Collection[str]) -> Secret:
