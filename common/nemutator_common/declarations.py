@@ -12,6 +12,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from nemutator_common import names
+from nemutator_common.on_rotate import NONE, ContainerSignal, parse_on_rotate
 
 T = TypeVar("T")
 
@@ -32,6 +33,7 @@ _SECRET = names.SECRET_PREFIX.removeprefix(_DOMAIN)
 _FILE = names.FILE_PREFIX.removeprefix(_DOMAIN)
 _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
 _ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
+_ON_ROTATE_KEY = names.ON_ROTATE.removeprefix(_DOMAIN)
 _USER_KEY = names.RUN_AS_USER.removeprefix(_DOMAIN)
 
 _NONE: Mapping[str, "Reference"] = MappingProxyType({})
@@ -86,6 +88,8 @@ class Declarations:
     """The role to log in to Vault with; None means the one named after namespace and account."""
     run_as_user: int | None = None
     """The uid that all containers of the pod run as."""
+    on_rotate: ContainerSignal | None = None
+    """What is sent when a secret has changed."""
 
     def __bool__(self) -> bool:
         return bool(self.secrets or self.environment or self.files)
@@ -154,6 +158,8 @@ def to_volume(declarations: Declarations) -> dict[str, str]:
     written |= {f"{_FILE}{name}": str(file) for name, file in sorted(declarations.files.items())}
     if declarations.role is not None:
         written[_ROLE_KEY] = declarations.role
+    if declarations.on_rotate is not None:
+        written[_ON_ROTATE_KEY] = str(declarations.on_rotate)
     if declarations.run_as_user is not None:
         written[_USER_KEY] = str(declarations.run_as_user)
     return written
@@ -177,6 +183,11 @@ def _read(words: Mapping[str, str]) -> Declarations:
         problems.append(f"{_ROLE_KEY}: expected letters, digits, dots, dashes, underscores")
     if user is not None and not re.fullmatch(r"[0-9]{1,10}", user):
         problems.append(f"{_USER_KEY}: expected a number")
+    on_rotate = None
+    try:
+        on_rotate = parse_on_rotate(words.get(_ON_ROTATE_KEY, NONE))
+    except ValueError as error:
+        problems.append(f"{_ON_ROTATE_KEY}: {error}")
     if problems:
         raise DeclarationError(tuple(problems))
     return Declarations(
@@ -185,6 +196,7 @@ def _read(words: Mapping[str, str]) -> Declarations:
         files=files,
         role=role,
         run_as_user=None if user is None else int(user),
+        on_rotate=on_rotate,
     )
 
 

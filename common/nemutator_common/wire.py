@@ -286,8 +286,9 @@ GrantOperation: TypeAlias = Literal[
     "set",
     "delete",
     "rotate",
+    "signal",
 ]
-"""What was asked of Vault for a pod, or by a caller on a socket."""
+"""What was asked of Vault for a pod, or by a caller on a socket; or what was done for it after a change."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -17,6 +17,7 @@ from nemutator_common.declarations import (
     parse_reference,
     to_volume,
 )
+from nemutator_common.on_rotate import ContainerSignal
 
 segments = st.text("abcXYZ019_-+", min_size=1, max_size=8)
 references = st.builds(
@@ -30,6 +31,7 @@ declared = st.builds(
     environment=st.dictionaries(st.from_regex(r"[A-Z_]{1,6}", fullmatch=True), references),
     role=st.none() | st.just("team.app"),
     run_as_user=st.none() | st.integers(0, 2**31),
+    on_rotate=st.none() | st.just(ContainerSignal("HUP", "web")),
 )
 
 
@@ -37,6 +39,12 @@ declared = st.builds(
 def test_what_is_written_into_a_volume_is_read_back(declarations: Declarations) -> None:
     kubelets = {"csi.storage.k8s.io/pod.name": "p", "csi.storage.k8s.io/ephemeral": "true"}
     assert from_volume(to_volume(declarations) | kubelets) == declarations
+
+
+def test_a_signal_that_makes_no_sense_is_named_by_its_annotation() -> None:
+    with pytest.raises(DeclarationError, match="on-rotate: expected signal:HUP@container"):
+        from_annotations({names.ON_ROTATE: "signal:KILL@web"})
+    assert from_annotations({names.ON_ROTATE: "none"}) == Declarations()
 
 
 def test_secrets_or_variables_alone_are_a_declaration() -> None:

@@ -29,6 +29,7 @@ from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.server import HttpServer
 
 from tests.fakes.brokers import FRESH_S, JWT, BrokerSetup
+from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import POD
 
 PATIENCE_S = 60.0
@@ -76,6 +77,7 @@ class Node:
             CheckSchedule(per_minute=60, interval_s=FRESH_S),
             self.setup.process,
         )
+        self.containers = RecordedSignals()
         self._attestor = attestor or Everybody(lambda _: POD.uid)
         process = self.setup.process
         self.peers = PeerAcceptance(process, hold=hold)
@@ -152,6 +154,7 @@ class Node:
             audit=self.setup.audit,
             node="n1",
             follow=self.rotation.follow,
+            containers=self.containers,
             auth_mount="kubernetes",
             namespace="team-a",
             budget=self._budgets.of(session.account.pod.uid),

@@ -17,6 +17,7 @@ from nemutator_agent.credentials.pods.publishing import PodPublisher
 from nemutator_agent.credentials.pods.sockets import PodSockets
 from nemutator_agent.credentials.rotation.checking import RotationChecks
 from nemutator_agent.credentials.rotation.schedule import CheckSchedule
+from nemutator_agent.credentials.signals.pod_processes import PodProcesses
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.identity.attestors import LearningPodAttestor
 
@@ -33,6 +34,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
         process,
     )
     budgets = PodBudgets(settings.requests_per_s)
+    containers = PodProcesses(attestor)
 
     def handler(session: VaultSession, declarations: Declarations | DeclarationError) -> PodHandler:
         return PodHandler(
@@ -47,6 +49,7 @@ async def with_vault(parts: CredentialsParts) -> AsyncIterator[None]:
             namespace=settings.vault_namespace,
             budget=budgets.of(session.account.pod.uid),
             follow=rotation.follow,
+            containers=containers,
         )
 
     publisher = PodPublisher(

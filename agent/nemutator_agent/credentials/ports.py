@@ -3,12 +3,14 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from nemutator_common.on_rotate import ContainerSignal
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
 from nemutator_agent.credentials.files.folder_states import FolderState
 from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.credentials.rotation.changes import ChangeLog
+from nemutator_agent.credentials.signals.outcomes import SignalOutcome
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
@@ -161,13 +163,34 @@ class CallerHandler(Protocol):
         ...
 
 
+class FollowsRotation(Protocol):
+    """What is done for a pod after its secrets have changed."""
+
+    def due(self) -> None:
+        """They have, and its files have, too."""
+        ...
+
+    async def run(self) -> None:
+        """Do it whenever it is due, until cancelled."""
+        ...
+
+
 class PodCallerHandler(CallerHandler, Protocol):
     """For the socket of a pod, which has Vault behind it."""
 
     def admit(self, peer: ConnectedPeer) -> AdmittedPod: ...
 
+    @property
+    def after_rotation(self) -> FollowsRotation: ...
+
     async def file_values(self) -> Mapping[str, Secret]:
         """All secrets that the pod declares, for files; raises an `HttpRefusal`."""
+        ...
+
+
+class SignalsContainers(Protocol):
+    async def send(self, pod_uid: str, wanted: ContainerSignal) -> SignalOutcome:
+        """To the first process of a container of this pod, if that has a handler for it."""
         ...
 
 

@@ -72,6 +72,13 @@ FILES_WRITTEN = Metric(
     " size, mode (they are for one user), or the step at which the pod was refused",
     ("result",),
 )
+ROTATION_SIGNALS = Metric(
+    "nemutator_rotation_signals_total",
+    "counter",
+    "signals to containers whose secrets have changed, by result: sent, or why not: uncaught (the process"
+    " does not catch it), container (no process of that container), forbidden (by the kernel)",
+    ("result",),
+)
 FOLLOWED_PATHS = Metric(
     "nemutator_followed_paths", "gauge", "paths in Vault that are read again from time to time"
 )

@@ -69,6 +69,12 @@ COMMAND_PREFIX = Word(
     " the value is the entrypoint of its image as a JSON array of words, so that it can be started"
     " with the pod's variables",
 )
+ON_ROTATE = Word(
+    f"{DOMAIN}/on-rotate",
+    "annotation of a pod: what happens when its secrets have changed, after its files have:"
+    " `signal:HUP@container` for the first process of a container (HUP, INT, QUIT, TERM, USR1, USR2,"
+    " WINCH), or `none`, which is the default",
+)
 VAULT_ROLE = Word(
     f"{DOMAIN}/vault-role",
     "annotation of a pod: the Vault role to log in with; the default is `{namespace}.{serviceaccount}`",

@@ -100,7 +100,14 @@ def declared_by(draft: Draft) -> Declarations:
         declared = from_annotations(_annotations(draft))
     except DeclarationError as error:
         raise NotInjectedError(f"annotations: {error}") from error
-    return replace(declared, run_as_user=agreed_user(_spec(draft)))
+    spec = _spec(draft)
+    if (to := declared.on_rotate) is not None and to.container not in _names(spec):
+        raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
+    return replace(declared, run_as_user=agreed_user(spec))
+
+
+def _names(spec: Json) -> Collection[str]:
+    return {str(each.get("name")) for field in LISTS for each in _objects(spec, field)}
 
 
 def _annotations(draft: Draft) -> Mapping[str, str]:

@@ -223,6 +223,10 @@ def test_a_volume_that_somebody_wrote_by_hand_is_used() -> None:
             pod(initContainers=[{"name": "nemutator-init", "image": "busybox", "args": ["true"]}]),
             r"initContainers\[name=nemutator-init\] is something else",
         ),
+        (
+            pod(annotations={"nemutator.io/on-rotate": "signal:HUP@web"}),
+            "on-rotate: no container 'web'",
+        ),
         ({"spec": {}}, "no containers"),
         ({"spec": {"containers": "x"}}, "no containers"),
     ],

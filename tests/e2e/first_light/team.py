@@ -18,7 +18,20 @@ ANNOTATIONS = {
     "nemutator.io/secret.db": f"secret/{NAMESPACE}/db#password",
     "nemutator.io/secret.whole": f"secret/{NAMESPACE}/db",
     "nemutator.io/env.DB_USER": f"secret/{NAMESPACE}/db#user",
+    "nemutator.io/on-rotate": "signal:HUP@app",
 }
+
+READS_AGAIN = """\
+import json, signal
+def read(*_):
+    with open("/run/nemutator/secrets/whole") as file:
+        print("read", *sorted(json.load(file)), flush=True)
+signal.signal(signal.SIGHUP, read)
+read()
+while True:
+    signal.pause()
+"""
+"""An application that reads its file when it starts, and when it is told to."""
 
 READY_S = 900
 REACHED_S = 900.0
@@ -138,7 +151,7 @@ def deployment(name: str, replicas: int = 1) -> Json:
         "name": "app",
         "image": AGENT,
         "imagePullPolicy": "Never",
-        "command": ["python", "-c", "import signal; signal.pause()"],
+        "command": ["python", "-c", READS_AGAIN],
         "securityContext": restricted(),
         "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}},
     }

@@ -116,6 +116,15 @@ def test_its_file_follows_a_change_in_vault(team: Team) -> None:
     print("file: /run/nemutator/secrets/whole has followed Vault")
 
 
+def test_its_process_is_told_by_a_signal_and_reads_it_again(team: Team) -> None:
+    def read() -> list[str]:
+        return team.kubectl("logs", "deployment/app", "--container=app").splitlines()
+
+    until(lambda: len(read()) > 1, "the process got its signal", within_s=REACHED_S)
+    assert read() == ["read password user", "read beside password user"]
+    print("signal: the process says", read())
+
+
 def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
     pod = only(team.pods("app"))
     name = pod["metadata"]["name"]
@@ -311,6 +320,7 @@ def test_the_audit_names_every_grant_and_denial_and_no_value(team: Team) -> None
         ("login", "granted"),
         ("read", "granted"),
         ("rotate", "granted"),
+        ("signal", "granted"),
         ("revoke", "granted"),
     } <= seen
     assert "denied" in {result for _, result in seen}

@@ -21,10 +21,11 @@ from nemutator_agent.credentials.http_refusals import (
 )
 from nemutator_agent.credentials.pods.budgets import PodBudget
 from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
-from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer
+from nemutator_agent.credentials.ports import AttestsPods, ConnectedPeer, SignalsContainers
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse, picked
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
+from nemutator_agent.credentials.signals.signalling import RotationSignals
 from nemutator_agent.credentials.vault.broker import Broker, Reading
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -64,7 +65,9 @@ class PodHandler:
     """Of Vault."""
     follow: Callable[[str, FollowedSecrets], None]
     """Looks from time to time whether a path has changed that the pod has read."""
+    containers: SignalsContainers
     changes: ChangeFeed = field(init=False)
+    after_rotation: RotationSignals = field(init=False)
     _followed: FollowedSecrets = field(init=False)
     _refused: RefusedCallers = field(init=False)
     _vault_api: PodVaultApi = field(init=False)
@@ -72,6 +75,14 @@ class PodHandler:
     def __post_init__(self) -> None:
         self.changes = ChangeFeed(self.process.clock)
         self._followed = FollowedSecrets(self.session, changes=self.changes, audit=self.audit)
+        declared = self.declarations
+        self.after_rotation = RotationSignals(
+            self._pod,
+            declared.on_rotate if isinstance(declared, Declarations) else None,
+            self.containers,
+            self.process,
+            audit=self.audit,
+        )
         self._refused = RefusedCallers(self.process, self.audit, self.budget.records)
         self._vault_api = PodVaultApi(
             self.session,

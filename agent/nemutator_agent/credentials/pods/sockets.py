@@ -124,6 +124,7 @@ class _PodSocket:
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
         self._folder: int | None = folder
         self._files = FileFollower(handler, PodFolder(folder), process)
+        self._after_rotation = handler.after_rotation
         self._server = HttpServer(
             process=process,
             name=NAME,
@@ -152,6 +153,7 @@ class _PodSocket:
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._files.run(), name="files of a pod")
+            tasks.create_task(self._after_rotation.run(), name="signals of a pod")
             await self._server.run()
 
     def close(self) -> None:

@@ -16,6 +16,21 @@ from tests.fakes.pod_folders import MemoryPodFolder
 from tests.fakes.process import fake_process
 
 
+class CountedRotations:
+    """A `FollowsRotation`."""
+
+    def __init__(self) -> None:
+        self.count = 0
+        self.is_due = asyncio.Event()
+
+    def due(self) -> None:
+        self.count += 1
+        self.is_due.set()
+
+    async def run(self) -> None:
+        raise NotImplementedError
+
+
 class Pod:
     """A `PodCallerHandler` of a pod that declares `db`."""
 
@@ -24,6 +39,7 @@ class Pod:
         self.meter = MemoryMeter(changed=self._counted)
         self.changes = ChangeFeed(self.clock)
         self.folder = folder
+        self.after_rotation = CountedRotations()
         self.value = "one"
         self.reads = 0
         self.refused: HttpRefusal | None = None
@@ -66,23 +82,28 @@ async def test_files_that_are_there_follow_each_change() -> None:
             pod.change(value)
             await pod.counted("written", times)
             assert pod.folder.files == {"db": value}
+            assert pod.after_rotation.count == times
 
 
 async def test_a_new_life_writes_only_what_has_changed_meanwhile() -> None:
     pod = Pod(MemoryPodFolder({"db": "one"}))
     async with pod.running():
         await asyncio.sleep(0)
-    assert (pod.reads, pod.folder.writes) == (1, 0)
+    assert (pod.reads, pod.folder.writes, pod.after_rotation.count) == (1, 0, 0)
     pod = Pod(MemoryPodFolder({"db": "zero"}))
     async with pod.running():
         await pod.counted("written")
     assert pod.folder.files == {"db": "one"}
+    assert pod.after_rotation.count == 1
 
 
 async def test_nothing_is_read_for_a_pod_without_files() -> None:
     pod = Pod(MemoryPodFolder())
     async with pod.running():
         await asyncio.sleep(0)
+        assert (pod.reads, pod.after_rotation.count) == (0, 0)
+        pod.change("one")
+        await pod.after_rotation.is_due.wait()
         assert pod.reads == 0
         pod.folder.files = {"db": "one"}
         pod.change("two")
@@ -113,4 +134,5 @@ async def test_files_for_one_user_and_files_that_are_too_large_stay_as_they_are(
         pod.folder.is_private = False
         pod.change("x" * (LARGEST_TOGETHER + 1))
         await pod.counted("size")
+    assert pod.after_rotation.count == 0
     assert pod.folder.files == {"db": "zero"}

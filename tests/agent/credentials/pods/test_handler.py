@@ -18,6 +18,7 @@ from nemutator_common.declarations import (
 )
 
 from tests.fakes.brokers import FRESH_S, BrokerSetup
+from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
 
 DB = "secret/app/db"
@@ -51,6 +52,7 @@ def handler(
         audit=setup.audit,
         node="n1",
         follow=lambda _path, _followed: None,
+        containers=RecordedSignals(),
         auth_mount="kubernetes",
         namespace="",
         budget=PodBudgets(rate).of(POD.uid),

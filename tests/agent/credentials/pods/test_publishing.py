@@ -15,6 +15,7 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.secret import Secret
 
 from tests.fakes.brokers import JWT, BrokerSetup
+from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
 
 PATIENCE_S = 60.0
@@ -95,6 +96,7 @@ class Publishing:
                 audit=setup.audit,
                 node="n1",
                 follow=lambda _path, _followed: None,
+                containers=RecordedSignals(),
                 auth_mount="kubernetes",
                 namespace="",
                 budget=PodBudgets(100).of(session.account.pod.uid),

@@ -1,0 +1,1 @@
+"""Signals for the processes of pods whose secrets have changed."""
