@@ -11,7 +11,7 @@ from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.accounts import account
 from nemutator_agent.credentials.vault.broker import Broker
 from nemutator_agent.credentials.vault.calls import VaultCalls
-from nemutator_agent.credentials.vault.ledger_records import LedgerToken, LoginIntent
+from nemutator_agent.credentials.vault.ledger_records import LedgerLease, LedgerToken, LoginIntent
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -56,6 +56,7 @@ class BrokerSetup:
     ledger: Ledger = field(default_factory=MemoryLedger)
     left: Sequence[LedgerToken] = ()
     """By an earlier life."""
+    left_leases: Sequence[LedgerLease] = ()
     ended_pods: FakeEndedPods = field(default_factory=FakeEndedPods)
     unfinished: Sequence[LoginIntent] = ()
     other_vault: Vault | None = None
@@ -75,6 +76,7 @@ class BrokerSetup:
             self.revocations,
             self.ended_pods.among,
             wait_s=ORPHANS_S,
+            leases=self.left_leases,
             process=self.process,
         )
         self.broker = Broker(

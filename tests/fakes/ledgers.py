@@ -2,14 +2,18 @@
 
 import asyncio
 
+from nemutator_agent.credentials.leases.states import LeaseHolding
 from nemutator_agent.credentials.ports import Ledger
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.ledger_records import (
+    LeaseEnded,
+    LeaseRenewed,
     LedgerEntries,
     LoginIntent,
     TokenRevoked,
+    lease_of,
     token_of,
 )
 
@@ -36,6 +40,17 @@ class MemoryLedger:
 
     def end(self, entry: int) -> None:
         self.entries.apply(TokenRevoked(entry))
+
+    def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
+        entry = self.entries.last + 1
+        self.entries.apply(lease_of(entry, path, holding, token, now=0.0, monotonic=0.0))
+        return entry
+
+    def renew_lease(self, entry: int, holding: LeaseHolding) -> None:
+        self.entries.apply(LeaseRenewed(entry, holding.ends))
+
+    def end_lease(self, entry: int) -> None:
+        self.entries.apply(LeaseEnded(entry))
 
 
 class Fate:
@@ -92,3 +107,14 @@ class MortalLedger:
     def end(self, entry: int) -> None:
         if self._fate.lives():
             self._file.end(entry)
+
+    def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
+        return self._file.lend(path, holding, token) if self._fate.lives() else 0
+
+    def renew_lease(self, entry: int, holding: LeaseHolding) -> None:
+        if self._fate.lives():
+            self._file.renew_lease(entry, holding)
+
+    def end_lease(self, entry: int) -> None:
+        if self._fate.lives():
+            self._file.end_lease(entry)

@@ -50,6 +50,7 @@ def ask_vault(process: Process, settings: CredentialsSettings, audit: Audit) -> 
         ended_pods,
         process,
         wait_s=settings.orphans_s,
+        leases=ledger.left_leases,
     )
     broker = Broker(
         calls,

@@ -8,6 +8,7 @@ from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
 
 from nemutator_agent.credentials.files.folder_states import FolderState
+from nemutator_agent.credentials.leases.states import LeaseHolding
 from nemutator_agent.credentials.responses import SecretResponse
 from nemutator_agent.credentials.rotation.changes import ChangeLog
 from nemutator_agent.credentials.signals.outcomes import SignalOutcome
@@ -58,7 +59,8 @@ class SharedVault(Protocol):
 
 
 class Ledger(Protocol):
-    """Remembers beyond the end of this process which tokens Vault has given. No method raises."""
+    """Remembers beyond the end of this process which tokens and leases Vault has given. No method
+    raises."""
 
     def intend(self, account: Account) -> int:
         """Vault is about to be asked for a token; returns the number of all records of this login."""
@@ -69,7 +71,17 @@ class Ledger(Protocol):
     def renew(self, held: HeldLease) -> None: ...
 
     def end(self, entry: int) -> None:
-        """The login gave no token, or its token has ended."""
+        """The login gave no token, or its token has ended, and with it what was lent for it."""
+        ...
+
+    def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
+        """Vault has lent what is at *path* for the token with that number; returns the lease's own."""
+        ...
+
+    def renew_lease(self, entry: int, holding: LeaseHolding) -> None: ...
+
+    def end_lease(self, entry: int) -> None:
+        """Nobody renews it any more."""
         ...
 
 

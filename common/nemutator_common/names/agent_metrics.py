@@ -119,6 +119,11 @@ RECOVERED_TOKENS = Metric(
     " published again in time (orphaned); unknown (a login whose answer was never seen)",
     ("result",),
 )
+RECOVERED_LEASES = Metric(
+    "nemutator_recovered_leases_total",
+    "counter",
+    "leases of Vault from before the start of this process that their pods go on with",
+)
 LEDGER_FAILURES = Metric(
     "nemutator_ledger_failures_total",
     "counter",

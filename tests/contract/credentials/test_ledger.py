@@ -2,10 +2,13 @@
 
 import stat
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nemutator_agent.credentials.leases.states import LeaseHolding, granted
 from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.documents import GivenLease
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold
 from nemutator_agent.credentials.vault.ledger import COMPACT_BYTES, LedgerFile
 from nemutator_agent.credentials.vault.ledger_records import LARGEST, MOST_INTENTS
@@ -172,3 +175,20 @@ def test_one_that_cannot_be_read_stops_nobody(place: Place) -> None:
     kept(ledger)
     assert place.failures("unreadable") == 1
     assert "Is a directory" in place.readiness.problems()["ledger"]
+
+
+def test_the_next_life_finds_what_was_lent_for_the_tokens_that_are_left(place: Place) -> None:
+    first = place.life()
+    stays, ends = kept(first, "hvs.stays"), kept(first, "hvs.ends")
+    given = GivenLease("database/creds/a/1", 90.0, True)
+    holding = granted(LeaseHolding(), given, 0.0, roll=0.5)
+    entries = [first.lend("database/creds/a", holding, token.entry) for token in (stays, ends)]
+    released = first.lend("database/creds/b", holding, stays.entry)
+    first.renew_lease(entries[0], replace(holding, ends=200.0))
+    first.end_lease(released)
+    first.end(ends.entry)
+    (lease,) = place.life().left_leases
+    assert (lease.entry, lease.token, lease.lease) == (entries[0], stays.entry, given.id)
+    assert lease.expires_at - place.clock.now() == 200.0
+    assert b"hvs.ends" not in place.path.read_bytes()
+    assert place.life().left_leases == (lease,)

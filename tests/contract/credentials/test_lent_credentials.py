@@ -6,12 +6,16 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nemutator_agent.credentials.ports import Vault as AskedVault
+from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.publications import PUBLICATIONS_PATH
 from nemutator_common.secret import Secret
 
 from tests.contract.credentials.places import adapter, eventually, real_place
 from tests.fakes.brokers import BrokerSetup
+from tests.fakes.clocks import ManualClock
 from tests.fakes.pod_sockets import Node, call
+from tests.fakes.process import fake_process
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.postgres import Postgres, SqlError
 from tests.testbed.parts.vault import Vault
@@ -28,6 +32,7 @@ DUE_S = 0.72 * TERM_S
 class Pod:
     node: Node
     socket: Path
+    declared: dict[str, str]
     vault: Vault
     postgres: Postgres
 
@@ -92,7 +97,7 @@ async def pod(
         place = stack.enter_context(real_place(vault, cluster))
         real = stack.enter_context(adapter(vault.url))
         stack.callback(vault.call, "DELETE", f"sys/mounts/{engine}")
-        node = Node(tmp_path, setup=BrokerSetup(other_vault=real, wait_s=TERM_S))
+        node = Node(tmp_path, setup=life(real, tmp_path))
         role, node.token = place.account(reads=[f"{engine}/creds/app"])
         declared = {
             "vault-role": role,
@@ -100,7 +105,22 @@ async def pod(
             "secret.word": f"{engine}/creds/app#password",
         }
         async with node.running():
-            yield Pod(node, await node.publish("v1", declared=declared), vault, postgres)
+            socket = await node.publish("v1", declared=declared)
+            yield Pod(node, socket, declared, vault, postgres)
+
+
+def life(vault: AskedVault, folder: Path) -> BrokerSetup:
+    """One run of the process, after those that have left something in the ledger of *folder*."""
+    clock = ManualClock()
+    ledger = LedgerFile(folder, fake_process(clock=clock))
+    return BrokerSetup(
+        clock=clock,
+        other_vault=vault,
+        wait_s=TERM_S,
+        ledger=ledger,
+        left=ledger.left,
+        left_leases=ledger.left_leases,
+    )
 
 
 async def test_a_user_of_a_database_lives_with_its_pod(pod: Pod, engine: str) -> None:
@@ -121,3 +141,26 @@ async def test_a_user_of_a_database_lives_with_its_pod(pod: Pod, engine: str) ->
     # Its pod ends, and with it the user.
     assert (await call(pod.node.private, f"{PUBLICATIONS_PATH}/v1", method="DELETE"))[0] == 204
     await eventually(lambda: not pod.may_log_in(*again), "the user is gone with the pod")
+
+
+async def test_after_a_restart_the_user_of_a_pod_is_renewed_and_ends_with_it(
+    pod: Pod, engine: str, tmp_path: Path
+) -> None:
+    user, password = await pod.credentials()
+    (lease,) = pod.leases(engine)
+    setup = pod.node.setup
+    assert setup.other_vault is not None
+    (tmp_path / "again").mkdir()
+    again = Node(tmp_path / "again", setup=life(setup.other_vault, tmp_path))
+    again.token = pod.node.token
+    async with again.running():
+        # The pod asks for nothing: it has its user, and goes on with it.
+        await again.publish("v1", declared=pod.declared)
+        await again.setup.clock.advance(DUE_S)
+        await eventually(lambda: again.setup.grants.of("lease") == ["granted"], "it is renewed")
+        looked_up = pod.vault.call("PUT", "sys/leases/lookup", {"lease_id": lease})
+        assert looked_up["data"]["last_renewal"] is not None
+        assert pod.may_log_in(user, password)
+        path = f"{PUBLICATIONS_PATH}/v1"
+        assert (await call(again.private, path, method="DELETE"))[0] == 204
+        await eventually(lambda: not pod.may_log_in(user, password), "the user is gone, too")

@@ -1,4 +1,4 @@
-"""A secret that Vault has lent to one account, with the state of its lease."""
+"""Secrets that Vault has lent to one account, each with the state of its lease."""
 
 from dataclasses import dataclass
 
@@ -15,7 +15,24 @@ class LeasedDocument:
     holding: LeaseHolding
     token: int
     """The ledger's number of the token that it was read with: it ends with that token."""
+    entry: int = 0
+    """Its own number in the ledger; 0 where there is none."""
 
     @property
     def lease_id(self) -> str:
         return self.document.lease.id if self.document.lease else ""
+
+
+@dataclass(slots=True, eq=False)
+class RecoveredLease:
+    """A lease from before this process has started: what it lends is known to the pod alone. It is
+    renewed for as long as Vault does that, and never replaced: who reads its path gets another one."""
+
+    path: str
+    holding: LeaseHolding
+    token: int
+    entry: int
+
+    @property
+    def lease_id(self) -> str:
+        return self.holding.given.id if self.holding.given else ""

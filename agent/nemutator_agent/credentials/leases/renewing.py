@@ -2,8 +2,9 @@
 
 import asyncio
 import json
-from collections.abc import Mapping
+from collections.abc import Callable, Coroutine, Iterator, Mapping
 from dataclasses import dataclass
+from functools import partial
 from http import HTTPStatus
 from typing import Protocol
 
@@ -14,8 +15,9 @@ from nemutator_common.secret import Secret
 from nemutator_agent.credentials.audit import Audit, Result, subject_of
 from nemutator_agent.credentials.leases import states
 from nemutator_agent.credentials.leases.answers import lease_of
-from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
+from nemutator_agent.credentials.leases.leased_documents import LeasedDocument, RecoveredLease
 from nemutator_agent.credentials.leases.states import LeaseState
+from nemutator_agent.credentials.ports import Ledger
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
@@ -41,6 +43,7 @@ class AsksVault(Protocol):
 class LeaseRenewals:
     vault: AsksVault
     audit: Audit
+    ledger: Ledger
     process: Process
     sessions: Mapping[tuple[str, str], VaultSession]
     """Those that are open, which others open and close."""
@@ -48,18 +51,33 @@ class LeaseRenewals:
     async def run(self) -> None:
         while True:
             await self.process.clock.sleep(POLL_S)
-            due = [
-                (session, path, leased)
-                for session in self.sessions.values()
-                for path, leased in session.leased.items()
-                if leased.holding.is_due(self._now()) or session.is_superseded(leased)
-            ]
+            due = [*self._due()]
             for first in range(0, len(due), AT_ONCE):
                 async with asyncio.TaskGroup() as tasks:
-                    for session, path, leased in due[first : first + AT_ONCE]:
-                        tasks.create_task(self._act(session, path, leased), name="renew a lease")
-            held = sum(len(session.leased) for session in self.sessions.values())
+                    for act in due[first : first + AT_ONCE]:
+                        tasks.create_task(act(), name="renew a lease")
+            held = sum(len(one.leased) + len(one.recovered) for one in self.sessions.values())
             self.process.meter.gauge(names.LEASED_SECRETS, held)
+
+    def _due(self) -> Iterator[Callable[[], Coroutine[None, None, None]]]:
+        now = self._now()
+        for session in self.sessions.values():
+            for path, leased in session.leased.items():
+                if leased.holding.is_due(now) or session.is_superseded(leased):
+                    yield partial(self._act, session, path, leased)
+            for lease in session.recovered.values():
+                if lease.holding.is_due(now) or session.is_superseded(lease):
+                    yield partial(self._go_on, session, lease)
+
+    async def _go_on(self, session: VaultSession, lease: RecoveredLease) -> None:
+        if session.recovered.get(lease.lease_id) is not lease:
+            return
+        is_superseded = session.is_superseded(lease)
+        if not is_superseded and lease.holding.state is LeaseState.GRANTED:
+            await self._renew(session, lease.path, lease)
+        if is_superseded or lease.holding.is_due(self._now()):
+            session.recovered.pop(lease.lease_id, None)
+            self.ledger.end_lease(lease.entry)
 
     async def _act(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
         if session.closed or session.leased.get(path) is not leased:
@@ -71,8 +89,10 @@ class LeaseRenewals:
         if leased.holding.is_due(self._now()):
             await self._replace(session, path, leased)
 
-    async def _renew(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
-        given = leased.document.lease
+    async def _renew(
+        self, session: VaultSession, path: str, leased: LeasedDocument | RecoveredLease
+    ) -> None:
+        given = leased.holding.given
         assert given is not None
         leased.holding = states.renewing(leased.holding)
         body = Secret(json.dumps({"lease_id": given.id, "increment": int(given.ttl_s)}))
@@ -91,6 +111,7 @@ class LeaseRenewals:
         if answer.status < HTTPStatus.BAD_REQUEST and again is not None:
             roll = self.process.dice.random()
             leased.holding = states.renewed(leased.holding, again, since, roll=roll)
+            self.ledger.renew_lease(leased.entry, leased.holding)
             self._record(session, path, "granted", "renewed", again.ttl_s)
         elif answer.status in _AWAY:
             leased.holding = states.unanswered(leased.holding, self._now())
@@ -114,6 +135,7 @@ class LeaseRenewals:
             if is_denied and ended and session.leased.get(path) is leased:
                 # Its next reader is told why there is no other.
                 del session.leased[path]
+                self.ledger.end_lease(leased.entry)
             return
         self._record(session, path, "granted", "replaced")
 

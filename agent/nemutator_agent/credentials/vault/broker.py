@@ -89,8 +89,8 @@ class Broker:
         )
         self._reads = SingleFlight("read from Vault", self.process.clock)
         self._mounts = SingleFlight("find a mount", self.process.clock)
-        self._engines = EngineReads(self.process)
-        self._leases = LeaseRenewals(self, self.audit, self.process, self._sessions)
+        self._engines = EngineReads(self.ledger, self.process)
+        self._leases = LeaseRenewals(self, self.audit, self.ledger, self.process, self._sessions)
 
     # --- pods come and go -----------------------------------------------------------------------
     def open(self, account: Account) -> VaultSession:
@@ -103,7 +103,8 @@ class Broker:
             )
             session = VaultSession(account, cache=DocumentCache(beside=beside))
             self._sessions[account.key] = session
-            session.held = self.orphans.claim(account)
+            session.held, leases = self.orphans.claim(account)
+            session.recovered = {lease.lease_id: lease for lease in leases}
             self._tokens.count()
         return session
 
@@ -113,6 +114,10 @@ class Broker:
             return
         session.jwt = jwt
         session.login_denial = None
+
+    def release(self, session: VaultSession, lease_id: str) -> None:
+        """The pod itself has ended that lease."""
+        self.ledger.end_lease(session.release(lease_id))
 
     def close(self, session: VaultSession) -> None:
         """Its pod has ended: forget what it had, and have its token revoked."""

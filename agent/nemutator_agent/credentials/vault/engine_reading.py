@@ -8,7 +8,7 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.leases.answers import lease_of
 from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
-from nemutator_agent.credentials.ports import Vault
+from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import TokenShownError
@@ -18,6 +18,7 @@ from nemutator_agent.credentials.vault.single_flight import SingleFlight
 
 @dataclass(eq=False, slots=True)
 class EngineReads:
+    ledger: Ledger
     process: Process
     _reads: SingleFlight[LeasedDocument | VaultAnswer] = field(init=False)
 
@@ -51,5 +52,18 @@ class EngineReads:
         data, lease = answer.document.get("data"), lease_of(answer.document)
         if answer.status < 400 and isinstance(data, Mapping) and lease is not None:
             document = Document.of(data, None, lease=lease)
-            session.hold(path, document, since, roll=self.process.dice.random())
+            self._hold(token, session, path, document, since)
         return answer
+
+    def _hold(
+        self, token: Secret, session: VaultSession, path: str, document: Document, since: float
+    ) -> None:
+        before = session.leased.get(path)
+        roll = self.process.dice.random()
+        leased = session.hold(path, document, since, token=token, roll=roll)
+        if leased is None:
+            return
+        # Before anybody gets it. The older one is good to its end, and nobody renews it any more.
+        leased.entry = self.ledger.lend(path, leased.holding, leased.token)
+        if before is not None:
+            self.ledger.end_lease(before.entry)

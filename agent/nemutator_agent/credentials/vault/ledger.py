@@ -1,7 +1,7 @@
-"""The ledger in one file: the Vault tokens that are alive, for when this process is killed and starts again.
+"""The ledger in one file: Vault's tokens and leases that are alive, for the next run of this process.
 
-It holds Vault tokens, never a pod's own token and never a secret's value. It is not synced to a disk:
-it has to outlive this process only, and its directory is in the node's memory.
+It holds Vault tokens and the names of leases, never a pod's own token and never a secret's value. It
+is not synced to a disk: it has to outlive this process only, and its directory is in the node's memory.
 """
 
 import errno
@@ -14,10 +14,14 @@ from nemutator_common import names
 from nemutator_common.files import replace_file
 from nemutator_common.process import Process
 
+from nemutator_agent.credentials.leases.states import LeaseHolding
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease
 from nemutator_agent.credentials.vault.ledger_records import (
+    LeaseEnded,
+    LeaseRenewed,
     LedgerEntries,
+    LedgerLease,
     LedgerToken,
     LoginIntent,
     Record,
@@ -25,6 +29,7 @@ from nemutator_agent.credentials.vault.ledger_records import (
     TokenRevoked,
     all_encoded,
     encoded,
+    lease_of,
     read,
     token_of,
 )
@@ -59,12 +64,15 @@ class LedgerFile:
     run can add nothing."""
     left: tuple[LedgerToken, ...] = field(init=False)
     """Tokens of the last run."""
+    left_leases: tuple[LedgerLease, ...] = field(init=False)
+    """Leases of the last run, each with one of those tokens."""
 
     def __post_init__(self) -> None:
         self._entries = self._load()
         self.unfinished = tuple(self._entries.intents.values())
         self._entries.intents.clear()
         self.left = tuple(self._entries.tokens.values())
+        self.left_leases = tuple(self._entries.leases.values())
         self._save(b"")
 
     @property
@@ -95,6 +103,21 @@ class LedgerFile:
     def end(self, entry: int) -> None:
         if self._entries.knows(entry):
             self._write(TokenRevoked(entry))
+
+    def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
+        entry = self._entries.last + 1
+        now, monotonic = self.process.clock.now(), self.process.clock.monotonic()
+        self._write(lease_of(entry, path, holding, token, now=now, monotonic=monotonic))
+        return entry
+
+    def renew_lease(self, entry: int, holding: LeaseHolding) -> None:
+        if self._entries.knows(entry):
+            left_s = holding.ends - self.process.clock.monotonic()
+            self._write(LeaseRenewed(entry, self.process.clock.now() + left_s))
+
+    def end_lease(self, entry: int) -> None:
+        if self._entries.knows(entry):
+            self._write(LeaseEnded(entry))
 
     # --- the file -------------------------------------------------------------------------------
     def _load(self) -> LedgerEntries:

@@ -1,4 +1,5 @@
-"""Tokens that an earlier run of this process has left: they go to their pods, or are revoked."""
+"""What an earlier run of this process has left: tokens go to their pods with their leases, or are
+revoked, which ends those."""
 
 import asyncio
 import logging
@@ -9,9 +10,16 @@ from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.wire import SUPERSEDED
 
+from nemutator_agent.credentials.leases.leased_documents import RecoveredLease
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.leases import HeldLease
-from nemutator_agent.credentials.vault.ledger_records import LedgerToken, LoginIntent, held_of
+from nemutator_agent.credentials.vault.ledger_records import (
+    LedgerLease,
+    LedgerToken,
+    LoginIntent,
+    held_of,
+    recovered,
+)
 from nemutator_agent.credentials.vault.revocations import Revocations
 
 log = logging.getLogger(__name__)
@@ -39,6 +47,8 @@ class OrphanedTokens:
     process: Process
     _: KW_ONLY
     wait_s: float
+    leases: Sequence[LedgerLease] = ()
+    """Of those tokens."""
     _waiting: dict[Account, LedgerToken] = field(default_factory=dict, init=False)
     _superseded: list[LedgerToken] = field(default_factory=list, init=False)
 
@@ -50,12 +60,24 @@ class OrphanedTokens:
                 self._superseded.append(older)
             self._waiting[token.account] = token
 
-    def claim(self, account: Account) -> HeldLease | None:
+    def claim(self, account: Account) -> tuple[HeldLease | None, Sequence[RecoveredLease]]:
+        """The token of *account*, and what was lent for it."""
         token = self._waiting.pop(account, None)
         if token is None:
-            return None
+            return None, ()
         self.process.meter.count(names.RECOVERED_TOKENS, result="adopted")
-        return self._held(token)
+        leases = [
+            recovered(
+                lease,
+                now=self.process.clock.now(),
+                monotonic=self.process.clock.monotonic(),
+                roll=self.process.dice.random(),
+            )
+            for lease in self.leases
+            if lease.token == token.entry
+        ]
+        self.process.meter.count(names.RECOVERED_LEASES, len(leases))
+        return self._held(token), leases
 
     async def run(self) -> None:
         """Run until cancelled, although there is nothing left to do after *wait_s*."""

@@ -4,7 +4,11 @@ from dataclasses import dataclass, field
 
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.leases.leased_documents import MOST_LEASED, LeasedDocument
+from nemutator_agent.credentials.leases.leased_documents import (
+    MOST_LEASED,
+    LeasedDocument,
+    RecoveredLease,
+)
 from nemutator_agent.credentials.leases.states import LeaseHolding, granted, revoked
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDenials, DocumentCache
@@ -31,6 +35,8 @@ class VaultSession:
     denials: CachedDenials = field(default_factory=CachedDenials)
     leased: dict[str, LeasedDocument] = field(default_factory=dict)
     """By path: what Vault has lent to the account."""
+    recovered: dict[str, RecoveredLease] = field(default_factory=dict)
+    """By Vault's name of each lease: those from before this process."""
 
     def forget(self, path: str) -> None:
         """Vault does not let the account read it any more, or not there."""
@@ -43,14 +49,18 @@ class VaultSession:
         """The mount of *path*, as far as it is known."""
         return next((one for one in self.mounts.values() if path.startswith(one.path)), None)
 
-    def hold(self, path: str, document: Document, since: float, *, roll: float) -> None:
-        """Keep the lease of *document*, which Vault has given at *since*, in place of an older one. Where
-        too many are held, it is not: then it ends with its first term, or with its pod."""
+    def hold(
+        self, path: str, document: Document, since: float, *, token: Secret, roll: float
+    ) -> LeasedDocument | None:
+        """Keep the lease of *document*, which Vault has given at *since* for *token*, in place of an older
+        one. Where too many are held, it is not: then it ends with its first term, or with its pod."""
         is_full = path not in self.leased and len(self.leased) >= MOST_LEASED
-        if document.lease is None or self.closed or is_full:
-            return
+        is_current = self.held is not None and self.held.lease.token == token
+        if document.lease is None or self.held is None or is_full or self.closed or not is_current:
+            return None
         holding = granted(LeaseHolding(), document.lease, since, roll=roll)
-        self.leased[path] = LeasedDocument(document, holding, self.held.entry if self.held else 0)
+        leased = self.leased[path] = LeasedDocument(document, holding, self.held.entry)
+        return leased
 
     def lent(self, path: str, now: float) -> LeasedDocument | None:
         """What is lent at *path* and still good: with its token it ends, too."""
@@ -59,22 +69,35 @@ class VaultSession:
             return None
         return one if one.holding.usable(now) else None
 
-    def is_superseded(self, leased: LeasedDocument) -> bool:
+    def is_superseded(self, leased: LeasedDocument | RecoveredLease) -> bool:
         """Whether the token has been replaced that it was read with."""
         return self.held is not None and self.held.entry != leased.token
 
-    def release(self, lease_id: str) -> None:
-        """The pod itself has ended that lease."""
-        for path in [path for path, one in self.leased.items() if one.lease_id == lease_id]:
-            _revoke(self.leased.pop(path))
+    def holds(self, lease_id: str) -> bool:
+        return lease_id in self.recovered or self._path_of(lease_id) is not None
+
+    def release(self, lease_id: str) -> int:
+        """The pod itself has ended that lease; returns its number in the ledger, 0 where there is none."""
+        path = self._path_of(lease_id)
+        if path is not None:
+            return _revoked(self.leased.pop(path))
+        lease = self.recovered.pop(lease_id, None)
+        return _revoked(lease) if lease is not None else 0
 
     def release_all(self) -> None:
         """The pod has ended: what is lent to it ends with its token."""
-        for one in self.leased.values():
-            _revoke(one)
+        for leased in self.leased.values():
+            _revoked(leased)
+        for lease in self.recovered.values():
+            _revoked(lease)
         self.leased.clear()
+        self.recovered.clear()
+
+    def _path_of(self, lease_id: str) -> str | None:
+        return next((path for path, one in self.leased.items() if one.lease_id == lease_id), None)
 
 
-def _revoke(leased: LeasedDocument) -> None:
-    """Who renews it at this moment must not replace it."""
+def _revoked(leased: LeasedDocument | RecoveredLease) -> int:
+    """Its number in the ledger. Who renews it at this moment must not replace it."""
     leased.holding = revoked(leased.holding)
+    return leased.entry

@@ -155,7 +155,7 @@ class PodVaultApi:
     async def _of_lease(self, request: ApiRequest, turn: Turn) -> ApiAnswer:
         document = request.document()
         lease = document.get("lease_id")
-        if not isinstance(lease, str) or not (lease in self._leases or self._is_held(lease)):
+        if not isinstance(lease, str) or not (lease in self._leases or self.session.holds(lease)):
             raise HttpRefusal(
                 403,
                 "this is no lease of this pod",
@@ -165,11 +165,8 @@ class PodVaultApi:
         answer = await self._pass(request, turn, body=_part(request, _LEASE_FIELDS))
         if request.path == "sys/leases/revoke" and answer.status < 400:
             self._leases.pop(lease, None)
-            self.session.release(lease)
+            self.broker.release(self.session, lease)
         return answer
-
-    def _is_held(self, lease: str) -> bool:
-        return any(one.lease_id == lease for one in self.session.leased.values())
 
     async def _wrapped(self, request: ApiRequest, turn: Turn) -> ApiAnswer:
         """The pod asks, and the wrapping token is what it asks about. Clients without a token of their

@@ -4,13 +4,21 @@ import zlib
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_agent.credentials.leases.states import LeaseHolding, LeaseState, granted
 from nemutator_agent.credentials.vault.accounts import Account
+from nemutator_agent.credentials.vault.documents import GivenLease
 from nemutator_agent.credentials.vault.leases import LONGEST_S, Lease, hold
 from nemutator_agent.credentials.vault.ledger_records import (
+    FORMAT,
     LARGEST,
     MOST_INTENTS,
+    MOST_LEASES,
     MOST_TOKENS,
+    LeaseEnded,
+    LeaseRenewed,
     LedgerEntries,
+    LedgerFormat,
+    LedgerLease,
     LedgerToken,
     LoginIntent,
     Record,
@@ -19,7 +27,9 @@ from nemutator_agent.credentials.vault.ledger_records import (
     all_encoded,
     encoded,
     held_of,
+    lease_of,
     read,
+    recovered,
     token_of,
 )
 from nemutator_agent.publications import PublishedPod
@@ -38,6 +48,9 @@ records: st.SearchStrategy[Record] = st.one_of(
     tokens,
     st.builds(TokenRenewed, entries, times, times, st.booleans()),
     st.builds(TokenRevoked, entries),
+    st.builds(LedgerLease, entries, entries, texts, texts, times, times, st.booleans()),
+    st.builds(LeaseRenewed, entries, times),
+    st.builds(LeaseEnded, entries),
 )
 rows = st.lists(records, max_size=5)
 
@@ -63,6 +76,7 @@ def test_the_shortest_row_comes_to_the_same(row: list[Record]) -> None:
     whole = folded(row)
     again, damaged = read(all_encoded(whole.records()))
     assert (again.intents, again.tokens, damaged) == (whole.intents, whole.tokens, 0)
+    assert again.leases == whole.leases
 
 
 @given(st.lists(records, min_size=1, max_size=5), st.data())
@@ -153,3 +167,58 @@ def test_the_next_life_goes_on_with_the_times_of_the_last(
 def test_a_wall_clock_that_was_put_back_gives_no_more_time() -> None:
     again = held_of(token(expires_at=1e6, ttl_s=3600), now=0.0, monotonic=5.0, roll=0.5)
     assert again.ends == 3605.0
+
+
+def lent(entry: int, token: int = 1) -> LedgerLease:
+    return LedgerLease(entry, token, "database/creds/a", f"lease-{entry}", 5000.0, 90.0, True)
+
+
+def test_leases_end_with_their_token() -> None:
+    made = folded([token(1), lent(2), token(3), lent(4, 3), lent(5), LeaseEnded(5)])
+    assert list(made.leases) == [2, 4]
+    made.apply(LeaseRenewed(2, 7000.0))
+    assert made.leases[2].expires_at == 7000.0
+    made.apply(TokenRevoked(1))
+    assert (list(made.leases), made.knows(4), made.knows(2)) == ([4], True, False)
+
+
+def test_there_is_no_lease_without_its_token() -> None:
+    assert folded([lent(2)]).leases == {}
+    full = folded([token(1), lent(2)])
+    for entry in range(3, MOST_TOKENS + 3):
+        full.apply(token(entry))
+    assert full.leases == {}
+
+
+def test_there_is_an_end_to_how_many_leases_are_kept() -> None:
+    made = folded([token(1)])
+    forgotten = sum(made.apply(lent(entry)) for entry in range(2, MOST_LEASES + 5))
+    assert (forgotten, len(made.leases), min(made.leases)) == (3, MOST_LEASES, 5)
+
+
+def test_a_file_from_before_there_were_leases_is_read() -> None:
+    """As the version before wrote it."""
+    body = (
+        b'{"type":"token","entry":7,"account":{"pod":{"namespace":"shop","name":"api-1",'
+        b'"uid":"u-1","service_account":"api"},"role":"shop.api","home":"/v"},'
+        b'"token":"hvs.x","expires_at":5000.0,"ttl_s":3600.0,"renewable":true}'
+    )
+    entries, damaged = read(struct.pack(">II", len(body), zlib.crc32(body)) + body)
+    assert (entries.tokens[7].token, entries.leases, damaged) == (Secret("hvs.x"), {}, 0)
+
+
+def test_what_a_later_version_has_written_is_left_alone() -> None:
+    content = encoded(LedgerFormat(FORMAT + 1)) + encoded(token())
+    assert read(content) == (LedgerEntries(), len(content))
+
+
+@given(age_s=st.floats(0, 200), monotonic=st.floats(0, 1e6), renewable=st.booleans())
+def test_a_lease_goes_on_with_its_times(age_s: float, monotonic: float, renewable: bool) -> None:
+    given_first = GivenLease("database/creds/a/1", 90.0, renewable)
+    holding = granted(LeaseHolding(), given_first, 77.0, roll=0.5)
+    written = lease_of(2, "database/creds/a", holding, 1, now=1e9, monotonic=77.0)
+    again = recovered(written, now=1e9 + age_s, monotonic=monotonic, roll=0.5)
+    assert (again.lease_id, again.token, again.entry) == (given_first.id, 1, 2)
+    assert again.holding.state is (LeaseState.GRANTED if renewable else LeaseState.EXPIRING)
+    assert again.holding.ends - monotonic == pytest.approx(90.0 - age_s, abs=1e-3)
+    assert again.holding.due - monotonic == pytest.approx(60.0 - age_s, abs=1e-3)

@@ -18,9 +18,11 @@ from tests.fakes.ledgers import Fate, MortalLedger, MortalVault
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import OTHER_POD, POD
 from tests.fakes.process import fake_process
-from tests.fakes.vaults import VaultState
+from tests.fakes.vaults import Engine, VaultState
 
 PATH = "secret/app/db"
+LENT = "database/creds/app"
+TERM_S = 90
 
 
 class Machine:
@@ -30,12 +32,14 @@ class Machine:
         self.folder = folder
         self.vault = VaultState()
         self.vault.write(PATH, {"password": "first"})
+        self.vault.engines["database/"] = Engine(None)
+        self.vault.lease_s[LENT] = TERM_S
         self.now = 1_700_000_000.0
         self.allow(POD)
 
     def allow(self, pod: PublishedPod, *, ttl_s: int = 3600) -> None:
         role = account(pod, None).role
-        self.vault.role(role, f"the-jwt-{pod.uid}", [PATH], ttl_s=ttl_s)
+        self.vault.role(role, f"the-jwt-{pod.uid}", [PATH, LENT], ttl_s=ttl_s)
 
     @property
     def alive(self) -> set[str]:
@@ -53,6 +57,7 @@ class Machine:
             meter=meter,
             ledger=MortalLedger(file, fate),
             left=file.left,
+            left_leases=file.left_leases,
             unfinished=file.unfinished,
         )
         try:
@@ -221,14 +226,89 @@ async def test_a_refused_login_leaves_nothing_to_say(machine: Machine) -> None:
         assert (second.left, second.unfinished) == ((), ())
 
 
+async def test_a_pod_that_is_published_again_keeps_what_it_was_lent(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), LENT)
+        (lease,) = machine.vault.leases
+        # It is renewed in this life, and goes on from there.
+        await first.clock.advance(TERM_S)
+    async with machine.life() as second:
+        session = second.session()
+        assert session.holds(lease)
+        assert second.meter.value(names.RECOVERED_LEASES) == 1
+        # What it lends is not known any more, so who asks gets another; the old one is renewed, too.
+        await second.broker.read(session, LENT)
+        renewals = machine.vault.calls["renew a lease"]
+        await second.clock.advance(3 * TERM_S)
+        assert machine.vault.calls["renew a lease"] >= renewals + 6
+        assert len(machine.vault.leases) == 2
+        assert second.meter.value(names.LEASED_SECRETS) == 2
+        second.broker.close(session)
+        await second.clock.advance(1)
+        assert machine.vault.leases == {}
+    async with machine.life() as third:
+        assert (third.left, third.left_leases) == ((), ())
+
+
+async def test_what_was_lent_ends_with_a_pod_of_which_nothing_is_left(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), LENT)
+    async with machine.life() as second:
+        second.ended_pods.removed.add(home_of(POD))
+        await second.clock.advance(POLL_S)
+        assert machine.vault.leases == {}
+
+
+@pytest.mark.parametrize("how", ["lost", "refused", "superseded", "released"])
+async def test_a_lease_from_before_is_forgotten_once_nothing_can_be_done_for_it(
+    machine: Machine, how: str
+) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), LENT)
+        (lease,) = machine.vault.leases
+    async with machine.life() as second:
+        session = second.session()
+        match how:
+            case "lost":
+                machine.vault.leases.clear()
+            case "refused":
+                machine.vault.renews_leases = False
+            case "superseded":
+                machine.vault.tokens.clear()
+                await second.broker.read(session, PATH)
+            case "released":
+                second.broker.release(session, lease)
+        await second.clock.advance(TERM_S)
+        assert session.recovered == {}
+        assert second.grants.of("lease") == (["denied"] if how in ("lost", "refused") else [])
+    async with machine.life() as third:
+        assert third.left_leases == ()
+
+
+async def test_while_vault_is_away_a_lease_from_before_is_kept(machine: Machine) -> None:
+    async with machine.life() as first:
+        await first.broker.read(first.session(), LENT)
+        (lease,) = machine.vault.leases
+    async with machine.life() as second:
+        session = second.session()
+        second.vault.outage = "down"
+        await second.clock.advance(TERM_S - 10)
+        second.vault.outage = None
+        await second.clock.advance(10)
+        assert session.holds(lease)
+        assert second.grants.of("lease")[-1] == "granted"
+
+
 async def a_day(setup: BrokerSetup, machine: Machine) -> None:
     """A pod's whole life: login, renewal, a replaced token, a new login, and its end."""
     machine.allow(POD, ttl_s=120)
     session = setup.session()
     await setup.broker.read(session, PATH)
+    await setup.broker.read(session, LENT)
     machine.allow(POD, ttl_s=50)
     await setup.clock.advance(85)
     machine.vault.tokens.clear()
+    machine.vault.leases.clear()
     await setup.clock.advance(FRESH_S)
     await setup.broker.read(session, PATH)
     setup.broker.close(session)
@@ -254,20 +334,24 @@ async def test_a_day_has_its_steps(machine: Machine) -> None:
     assert machine.alive == set()
 
 
-STEPS = 30
+STEPS = 46
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["published again", "ended"])
 @pytest.mark.parametrize("step", range(STEPS))
-async def test_wherever_it_is_killed_no_token_is_left_that_it_knew(
+async def test_wherever_it_is_killed_no_token_and_no_lease_is_left_that_it_knew(
     machine: Machine, step: int, again: bool
 ) -> None:
     await killed_before(step, machine)
     alive, logins = machine.alive, machine.vault.calls["login"]
     async with machine.life() as second:
         known = {token.token.reveal() for token in second.left}
+        tokens = {token.entry: token.token.reveal() for token in second.left}
+        lent = {lease.lease: tokens[lease.token] for lease in second.left_leases}
         session = second.session() if again else None
         if session is not None:
+            of_token = session.held.lease.token.reveal() if session.held is not None else ""
+            assert set(session.recovered) == {one for one, of in lent.items() if of == of_token}
             await second.broker.read(session, PATH)
             # One that it knew and that is good for something is all that the pod needs.
             assert machine.vault.calls["login"] == logins + (not known & alive)
@@ -275,4 +359,7 @@ async def test_wherever_it_is_killed_no_token_is_left_that_it_knew(
         held = session.held if session is not None else None
         unknown = machine.alive - ({held.lease.token.reveal()} if held is not None else set())
         assert unknown == alive - known
+        # What it had lent is renewed for the pod, or has ended.
+        left = {one for one in lent if one in machine.vault.leases}
+        assert left <= set(session.recovered if session is not None else ())
         assert len(unknown) <= recovered(second, "unknown") <= 1
