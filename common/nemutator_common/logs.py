@@ -18,7 +18,7 @@ import sys
 import time
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
-from typing import TextIO
+from typing import Any, TextIO
 
 from nemutator_common import names
 from nemutator_common.log_queue import LogQueue
@@ -29,8 +29,8 @@ LONGEST_VALUE = 2_000
 """The most characters of one value: strangers' text is logged, and it may not fill the disk."""
 
 _NOTHING: Mapping[names.Key, object] = MappingProxyType({})
-_encode = json.JSONEncoder(default=str).encode
-"""One encoder serves all lines: `json.dumps` would make one for each."""
+_encode = json.JSONEncoder(default=str, check_circular=False).encode
+"""One encoder serves all lines: `json.dumps` would make one for each. Values are flat here."""
 _bound = contextvars.ContextVar("bound", default=_NOTHING)
 
 
@@ -54,6 +54,10 @@ def configure(
     handler.setFormatter(TextFormatter(role) if readable else JsonFormatter(role))
     # Nobody reads logging's own tracebacks about a closed terminal, and a lost line does no harm.
     logging.raiseExceptions = False
+    # No format of ours shows the place in the code, the thread or the process, which take longer to find
+    # than a line to write. Python's documentation names these switches ("Optimization").
+    logging._srcfile = None
+    logging.logThreads = logging.logProcesses = logging.logMultiprocessing = False
     root = logging.getLogger()
     root.handlers[:] = [handler]
     root.setLevel(level.upper())
@@ -112,10 +116,13 @@ class TextFormatter(logging.Formatter):
 
 
 def _keys(record: logging.LogRecord) -> dict[str, object]:
-    keys: dict[str, object] = {str(key): value for key, value in _bound.get().items()}
+    keys: dict[Any, object] = {**_bound.get()}
     if isinstance(record.args, Mapping):
         keys.update(record.args)
-    return {str(key): _shortened(value) for key, value in keys.items()}
+    return {
+        str(key): value if type(value) is str and len(value) <= LONGEST_VALUE else _shortened(value)
+        for key, value in keys.items()
+    }
 
 
 def _shortened(value: object) -> object:

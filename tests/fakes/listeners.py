@@ -5,7 +5,7 @@ import contextlib
 import ssl
 from collections.abc import AsyncIterator, Callable, Iterable
 from types import MappingProxyType
-from typing import Any
+from typing import Any, ClassVar
 
 import uvloop
 from aiohttp import web
@@ -14,8 +14,11 @@ from nemutator_common.addresses import Address, TcpAddress
 from nemutator_common.clocks import Clock
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.readiness import Readiness
+from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import ALL_OPERATIONS
+from nemutator_common.serving.plain_path import PlainAnswer
+from nemutator_common.serving.plain_requests import PlainRequest
 from nemutator_common.serving.responses import ErrorDetails
 from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.system_clock import SystemClock
@@ -51,6 +54,9 @@ GET = b"GET /echo HTTP/1.1\r\nHost: x\r\n\r\n"
 
 class Listener:
     """A server under test, what it counted, and a handler that waits until it is told."""
+
+    answers_plainly: ClassVar[bool] = True
+    """Whether plain requests for `/echo` are answered at once. The answers are the same."""
 
     def __init__(
         self,
@@ -90,7 +96,19 @@ class Listener:
             limits=limits,
             tls=tls,
             error_details=error_details,
+            plain=self._plain if self.answers_plainly else None,
         )
+        self.answered_plainly = 0
+
+    def _plain(self, request: PlainRequest, _: AcceptedPeer | None) -> PlainAnswer | None:
+        match request.path:
+            case "/echo":
+                self.answered_plainly += 1
+                return PlainAnswer(b"GET ", "text/plain; charset=utf-8")
+            case "/defect":
+                raise KeyError("a detail for nobody")
+            case _:
+                return None
 
     def dropped(self, reason: str) -> float:
         return self.meter.total(names.HTTP_CONNECTIONS_DROPPED, reason=reason)

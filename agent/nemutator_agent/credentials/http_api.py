@@ -1,10 +1,8 @@
 """The native API of secrets, as callers have it on their socket."""
 
 import asyncio
-import json
 from collections.abc import Mapping
 
-import msgspec
 from aiohttp import web
 from aiohttp.typedefs import Handler, Middleware
 from nemutator_common import names
@@ -16,12 +14,18 @@ from nemutator_common.serving.responses import RoutineResponse
 from nemutator_agent.credentials.connection_peer import UnknownPeer
 from nemutator_agent.credentials.http_refusals import HttpRefusal, not_attested
 from nemutator_agent.credentials.ports import AdmittedCaller, CallerHandler
-from nemutator_agent.credentials.responses import SecretResponse, zero_separated
+from nemutator_agent.credentials.responses import (
+    JSON,
+    SecretResponse,
+    as_json,
+    shown,
+    zero_separated,
+)
 from nemutator_agent.identity.failures import AttestationError
 from nemutator_agent.identity.peers import Peer
 
 UNCACHED = {"Cache-Control": "no-store"}
-_UNCACHED_JSON = {**UNCACHED, "Content-Type": "application/json; charset=utf-8"}
+_UNCACHED_JSON = {**UNCACHED, "Content-Type": JSON}
 LARGE_BYTES = 16 << 10
 """Answers of this size and more wait for their turn: a caller that does not read holds our memory."""
 
@@ -149,26 +153,8 @@ async def sent(request: web.Request, answer: web.Response) -> web.Response:
 
 
 def _shown(answer: SecretResponse, raw: str) -> web.Response:
-    return _raw(answer) if raw == "1" else _given(_document(answer))
-
-
-def _document(answer: SecretResponse) -> dict[str, object]:
-    value = answer.value.reveal()
-    document: dict[str, object] = {"name": answer.name}
-    document |= {"data": _as_it_is(value)} if answer.is_whole else {"value": value}
-    document["version"] = answer.version
-    if answer.stale:
-        document["stale"] = True
-    return document
-
-
-def _raw(answer: SecretResponse) -> web.Response:
-    headers = dict(UNCACHED)
-    if answer.version is not None:
-        headers["X-Nemutator-Version"] = str(answer.version)
-    if answer.stale:
-        headers["X-Nemutator-Stale"] = "true"
-    return RoutineResponse(text=answer.value.reveal(), headers=headers)
+    body, content_type, marks = shown(answer, raw=raw == "1")
+    return RoutineResponse(body=body, headers={**UNCACHED, "Content-Type": content_type, **marks})
 
 
 def _revealed(values: Mapping[str, Secret]) -> dict[str, object]:
@@ -177,20 +163,7 @@ def _revealed(values: Mapping[str, Secret]) -> dict[str, object]:
 
 def _given(document: Mapping[str, object]) -> RoutineResponse:
     """What a caller gets is a record of the audit and a line of the log already."""
-    try:
-        body = msgspec.json.encode(document)
-    except UnicodeEncodeError:
-        # JSON can escape what UTF-8 has no bytes for: half of a surrogate pair.
-        body = json.dumps(document).encode()
-    return RoutineResponse(body=body, headers=_UNCACHED_JSON)
-
-
-def _as_it_is(content: str) -> object:
-    """JSON that is not read and written again, which would take the event loop's time."""
-    try:
-        return msgspec.Raw(content.encode())
-    except UnicodeEncodeError:
-        return json.loads(content)
+    return RoutineResponse(body=as_json(document), headers=_UNCACHED_JSON)
 
 
 def _json(document: Mapping[str, object], *, status: int = 200) -> web.Response:

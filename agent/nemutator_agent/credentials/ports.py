@@ -195,6 +195,11 @@ class PodCallerHandler(CallerHandler, Protocol):
     @property
     def after_rotation(self) -> FollowsRotation: ...
 
+    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretResponse | None:
+        """What `admit` and `secret` would give, out of a document of less than *most* bytes. None, and
+        nothing has happened, if that takes waiting or would be a refusal."""
+        ...
+
     async def file_values(self) -> Mapping[str, Secret]:
         """All secrets that the pod declares, for files; raises an `HttpRefusal`."""
         ...

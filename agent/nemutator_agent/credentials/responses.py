@@ -1,13 +1,19 @@
 """A secret, as its caller gets it."""
 
+import json
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
+from typing import NamedTuple
 
+import msgspec
 from nemutator_common.declarations import Reference
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.http_refusals import no_variable, without_key
 from nemutator_agent.credentials.vault.documents import Document
+
+JSON = "application/json; charset=utf-8"
+TEXT = "text/plain; charset=utf-8"
 
 LONGEST_STRING = 128 << 10
 """Linux gives a program no longer string, name and zero byte included: MAX_ARG_STRLEN."""
@@ -43,6 +49,44 @@ def picked(
         is_whole=key is None,
         stale=stale,
     )
+
+
+class ShownSecret(NamedTuple):
+    body: bytes
+    content_type: str
+    marks: Mapping[str, str]
+    """Headers that say of a bare value what JSON would say beside it."""
+
+
+def shown(answer: SecretResponse, *, raw: bool) -> ShownSecret:
+    value = answer.value.reveal()
+    if raw:
+        marks = {} if answer.version is None else {"X-Nemutator-Version": str(answer.version)}
+        if answer.stale:
+            marks["X-Nemutator-Stale"] = "true"
+        return ShownSecret(value.encode(), TEXT, marks)
+    document: dict[str, object] = {"name": answer.name}
+    document |= {"data": _as_it_is(value)} if answer.is_whole else {"value": value}
+    document["version"] = answer.version
+    if answer.stale:
+        document["stale"] = True
+    return ShownSecret(as_json(document), JSON, {})
+
+
+def as_json(document: Mapping[str, object]) -> bytes:
+    try:
+        return msgspec.json.encode(document)
+    except UnicodeEncodeError:
+        # JSON can escape what UTF-8 has no bytes for: half of a surrogate pair.
+        return json.dumps(document).encode()
+
+
+def _as_it_is(content: str) -> object:
+    """JSON that is not read and written again, which would take the event loop's time."""
+    try:
+        return msgspec.Raw(content.encode())
+    except UnicodeEncodeError:
+        return json.loads(content)
 
 
 def zero_separated(variables: Mapping[str, Secret]) -> bytes:

@@ -12,6 +12,8 @@ from nemutator_common import names
 from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection_state import ConnectionState, DropReason, Phase
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.plain_path import PlainPath
+from nemutator_common.serving.plain_requests import parse_plain
 from nemutator_common.serving.responses import ErrorDetails, early_response, error_response
 from nemutator_common.serving.traffic import ServedRequest, Traffic
 
@@ -40,6 +42,8 @@ class Connection(web.RequestHandler):
         "_gone",
         "_limits",
         "_lost",
+        "_parsing",
+        "_plain",
         "_state",
         "_streaming",
         "_timer",
@@ -63,6 +67,7 @@ class Connection(web.RequestHandler):
         gone: Callable[["Connection"], None],
         accepted_peer: AcceptedPeer | None = None,
         uid: int | None = None,
+        plain: PlainPath | None = None,
     ) -> None:
         super().__init__(
             server,
@@ -83,6 +88,10 @@ class Connection(web.RequestHandler):
         self.uid = uid
         """The user whose share of the connections this one belongs to."""
         self._error_details = error_details
+        self._plain = plain
+        """None from the first bytes on that were no plain request: the parser may hold a part of one."""
+        self._parsing = False
+        """Whether aiohttp knows of this connection."""
         self._limits = limits
         self._traffic = traffic
         self._gone = gone
@@ -153,15 +162,16 @@ class Connection(web.RequestHandler):
     # --- from the event loop ---------------------------------------------------------------------
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._wire = cast("asyncio.Transport", transport)
-        super().connection_made(transport)
         self._state = ConnectionState(self._limits, self._loop.time())
         self._watch()
 
     def data_received(self, data: bytes) -> None:
+        is_at_rest = self._state.is_at_rest
         match self._state.received(data, self._loop.time()):
             case None:
+                if not self._answered(data, is_at_rest=is_at_rest):
+                    self._parse(data)
                 self._watch()
-                super().data_received(data)
             case DropReason.HEAD_TOO_LARGE:
                 self._refuse_head()
             case reason:
@@ -176,7 +186,34 @@ class Connection(web.RequestHandler):
         if not self._busy:
             self._gone(self)
 
+    def _answered(self, data: bytes, *, is_at_rest: bool) -> bool:
+        """Answer a plain request at once, if nothing is under way and nothing waits to be sent."""
+        request = parse_plain(data) if self._plain is not None else None
+        if self._plain is None or request is None:
+            self._plain = None
+            return False
+        wire = self._wire
+        if not is_at_rest or self.draining or wire is None or wire.get_write_buffer_size():
+            return False
+        answer = self._plain.answer(request, self.accepted_peer, self.peer)
+        if answer is None:
+            return False
+        wire.write(answer)
+        self._state.ended(self._loop.time(), keep=True)
+        return True
+
+    def _parse(self, data: bytes) -> None:
+        if not self._parsing and self._wire is not None:
+            self._parsing = True
+            super().connection_made(self._wire)
+        super().data_received(data)
+
     # --- from aiohttp ----------------------------------------------------------------------------
+    def force_close(self) -> None:
+        super().force_close()
+        if not self._parsing and self._wire is not None:
+            self._wire.close()
+
     def handle_error(
         self,
         request: web.BaseRequest,

@@ -47,6 +47,13 @@ class ConnectionState:
         self._overdue = DropReason.UNREAD
         self._await_head(now)
 
+    @property
+    def is_at_rest(self) -> bool:
+        """Whether nothing has been received since the last answer, or since the connection was made."""
+        return self.phase is Phase.IDLE or (
+            self.phase is Phase.HEAD and not self._size and not self._head_ended
+        )
+
     def received(self, data: bytes, now: float) -> DropReason | None:
         """Count bytes that came in; returns a reason if they are more than the caller may send."""
         if not data or self.phase is Phase.ENDING:

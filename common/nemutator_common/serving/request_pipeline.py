@@ -1,9 +1,7 @@
 """What every request gets: an id, a deadline, errors as JSON, and one log line at the end."""
 
 import asyncio
-import itertools
 import logging
-import secrets
 import time
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
@@ -15,6 +13,7 @@ from nemutator_common.errors import OperatorError
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.limits import Limits
+from nemutator_common.serving.request_names import next_request_name
 from nemutator_common.serving.responses import (
     ErrorDetails,
     RoutineResponse,
@@ -25,10 +24,6 @@ from nemutator_common.serving.responses import (
 from nemutator_common.serving.traffic import CLIENT_GONE, ServedRequest, Traffic
 
 log = logging.getLogger(__name__)
-
-_PROCESS = secrets.token_hex(4)
-_requests = itertools.count(1)
-"""Requests of different processes have different names, too, and none costs a call of the kernel."""
 
 Handler = Callable[[web.BaseRequest], Awaitable[web.StreamResponse]]
 Operations = Mapping[str, Callable[[web.BaseRequest], web.Response]]
@@ -62,7 +57,7 @@ class RequestPipeline:
     async def __call__(self, request: web.BaseRequest) -> web.StreamResponse:
         connection = request.protocol
         assert isinstance(connection, Connection)
-        identity = f"{_PROCESS}{next(_requests):08x}"
+        identity = next_request_name()
         outcome = _Outcome()
         started = time.monotonic()
         with logs.bound({names.REQUEST: identity}):

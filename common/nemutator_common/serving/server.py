@@ -20,6 +20,7 @@ from nemutator_common.serving.connection_state import DropReason
 from nemutator_common.serving.fair_share import HeldConnections, drop_candidates
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import Operation
+from nemutator_common.serving.plain_path import PlainHandler, PlainPath
 from nemutator_common.serving.request_pipeline import RequestPipeline
 from nemutator_common.serving.responses import (
     ErrorDetails,
@@ -87,9 +88,12 @@ class HttpServer:
     pace: Callable[[], float] | None = None
     """How long to wait after each connection, so that callers who only connect take no more time of the
     event loop than they may; those that wait for it do so in the kernel."""
+    plain: PlainHandler | None = None
+    """Answers plain requests that need no waiting, before the routes are asked."""
     error_details: ErrorDetails = field(default_factory=dict)
     """What is added to the error responses that no handler makes."""
     _traffic: Traffic = field(init=False)
+    _plain_path: PlainPath | None = field(init=False, default=None)
     _connections: dict[Connection, None] = field(init=False, default_factory=dict)
     _counted: int = field(init=False, default=0)
     _empty: asyncio.Event = field(init=False, default_factory=asyncio.Event)
@@ -97,6 +101,8 @@ class HttpServer:
 
     def __post_init__(self) -> None:
         self._traffic = self.traffic or Traffic(self.name, self.process.meter)
+        if self.plain is not None:
+            self._plain_path = PlainPath(self.plain, self._traffic)
 
     @property
     def connections(self) -> int:
@@ -198,6 +204,7 @@ class HttpServer:
                     gone=self._remove,
                     accepted_peer=self.accept_peer(accepted) if self.accept_peer else None,
                     uid=uid,
+                    plain=self._plain_path,
                 )
                 self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()

@@ -18,10 +18,12 @@ from nemutator_common.settings import LogFormat, LogLevel
 def _root_logger_restored() -> Iterator[None]:
     root = logging.getLogger()
     handlers, level, raising = root.handlers[:], root.level, logging.raiseExceptions
+    places = logging._srcfile, logging.logThreads, logging.logProcesses, logging.logMultiprocessing
     yield
     root.handlers[:] = handlers
     root.setLevel(level)
     logging.raiseExceptions = raising
+    logging._srcfile, logging.logThreads, logging.logProcesses, logging.logMultiprocessing = places
     logging.captureWarnings(capture=False)
 
 

@@ -105,6 +105,24 @@ class PodHandler:
             raise self._refused.counted(too_many())
         return self
 
+    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> SecretResponse | None:
+        wanted = self.declarations
+        if isinstance(wanted, DeclarationError) or name in wanted.files:
+            return None
+        reference = wanted.secrets.get(name)
+        if reference is None:
+            return None
+        reading = self.broker.at_hand(self.session, reference.path)
+        if reading is None or reading.document.size >= most or not _has(reading, reference):
+            return None
+        try:
+            self.attestor.admit(peer.facts(program=False), self._pod.uid)
+        except AttestationError:
+            return None
+        if not self.budget.requests.take(self.process.clock.monotonic()):
+            return None
+        return self._give(_Asked("read", name, reference), self.broker.given(reading))
+
     # --- the caller -----------------------------------------------------------------------------
     def whoami(self) -> Mapping[str, object]:
         return {
@@ -131,11 +149,13 @@ class PodHandler:
 
     async def _secret(self, name: str, reference: Reference) -> SecretResponse:
         asked = _Asked("read", name, reference)
-        reading = await self._read(asked)
+        return self._give(asked, await self._read(asked))
+
+    def _give(self, asked: _Asked, reading: Reading) -> SecretResponse:
         picked = self._picked(asked, reading)
         self._granted(asked, reading)
-        self._followed.read(name, reference, reading.document)
-        self.follow(reference.path, self._followed)
+        self._followed.read(asked.name, asked.reference, reading.document)
+        self.follow(asked.reference.path, self._followed)
         return picked
 
     async def _file(self, name: str, file: DeclaredFile) -> SecretResponse:
@@ -236,6 +256,10 @@ class PodHandler:
     @property
     def _subject(self) -> AuditSubject:
         return subject_of(self._pod)
+
+
+def _has(reading: Reading, reference: Reference) -> bool:
+    return reference.key is None or reading.document.value(reference.key) is not None
 
 
 def _named(declared: Declarations) -> Collection[str]:

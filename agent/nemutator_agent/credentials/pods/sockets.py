@@ -22,6 +22,7 @@ from nemutator_agent.credentials.files.following import FileFollower
 from nemutator_agent.credentials.files.pod_folder import PodFolder
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
+from nemutator_agent.credentials.plain_secrets import PlainSecrets
 from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
 from nemutator_agent.credentials.rate_limits import RateLimit
 from nemutator_agent.credentials.rotation.watch_api import MOST_EACH, WatchApi
@@ -144,6 +145,7 @@ class _PodSocket:
             pace=lambda: share.pace.wait_s(process.clock.monotonic()),
             accept_peer=peers.of(self._listening.socket),
             error_details=UNHANDLED,
+            plain=PlainSecrets(handler).answer,
         )
 
     def listens_in(self, directory: VolumeDirectory) -> bool:

@@ -140,16 +140,12 @@ class Broker:
     # --- reading --------------------------------------------------------------------------------
     async def read(self, session: VaultSession, path: str) -> Reading:
         """The document at *path*, as the account of *session* may see it; raises a VaultError."""
-        now = self.process.clock.monotonic()
-        lent = self._lent(session, path)
-        if lent is not None:
-            return self._counted(Reading(lent, cached=True), "cached")
-        cached = session.cache.get(path)
-        if cached is not None and now - cached.authorised < self.fresh_s:
-            return self._counted(Reading(cached.document, cached=True), "cached")
+        at_hand = self.at_hand(session, path)
+        if at_hand is not None:
+            return self.given(at_hand)
         try:
             denial = session.denials.get(path)
-            if denial is not None and now < denial.until:
+            if denial is not None and self.process.clock.monotonic() < denial.until:
                 raise denial.error.again()
             document = await self._asked(session, path, self._patience_s(session, path))
         except VaultError as error:
@@ -160,6 +156,20 @@ class Broker:
             self.process.meter.count(names.CREDENTIAL_READS, result=error.kind)
             raise
         return self._counted(Reading(document), "fetched")
+
+    def at_hand(self, session: VaultSession, path: str) -> Reading | None:
+        """What `read` would give without asking Vault; it counts once it is `given`."""
+        document = self._lent(session, path)
+        if document is None:
+            cached = session.cache.get(path)
+            now = self.process.clock.monotonic()
+            if cached is None or now - cached.authorised >= self.fresh_s:
+                return None
+            document = cached.document
+        return Reading(document, cached=True)
+
+    def given(self, at_hand: Reading) -> Reading:
+        return self._counted(at_hand, "cached")
 
     async def read_again(self, session: VaultSession, path: str) -> Document:
         """What Vault has at *path* now, whatever is kept of it; raises a VaultError. What it has lent

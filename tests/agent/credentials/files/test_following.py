@@ -48,6 +48,9 @@ class Pod:
     def admit(self, peer: ConnectedPeer) -> Any:
         raise NotImplementedError
 
+    def secret_at_hand(self, peer: ConnectedPeer, name: str, *, most: int) -> Any:
+        raise NotImplementedError
+
     async def file_values(self) -> Mapping[str, Secret]:
         self.reads += 1
         if self.refused is not None:

@@ -1,0 +1,37 @@
+"""The same answers as those of `/v1/secret/<name>` in `http_api.py`, for plain requests and at once."""
+
+from dataclasses import dataclass
+
+from nemutator_common.serving.accepted_peer import AcceptedPeer
+from nemutator_common.serving.plain_path import PlainAnswer
+from nemutator_common.serving.plain_requests import PlainRequest
+
+from nemutator_agent.credentials.connection_peer import UnknownPeer
+from nemutator_agent.credentials.http_api import LARGE_BYTES
+from nemutator_agent.credentials.ports import PodCallerHandler
+from nemutator_agent.credentials.responses import shown
+from nemutator_agent.identity.peers import Peer
+
+_PATH = "/v1/secret/"
+_IS_RAW = {"": False, "raw=0": False, "raw=1": True}
+_UNCACHED = "Cache-Control: no-store\r\n"
+
+
+@dataclass(frozen=True, slots=True)
+class PlainSecrets:
+    handler: PodCallerHandler
+
+    def answer(self, request: PlainRequest, peer: AcceptedPeer | None) -> PlainAnswer | None:
+        """The secret that is asked for, where the node has it at hand and nothing is to be refused."""
+        path, query = request
+        name = path.removeprefix(_PATH)
+        raw = _IS_RAW.get(query)
+        if raw is None or len(name) == len(path) or "/" in name:
+            return None
+        assert isinstance(peer, Peer | UnknownPeer)
+        secret = self.handler.secret_at_hand(peer, name, most=LARGE_BYTES)
+        if secret is None:
+            return None
+        body, content_type, marks = shown(secret, raw=raw)
+        headers = "".join(f"{name}: {value}\r\n" for name, value in marks.items())
+        return PlainAnswer(body, content_type, f"{_UNCACHED}{headers}")

@@ -1,0 +1,39 @@
+"""The request that most callers send: a short GET with a plain path, whole in one piece.
+
+Whatever is not exactly of this form is left to the HTTP parser, which has to agree about all that is
+understood here: that it is one request, for this path, and that nothing belongs to it but its head.
+"""
+
+import re
+from typing import NamedTuple
+
+MOST_BYTES = 2 << 10
+
+_SEGMENT = rb"[A-Za-z0-9_-][A-Za-z0-9._-]*"
+_VALUE = rb":[ ]?[!-~](?:[ -~]{0,254}[!-~])?\r\n"
+# Nothing here could give the request a body, end its connection, or make it more than this request.
+_UNIMPORTANT = rb"(?:(?i:User-Agent|Accept|Accept-Encoding|Accept-Language)" + _VALUE
+_HEADERS = _UNIMPORTANT + rb"|(?i:Connection:[ ]?keep-alive)\r\n){0,8}"
+_HEAD = re.compile(
+    rb"GET ((?:/"
+    + _SEGMENT
+    + rb"){1,8})(?:\?([A-Za-z0-9=_-]{1,64}))? HTTP/1\.1\r\n"
+    + _HEADERS
+    + rb"(?i:Host):[ ]?[A-Za-z0-9._-]{1,255}(?::[0-9]{1,5})?\r\n"
+    + _HEADERS
+    + rb"\r\n"
+)
+
+
+class PlainRequest(NamedTuple):
+    path: str
+    query: str
+
+
+def parse_plain(data: bytes) -> PlainRequest | None:
+    """The request that *data* is, all of it; None when it is anything else."""
+    match = _HEAD.fullmatch(data) if len(data) <= MOST_BYTES else None
+    if match is None:
+        return None
+    path, query = match.groups(b"")
+    return PlainRequest(path.decode("ascii"), query.decode("ascii"))
