@@ -8,9 +8,12 @@ from tests.testbed.building import apt, commands, made, unpacked
 from tests.testbed.building.buildah import Buildah
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
-from tests.testbed.building.recipes import Recipe
+from tests.testbed.building.recipes import Recipe, Release
 
 ARCHIVES = "var/cache/apt/archives"
+
+# The scripts that debootstrap's newest suites are links to.
+NEWEST = {"debian": "sid", "ubuntu": "gutsy"}
 
 # Mounts of its own: what debootstrap mounts is seen by nobody else and goes with its processes.
 # Processes of their own: killing the first one leaves none.
@@ -49,27 +52,31 @@ def bootstrap(
     mirror: str,
     scratch: Path,
     *,
-    suite: str = "",
+    release: Release | None = None,
+    keyring: Path | None = None,
     foreign: str = "",
     include: Sequence[str] = (),
 ) -> Path:
-    """The smallest system of *suite*, or else of this machine's own, with the packages *include*.
+    """The smallest system of *release*, or else of this machine's own, with the packages *include*.
 
-    One for the processor *foreign* is left as debootstrap leaves it where its programs do not run.
+    Without a *mirror* it comes from where debootstrap says that the distribution is. One for the
+    processor *foreign* is left as debootstrap leaves it where its programs do not run.
     """
     machine = made.this_machine()
-    suite = suite or machine.codename
+    release = release or Release(machine.distribution, machine.codename)
+    keyring = keyring or Path(f"/usr/share/keyrings/{release.distribution}-archive-keyring.gpg")
     root = scratch / "root"
-    keyring = Path(f"/usr/share/keyrings/{machine.distribution}-archive-keyring.gpg")
     scripts = tools / "usr/share/debootstrap/scripts"
     commands.run(
         [
             tools / "usr/sbin/debootstrap", "--variant=minbase",
             f"--arch={foreign or machine.architecture}", *(["--foreign"] if foreign else []),
             f"--keyring={keyring}", "--force-check-gpg",
+            *([f"--components={','.join(release.components)}"] if release.components else []),
             *([f"--include={','.join(include)}"] if include else []),
             # A suite that is younger than debootstrap is made as the newest one that it knows.
-            suite, root, mirror, *([] if (scripts / suite).exists() else [scripts / "sid"]),
+            release.suite, root, mirror,
+            *([] if (scripts / release.suite).exists() else [scripts / NEWEST[release.distribution]]),
         ],
         log=scratch / "debootstrap.log",
         within=CONTAINED,

@@ -27,7 +27,7 @@ def unpack(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
             archives.mkdir()
             lists.download(packages, archives)
             root = folder / "root"
-            _unpack(sorted(archives.glob("*.deb")), root, log=scratch / "dpkg.log")
+            unpack_archives(archives, root, log=scratch / "dpkg.log")
         for path in with_set_id(root):
             path.chmod(stat.S_IMODE(path.stat().st_mode) & ~SET_ID)
         (folder / "packages.txt").write_text(listing(packages))
@@ -44,8 +44,9 @@ def listing(packages: tuple[Package, ...]) -> str:
     return "".join(f"{package}\n" for package in packages)
 
 
-def _unpack(archives: list[Path], root: Path, log: Path) -> None:
-    for archive in archives:
+def unpack_archives(archives: Path, root: Path, log: Path) -> None:
+    """All packages of the folder *archives* into *root*, each with its files alone."""
+    for archive in sorted(archives.glob("*.deb")):
         commands.run(
             ["dpkg-deb", "--extract", archive, root],
             log=log,

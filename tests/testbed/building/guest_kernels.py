@@ -5,7 +5,7 @@ import lzma
 from collections.abc import Callable
 from pathlib import Path
 
-from tests.testbed.building import apt, commands, disks, made, unpacked
+from tests.testbed.building import apt, commands, debian_packages, disks, made, unpacked
 from tests.testbed.building.apt import Archive
 from tests.testbed.building.cache import Cache, MissingPartError
 from tests.testbed.building.commands import CommandError
@@ -57,12 +57,7 @@ def _unpacked(kernel: GuestKernel, scratch: Path, log: Path) -> Path:
     with apt.updated(_new(scratch / "apt"), _archive(kernel, scratch)) as lists:
         lists.download([lists.first_dependency(kernel.package), lists.newest(BUSYBOX)], archives)
     root = scratch / "root"
-    for archive in archives.glob("*.deb"):
-        commands.run(
-            ["dpkg-deb", "--extract", archive, root],
-            log=log,
-            environment={"PATH": unpacked.SYSTEM, "LC_ALL": "C"},
-        )
+    debian_packages.unpack_archives(archives, root, log=log)
     return root
 
 

@@ -10,17 +10,35 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 
 from tests.house.tree import ours
-from tests.testbed.building import apt, base_image, commands, made, making, pip_settings
+from tests.testbed.building import (
+    apt,
+    base_image,
+    commands,
+    debian_packages,
+    made,
+    making,
+    pip_settings,
+)
+from tests.testbed.building.apt import Archive
 from tests.testbed.building.cache import Cache, MissingPartError, directory
 from tests.testbed.building.commands import CommandError
 from tests.testbed.building.making import Workshop
-from tests.testbed.building.recipes import Machine, Recipe
+from tests.testbed.building.recipes import Machine, Recipe, Release
 
-SUITES = {"3.13": "trixie", "3.14": "forky"}
-"""The suite of Debian whose python3 has that version; none has 3.12."""
+RELEASES = {
+    "3.12": Release("ubuntu", "noble", components=("main", "universe")),
+    "3.13": Release("debian", "trixie"),
+    "3.14": Release("debian", "forky"),
+}
+"""Whose python3 has that version."""
+
+UBUNTU_KEYS = "ubuntu-keyring"
+WITH_UBUNTU_KEYS = "trixie"
+"""The first release of Debian that has them as a package, which Debian's own keys prove."""
 
 PACKAGES = ("ca-certificates", "curl", "git", "libbpf1", "make", "python3", "python3-venv")
-REVISION = 2
+REVISION = 3
+PART = "python-"
 
 HOSTS = "127.0.0.1 localhost\n::1 localhost\n"
 DEVELOPER = 1000
@@ -54,16 +72,17 @@ def make(version: str, say: Callable[[str], None]) -> Path:
 
 
 def recipe(version: str, machine: Machine) -> Recipe:
+    release = RELEASES[version]
     inputs = {
         "architecture": machine.architecture.encode(),
-        "suite": SUITES[version].encode(),
+        "release": f"{release.distribution} {release.suite}".encode(),
         "packages": "\n".join(PACKAGES).encode(),
         "revision": str(REVISION).encode(),
     }
     # With another one of these, scripts/venv would install anew.
     for name in ("pyproject.toml", "requirements/dev.txt", "scripts/venv"):
         inputs[name] = (ours().root / name).read_bytes()
-    return Recipe(f"python-{version}", inputs, estimate_s=120, room_gb=3)
+    return Recipe(f"{PART}{version}", inputs, estimate_s=120, room_gb=3)
 
 
 def inside(root: Path, written: Path, *command: str) -> Sequence[str | Path]:
@@ -94,17 +113,41 @@ def _build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
     tools = made.debian("images")
     cache.check_disk(recipe)
     say(f"{recipe.part}: making a system and its .venv; takes some 2 min")
+    release = RELEASES[recipe.part.removeprefix(PART)]
     with cache.making(recipe) as folder, cache.scratch("python") as scratch:
-        (scratch / "apt").mkdir()
-        with apt.updated(scratch / "apt") as lists:
-            mirror = lists.mirror(machine.codename)
         try:
-            suite = recipe.inputs["suite"].decode()
-            root = base_image.bootstrap(tools, mirror, scratch, suite=suite, include=PACKAGES)
+            mirror = _own_mirror(machine, scratch)
+            keyring = None
+            if release.distribution != machine.distribution:
+                keyring = _ubuntu_keys(
+                    Archive(mirror, WITH_UBUNTU_KEYS, machine.architecture), scratch
+                )
+                mirror = ""
+            root = base_image.bootstrap(
+                tools, mirror, scratch, release=release, keyring=keyring, include=PACKAGES
+            )
             _make_venv(root, scratch)
         except CommandError as failed:
             raise MissingPartError(f"could not be made: {failed}") from failed
         root.rename(folder / "root")
+
+
+def _own_mirror(machine: Machine, scratch: Path) -> str:
+    folder = scratch / "apt"
+    folder.mkdir()
+    with apt.updated(folder) as lists:
+        return lists.mirror(machine.codename)
+
+
+def _ubuntu_keys(debian: Archive, scratch: Path) -> Path:
+    """The file of keys with which Ubuntu signs its archive, as Debian has them."""
+    folder, archives, root = (scratch / name for name in ("keys-apt", "keys-archives", "keys"))
+    for made_here in (folder, archives):
+        made_here.mkdir()
+    with apt.updated(folder, debian) as lists:
+        lists.download([lists.newest(UBUNTU_KEYS)], archives)
+    debian_packages.unpack_archives(archives, root, log=scratch / "keys.log")
+    return root / "usr/share/keyrings/ubuntu-archive-keyring.gpg"
 
 
 def _make_venv(root: Path, scratch: Path) -> None:

@@ -46,6 +46,16 @@ class Machine:
 
 
 @dataclass(frozen=True, slots=True)
+class Release:
+    """A release of a distribution that the machine itself need not have."""
+
+    distribution: str
+    suite: str
+    components: tuple[str, ...] = ()
+    """Of its archive; empty: those that debootstrap takes."""
+
+
+@dataclass(frozen=True, slots=True)
 class GuestKernel:
     """A kernel for guests, by Debian's package whose first dependency is the newest of a version."""
 
