@@ -59,6 +59,8 @@ class GoProgram:
     sections: bool = True
     module: bool = True
     data_word: int = 40
+    zeros_word: int | None = None
+    """Points to zeros, as what the loader fills in is in a file of arm64."""
     functions: tuple[Function, ...] = (MAIN, GENERIC, WRAPPER)
 
     def build(self) -> bytes:
@@ -176,6 +178,8 @@ class GoProgram:
         words[17] = len(self.functions) + 1
         words[22] = ADDRESS + TEXT
         words[self.data_word] = ADDRESS + data
+        if self.zeros_word is not None:
+            words[self.zeros_word] = ADDRESS + TEXT
         return struct.pack("<64Q", *words)
 
 

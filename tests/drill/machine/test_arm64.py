@@ -1,5 +1,6 @@
 """Stacks and names on arm64: programs of Go by their own tables, and a leaf's caller in a register."""
 
+import shlex
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -14,8 +15,8 @@ from tests.testbed.parts.machine.machine import Machine
 pytestmark = pytest.mark.timeout(3600)
 
 FRAMES = "/run/frames"
-BUILDS = ("plain", "stripped")
-"""A position-independent one without its symbol table is not named on arm64."""
+BUILDS = tuple(kind for kind in go_frames.BUILDS if not go_frames.by_gcc(kind))
+"""Those that need no compiler for that processor."""
 
 ELSEWHERE = (
     "ordinary",  # needs a Python that another user may start
@@ -54,7 +55,8 @@ def test_programs_of_go_are_named_as_they_name_themselves(guest: Machine, tmp_pa
     for kind in BUILDS:
         go_frames.build(go, kind, tmp_path / "frames", architecture=guest.architecture)
         content = (tmp_path / "frames").read_bytes()
-        guest.sh(f"cat > {FRAMES}/{kind} && chmod 755 {FRAMES}/{kind}", given=content)
+        path = shlex.quote(f"{FRAMES}/{kind}")
+        guest.sh(f"cat > {path} && chmod 755 {path}", given=content)
     on_any_kernel.passes(guest, "tests/e2e/test_symbols.py --noconftest -m ''", BUILT_FRAMES=FRAMES)
 
 

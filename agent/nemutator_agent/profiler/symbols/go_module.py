@@ -105,12 +105,14 @@ def _trees(table: GoTable) -> list[int]:
 
 def _is_node(image: Image, table: GoTable, position: int) -> bool:
     try:
-        if table.newer:
-            _, *padding, name, call, line = image.unpacked(NODE_120, position)
-        else:
-            _, _, *padding, _, line, name, call = image.unpacked(NODE_118, position)
+        node = image.unpacked(NODE_120 if table.newer else NODE_118, position)
     except DamagedError:
         return False
-    if any(padding) or call < 0 or line < 0 or not 0 <= name < table.names_size:
+    if table.newer:
+        _, *padding, name, call, line = node
+    else:
+        _, _, *padding, _, line, name, call = node
+    # In a position-independent program of arm64 what the loader fills in is zero.
+    if not any(node) or any(padding) or call < 0 or line < 0 or not 0 <= name < table.names_size:
         return False
     return name == 0 or image.read(table.names + name - 1, 1) == b"\0"

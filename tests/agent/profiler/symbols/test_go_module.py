@@ -19,6 +19,14 @@ def test_the_word_that_moves_is_found_by_what_it_points_to(word: int, newer: boo
     assert module.data == found(GoProgram(newer=newer)).data  # type: ignore[union-attr]
 
 
+@pytest.mark.parametrize("zeros", [38, 42])
+@pytest.mark.parametrize("newer", [True, False])
+def test_zeros_are_not_taken_for_what_was_inlined(zeros: int, newer: bool) -> None:
+    module = found(GoProgram(newer=newer, zeros_word=zeros))
+    assert module is not None
+    assert module.data == found(GoProgram(newer=newer)).data  # type: ignore[union-attr]
+
+
 @pytest.mark.parametrize("in_head", [True, False])
 @pytest.mark.parametrize("sections", [True, False])
 def test_it_is_found_by_section_or_by_search(in_head: bool, sections: bool) -> None:
