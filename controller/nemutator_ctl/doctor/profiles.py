@@ -47,9 +47,16 @@ def _btf_found(facts: DoctorFacts) -> str:
     return "/sys/kernel/btf/vmlinux" if facts.btf else "empty"
 
 
+def _processor_found(facts: DoctorFacts) -> str:
+    if facts.processor != "aarch64":
+        return facts.processor
+    # It keeps its return address in a register, which the kernel does not follow.
+    return f"{facts.processor}: a C function that calls no other hides its caller from {_PROFILES}"
+
+
 _FOUND: dict[Requirement, Callable[[DoctorFacts], str]] = {
     "kernel": lambda facts: facts.kernel or "it has no name",
-    "processor": lambda facts: facts.processor,
+    "processor": _processor_found,
     "btf": _btf_found,
     "pid_namespace": lambda facts: f"number {facts.pid_namespace}",
 }

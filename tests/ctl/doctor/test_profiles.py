@@ -86,6 +86,8 @@ DENIED = Unread("Permission denied")
         ("kernel", {}, "6.1.0-18-amd64"),
         ("kernel", {"kernel": ""}, "it has no name"),
         ("processor", {}, "x86_64"),
+        ("processor", {"processor": "aarch64"},
+         "aarch64: a C function that calls no other hides its caller from profiles"),
         ("BTF", {}, "/sys/kernel/btf/vmlinux"),
         ("pid namespace", {}, f"number {INITIAL_PID_NAMESPACE}"),
         ("libbpf", {}, "v1.1"),

@@ -23,6 +23,14 @@ def doctor_misses_nothing(guest: Machine) -> None:
     states = {finding["check"]: finding["state"] for finding in findings}
     assert states["BTF"] == "ok"
     assert {check for check, state in states.items() if state != "ok"} == set()
+    found = {finding["check"]: finding["found"] for finding in findings}
+    assert ("by their numbers" in found["callers"]) is not names_who_connects(guest.kernel)
+    assert ("hides its caller" in found["processor"]) is (guest.architecture == "arm64")
+
+
+def names_who_connects(kernel: str) -> bool:
+    """Whether it has SO_PEERPIDFD."""
+    return tuple(map(int, kernel.split("."))) >= (6, 5)
 
 
 def passes(guest: Machine, *words: str, **environment: str) -> list[str]:
