@@ -9,10 +9,11 @@ import pytest
 from tests.testbed.building import pythons
 from tests.testbed.fixtures import skipped_when_missing
 
-HOUR_S = 3600
+WITHIN_S = 4 * 3600
+"""On two idle cores it takes 4 minutes."""
 
 
-@pytest.mark.timeout(HOUR_S)
+@pytest.mark.timeout(WITHIN_S)
 @pytest.mark.parametrize("version", pythons.RELEASES)
 def test_the_fast_suite_passes(
     version: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
@@ -26,7 +27,7 @@ def test_the_fast_suite_passes(
         capture_output=True,
         text=True,
         check=False,
-        timeout=HOUR_S,
+        timeout=WITHIN_S,
     )
     assert ran.returncode == 0, ran.stdout[-20_000:] + ran.stderr[-2_000:]
     (counted,) = re.findall(r"^=+ (\d+ passed.*?) =+$", ran.stdout, re.MULTILINE)
