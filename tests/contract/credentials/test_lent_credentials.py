@@ -1,7 +1,7 @@
 """A real Vault lends real users of PostgreSQL to a pod: held, renewed, replaced, and gone with the pod."""
 
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -17,12 +17,13 @@ from tests.fakes.clocks import ManualClock
 from tests.fakes.pod_sockets import Node, call
 from tests.fakes.process import fake_process
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.lent_databases import database_engine
 from tests.testbed.parts.postgres import Postgres, SqlError
 from tests.testbed.parts.vault import Vault
-from tests.testbed.running.ports import LOOPBACK
 
 pytestmark = pytest.mark.e2e
 
+MOUNT = "lent-database"
 TERM_S = 600
 DUE_S = 0.72 * TERM_S
 """By the clock of the node; Vault's own goes on as it does."""
@@ -60,33 +61,9 @@ class Pod:
 
 
 @pytest.fixture
-def engine(vault: Vault, postgres: Postgres) -> str:
-    mount, address = "lent-database", f"{LOOPBACK}:{postgres.port}/postgres?sslmode=disable"
-    vault.call("POST", f"sys/mounts/{mount}", {"type": "database"})
-    vault.call(
-        "POST",
-        f"{mount}/config/postgres",
-        {
-            "plugin_name": "postgresql-database-plugin",
-            "allowed_roles": "app",
-            "connection_url": f"postgresql://{{{{username}}}}:{{{{password}}}}@{address}",
-            "username": "postgres",
-            "password": postgres.password.reveal(),
-        },
-    )
-    vault.call(
-        "POST",
-        f"{mount}/roles/app",
-        {
-            "db_name": "postgres",
-            "creation_statements": [
-                "CREATE ROLE \"{{name}}\" LOGIN PASSWORD '{{password}}' VALID UNTIL '{{expiration}}'"
-            ],
-            "default_ttl": f"{TERM_S}s",
-            "max_ttl": "24h",
-        },
-    )
-    return mount
+def engine(vault: Vault, postgres: Postgres) -> Iterator[str]:
+    with database_engine(vault, postgres, MOUNT, term=f"{TERM_S}s", longest="24h"):
+        yield MOUNT
 
 
 @pytest.fixture
@@ -96,7 +73,6 @@ async def pod(
     with contextlib.ExitStack() as stack:
         place = stack.enter_context(real_place(vault, cluster))
         real = stack.enter_context(adapter(vault.url))
-        stack.callback(vault.call, "DELETE", f"sys/mounts/{engine}")
         node = Node(tmp_path, setup=life(real, tmp_path))
         role, node.token = place.account(reads=[f"{engine}/creds/app"])
         declared = {

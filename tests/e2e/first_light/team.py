@@ -21,11 +21,16 @@ ANNOTATIONS = {
     "nemutator.io/on-rotate": "signal:HUP@app",
 }
 
+DATABASE = f"{NAMESPACE}-database"
+"""Where Vault lends users of PostgreSQL."""
+
 READS_AGAIN = """\
-import json, signal
+import json, signal, sys
 def read(*_):
-    with open("/run/nemutator/secrets/whole") as file:
-        print("read", *sorted(json.load(file)), flush=True)
+    with open(f"/run/nemutator/secrets/{sys.argv[1]}") as file:
+        found = json.load(file)
+    del found["password"]
+    print("read", json.dumps(found), flush=True)
 signal.signal(signal.SIGHUP, read)
 read()
 while True:
@@ -97,6 +102,12 @@ class Team:
         status, _, body = said.partition("\n")
         return Reply(int(status), body.strip())
 
+    def has_read(self, app: str) -> list[Json]:
+        """What its process has found in its file at each reading, but for passwords."""
+        log = self.kubectl("logs", f"deployment/{app}", "--container=app")
+        words = [line.partition(" ") for line in log.splitlines()]
+        return [json.loads(found) for first, _, found in words if first == "read"]
+
     def items(self, what: str) -> list[Json]:
         return self.installation.items(f"/api/v1/{what}", token=self.token)
 
@@ -119,7 +130,10 @@ def found(installation: Installation) -> Team:
     vault.call(
         "POST", f"secret/data/{NAMESPACE}/db", {"data": {"user": "app", "password": PASSWORD}}
     )
-    rules = f'path "secret/data/{NAMESPACE}/*" {{ capabilities = ["read"] }}'
+    rules = "".join(
+        f'path "{path}/*" {{ capabilities = ["read"] }}\n'
+        for path in (f"secret/data/{NAMESPACE}", f"{DATABASE}/creds")
+    )
     vault.policy(NAMESPACE, rules)
     vault.policy(OTHERS, f'path "secret/data/{OTHERS}/*" {{ capabilities = ["read"] }}')
     for namespace in (NAMESPACE, OTHERS):
@@ -145,17 +159,19 @@ def found(installation: Installation) -> Team:
     return team
 
 
-def deployment(name: str, replicas: int = 1) -> Json:
+def deployment(
+    name: str, replicas: int = 1, *, annotations: Json = ANNOTATIONS, reads: str = "whole"
+) -> Json:
     """Something that waits, in our image because that has a Python; declares what it needs."""
     container = {
         "name": "app",
         "image": AGENT,
         "imagePullPolicy": "Never",
-        "command": ["python", "-c", READS_AGAIN],
+        "command": ["python", "-c", READS_AGAIN, reads],
         "securityContext": restricted(),
         "resources": {"requests": {"cpu": "200m", "memory": "64Mi"}},
     }
-    return _deployment(name, replicas, container, ANNOTATIONS)
+    return _deployment(name, replicas, container, annotations)
 
 
 def sample() -> Json:

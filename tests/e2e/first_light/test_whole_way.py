@@ -5,17 +5,29 @@ The tests stand in the order of a day: each goes on with what the one before has
 
 import contextlib
 import functools
+import json
 from collections.abc import Iterator
 from typing import Any
 
 import pytest
+from nemutator_common.secret import Secret
 
 from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
 from tests.e2e.first_light.installation import Installation, delete_namespaces, said
-from tests.e2e.first_light.team import NAMESPACE, OTHERS, PASSWORD, REACHED_S, READY_S, Team
+from tests.e2e.first_light.team import (
+    DATABASE,
+    NAMESPACE,
+    OTHERS,
+    PASSWORD,
+    REACHED_S,
+    READY_S,
+    Team,
+)
 from tests.testbed.parts.control_plane import KubectlError
+from tests.testbed.parts.lent_databases import database_engine
+from tests.testbed.parts.postgres import Postgres
 from tests.testbed.running.waiting import until
 
 # The first builds two images of Dockerfiles when the sources have changed.
@@ -117,12 +129,32 @@ def test_its_file_follows_a_change_in_vault(team: Team) -> None:
 
 
 def test_its_process_is_told_by_a_signal_and_reads_it_again(team: Team) -> None:
-    def read() -> list[str]:
-        return team.kubectl("logs", "deployment/app", "--container=app").splitlines()
+    until(lambda: len(team.has_read("app")) > 1, "its process was told", within_s=REACHED_S)
+    assert team.has_read("app") == [{"user": "app"}, {"user": "app", "beside": "new"}]
+    print("signal: the process has read", team.has_read("app"))
 
-    until(lambda: len(read()) > 1, "the process got its signal", within_s=REACHED_S)
-    assert read() == ["read password user", "read beside password user"]
-    print("signal: the process says", read())
+
+def test_a_lent_user_is_replaced_in_its_file_and_its_process_told(
+    team: Team, postgres: Postgres
+) -> None:
+    vault = team.installation.vault
+    # Too short to be renewed: another user takes its place in time.
+    with database_engine(vault, postgres, DATABASE, term="20s", longest="20s") as lent:
+        declared = {"nemutator.io/secret.pg": lent, "nemutator.io/on-rotate": "signal:HUP@app"}
+        team.installation.cluster.apply(
+            teams.deployment("borrower", annotations=declared, reads="pg")
+        )
+        ready(team, "borrower")
+        until(lambda: len(team.has_read("borrower")) > 1, "it was told", within_s=REACHED_S)
+        first, second = [found["username"] for found in team.has_read("borrower")][:2]
+        assert first != second
+        where = "/run/nemutator/secrets/pg"
+        read = ("exec", "deployment/borrower", "--container=app", "--", "cat", where)
+        lent_now = json.loads(team.kubectl(*read))
+        user, password = lent_now["username"], Secret(lent_now["password"])
+        assert postgres.sql("SELECT current_user", user=user, password=password) == user
+        print("signal: the process has read of", first, "and then of", second)
+        team.kubectl("delete", "deployment", "borrower", "--cascade=foreground", "--wait=true")
 
 
 def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
