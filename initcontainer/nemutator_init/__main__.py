@@ -2,29 +2,29 @@
 
 import argparse
 import errno
+import os
 import platform
 import random
 import re
 import signal
 import sys
 import time
+from collections.abc import Callable, Collection
 from pathlib import Path
-from typing import NoReturn
+from typing import NoReturn, TypeVar
 
 from nemutator_common import __version__, names
 
 from nemutator_init import exec_program, secret_files
 from nemutator_init.agent_socket import AgentSocket
 from nemutator_init.answers import NeverError
-from nemutator_init.declared_secrets import ask_for_declared, fetch
+from nemutator_init.declared_secrets import ask_for_declared, ask_for_files, fetch
 from nemutator_init.exec_program import ProgramMissingError
 from nemutator_init.waits import wait
 
-PROGRAM = "nemutator-init"
+T = TypeVar("T")
 
-MODE = 0o444
-"""The volume belongs to this pod alone, and an init container does not know the uids of the other
-containers. Where all have the same uid, `--mode 0400` is enough."""
+PROGRAM = "nemutator-init"
 
 
 def main(argv: list[str] | None = None) -> int:
@@ -41,15 +41,7 @@ def main(argv: list[str] | None = None) -> int:
         return 1
     agent = AgentSocket(arguments.directory / names.POD_SOCKET)
     try:
-        values = fetch(
-            lambda: ask_for_declared(agent),
-            wait_s=arguments.wait,
-            now=time.monotonic,
-            sleep=time.sleep,
-            roll=random.SystemRandom().random,
-            report=_report,
-        )
-        secret_files.write(folder, values, mode=arguments.mode)
+        written = _files(agent, folder, arguments)
     except NeverError as error:
         _report(str(error))
         return 1
@@ -57,9 +49,32 @@ def main(argv: list[str] | None = None) -> int:
         _report(f"{error.filename or folder}: {error.strerror}; remedy: {remedy_of(error)}")
         return 1
     _report(
-        f"{len(values)} secrets are in {folder}: {', '.join(sorted(values)) or 'none declared'}"
+        f"{len(written)} secrets are in {folder}: {', '.join(sorted(written)) or 'none declared'}"
     )
     return 0
+
+
+def _files(agent: AgentSocket, folder: Path, arguments: argparse.Namespace) -> Collection[str]:
+    """The names of the files, once all are there. Raises NeverError, OSError."""
+
+    def fetched(ask: Callable[[AgentSocket], T]) -> T:
+        return fetch(
+            lambda: ask(agent),
+            wait_s=arguments.wait,
+            now=time.monotonic,
+            sleep=time.sleep,
+            roll=random.SystemRandom().random,
+            report=_report,
+        )
+
+    if arguments.mode is None:
+        written = fetched(ask_for_files)
+        for name in written:
+            os.stat(folder / name)
+        return written
+    values = fetched(ask_for_declared)
+    secret_files.write(folder, values, mode=arguments.mode)
+    return values
 
 
 _MOUNT_IT = (
@@ -106,7 +121,10 @@ def _parser() -> argparse.ArgumentParser:
         "--wait", type=wait, default=120.0, help="how long to wait for agent and Vault: 120s"
     )
     parser.add_argument(
-        "--mode", type=_mode, default=MODE, help="permissions of the files, in octal: 0444"
+        "--mode",
+        type=_mode,
+        help="write the files here and with these permissions, in octal; they do not follow changes "
+        "then where others may not read them. Without it the agent writes them",
     )
     parser.add_argument(
         "--directory",

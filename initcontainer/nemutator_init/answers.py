@@ -29,8 +29,18 @@ class NeverError(Exception):
 def declared_names(answer: AgentAnswer) -> tuple[str, ...]:
     """Names of the secrets that the pod declares. Raises NotYetError, NeverError."""
     check(answer, "the list of what this pod declares")
+    return _names(answer, "secrets")
+
+
+def file_names(answer: AgentAnswer) -> tuple[str, ...]:
+    """Names of the files that the agent has written. Raises NotYetError, NeverError."""
+    check(answer, "the pod's files")
+    return _names(answer, "files")
+
+
+def _names(answer: AgentAnswer, key: str) -> tuple[str, ...]:
     try:
-        given = json.loads(answer.body)["secrets"]
+        given = json.loads(answer.body)[key]
         names = tuple(given)
     except (ValueError, TypeError, KeyError, RecursionError):
         raise NeverError(_STRANGE) from None

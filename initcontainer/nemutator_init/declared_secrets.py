@@ -3,14 +3,24 @@
 Clock and socket are arguments.
 """
 
-from collections.abc import Callable, Mapping
-from typing import Protocol
+from collections.abc import Callable
+from typing import Protocol, TypeVar
 
 from nemutator_common.backoff import Backoff
 
-from nemutator_init.answers import AgentAnswer, NeverError, NotYetError, declared_names, value_of
+from nemutator_init.answers import (
+    AgentAnswer,
+    NeverError,
+    NotYetError,
+    declared_names,
+    file_names,
+    value_of,
+)
+
+T = TypeVar("T")
 
 DECLARED = "/v1/declared"
+FILES = "/v1/files"
 SECRET = "/v1/secret/"  # noqa: S105 - the beginning of a path
 
 BACKOFF = Backoff(first_s=0.25, longest_s=5.0)
@@ -26,14 +36,14 @@ class Agent(Protocol):
 
 
 def fetch(
-    ask: Callable[[], Mapping[str, bytes]],
+    ask: Callable[[], T],
     *,
     wait_s: float,
     now: Callable[[], float],
     sleep: Callable[[float], None],
     roll: Callable[[], float],
     report: Callable[[str], None],
-) -> Mapping[str, bytes]:
+) -> T:
     """What *ask* returns once it raises no NotYetError; else a NeverError.
 
     *report* gets the reason of the wait, and a repeated one once.
@@ -51,6 +61,12 @@ def fetch(
                 report(f"waiting: {reported}")
         failures += 1
         sleep(min(BACKOFF.delay_s(failures, roll=roll()), max(deadline - now(), 0)))
+
+
+def ask_for_files(agent: Agent) -> tuple[str, ...]:
+    """Let the agent write everything that the pod declares; the names of the files. Raises NotYetError,
+    NeverError."""
+    return file_names(agent.ask(FILES))
 
 
 def ask_for_declared(agent: Agent) -> dict[str, bytes]:

@@ -5,7 +5,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.declarations import MOST
-from nemutator_init.answers import AgentAnswer, NeverError, NotYetError, declared_names, value_of
+from nemutator_init.answers import (
+    AgentAnswer,
+    NeverError,
+    NotYetError,
+    declared_names,
+    file_names,
+    value_of,
+)
 
 DENIED = json.dumps(
     {
@@ -22,6 +29,14 @@ def declared(*names: object) -> AgentAnswer:
 
 def test_names_are_those_of_secrets_and_not_of_variables() -> None:
     assert declared_names(declared("db", "tls.key")) == ("db", "tls.key")
+
+
+def test_files_have_names_too() -> None:
+    assert file_names(AgentAnswer(200, b'{"files": ["db"]}')) == ("db",)
+    with pytest.raises(NeverError, match="the pod's files: Vault does not let"):
+        file_names(AgentAnswer(403, DENIED))
+    with pytest.raises(NeverError, match="not understood"):
+        file_names(AgentAnswer(200, b'{"files": ["../db"]}'))
 
 
 def test_a_value_is_what_came() -> None:

@@ -1,9 +1,19 @@
 import json
+from collections.abc import Callable
 from dataclasses import dataclass, field
+from typing import TypeVar
 
 import pytest
 from nemutator_init.answers import AgentAnswer, NeverError, NotYetError
-from nemutator_init.declared_secrets import BACKOFF, LARGEST_TOGETHER, ask_for_declared, fetch
+from nemutator_init.declared_secrets import (
+    BACKOFF,
+    LARGEST_TOGETHER,
+    ask_for_declared,
+    ask_for_files,
+    fetch,
+)
+
+T = TypeVar("T")
 
 UNSEALED_LATER = json.dumps(
     {"error": "Vault is sealed", "remedy": "unseal it", "step": "vault"}
@@ -45,15 +55,16 @@ class Time:
         self.now += seconds
 
     def fetch(self, agent: FakeAgent, wait_s: float = 120) -> dict[str, bytes]:
-        return dict(
-            fetch(
-                lambda: ask_for_declared(agent),
-                wait_s=wait_s,
-                now=lambda: self.now,
-                sleep=self.sleep,
-                roll=lambda: 0.5,
-                report=self.reported.append,
-            )
+        return self.until(lambda: ask_for_declared(agent), wait_s)
+
+    def until(self, ask: Callable[[], T], wait_s: float = 120) -> T:
+        return fetch(
+            ask,
+            wait_s=wait_s,
+            now=lambda: self.now,
+            sleep=self.sleep,
+            roll=lambda: 0.5,
+            report=self.reported.append,
         )
 
 
@@ -99,3 +110,18 @@ def test_more_than_a_volume_holds_is_said_and_not_tried() -> None:
 
 def test_nothing_declared_is_nothing_fetched() -> None:
     assert Time().fetch(FakeAgent({})) == {}
+
+
+def test_the_agent_is_asked_to_write_files_until_it_has() -> None:
+    time = Time()
+    answers = [AgentAnswer(503, UNSEALED_LATER), AgentAnswer(200, b'{"files": ["db"]}')]
+
+    class Writing:
+        def ask(self, path: str) -> AgentAnswer:
+            assert path == "/v1/files"
+            return answers.pop(0)
+
+    assert time.until(lambda: ask_for_files(Writing())) == ("db",)
+    assert time.reported == [
+        "waiting: the pod's files: Vault is sealed (step: vault); remedy: unseal it"
+    ]

@@ -115,6 +115,35 @@ def too_large(variable: str, most: int) -> HttpRefusal:
     )
 
 
+def files_too_large(most: int) -> HttpRefusal:
+    return HttpRefusal(
+        400,
+        f"all files of a pod may have {most >> 10} KiB together",
+        remedy="declare single keys (`path#key`), or fewer secrets",
+        step="size",
+    )
+
+
+def files_not_written(why: str) -> HttpRefusal:
+    return HttpRefusal(
+        503,
+        f"the files cannot be written into the pod's volume: {why}",
+        remedy="take away what else is in the volume: it has 1 MiB",
+        step="disk",
+        retry_after_s=1,
+    )
+
+
+def no_room(most: int) -> HttpRefusal:
+    return HttpRefusal(
+        503,
+        f"the files of all pods of this node have {most >> 20} MiB already",
+        remedy="declare single keys (`path#key`), or let large ones be read from the socket",
+        step="room",
+        retry_after_s=5,
+    )
+
+
 def not_rendered(name: str, why: str) -> HttpRefusal:
     return HttpRefusal(
         400,

@@ -161,6 +161,10 @@ class AdmittedPod(AdmittedCaller, Protocol):
         """What Vault answers to one of its clients."""
         ...
 
+    async def files(self) -> Mapping[str, Secret]:
+        """All secrets that the pod declares, for files; each counts as a request."""
+        ...
+
 
 class CallerHandler(Protocol):
     """Serves the callers of one socket."""
@@ -201,7 +205,7 @@ class PodCallerHandler(CallerHandler, Protocol):
         ...
 
     async def file_values(self) -> Mapping[str, Secret]:
-        """All secrets that the pod declares, for files; raises an `HttpRefusal`."""
+        """The same, when nobody asks; raises an `HttpRefusal`."""
         ...
 
 

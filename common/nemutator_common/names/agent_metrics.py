@@ -68,9 +68,12 @@ ROTATION_CHECKS = Metric(
 FILES_WRITTEN = Metric(
     "nemutator_credentials_files_written_total",
     "counter",
-    "times that the files of a pod had to follow a change, by result: written, or what kept them: disk,"
-    " size, mode (they are for one user), or the step at which the pod was refused",
+    "times that the files of a pod had to be written, by result: written, or what kept them: disk,"
+    " size, room (of the node), mode (they are for one user), or the step at which the pod was refused",
     ("result",),
+)
+FILES_BYTES = Metric(
+    "nemutator_credentials_files_bytes", "gauge", "bytes of the files of all pods; at most 32 MiB"
 )
 ROTATION_SIGNALS = Metric(
     "nemutator_rotation_signals_total",

@@ -1,6 +1,7 @@
 """The files in a pod's volume follow Vault, whatever else its processes put there."""
 
 import asyncio
+import contextlib
 import os
 import stat
 import tempfile
@@ -67,6 +68,31 @@ async def test_files_follow_a_change_all_at_once(node: Node) -> None:
         assert len([path for path in folder.iterdir() if not path.is_symlink()]) == 1
 
 
+async def test_the_agent_writes_the_first_ones_when_the_pod_asks(node: Node) -> None:
+    folder = node.volume("v1") / "secrets"
+    folder.mkdir()
+    async with node.running():
+        where = await node.publish("v1", declared=DECLARED)
+        assert list(folder.iterdir()) == []
+        assert await call(where, "/v1/files") == (200, {"files": ["user", "word"]})
+        assert (folder / "word").read_text() == "one"
+        assert stat.S_IMODE((folder / "word").stat().st_mode) == 0o444
+        write(node, "two")
+        await passing(node, lambda: (folder / "word").read_text() == "two")
+
+
+async def test_what_keeps_the_first_ones_from_being_written_is_told(node: Node) -> None:
+    declared = DECLARED | {"secret.other": "secret/other#x"}
+    async with node.running():
+        where = await node.publish("v1", declared=declared)
+        status, document = await call(where, "/v1/files")
+        assert (status, document["step"]) == (403, "vault")
+        where = await node.publish("v2", declared=DECLARED)
+        (node.folder / "v2" / "secrets").write_text("a file")
+        status, document = await call(where, "/v1/files")
+        assert (status, document["step"]) == (503, "disk")
+
+
 async def test_after_a_restart_of_the_agent_they_go_on(tmp_path: Path, node: Node) -> None:
     folder = first_files(node)
     inode = (folder / "word").stat().st_ino
@@ -128,7 +154,8 @@ def state(volume: Path) -> FolderState:
     try:
         folder = PodFolder(fd)
         before = folder.state(WANTED)
-        folder.write(WANTED)
+        with contextlib.suppress(NotADirectoryError):
+            folder.write(WANTED)
         return before
     finally:
         os.close(fd)

@@ -25,8 +25,14 @@ VALUE = b"correct horse\nbattery"
 class Agent(BaseHTTPRequestHandler):
     secrets: dict[str, bytes]
     refusal: tuple[int, dict[str, str]] | None
+    volume: Path
 
     def do_GET(self) -> None:
+        if self.path == "/v1/files" and self.refusal is None:
+            # It would write them into the pod's volume.
+            secret_files.write(self.volume / "secrets", self.secrets, mode=0o444)
+            self._say(200, json.dumps({"files": list(self.secrets)}).encode())
+            return
         name = self.path.removeprefix("/v1/secret/").removesuffix("?raw=1")
         if self.path == "/v1/declared":
             self._say(200, json.dumps({"secrets": list(self.secrets)}).encode())
@@ -52,7 +58,7 @@ class Agent(BaseHTTPRequestHandler):
 def agent(
     folder: Path, secrets: dict[str, bytes], refusal: tuple[int, dict[str, str]] | None = None
 ) -> Iterator[None]:
-    handler = type("Handler", (Agent,), {"secrets": secrets, "refusal": refusal})
+    handler = type("Handler", (Agent,), {"secrets": secrets, "refusal": refusal, "volume": folder})
     with contextlib.chdir(folder):  # a path of pytest's may be longer than an address can be
         Path("agent.sock").unlink(missing_ok=True)
         server = ThreadingUnixStreamServer("agent.sock", handler)
@@ -115,9 +121,22 @@ def test_a_refusal_leaves_what_was_there_and_says_what_to_do(tmp_path: Path) -> 
     with agent(tmp_path, {"db": b"new"}, (403, words)):
         code, printed = run(tmp_path)
     assert code == 1
-    wanted = "nemutator-init: secret 'db': no role shop.web (step: login); remedy: make the role\n"
-    assert printed == wanted
+    said = "no role shop.web (step: login); remedy: make the role\n"
+    assert printed == f"nemutator-init: the pod's files: {said}"
     assert found(tmp_path) == {"db": VALUE}
+    with agent(tmp_path, {"db": b"new"}, (403, words)):
+        assert run(tmp_path, "--mode", "0400") == (1, f"nemutator-init: secret 'db': {said}")
+
+
+@pytest.mark.slow
+def test_files_that_came_into_another_volume_are_missed(tmp_path: Path) -> None:
+    other = tmp_path / "other"
+    other.mkdir()
+    with agent(other, {"db": VALUE}):
+        (tmp_path / "agent.sock").symlink_to("other/agent.sock")
+        code, printed = run(tmp_path)
+    assert code == 1
+    assert "secrets/db: No such file or directory; remedy: mount the volume of driver" in printed
 
 
 @pytest.mark.slow

@@ -1,15 +1,23 @@
-"""Lets the files in a pod's volume follow its secrets, once something has written them first."""
+"""Keeps the files in a pod's volume as Vault has its secrets, from when the pod first asks for them."""
 
-import enum
+import asyncio
 import logging
-from dataclasses import dataclass
+from collections.abc import Awaitable, Callable, Mapping, Sequence
+from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
+from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.files.folder_states import FolderState, contents_of
-from nemutator_agent.credentials.http_refusals import HttpRefusal
+from nemutator_agent.credentials.files.room import FileRoom
+from nemutator_agent.credentials.http_refusals import (
+    HttpRefusal,
+    files_not_written,
+    files_too_large,
+    no_room,
+)
 from nemutator_agent.credentials.ports import PodCallerHandler, ProjectedFolder
 
 log = logging.getLogger(__name__)
@@ -20,61 +28,75 @@ LARGEST_TOGETHER = 256 << 10
 BACKOFF = Backoff(first_s=1.0, longest_s=60.0)
 
 
-class _Result(enum.Enum):
-    ABSENT = "no files were written for the pod"
-    WRITTEN = "they have new values"
-    KEPT = "they stay as they are"
-    FAILED = "it is to be tried again"
-
-
 @dataclass(eq=False, slots=True)
 class FileFollower:
-    """Nothing is read for a pod that has no files: `nemutator-init` writes the first ones, and a new life
+    """Nothing is read for a pod that has no files: `nemutator-init` asks for the first ones, and a new life
     of this process finds them."""
 
     handler: PodCallerHandler
     folder: ProjectedFolder
     process: Process
+    room: FileRoom
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def write(self, read: Callable[[], Awaitable[Mapping[str, Secret]]]) -> Sequence[str]:
+        """Bring all files to what is *read*, the first ones, too; their names. Raises an `HttpRefusal`, and
+        then nothing has changed."""
+        async with self._turn:
+            values = await read()
+            size = sum(map(len, contents_of(values).values()))
+            if size > LARGEST_TOGETHER:
+                raise files_too_large(LARGEST_TOGETHER)
+            before = self.folder.state(values)
+            if not self.room.take(self, size, there=before is FolderState.CURRENT):
+                raise no_room(self.room.most)
+            self._measure()
+            if before is FolderState.PRIVATE:
+                self._failed("mode", "they are for one user")
+            elif before is not FolderState.CURRENT:
+                try:
+                    self.folder.write(values)
+                except OSError as error:
+                    raise files_not_written(error.strerror or "") from error
+                self.process.meter.count(names.FILES_WRITTEN, result="written")
+            if before is FolderState.OUTDATED:
+                self.handler.after_rotation.due()
+            return tuple(values)
 
     async def run(self) -> None:
         changes = self.handler.changes
         begun = changes.log.newest
-        while True:
-            seen = changes.log.newest
-            failures = 0
-            while (result := await self._follow()) is _Result.FAILED:
-                failures += 1
-                await self.process.clock.sleep(
-                    BACKOFF.delay_s(failures, roll=self.process.dice.random())
-                )
-            if result is _Result.WRITTEN or (result is _Result.ABSENT and seen > begun):
-                self.handler.after_rotation.due()
-            while changes.log.newest <= seen:
-                await changes.beyond(seen)
-
-    async def _follow(self) -> _Result:
-        if self.folder.state({}) is FolderState.EMPTY:
-            return _Result.ABSENT
         try:
-            values = await self.handler.file_values()
-        except HttpRefusal as refusal:
-            return self._failed(refusal.step)
-        if sum(map(len, contents_of(values).values())) > LARGEST_TOGETHER:
-            self._failed("size")
-            return _Result.KEPT
-        match self.folder.state(values):
-            case FolderState.OUTDATED:
-                try:
-                    self.folder.write(values)
-                except OSError as error:
-                    return self._failed("disk", error.strerror)
-                self.process.meter.count(names.FILES_WRITTEN, result="written")
-                return _Result.WRITTEN
-            case FolderState.PRIVATE:
-                self._failed("mode")
-        return _Result.KEPT
+            while True:
+                seen = changes.log.newest
+                if self.folder.state({}) is not FolderState.EMPTY:
+                    await self._follow()
+                elif seen > begun:
+                    self.handler.after_rotation.due()
+                while changes.log.newest <= seen:
+                    await changes.beyond(seen)
+        finally:
+            self.room.leave(self)
+            self._measure()
 
-    def _failed(self, reason: str, why: str | None = None) -> _Result:
+    async def _follow(self) -> None:
+        failures = 0
+        while True:
+            try:
+                await self.write(self.handler.file_values)
+                return
+            except HttpRefusal as refusal:
+                self._failed(refusal.step, refusal.error)
+                if refusal.step == "size":
+                    return
+            failures += 1
+            await self.process.clock.sleep(
+                BACKOFF.delay_s(failures, roll=self.process.dice.random())
+            )
+
+    def _failed(self, reason: str, why: str) -> None:
         self.process.meter.count(names.FILES_WRITTEN, result=reason)
-        log.warning("files_not_written", {names.REASON: reason, names.ERROR: why or ""})
-        return _Result.FAILED
+        log.warning("files_not_written", {names.REASON: reason, names.ERROR: why})
+
+    def _measure(self) -> None:
+        self.process.meter.gauge(names.FILES_BYTES, self.room.used)

@@ -1,5 +1,6 @@
 """The folder of files in a pod's volume, in which the pod's own processes may do anything."""
 
+import errno
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
@@ -40,7 +41,7 @@ class PodFolder:
     def write(self, values: Mapping[str, Secret]) -> None:
         folder = self._open()
         if folder is None:
-            return
+            raise OSError(errno.ENOTDIR, f"{FOLDER} is no directory")
         try:
             project(folder, contents_of(values), mode=MODE)
         finally:

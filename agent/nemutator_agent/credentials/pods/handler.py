@@ -199,6 +199,11 @@ class PodHandler:
     async def ask_vault(self, sent: SentRequest, turn: Turn) -> ApiAnswer:
         return await self._vault_api.answer(sent, turn)
 
+    async def files(self) -> Mapping[str, Secret]:
+        # Each is a reading, with a record of its own.
+        self.budget.requests.spend(max(len(_named(self._understood())) - 1, 0))
+        return await self.file_values()
+
     async def file_values(self) -> Mapping[str, Secret]:
         return {
             name: (await self.secret(name)).value for name in sorted(_named(self._understood()))

@@ -18,8 +18,10 @@ from nemutator_common.serving.sockets import ListeningSocket
 from nemutator_common.serving.traffic import Traffic
 
 from nemutator_agent.credentials.connection_peer import PeerAcceptance
+from nemutator_agent.credentials.files.files_api import FilesApi
 from nemutator_agent.credentials.files.following import FileFollower
 from nemutator_agent.credentials.files.pod_folder import PodFolder
+from nemutator_agent.credentials.files.room import FileRoom
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
 from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.plain_secrets import PlainSecrets
@@ -64,6 +66,7 @@ class PodSockets:
         self._process = process
         self._peers = peers
         self._traffic = Traffic(NAME, process.meter)
+        self._room = FileRoom()
         self._shares: WeakValueDictionary[str, _PodShare] = WeakValueDictionary()
 
     def open(
@@ -85,7 +88,13 @@ class PodSockets:
                 pace = RateLimit(rate=self._rate, burst=LIMITS.connections + 2 * self._rate)
                 share = self._shares[pod_uid] = _PodShare(pace)
             return _PodSocket(
-                self._process, folder, handler, self._traffic, share=share, peers=self._peers
+                self._process,
+                folder,
+                handler,
+                self._traffic,
+                share=share,
+                peers=self._peers,
+                room=self._room,
             )
         except BaseException:
             os.close(folder)
@@ -116,6 +125,7 @@ class _PodSocket:
         *,
         share: _PodShare,
         peers: PeerAcceptance,
+        room: FileRoom,
     ) -> None:
         self._share = share
         self._peers = peers
@@ -124,7 +134,7 @@ class _PodSocket:
         address = UnixAddress(Path(f"/proc/self/fd/{folder}") / names.POD_SOCKET)
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
         self._folder: int | None = folder
-        self._files = FileFollower(handler, PodFolder(folder), process)
+        self._files = FileFollower(handler, PodFolder(folder), process, room)
         self._after_rotation = handler.after_rotation
         self._server = HttpServer(
             process=process,
@@ -132,6 +142,7 @@ class _PodSocket:
             address=address,
             routes=[
                 *HttpApi(handler, large=share.large).routes(),
+                *FilesApi(self._files).routes(),
                 *WatchApi(handler, process, most=MOST_EACH).routes(),
             ],
             middlewares=[

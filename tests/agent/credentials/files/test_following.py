@@ -3,11 +3,14 @@ import contextlib
 from collections.abc import AsyncIterator, Mapping
 from typing import Any
 
+import pytest
 from nemutator_agent.credentials.files.following import LARGEST_TOGETHER, FileFollower
+from nemutator_agent.credentials.files.room import FileRoom
 from nemutator_agent.credentials.http_refusals import HttpRefusal, too_many
 from nemutator_agent.credentials.ports import ConnectedPeer
 from nemutator_agent.credentials.rotation.watching import ChangeFeed
 from nemutator_common import names
+from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from tests.fakes.clocks import ManualClock
@@ -40,6 +43,7 @@ class Pod:
         self.changes = ChangeFeed(self.clock)
         self.folder = folder
         self.after_rotation = CountedRotations()
+        self.room = FileRoom()
         self.value = "one"
         self.reads = 0
         self.refused: HttpRefusal | None = None
@@ -57,6 +61,9 @@ class Pod:
             raise self.refused
         return {"db": Secret(self.value)}
 
+    def follower(self, process: Process) -> FileFollower:
+        return FileFollower(self, self.folder, process, self.room)
+
     def change(self, value: str) -> None:
         self.value = value
         self.changes.announce("db", None)
@@ -65,7 +72,7 @@ class Pod:
     async def running(self) -> AsyncIterator[None]:
         process = fake_process(clock=self.clock, meter=self.meter)
         async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
-            running = tasks.create_task(FileFollower(self, self.folder, process).run())
+            running = tasks.create_task(self.follower(process).run())
             yield
             running.cancel()
 
@@ -139,3 +146,46 @@ async def test_files_for_one_user_and_files_that_are_too_large_stay_as_they_are(
         await pod.counted("size")
     assert pod.after_rotation.count == 0
     assert pod.folder.files == {"db": "zero"}
+
+
+async def test_the_first_files_are_no_rotation_and_come_whole_or_with_the_reason() -> None:
+    pod = Pod(MemoryPodFolder())
+    follower = pod.follower(fake_process(clock=pod.clock, meter=pod.meter))
+    pod.refused = too_many()
+    with pytest.raises(HttpRefusal) as raised:
+        await follower.write(pod.file_values)
+    assert (raised.value.step, pod.folder.files) == ("rate", None)
+    pod.refused, pod.folder.full = None, True
+    with pytest.raises(HttpRefusal, match="No space left") as raised:
+        await follower.write(pod.file_values)
+    assert (raised.value.status, raised.value.step) == (503, "disk")
+    pod.folder.full = False
+    assert await follower.write(pod.file_values) == ("db",)
+    assert (pod.folder.files, pod.after_rotation.count) == ({"db": "one"}, 0)
+    # Asked again, as by a container that is made again, nothing is written.
+    await follower.write(pod.file_values)
+    assert pod.folder.writes == 1
+    # Whoever asks first after a change does not keep the others from hearing of it.
+    pod.value = "two"
+    await follower.write(pod.file_values)
+    assert pod.after_rotation.count == 1
+    pod.value = "x" * (LARGEST_TOGETHER + 1)
+    with pytest.raises(HttpRefusal, match="256 KiB together") as raised:
+        await follower.write(pod.file_values)
+    assert (raised.value.status, raised.value.step) == (400, "size")
+
+
+async def test_without_room_on_the_node_a_pod_is_refused_and_others_stay() -> None:
+    first, second = Pod(MemoryPodFolder()), Pod(MemoryPodFolder())
+    first.room = second.room = FileRoom(most=5)
+    files = [
+        pod.follower(fake_process(clock=pod.clock, meter=pod.meter)) for pod in (first, second)
+    ]
+    await files[0].write(first.file_values)
+    assert first.meter.value(names.FILES_BYTES) == 3
+    with pytest.raises(HttpRefusal) as raised:
+        await files[1].write(second.file_values)
+    assert (raised.value.status, raised.value.step, second.folder.files) == (503, "room", None)
+    first.room.leave(files[0])
+    await files[1].write(second.file_values)
+    assert second.folder.files == {"db": "one"}
