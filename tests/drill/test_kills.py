@@ -65,6 +65,9 @@ class Node:
     pods_root: Path
     vault: FakeVault
     dice: random.Random
+    logs: Path
+    """Of each life one, which are kept."""
+    lives: int = 0
     alive: list[str] = field(default_factory=list)
     recorded: set[str] = field(default_factory=set)
     """Each token that stood in the ledger after a kill."""
@@ -78,7 +81,9 @@ class Node:
         """One life; killed at the end."""
         hierarchy = self.pods_root.parent.name
         named = f"/{self.pods_root.name}"
-        with (self.folder / "log").open("ab") as log:
+        self.lives += 1
+        kept = self.logs / f"{self.lives:03}.log"
+        with kept.open("wb") as log:
             process = await asyncio.create_subprocess_exec(
                 sys.executable, "-m", "nemutator_agent", "credentials",
                 f"--data-dir={self.data}", f"--vault-address={self.vault.url}", "--node=n1",
@@ -88,7 +93,10 @@ class Node:
         try:
             async with asyncio.timeout(PATIENCE_S):
                 while await self._status() != 200:
-                    assert process.returncode is None, (self.folder / "log").read_text()[-4000:]
+                    assert process.returncode is None, (
+                        f"life {self.lives} exited with {process.returncode} ({kept}):\n"
+                        f"{kept.read_text()[-8000:]}"
+                    )
             yield process
         finally:
             if process.returncode is None:
@@ -162,7 +170,9 @@ class Node:
 
 
 @pytest.mark.timeout(HOUR_S)
-async def test_no_recorded_token_is_lost(capsys: pytest.CaptureFixture[str]) -> None:
+async def test_no_recorded_token_is_lost(
+    capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
     if os.geteuid() != 0:
         pytest.skip("control groups take root")
     began = time.monotonic()
@@ -176,7 +186,7 @@ async def test_no_recorded_token_is_lost(capsys: pytest.CaptureFixture[str]) -> 
         with tempfile.TemporaryDirectory(prefix="drill-") as folder, FakeVault() as vault:
             vault.write("secret/app", {"password": "hunter2"})
             vault.role("app", "the-jwt", ["secret/app"])
-            node = Node(Path(folder), root, vault, random.Random(KILLS))
+            node = Node(Path(folder), root, vault, random.Random(KILLS), logs=tmp_path)
             renew_link_token(prepare(node.data))
             for _ in range(KILLS):
                 await node.live_and_be_killed()
@@ -197,6 +207,7 @@ async def test_no_recorded_token_is_lost(capsys: pytest.CaptureFixture[str]) -> 
                 "recorded_tokens_lost": len(node.recorded & vault.tokens.keys()),
                 "logins_killed_before_their_answer": len(vault.tokens),
                 "seconds": round(time.monotonic() - began, 1),
+                "logs": str(tmp_path),
             }
             with capsys.disabled():
                 print(f"\n{json.dumps(summary)}")
