@@ -1,24 +1,24 @@
-"""The key under which all processes of an installation write the digest of a path."""
+"""The keys for digests of paths, in a file that all processes of an installation have."""
 
+from collections.abc import Sequence
 from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.path_digests import EXPECTED, LONGEST, MOST, keys_in
 from nemutator_common.secret import Secret
 
-SHORTEST, LONGEST = 32, 256
-"""Bytes of the file. Paths are easy to guess, so the key has to be hard to."""
 
-
-def installation_key(path: str) -> Secret:
-    """The key in this file; raises `OperatorError`."""
+def installation_keys(path: str) -> Sequence[Secret]:
+    """The keys in this file; raises `OperatorError`."""
     try:
         with Path(path).open("rb") as file:
-            key = file.read(LONGEST + 1).strip()
+            text = file.read(MOST * (LONGEST + 2) + 1)
     except OSError as error:
         raise _unusable(path, error.strerror or str(error)) from None
-    if not (SHORTEST <= len(key) <= LONGEST and key.isascii()):
-        raise _unusable(path, f"expected {SHORTEST} to {LONGEST} bytes of ASCII text")
-    return Secret(key.decode())
+    keys = keys_in(text)
+    if keys is None:
+        raise _unusable(path, EXPECTED)
+    return keys
 
 
 def _unusable(path: str, why: str) -> OperatorError:

@@ -24,6 +24,10 @@ COMMANDS = {
         "nemutator_ctl.mutations.command",
         "show what was changed, and what became of it",
     ),
+    "grants": (
+        "nemutator_ctl.grants.command",
+        "show who was given which secret, and who read a path",
+    ),
     "rollback": ("nemutator_ctl.rollback.command", "take a mutation back"),
     "policy": ("nemutator_ctl.policy.command", "try policies on manifests, without a server"),
     "secret": (

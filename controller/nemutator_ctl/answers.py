@@ -15,6 +15,9 @@ Shape = TypeVar("Shape")
 Amount = Annotated[float, msgspec.Meta(ge=-1e18, le=1e18)]
 """A number that can be counted with: JSON as Python reads it has NaN and infinity as well."""
 
+Moment = Annotated[float, msgspec.Meta(ge=0, lt=1e11)]
+"""Seconds since the epoch, as far as a calendar goes."""
+
 
 @dataclass(frozen=True, slots=True)
 class Listing(Generic[Shape]):

@@ -1,5 +1,6 @@
 """Tables as kubectl prints them: capital headings, aligned columns, no lines."""
 
+import time
 from collections.abc import Sequence
 from dataclasses import dataclass
 
@@ -26,6 +27,11 @@ def table(layout: Sequence[Column], rows: Sequence[Sequence[str]]) -> str:
     ]
     widths = [max(map(columns, column)) for column in zip(*cells, strict=True)]
     return "".join(_line(layout, widths, row) for row in cells)
+
+
+def moment(at: float) -> str:
+    """Seconds since the epoch as people read them."""
+    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(at))
 
 
 def _line(layout: Sequence[Column], widths: Sequence[int], row: Sequence[str]) -> str:

@@ -4,7 +4,7 @@ import asyncio
 import os
 import secrets
 
-from nemutator_common.audit_keys import installation_key
+from nemutator_common.audit_keys import installation_keys
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.brain_http import StreamOverHttp, brain_over_http
@@ -41,7 +41,7 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
                 grants,
                 process.clock,
                 node=node,
-                key=installation_key(settings.audit_key_file)
+                key=installation_keys(settings.audit_key_file)[0]
                 if settings.audit_key_file
                 else digest_key(process.directory.root / "audit.key"),
             ),

@@ -1,7 +1,9 @@
 """What the brain has in a cluster only: pods and their owners, certificates, people."""
 
 import contextlib
+import secrets
 from collections.abc import AsyncIterator
+from functools import partial
 
 from nemutator_common.data_directory_files import renew_link_token
 from nemutator_common.process import Process
@@ -53,7 +55,12 @@ class Cluster:
         self.watch = ClusterWatch(transport, process=process)
         namespace = settings.namespace
         self.registrar = Registrar(
-            KubeInstallation(self.reader, self.writer, namespace=namespace),
+            KubeInstallation(
+                self.reader,
+                self.writer,
+                namespace=namespace,
+                new_key=partial(secrets.token_hex, 32),
+            ),
             leaf,
             Servers(
                 admission=_service("nemutator-admission", namespace),

@@ -1,6 +1,9 @@
 """The audit of secrets, put together: what the agents granted and denied."""
 
-from nemutator_common.audit_keys import installation_key
+from collections.abc import Sequence
+
+from nemutator_common.audit_keys import installation_keys
+from nemutator_common.secret import Secret
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream
@@ -11,8 +14,12 @@ from nemutator_controller.grants.sql import SqlGrants
 def grants_part(context: BrainContext) -> Part:
     store = SqlGrants(context.database, process=context.process)
     key_file = context.settings.audit_key_file
-    key = installation_key(key_file) if key_file else None
+    of_file = installation_keys(key_file) if key_file else ()
+
+    def audit_keys() -> Sequence[Secret]:
+        return of_file or (context.cluster.registrar.audit_keys if context.cluster else ())
+
     return Part(
-        routes=GrantsApi(store, process=context.process, audit_key=key).routes(),
+        routes=GrantsApi(store, process=context.process, audit_keys=audit_keys).routes(),
         streams={"grants": StoredStream("agent", store.record)},
     )

@@ -12,6 +12,7 @@ from nemutator_common.secret import Secret
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.grants.paths import spellings
 from nemutator_controller.grants.ports import GrantsView
 from nemutator_controller.queries import limit_in
 
@@ -25,7 +26,8 @@ Items = Callable[[str | None, int], Awaitable[Sequence[object]]]
 class GrantsApi:
     view: GrantsView
     process: Process
-    audit_key: Secret | None = None
+    audit_keys: Callable[[], Sequence[Secret]]
+    """Those that digests of paths were written with; empty while they are not known."""
 
     def routes(self) -> list[AllowedRoute]:
         return [
@@ -44,18 +46,21 @@ class GrantsApi:
 
     async def _grants(self, request: web.Request) -> web.Response:
         path = request.query.get("path")
-        if path == "":
-            return refusal(400, "path: it is empty", "name one, as `vault kv get` takes it")
-        if path is not None and self.audit_key is None:
+        paths = None if path is None else spellings(path)
+        if path is not None and paths is None:
+            return refusal(400, "path: no secret has it", "name one, as `vault kv get` takes it")
+        keys = self.audit_keys() if paths else ()
+        if paths and not keys:
             return refusal(
                 400,
                 "path: the brain does not know the key of the digests of paths",
-                "give the brain and all agents the same key, with the setting audit_key_file",
+                "in a cluster its /readyz says why; elsewhere give the brain and all agents the same "
+                "key, with the setting audit_key_file",
             )
-        digest = path_digest(self.audit_key, path) if path and self.audit_key else None
+        digests = [path_digest(key, each) for key in keys for each in paths] if paths else None
 
         async def items(namespace: str | None, limit: int) -> Sequence[object]:
-            return await self.view.grants(namespace=namespace, digest=digest, limit=limit)
+            return await self.view.grants(namespace=namespace, digests=digests, limit=limit)
 
         return await self._list(request, "GrantList", items)
 

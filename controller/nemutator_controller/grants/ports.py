@@ -14,7 +14,7 @@ class GrantsView(Protocol):
         ...
 
     async def grants(
-        self, *, namespace: str | None, digest: str | None, limit: int
+        self, *, namespace: str | None, digests: Sequence[str] | None, limit: int
     ) -> Sequence[Grant]:
-        """The newest come first; with *digest* those of one path."""
+        """The newest come first; with *digests* those whose path has one of them."""
         ...

@@ -51,11 +51,11 @@ class SqlGrants:
         return [TokenLease(**row) for row in rows]
 
     async def grants(
-        self, *, namespace: str | None, digest: str | None, limit: int
+        self, *, namespace: str | None, digests: Sequence[str] | None, limit: int
     ) -> Sequence[Grant]:
         query = select(*_GRANT).order_by(grants.c.id.desc()).limit(limit)
-        if digest is not None:
-            query = query.where(grants.c.path_digest == digest)
+        if digests is not None:
+            query = query.where(grants.c.path_digest.in_(digests))
         if namespace is not None:
             query = query.where(grants.c.namespace == namespace)
         rows = await self.database.read(partial(_rows, query=query))

@@ -1,7 +1,7 @@
 """Our Secrets, our ConfigMap and our webhook configuration, over Kubernetes' API."""
 
 import base64
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
@@ -17,6 +17,9 @@ from nemutator_controller.registration.certificates import Pair
 
 PUBLISHED = "nemutator-ca"
 WEBHOOKS = "nemutator"
+AUDIT_KEYS = "nemutator-audit-key"
+_KEYS = "keys"
+"""The name of their text in that Secret, and of the file that agents read."""
 
 SECRETS: Final = Resource("", "v1", "secrets", "Secret", Object)
 CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap", Object)
@@ -37,6 +40,8 @@ class KubeInstallation:
     reader: Reader
     writer: Writer
     namespace: str
+    new_key: Callable[[], str]
+    """Random, and different each time."""
 
     async def pair(self, name: str) -> Pair | None:
         found = await self._get(SECRETS, name)
@@ -55,6 +60,20 @@ class KubeInstallation:
             await self.writer.create(SECRETS, self.namespace, manifest)
         else:
             await self.writer.merge_patch(SECRETS, self.namespace, name, {"data": data})
+
+    async def audit_keys(self) -> bytes | None:
+        found = await self._get(SECRETS, AUDIT_KEYS)
+        if found is None:
+            return None
+        # What somebody has spoilt is no reason to make another key: the records have the old one.
+        return base64.b64decode((found.get("data") or {}).get(_KEYS) or "")
+
+    async def make_audit_key(self) -> bytes:
+        key = self.new_key()
+        data = {_KEYS: _encoded(key)}
+        manifest = {"metadata": {"name": AUDIT_KEYS}, "type": "Opaque", "data": data}
+        await self.writer.create(SECRETS, self.namespace, manifest)
+        return key.encode()
 
     async def publish(self, authority: str) -> None:
         wanted = {"ca.crt": authority}

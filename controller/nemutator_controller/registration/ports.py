@@ -17,6 +17,14 @@ class Installation(Protocol):
         """Store them there."""
         ...
 
+    async def audit_keys(self) -> bytes | None:
+        """The text of our Secret of audit keys; None when it is missing."""
+        ...
+
+    async def make_audit_key(self) -> bytes:
+        """Make the first one and store it; what is there is never replaced."""
+        ...
+
     async def publish(self, authority: str) -> None:
         """Make *authority* (PEM) known to all our pods."""
         ...

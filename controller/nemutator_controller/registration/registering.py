@@ -1,4 +1,5 @@
-"""Keeps the installation's certificates valid, and publishes its authority in Kubernetes."""
+"""Keeps the installation's certificates valid, publishes its authority in Kubernetes, and makes the key
+that all its processes have in common for digests of paths."""
 
 import asyncio
 import logging
@@ -7,8 +8,10 @@ from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.backoff import Backoff
-from nemutator_common.errors import OperatorError
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.path_digests import EXPECTED, keys_in
 from nemutator_common.process import Process
+from nemutator_common.secret import Secret
 
 from nemutator_controller.kube.budget import OverBudgetError
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError
@@ -45,13 +48,15 @@ class Servers:
 
 @dataclass(slots=True)
 class Registrar:
-    """`run` is the task. `has_leaf` is set as soon as the brain has a certificate to show."""
+    """`run` is the task. `has_leaf` is set as soon as the brain has a certificate to show; `audit_keys`
+    are those of the installation, as they were last seen."""
 
     installation: Installation
     own: OwnLeaf
     servers: Servers
     process: Process
     has_leaf: asyncio.Event = field(default_factory=asyncio.Event, init=False)
+    audit_keys: Sequence[Secret] = field(default=(), init=False)
     _failures: int = field(default=0, init=False)
 
     def __post_init__(self) -> None:
@@ -92,6 +97,7 @@ class Registrar:
             if operations:
                 await self.installation.patch_webhooks(operations)
                 log.info("webhooks_trust", {names.COUNT: len(operations) // 2})
+        self.audit_keys = await self._audit_keys()
 
     async def _authority(self) -> Pair:
         now = self.process.clock.now()
@@ -109,6 +115,25 @@ class Registrar:
             return stored
         log.info("authority_made", {names.OBJECT: AUTHORITY})
         return fresh
+
+    async def _audit_keys(self) -> Sequence[Secret]:
+        stored = await self.installation.audit_keys()
+        if stored is None:
+            try:
+                stored = await self.installation.make_audit_key()
+            except AlreadyExistsError:
+                # That of another brain, which was faster; it is read the next time.
+                return self.audit_keys
+            log.info("audit_key_made")
+        keys = keys_in(stored)
+        if keys is None:
+            raise OperatorError(
+                f"the Secret of audit keys: {EXPECTED}",
+                remedy="bring back what it held, or delete it for a new key: what was recorded before is "
+                "then found by no path",
+                code=ExitCode.SETTINGS,
+            )
+        return keys
 
     def _renew_own(self, authority: Pair) -> None:
         now = self.process.clock.now()

@@ -1,15 +1,11 @@
 """Mutations as tables for people."""
 
-import time
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Annotated
 
-from msgspec import Meta
-
-from nemutator_ctl.answers import Listing, understood
+from nemutator_ctl.answers import Listing, Moment, understood
 from nemutator_ctl.edits import ShownEdit, diff
-from nemutator_ctl.tables import Column, table
+from nemutator_ctl.tables import Column, moment, table
 from nemutator_ctl.terminal_text import visible
 
 MUTATIONS_PATH = "/api/v1/mutations"
@@ -22,10 +18,6 @@ LAYOUT = (
     Column("FIELDS", right=True),
     Column("POLICIES", limit=40),
 )
-
-
-Moment = Annotated[float, Meta(ge=0, lt=1e11)]
-"""Seconds since the epoch, as far as a calendar goes."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,9 +77,9 @@ def details(document: object) -> str:
     """One mutation with each of its fields, and the attempts to roll it back."""
     mutation = understood(document, ShownMutation, "a mutation")
     lines = [
-        f"{mutation.id}  {mutation.subject}  {_when(mutation.at)}  {mutation.standing}",
+        f"{mutation.id}  {mutation.subject}  {moment(mutation.at)}  {mutation.standing}",
         *(f"warning: {text}" for text in mutation.warnings),
-        *(f"{_when(each.at)}: rollback: {each.state}" for each in mutation.reversals),
+        *(f"{moment(each.at)}: rollback: {each.state}" for each in mutation.reversals),
     ]
     return "".join(visible(line, limit=200) + "\n" for line in lines) + diff(mutation.edits)
 
@@ -96,13 +88,9 @@ def _cells(mutation: ListedMutation) -> Sequence[str]:
     policies = dict.fromkeys(edit.policy for edit in mutation.edits)
     return (
         mutation.id,
-        _when(mutation.at),
+        moment(mutation.at),
         str(mutation.subject),
         mutation.standing,
         str(len(mutation.edits)),
         ", ".join(policies),
     )
-
-
-def _when(at: float) -> str:
-    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(at))

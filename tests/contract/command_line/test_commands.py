@@ -85,7 +85,7 @@ def test_a_file_that_cannot_be_written_is_named_before_anything_is_profiled(tmp_
     assert (ran.returncode, "is a directory" in ran.stderr) == (ExitCode.USAGE, True)
 
 
-@pytest.mark.parametrize("command", ["topology", "link", "mutations"])
+@pytest.mark.parametrize("command", ["topology", "link", "mutations", "grants"])
 def test_where_nothing_runs_the_remedy_is_named(command: str, tmp_path: Path) -> None:
     ran = nemutator(command, "--data-dir", tmp_path)
     assert ran.returncode == ExitCode.UNREACHABLE

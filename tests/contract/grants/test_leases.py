@@ -6,7 +6,7 @@ from typing import Any
 
 import msgspec
 import pytest
-from nemutator_common.audit_keys import installation_key
+from nemutator_common.audit_keys import installation_keys
 from nemutator_common.errors import OperatorError
 from nemutator_common.path_digests import path_digest
 from nemutator_common.wire import Ack, Grant, StreamBatch
@@ -91,17 +91,31 @@ async def test_who_read_a_path_is_answered_where_brain_and_agents_have_one_key(
 ) -> None:
     key = tmp_path / "audit.key"
     key.write_text("0f" * 32 + "\n")
-    digest = path_digest(installation_key(str(key)), "secret/shop/db")
+    digest = path_digest(installation_keys(str(key))[0], "secret/shop/db")
     read = grant(at=time.time(), operation="read", secret="db", path_digest=digest)
     other = grant(at=time.time(), operation="read", secret="x", path_digest="0" * 32)
     async with standing_brain(tmp_path / "data", audit_key_file=str(key)) as brain:
         assert (await post(brain, 1, read, other))[0] == 200
         found = await get(brain, "/api/v1/grants?path=secret/shop/db")
         assert [item["secret"] for item in found["items"]] == ["db"]
+        # As Vault's own clients ask for it.
+        same = await get(brain, "/api/v1/grants?path=secret/data/shop/db")
+        assert same["items"] == found["items"]
         assert (await get(brain, "/api/v1/grants?path=secret/shop"))["items"] == []
+        # Another key is in use now; what was written with the one before is still found.
+        key.write_text("1e" * 32 + "\n" + "0f" * 32 + "\n")
+    digest = path_digest(installation_keys(str(key))[0], "secret/shop/db")
+    newer = grant(at=time.time(), operation="read", secret="db2", path_digest=digest)
+    async with standing_brain(tmp_path / "data", audit_key_file=str(key)) as brain:
+        assert (await post(brain, 3, newer))[0] == 200
+        found = await get(brain, "/api/v1/grants?path=secret/shop/db")
+        assert [item["secret"] for item in found["items"]] == ["db2", "db"]
         # Not all grants, which a script with an empty variable would take for those of its path.
         async with brain.local.get("/api/v1/grants?path=") as answer:
-            assert (answer.status, (await answer.json())["error"]) == (400, "path: it is empty")
+            assert (answer.status, (await answer.json())["error"]) == (
+                400,
+                "path: no secret has it",
+            )
     async with (
         standing_brain(tmp_path / "data") as brain,
         brain.local.get("/api/v1/grants?path=secret/shop/db") as answer,
@@ -110,13 +124,24 @@ async def test_who_read_a_path_is_answered_where_brain_and_agents_have_one_key(
         assert "audit_key_file" in (await answer.json())["remedy"]
 
 
-@pytest.mark.parametrize("content", [None, b"", b"short", b"x" * 257, b"\xff" * 32])
+@pytest.mark.parametrize(
+    "content",
+    [
+        None,
+        b"",
+        b"short",
+        b"x" * 257,
+        b"\xff" * 32,
+        (b"x" * 32 + b"\n") * 9,
+        b"x" * 32 + b"\nshort",
+    ],
+)
 def test_a_key_that_is_none_is_refused_with_its_remedy(
     tmp_path: Path, content: bytes | None
 ) -> None:
     if content is not None:
         (tmp_path / "key").write_bytes(content)
     with pytest.raises(OperatorError, match="audit key") as refused:
-        installation_key(str(tmp_path / "key"))
+        installation_keys(str(tmp_path / "key"))
     assert "openssl rand -hex 32" in refused.value.remedy
     assert "xxx" not in str(refused.value)

@@ -6,7 +6,7 @@ from nemutator_common.secret import Secret
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.configuration import Access
-from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.failures import AlreadyExistsError, KubeError
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
@@ -19,6 +19,7 @@ from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
 from tests.fakes.meters import MemoryMeter
 
+KEY = "k" * 64
 PAIR = new_authority("nemutator", now=1_800_000_000.0)
 OTHER = new_authority("nemutator", now=1_800_000_000.0)
 
@@ -36,7 +37,9 @@ async def installation(kube: FakeKube) -> AsyncIterator[KubeInstallation]:
     async with HttpTransport(Fixed(access), MemoryMeter()) as transport:
         clock = SystemClock()
         writer = Writer(transport, WriteBudget(clock), clock)
-        yield KubeInstallation(Reader(transport), writer, namespace="nemutator")
+        yield KubeInstallation(
+            Reader(transport), writer, namespace="nemutator", new_key=lambda: KEY
+        )
 
 
 async def test_a_pair_is_kept_and_replaced(installation: KubeInstallation) -> None:
@@ -55,6 +58,26 @@ async def test_a_secret_without_a_pair_in_it_is_filled(
     assert await installation.pair("x") is None
     await installation.save_pair("x", PAIR)
     assert await installation.pair("x") == PAIR
+
+
+async def test_the_audit_key_is_stored_once_and_never_replaced(
+    kube: FakeKube, installation: KubeInstallation
+) -> None:
+    assert await installation.audit_keys() is None
+    made = await installation.make_audit_key()
+    assert made == KEY.encode()
+    with pytest.raises(AlreadyExistsError):
+        await installation.make_audit_key()
+    assert await installation.audit_keys() == made
+
+
+@pytest.mark.parametrize("data", [None, {}, {"others": "YQ=="}])
+async def test_a_secret_without_audit_keys_is_there_all_the_same(
+    kube: FakeKube, installation: KubeInstallation, data: dict[str, str] | None
+) -> None:
+    metadata = {"name": "nemutator-audit-key", "namespace": "nemutator"}
+    kube.store.put(kinds.SECRETS, {"metadata": metadata, "data": data})
+    assert await installation.audit_keys() == b""
 
 
 async def test_the_authority_is_published_and_its_key_is_not(
@@ -93,7 +116,9 @@ async def test_what_the_server_refuses_is_said(kube: FakeKube) -> None:
     async with HttpTransport(Fixed(access), MemoryMeter()) as transport:
         clock = SystemClock()
         writer = Writer(transport, WriteBudget(clock), clock)
-        poor = KubeInstallation(Reader(transport), writer, namespace="nemutator")
+        poor = KubeInstallation(
+            Reader(transport), writer, namespace="nemutator", new_key=lambda: KEY
+        )
         with pytest.raises(KubeError, match="get secrets in namespace nemutator"):
             await poor.pair("x")
         with pytest.raises(KubeError):

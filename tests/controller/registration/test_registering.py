@@ -3,6 +3,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 import pytest
+from nemutator_common.errors import OperatorError
 from nemutator_common.readiness import Readiness
 from nemutator_controller.kube.failures import AlreadyExistsError, KubeError, UnavailableError
 from nemutator_controller.registration.certificates import (
@@ -33,6 +34,8 @@ class MemoryInstallation:
         self.configuration: dict[str, Any] | None = None
         self.patches: list[Sequence[Mapping[str, Any]]] = []
         self.broken: KubeError | None = None
+        self.keys: bytes | None = None
+        self.faster_key: bytes | None = None
         self.faster: Pair | None = None
         """The authority of another brain, which comes between our look and our write."""
 
@@ -46,6 +49,17 @@ class MemoryInstallation:
             self.pairs[name], self.faster = self.faster, None
             raise AlreadyExistsError("create secrets", "it is there")
         self.pairs[name] = pair
+
+    async def audit_keys(self) -> bytes | None:
+        return self.keys
+
+    async def make_audit_key(self) -> bytes:
+        if self.faster_key is not None:
+            self.keys = self.faster_key
+        if self.keys is not None:
+            raise AlreadyExistsError("create secrets", "it is there")
+        self.keys = f"{id(self):064}".encode()
+        return self.keys
 
     async def publish(self, authority: str) -> None:
         self.published = authority
@@ -135,6 +149,47 @@ async def test_a_brain_that_restarts_serves_with_what_it_has() -> None:
     assert again.has_leaf.is_set()
     with pytest.raises(UnavailableError):
         await again.register()
+
+
+async def test_the_audit_key_is_made_once_and_is_another_in_each_installation() -> None:
+    office, elsewhere = Office(), Office()
+    for registrar in (office.registrar, elsewhere.registrar):
+        await registrar.register()
+    (key,) = office.registrar.audit_keys
+    assert key.reveal().encode() == office.installation.keys
+    assert key != elsewhere.registrar.audit_keys[0]
+    again = office.again()
+    await again.register()
+    assert list(again.audit_keys) == [key]
+
+
+async def test_when_another_brain_was_faster_its_audit_key_counts() -> None:
+    office = Office()
+    office.installation.faster_key = b"f" * 64
+    for _ in range(2):
+        await office.registrar.register()
+    assert [key.reveal() for key in office.registrar.audit_keys] == ["f" * 64]
+
+
+async def test_a_key_that_was_put_before_another_leaves_both_to_look_with() -> None:
+    office = Office()
+    await office.registrar.register()
+    (old,) = office.registrar.audit_keys
+    office.installation.keys = b"n" * 64 + b"\n" + old.reveal().encode()
+    await office.registrar.register()
+    assert [key.reveal() for key in office.registrar.audit_keys] == ["n" * 64, old.reveal()]
+
+
+async def test_spoilt_audit_keys_are_named_and_neither_replaced_nor_forgotten() -> None:
+    office = Office()
+    await office.registrar.register()
+    before = office.registrar.audit_keys
+    office.installation.keys = b"too short"
+    with pytest.raises(OperatorError, match="audit keys") as refused:
+        await office.registrar.register()
+    assert "too short" not in str(refused.value)
+    assert office.installation.keys == b"too short"
+    assert office.registrar.audit_keys == before
 
 
 async def test_it_goes_on_after_failures_and_says_how_it_stands() -> None:

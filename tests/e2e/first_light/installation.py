@@ -227,6 +227,7 @@ vault_address = "{vault.url}"
 # So that a change is seen within a test.
 check_s = 2
 brain = "{brain}"
+audit_key_file = "/var/run/nemutator-audit/keys"
 
 [observe]
 {metrics["observe"]}

@@ -6,6 +6,7 @@ The tests stand in the order of a day: each goes on with what the one before has
 import contextlib
 import functools
 import json
+import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -357,6 +358,17 @@ def test_the_audit_names_every_grant_and_denial_and_no_value(team: Team) -> None
     } <= seen
     assert "denied" in {result for _, result in seen}
     print("audit:", sorted(seen))
+
+
+def test_who_has_read_a_path_is_answered_by_a_command(team: Team) -> None:
+    asked = ("grants", f"--path=secret/{NAMESPACE}/db")
+    shown = team.installation.nemutator(*asked, token=team.token)
+    assert re.search(rf" {NAMESPACE}/app-\S+ +read +granted +db", shown)
+    assert re.search(rf" {OTHERS}/curious +read +denied +db", shown)
+    print(shown)
+    nobody = team.installation.cluster.token(OTHERS, "default")
+    with pytest.raises(AssertionError, match="may not get grants"):
+        team.installation.nemutator(*asked, token=nobody)
 
 
 def test_the_console_is_for_those_who_may(team: Team) -> None:

@@ -1,0 +1,1 @@
+"""`nemutator grants`: who was given what, and who has read a path."""
