@@ -16,6 +16,9 @@ RUN = "/run/"
 LONGEST_CALL_S = 30
 """The API server waits no longer for any webhook."""
 
+EMULATED_PROBES = {"startupProbe": 30, "livenessProbe": 300, "readinessProbe": 120}
+"""Seconds between two: to start a program in a container takes an emulated CPU ten of them."""
+
 Json = dict[str, Any]
 
 
@@ -95,7 +98,10 @@ def _adapt_container(container: Json, place: Place) -> None:
             mount["mountPath"] = _moved(mount["mountPath"], place)
     for port in container.get("ports", ()):
         port["containerPort"] = place.ports[port["name"]]
-    if not place.emulated:
+    if place.emulated:
+        for probe, period_s in EMULATED_PROBES.items():
+            container[probe] |= {"periodSeconds": period_s, "timeoutSeconds": period_s}
+    else:
         # A test learns sooner than an operator what hangs and what is ready; a busy machine still
         # has half a minute to answer.
         container["livenessProbe"] |= {"periodSeconds": 10, "failureThreshold": 3}

@@ -4,11 +4,17 @@ import contextlib
 import os
 import socket
 from collections.abc import Iterable, Iterator, Mapping
-from ipaddress import IPv4Interface, IPv4Network
+from ipaddress import IPv4Address, IPv4Interface, IPv4Network
 from pathlib import Path
 from typing import Any
 
 from pyroute2 import IPRoute, NetlinkError  # type: ignore[import-untyped]
+
+from tests.testbed.running.ports import LOOPBACK
+
+# rtnetlink(7): the kernel's own routes to addresses of this machine.
+LOCAL_TABLE = 255
+HOST_SCOPE = 254
 
 
 class BridgeRefusedError(Exception):
@@ -27,6 +33,21 @@ def make(name: str, address: IPv4Interface) -> None:
             kernel.addr("add", index=bridge, address=str(address.ip), prefixlen=length)
     except NetlinkError as refused:
         raise BridgeRefusedError(os.strerror(refused.code)) from None
+
+
+def call_from_loopback(name: str, address: IPv4Address) -> None:
+    """Whoever calls the bridge's *address* on this machine does it from LOOPBACK, until the bridge goes."""
+    with IPRoute() as kernel:
+        (bridge,) = kernel.link_lookup(ifname=name)
+        kernel.route(
+            "replace",
+            dst=f"{address}/32",
+            table=LOCAL_TABLE,
+            type="local",
+            scope=HOST_SCOPE,
+            oif=bridge,
+            prefsrc=LOOPBACK,
+        )
 
 
 def remove(name: str) -> None:

@@ -112,6 +112,8 @@ def running(
     the images of *archives* are there."""
     run = cluster.run
     net = network.make(run)
+    # QEMU passes a caller's address on, and the machine has this one itself: it would take no call.
+    bridges.call_from_loopback(net.bridge, net.address)
     folder = run.folder(f"guest-{kernel}")
     programs = made.debian("node")
     files = {"programs": programs, "kube": made.kube()}
