@@ -25,6 +25,7 @@ LONGEST_KEY = 256
 _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _FILE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
+_PARAMETER = re.compile(r"[a-z_]{1,64}=[A-Za-z0-9._:/,@*+-]{1,253}")
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 # The attributes of a volume are written without our domain.
@@ -49,7 +50,10 @@ class DeclarationError(ValueError):
 
 @dataclass(frozen=True, slots=True)
 class Reference:
-    """A path in Vault, written `mount/path#key`; without a key it means all keys at that path."""
+    """A path in Vault, written `mount/path#key`; without a key it means all keys at that path.
+
+    A certificate is written with what it is issued for: `pki/issue/role?common_name=…&ttl=…#key`.
+    """
 
     path: str
     key: str | None = None
@@ -98,8 +102,11 @@ class Declarations:
 def parse_reference(text: str) -> Reference:
     """Parse what `str()` of a reference writes; a ValueError says what was expected instead."""
     path, mark, key = text.partition("#")
-    if not _is_path(path):
+    where, asks, parameters = path.partition("?")
+    if not _is_path(where) or len(path) > LONGEST_PATH:
         raise ValueError("expected mount/path#key, like secret/app/db#password")
+    if asks and not all(_PARAMETER.fullmatch(one) for one in parameters.split("&")):
+        raise ValueError("expected name=value&… after the ?, like pki/issue/shop?common_name=a.b")
     if not mark:
         return Reference(path)
     if not key or len(key) > LONGEST_KEY or not key.isprintable():

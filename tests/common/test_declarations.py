@@ -58,11 +58,13 @@ def test_annotations_and_volume_say_the_same() -> None:
     annotations = {
         f"{names.SECRET_PREFIX}db": "secret/app/db#password",
         f"{names.ENVIRONMENT_PREFIX}TOKEN": "secret/app/api",
+        f"{names.SECRET_PREFIX}tls": "pki/issue/a?common_name=a.b&ip_sans=::1,10.0.0.1#chain",
         names.VAULT_ROLE: "app",
         "example.com/secret.db": "not ours",
     }
     read = from_annotations(annotations)
-    assert read.secrets == {"db": Reference("secret/app/db", "password")}
+    issued = Reference("pki/issue/a?common_name=a.b&ip_sans=::1,10.0.0.1", "chain")
+    assert read.secrets == {"db": Reference("secret/app/db", "password"), "tls": issued}
     assert read.environment == {"TOKEN": Reference("secret/app/api")}
     assert read.role == "app"
     assert from_volume(to_volume(read)) == read
@@ -82,6 +84,15 @@ def test_a_pod_that_declares_nothing_is_none() -> None:
         "secret//db",
         "secret/../sys/x",
         "secret/a?b",
+        "pki/issue/a?",
+        "pki/issue/a?=b",
+        "pki/issue/a?b=",
+        "pki/issue/a?b=c&",
+        "pki/issue/a?b=%20",
+        "pki/issue/a?b=c?d=e",
+        "pki?b=c",
+        f"pki/issue/a?b={'c' * 254}",
+        "pki/issue/a?" + "&".join(f"{name * 60}={'c' * 100}" for name in "abcd"),
         "a/b#",
         "secret/a b",
         "secret/a\nb",

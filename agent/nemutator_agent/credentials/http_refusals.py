@@ -225,10 +225,7 @@ def of_vault(error: VaultError, *, account: Account, path: str, auth_mount: str)
             return HttpRefusal(
                 403,
                 f"Vault denies {path} to role {role!r}: {error.why}",
-                remedy=_WITHOUT_DATA
-                if _has_data(path)
-                else f"give the role a policy that may read {path} (of KV version 2, the path "
-                "with data/ behind the mount)",
+                remedy=_WITHOUT_DATA if _has_data(path) else _policy_for(path),
                 step="vault",
             )
         case SecretMissingError():
@@ -260,6 +257,16 @@ def _listed(those: Collection[str]) -> str:
         for one in first
     ]
     return ", ".join(plain) or "nothing"
+
+
+def _policy_for(path: str) -> str:
+    where, issued, _ = path.partition("?")
+    if issued:
+        return f"give the role a policy with the capability update for {where}"
+    return (
+        f"give the role a policy that may read {path} (of KV version 2, the path with data/ behind "
+        "the mount)"
+    )
 
 
 def _has_data(path: str) -> bool:

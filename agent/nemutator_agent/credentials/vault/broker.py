@@ -11,7 +11,11 @@ from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.leases.answers import document_of
-from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
+from nemutator_agent.credentials.leases.certificates import (
+    check_issued,
+    is_issued,
+    without_parameters,
+)
 from nemutator_agent.credentials.leases.renewing import LeaseRenewals
 from nemutator_agent.credentials.ports import Ledger, SharedVault, Vault
 from nemutator_agent.credentials.vault.accounts import Account
@@ -23,7 +27,7 @@ from nemutator_agent.credentials.vault.cache import (
     postponed,
 )
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
-from nemutator_agent.credentials.vault.engine_reading import EngineReads
+from nemutator_agent.credentials.vault.engine_reading import EngineReading, EngineReads
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     STALE_FOR,
@@ -210,8 +214,8 @@ class Broker:
         vault = self.vault.of(session.account)
         return await self.ask(session, lambda token: vault.exchange(token, asked))
 
-    async def read_engine(self, session: VaultSession, path: str) -> LeasedDocument | VaultAnswer:
-        """What is lent at *path*, else what Vault answers, refusals included; raises a VaultError."""
+    async def read_engine(self, session: VaultSession, path: str) -> EngineReading:
+        """What is lent at *path*, or what Vault answers, refusals included; raises a VaultError."""
         vault = self.vault.of(session.account)
         return await self.ask(
             session, lambda token: self._engines.read(vault, token, session, path)
@@ -295,7 +299,7 @@ class Broker:
         try:
             mount = session.mount_of(path)
             if mount is None:
-                mount = await vault.mount_of(token, path)
+                mount = await vault.mount_of(token, without_parameters(path))
             document = await self._read(vault, token, session, mount, path)
         except VaultNotAskedError:
             raise
@@ -315,10 +319,15 @@ class Broker:
     async def _read(
         self, vault: Vault, token: Secret, session: VaultSession, mount: EngineMount, path: str
     ) -> Document:
+        if is_issued(path):
+            check_issued(path, mount)
         if mount.version is not None:
             return await vault.read(token, mount, path)
         if mount.is_reserved:
             why = f"{mount.path} is of kind {mount.kind}, and no engine of secrets"
             raise UnsupportedSecretError(why)
         found = await self._engines.read(vault, token, session, path)
-        return found.document if isinstance(found, LeasedDocument) else document_of(found, mount)
+        if found.leased is not None:
+            return found.leased.document
+        assert found.answer is not None
+        return document_of(found.answer, mount)

@@ -6,21 +6,30 @@ from dataclasses import dataclass, field
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
+from nemutator_agent.credentials.leases import certificates
 from nemutator_agent.credentials.leases.answers import lease_of
 from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.ports import Ledger, Vault
 from nemutator_agent.credentials.vault.documents import Document
-from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
+from nemutator_agent.credentials.vault.exchanges import VaultAnswer
 from nemutator_agent.credentials.vault.failures import TokenShownError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
+
+
+@dataclass(frozen=True, slots=True)
+class EngineReading:
+    leased: LeasedDocument | None
+    """What is lent and held."""
+    answer: VaultAnswer | None = None
+    """Vault's own, where it was asked."""
 
 
 @dataclass(eq=False, slots=True)
 class EngineReads:
     ledger: Ledger
     process: Process
-    _reads: SingleFlight[LeasedDocument | VaultAnswer] = field(init=False)
+    _reads: SingleFlight[EngineReading] = field(init=False)
 
     def __post_init__(self) -> None:
         self._reads = SingleFlight("read from an engine", self.process.clock)
@@ -30,7 +39,7 @@ class EngineReads:
 
     async def read(
         self, vault: Vault, token: Secret, session: VaultSession, path: str
-    ) -> LeasedDocument | VaultAnswer:
+    ) -> EngineReading:
         """What is lent at *path* until it is due, else Vault's answer; raises a VaultError.
 
         Whoever asks while Vault is asked gets the same answer, so no lease is left that is not held.
@@ -41,29 +50,36 @@ class EngineReads:
 
     async def _read(
         self, vault: Vault, token: Secret, session: VaultSession, path: str
-    ) -> LeasedDocument | VaultAnswer:
+    ) -> EngineReading:
         since = self.process.clock.monotonic()
         leased = session.lent(path, since)
         if leased is not None and not leased.holding.is_due(since):
-            return leased
-        answer = await vault.exchange(token, VaultExchange(method="GET", path=path))
+            return EngineReading(leased)
+        answer = await vault.exchange(token, certificates.asked(path))
         if token.reveal() in answer.body.reveal():
             raise TokenShownError
         data, lease = answer.document.get("data"), lease_of(answer.document)
-        if answer.status < 400 and isinstance(data, Mapping) and lease is not None:
-            document = Document.of(data, None, lease=lease)
-            self._hold(token, session, path, document, since)
-        return answer
+        if answer.status >= 400 or not isinstance(data, Mapping):
+            return EngineReading(None, answer)
+        if certificates.is_issued(path):
+            lease = lease or certificates.term_of(data, self.process.clock.now())
+            data = certificates.with_chain(data)
+        if lease is None:
+            return EngineReading(None, answer)
+        document = Document.of(data, None, lease=lease)
+        return EngineReading(self._held(token, session, path, document, since), answer)
 
-    def _hold(
+    def _held(
         self, token: Secret, session: VaultSession, path: str, document: Document, since: float
-    ) -> None:
+    ) -> LeasedDocument | None:
         before = session.leased.get(path)
         roll = self.process.dice.random()
         leased = session.hold(path, document, since, token=token, roll=roll)
         if leased is None:
-            return
+            return None
         # Before anybody gets it. The older one is good to its end, and nobody renews it any more.
-        leased.entry = self.ledger.lend(path, leased.holding, leased.token)
+        if leased.lease_id:
+            leased.entry = self.ledger.lend(path, leased.holding, leased.token)
         if before is not None:
             self.ledger.end_lease(before.entry)
+        return leased

@@ -65,13 +65,14 @@ class VaultSession:
     def lent(self, path: str, now: float) -> LeasedDocument | None:
         """What is lent at *path* and still good: with its token it ends, too."""
         one = self.leased.get(path)
-        if one is None or self.held is None or self.is_superseded(one):
+        if one is None or self.is_superseded(one) or (self.held is None and one.lease_id):
             return None
         return one if one.holding.usable(now) else None
 
     def is_superseded(self, leased: LeasedDocument | RecoveredLease) -> bool:
-        """Whether the token has been replaced that it was read with."""
-        return self.held is not None and self.held.entry != leased.token
+        """Whether the token has been replaced that it ends with."""
+        ends_with_token = bool(leased.lease_id)
+        return ends_with_token and self.held is not None and self.held.entry != leased.token
 
     def holds(self, lease_id: str) -> bool:
         return lease_id in self.recovered or self._path_of(lease_id) is not None

@@ -136,9 +136,10 @@ class PodVaultApi:
             asked = await self.broker.read_engine(self.session, request.path)
         except TokenShownError as error:
             raise _token_shown(error) from None
-        if isinstance(asked, LeasedDocument):
-            return self._lent(request, asked)
-        return self._passed(request, asked)
+        if asked.answer is not None:
+            return self._passed(request, asked.answer)
+        assert asked.leased is not None
+        return self._lent(request, asked.leased)
 
     def _lent(self, request: ApiRequest, leased: LeasedDocument) -> ApiAnswer:
         self._recorded(request, "granted", of=Reading(leased.document, cached=True))

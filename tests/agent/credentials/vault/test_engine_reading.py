@@ -4,8 +4,8 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field
 
 import pytest
-from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
-from nemutator_agent.credentials.vault.exchanges import VaultAnswer
+from nemutator_agent.credentials.leases.states import LeaseHolding
+from nemutator_agent.credentials.vault.engine_reading import EngineReading
 
 from tests.fakes.brokers import BrokerSetup
 from tests.fakes.vaults import Engine
@@ -25,7 +25,7 @@ class Reader:
         self.setup.allow(PATH, "database/config")
         self.session = self.setup.session()
 
-    async def read(self, path: str = PATH) -> LeasedDocument | VaultAnswer:
+    async def read(self, path: str = PATH) -> EngineReading:
         return await self.setup.broker.read_engine(self.session, path)
 
 
@@ -38,13 +38,15 @@ async def reader() -> AsyncIterator[Reader]:
 
 
 async def test_what_is_lent_is_read_once_until_it_is_due(reader: Reader) -> None:
-    assert isinstance(await reader.read(), VaultAnswer)
+    first = await reader.read()
+    assert first.answer is not None
+    assert first.leased is not None
     (lease,) = reader.setup.vault.state.leases
     again = await reader.read()
-    assert isinstance(again, LeasedDocument)
-    assert again.lease_id == lease
-    again.holding = type(again.holding)()  # one that is not good any more
-    assert isinstance(await reader.read(), VaultAnswer)
+    assert (again.answer, again.leased) == (None, first.leased)
+    assert first.leased.lease_id == lease
+    first.leased.holding = LeaseHolding()  # one that is not good any more
+    assert (await reader.read()).answer is not None
     assert len(reader.setup.vault.state.leases) == 2
 
 
@@ -57,9 +59,10 @@ async def test_all_who_ask_meanwhile_get_one_lease(reader: Reader) -> None:
 
 async def test_what_is_not_lent_is_asked_for_each_time(reader: Reader) -> None:
     for _ in range(2):
-        answer = await reader.read("database/config")
-        assert isinstance(answer, VaultAnswer)
-        assert answer.document["data"] == {"a": "1"}
+        reading = await reader.read("database/config")
+        assert reading.leased is None
+        assert reading.answer is not None
+        assert reading.answer.document["data"] == {"a": "1"}
     assert reader.setup.calls["read"] == 2
     assert reader.session.leased == {}
 
