@@ -30,7 +30,8 @@ KILLS = int(os.environ.get("DRILL_KILLS", "200"))
 """A life takes 4 seconds, and 10 beside other work."""
 PODS = 8
 NEW = 3
-PATIENCE_S = 120.0
+PATIENCE_S = 600.0
+"""A start takes two seconds, or minutes where others have the processors before it."""
 HOUR_S = 3600
 
 # Each pod's process joins its group, and reads until its socket is gone.

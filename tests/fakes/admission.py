@@ -16,6 +16,10 @@ class MemoryWorld:
         self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
+        self.handlers: dict[str, str] = {}
+
+    def runtime_handler(self, runtime_class: str) -> str | None:
+        return self.handlers.get(runtime_class)
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         return self.namespaces.get(namespace)

@@ -39,6 +39,14 @@ _POD_NAMED_ANYWHERE = re.compile(
 _OTHER_DRIVER = re.compile(r"/[^/:]+\.slice:[^/:]+:[0-9a-f]{64}(?:/|$)", re.ASCII)
 """What a runtime with the cgroupfs driver makes of the name that a kubelet with systemd's gives it."""
 
+_OF_KATA = "/kata_"
+"""Begins the name of the groups of Kata's virtual machines (`kata_<id>` in a pod's), and of the one of its
+shims and virtiofsd (`kata_overhead`)."""
+_SANDBOXED = (
+    "a process of Kata Containers, which stands for a pod with a kernel of its own, and nothing in it can "
+    "be attested; remedy: run the pod without that runtimeClassName"
+)
+
 _SETTING = re.compile(
     r"(?:(?P<hierarchy>[a-z0-9_=.-]*):)?(?P<path>/[^@\n]+)(?:@(?P<own>/[^@\n]+))?"
 )
@@ -105,7 +113,10 @@ def _pod_of(cgroup: str, root: PodsRoot) -> str:
     line = line_of(lines, root.hierarchy)
     if line is None:
         raise AttestationError("cgroup", f"it has no group in {root.hierarchy or 'version 2'}")
-    uid = _position(root, _absolute(line.path, root.namespace))
+    path = _absolute(line.path, root.namespace)
+    uid = _position(root, path)
+    if _OF_KATA in path:
+        raise AttestationError("position", _SANDBOXED)
     if uid is None:
         raise AttestationError("position", f"not a pod's control group: {line.path[:200]!r}")
     for other in lines:

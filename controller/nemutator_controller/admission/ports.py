@@ -20,6 +20,10 @@ class KnownCluster(Protocol):
         """None: no watch has shown the namespace yet."""
         ...
 
+    def runtime_handler(self, runtime_class: str) -> str | None:
+        """None: no watch has shown this class yet, or it is not there."""
+        ...
+
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
         """The paths that were taken back for a workload and must not be written again."""
         ...

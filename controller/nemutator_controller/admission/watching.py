@@ -1,7 +1,8 @@
-"""Keeps in memory what answers are made from: policies, labels of namespaces, advice.
+"""Keeps in memory what answers are made from: policies, labels of namespaces, runtime classes, advice.
 
 No request is made while a pod waits. A cluster without the policies' definition has no policies, and
-admission is ready without them; it is not ready without the list of namespaces.
+admission is ready without them, and without the list of runtime classes; it is not ready without the
+list of namespaces.
 """
 
 import logging
@@ -15,7 +16,7 @@ from nemutator_common.process import Process
 from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
-from nemutator_controller.kube.objects import Object
+from nemutator_controller.kube.objects import Object, RuntimeClass
 from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
@@ -36,6 +37,7 @@ class WatchedCluster:
 
     policy_informer: Informer[PolicyObject]
     namespace_informer: Informer[Object]
+    runtime_class_informer: Informer[RuntimeClass]
     process: Process
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
@@ -54,6 +56,13 @@ class WatchedCluster:
             return None
         return None if found is None else found.metadata.labels
 
+    def runtime_handler(self, runtime_class: str) -> str | None:
+        try:
+            found = self.runtime_class_informer.snapshot().get("", runtime_class)
+        except NotSyncedError:
+            return None
+        return None if found is None else found.handler
+
     def reversed(self, namespace: str, owner_kind: str, owner_name: str) -> frozenset[str]:
         return self.tombstones.get((namespace, owner_kind, owner_name), frozenset())
 
@@ -70,6 +79,7 @@ class WatchedCluster:
         return {
             "watch policies": self.policy_informer.run,
             "watch namespaces": self.namespace_informer.run,
+            "watch runtime classes": self.runtime_class_informer.run,
             "follow policies": self.follow,
             "check informers": self.check,
         }

@@ -147,6 +147,7 @@ class WebhookHandler:
             namespace_labels=labels,
             injector=self.rules.injector,
             advisor=cluster.advisor,
+            runtime_handler=cluster.runtime_handler,
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 

@@ -17,7 +17,7 @@ from nemutator_controller.admission.watching import WatchedCluster
 from nemutator_controller.app.webhook import STOP_S, local_listener, webhook_listener
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer
-from nemutator_controller.kube.resources import NAMESPACES
+from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 from nemutator_controller.settings import AdmissionSettings
@@ -36,6 +36,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             cluster = WatchedCluster(
                 Informer(MUTATION_POLICIES, transport=transport, process=process),
                 Informer(NAMESPACES, transport=transport, process=process),
+                Informer(RUNTIME_CLASSES, transport=transport, process=process),
                 process,
             )
             get = DocumentsOverHttp(brain).get

@@ -125,5 +125,9 @@ class Pod(Object, frozen=True, gc=False):
     status: PodStatus = PodStatus()
 
 
+class RuntimeClass(Object, frozen=True, gc=False):
+    handler: str = ""
+
+
 def _ours(annotations: Mapping[str, str]) -> dict[str, str]:
     return {key: value for key, value in annotations.items() if key.startswith(OURS)}

@@ -4,7 +4,7 @@ from dataclasses import dataclass
 from typing import Final, Generic, TypeVar
 from urllib.parse import quote
 
-from nemutator_controller.kube.objects import Object, Pod
+from nemutator_controller.kube.objects import Object, Pod, RuntimeClass
 
 T = TypeVar("T", bound=Object)
 
@@ -47,6 +47,9 @@ DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", Object)
 # A cluster keeps ten old ReplicaSets for each Deployment; only who owns them is of use.
 REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", Object)
 JOBS: Final = Resource("batch", "v1", "jobs", "Job", Object)
+RUNTIME_CLASSES: Final = Resource(
+    "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", RuntimeClass, namespaced=False
+)
 TOKEN_REVIEWS: Final = Resource(
     "authentication.k8s.io", "v1", "tokenreviews", "TokenReview", Object, namespaced=False
 )

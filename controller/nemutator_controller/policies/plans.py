@@ -8,14 +8,14 @@ we have changed is the plan for the original, without the edits that it has alre
 no room for its edits cannot be taken off: then no policy is followed a second time.
 """
 
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import partial
 from typing import Literal
 
 from nemutator_common import names
 
-from nemutator_controller.mutations import annotations, injection, labels, resources
+from nemutator_controller.mutations import annotations, injection, labels, resources, sandboxes
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
@@ -44,6 +44,10 @@ FORGOTTEN = (
 )
 
 
+def _unknown(_: str) -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Situation:
     """What a plan depends on beside the object and the policies."""
@@ -58,6 +62,8 @@ class Situation:
     """Whether an API server has added its defaults already, as it has to all that it sends."""
     reversed: frozenset[str] = frozenset()
     """The paths that somebody has taken back for this workload, which are left alone."""
+    runtime_handler: Callable[[str], str | None] = _unknown
+    """Of a RuntimeClass, the handler; None: it is not known."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -155,6 +161,10 @@ def _injected(
     try:
         if situation.reversed & injection.ESSENTIAL:
             raise NotInjectedError("somebody has taken that back for this workload")
+        for runtime_class in filter(None, draft.value(field_path("runtimeClassName"))):
+            handler = situation.runtime_handler(runtime_class)
+            if why := sandboxes.why_not_in(runtime_class, handler):
+                raise NotInjectedError(why)
         return injection.apply(draft, injector, skips.verbs), ""
     except NotInjectedError as error:
         if inject == "required":

@@ -29,7 +29,7 @@ from nemutator_controller.admission.watching import WatchedCluster
 from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import Informer
-from nemutator_controller.kube.resources import NAMESPACES
+from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.mutations.advisor import NoAdvice, RecommendedAmount, WorkloadRef
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 
@@ -74,6 +74,7 @@ def listener(brain: BrainOverHttp) -> Listener:
     watched = WatchedCluster(
         Informer(MUTATION_POLICIES, transport=ScriptedTransport(), process=process),
         Informer(NAMESPACES, transport=ScriptedTransport(), process=process),
+        Informer(RUNTIME_CLASSES, transport=ScriptedTransport(), process=process),
         process=process,
     )
     get = DocumentsOverHttp(brain).get

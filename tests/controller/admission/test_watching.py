@@ -2,7 +2,7 @@
 
 import asyncio
 import contextlib
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from typing import Any
 
 import msgspec
@@ -13,7 +13,7 @@ from nemutator_controller.admission.snapshots import SnapshotAdvisor, SnapshotEr
 from nemutator_controller.admission.watching import WatchedCluster
 from nemutator_controller.kube.failures import ForbiddenError, InvalidError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer
-from nemutator_controller.kube.resources import NAMESPACES
+from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.policies.objects import MUTATION_POLICIES
 
 from tests.fakes.clocks import ManualClock
@@ -41,24 +41,37 @@ def event(kind: str, item: dict[str, Any]) -> bytes:
 
 
 class Play:
-    def __init__(self, policies: list[Said | list[Said]], namespaces: list[Said]) -> None:
+    def __init__(
+        self,
+        policies: list[Said | list[Said]],
+        namespaces: list[Said],
+        runtime_classes: Sequence[Said] = (),
+    ) -> None:
         self.clock, self.meter, self.health = ManualClock(), MemoryMeter(), Readiness()
-        self.transports = ScriptedTransport(*policies), ScriptedTransport(*namespaces)
+        self.transports = tuple(
+            ScriptedTransport(*script) for script in (policies, namespaces, runtime_classes)
+        )
         eager = fake_process(clock=EagerClock(), meter=self.meter)
         policies_informer = Informer(MUTATION_POLICIES, transport=self.transports[0], process=eager)
         namespaces_informer = Informer(NAMESPACES, transport=self.transports[1], process=eager)
+        classes_informer = Informer(RUNTIME_CLASSES, transport=self.transports[2], process=eager)
         self.watched = WatchedCluster(
             policies_informer,
             namespaces_informer,
+            classes_informer,
             process=fake_process(readiness=self.health, clock=self.clock, meter=self.meter),
         )
-        self.loops = policies_informer.run, namespaces_informer.run
+        self.loops = policies_informer.run, namespaces_informer.run, classes_informer.run
 
 
 @contextlib.asynccontextmanager
-async def played(policies: list[Said | list[Said]], namespaces: list[Said]) -> AsyncIterator[Play]:
+async def played(
+    policies: list[Said | list[Said]],
+    namespaces: list[Said],
+    runtime_classes: Sequence[Said] = (),
+) -> AsyncIterator[Play]:
     """After both scripts, with one look at the informers since."""
-    play = Play(policies, namespaces)
+    play = Play(policies, namespaces, runtime_classes or [NO_WATCH_LIST, listed()])
     async with asyncio.TaskGroup() as group:
         tasks = [group.create_task(run()) for run in play.loops]
         tasks.append(group.create_task(play.watched.follow()))
@@ -93,6 +106,22 @@ async def test_policies_and_namespaces_are_followed() -> None:
         assert play.meter.value(names.POLICIES, state="faulty") == 1
         assert play.watched.namespace_labels("team-a") == {"env": "prod"}
         assert play.watched.namespace_labels("new") is None
+        assert play.health.problems() == {}
+
+
+async def test_runtime_classes_are_known_by_their_handlers() -> None:
+    none: list[Said | list[Said]] = [NO_WATCH_LIST, listed()]
+    script: list[Said] = [NO_WATCH_LIST, listed(manifest("untrusted", 1, handler="runsc"))]
+    async with played(none, SYNCED, script) as play:
+        assert play.watched.runtime_handler("untrusted") == "runsc"
+        assert play.watched.runtime_handler("nothing") is None
+
+
+async def test_admission_that_may_not_read_runtime_classes_is_ready_without() -> None:
+    none: list[Said | list[Said]] = [NO_WATCH_LIST, listed()]
+    refused = ForbiddenError("list runtimeclasses", "forbidden to us")
+    async with played(none, SYNCED, [NO_WATCH_LIST, refused]) as play:
+        assert play.watched.runtime_handler("kata") is None
         assert play.health.problems() == {}
 
 

@@ -127,6 +127,26 @@ def test_who_requires_what_cannot_be_done_is_refused_and_others_are_warned() -> 
     assert refused.refused.startswith("nemutator.io/inject=required, and this pod cannot be")
 
 
+def test_a_pod_with_a_kernel_of_its_own_is_named_with_what_to_do() -> None:
+    handlers = {"untrusted": "runsc", "kata-like": "runc"}
+    known = situation(runtime_handler=handlers.get)
+    manifest = pod(ENABLED)
+    manifest["spec"]["runtimeClassName"] = "untrusted"
+    planned = plan(manifest, known, [])
+    assert planned.edits == ()
+    assert planned.warnings[0].startswith(
+        "not injected: runtimeClassName 'untrusted', whose handler"
+    )
+    required = pod({"nemutator.io/inject": "required"})
+    required["spec"]["runtimeClassName"] = "kata-qemu"
+    assert "is Kata Containers: " in plan(required, known, []).refused
+    manifest["spec"]["runtimeClassName"] = "kata-like"
+    assert INIT in paths(plan(manifest, known, []))
+    manifest["spec"]["runtimeClassName"] = 7
+    with pytest.raises(PathError):
+        plan(manifest, known, [])
+
+
 def test_what_was_taken_back_is_left_alone() -> None:
     taken_back = situation(reversed=frozenset({"metadata.labels[team]"}))
     both = policy("a", {"labels": {"set": {"team": "1", "x": "1"}}})
