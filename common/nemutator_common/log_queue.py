@@ -14,7 +14,7 @@ from nemutator_common.meters import Meter
 log = logging.getLogger(__name__)
 
 MOST_CHARACTERS = 1 << 20
-GATHER_S = 0.01
+GATHER_S = 0.05
 """For so long the lines that follow a first one are gathered, and written with it."""
 
 LAST_LINES_S = 2.0

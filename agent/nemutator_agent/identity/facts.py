@@ -13,8 +13,9 @@ _STARTED = 22 - 3
 class ProcessFacts:
     cgroup: str
     """All of /proc/PID/cgroup."""
-    started_ticks: int
-    """When it was started, counted from the machine's start: no two processes share this and a pid."""
+    started_ticks: int | None
+    """When it was started, counted from the machine's start: no two processes share this and a pid. None
+    where nobody has to know, because the kernel itself holds the process for us."""
     executable: str | None
     """Its path on this machine. None when this process may not read it, as an agent without ptrace
     should not, or when only the process itself can reach its program."""

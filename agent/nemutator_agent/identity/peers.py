@@ -94,24 +94,25 @@ class Peer:
 
     def facts(self, *, program: bool = True) -> ProcessFacts:
         """What the kernel shows of the process now; AttestationError when it has ended."""
-        started = self._started
-        if started is None:
-            started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
+        proven = self._by_kernel or self._connected_itself()
         cgroup = self._read_cgroup().decode("utf-8", "surrogateescape")
         executable = self._executable() if program else None
         if not self._is_alive():
             raise AttestationError("alive", "the process that connected has ended")
-        # It had the number all the time, so the start time that was read is its own.
-        self._started = started
-        # The kernel counts whole ticks, so the process may have started as late as at the next.
-        before = (started + 1) / _TICKS_PER_S <= self._connected_after
-        return ProcessFacts(cgroup, started, executable, proven=self._by_kernel or before)
+        return ProcessFacts(cgroup, self._started, executable, proven=proven)
 
     def close(self) -> None:
         for fd in (self._hold, self._cgroup):
             if fd is not None:
                 os.close(fd)
         self._hold = self._cgroup = None
+
+    def _connected_itself(self) -> bool:
+        """If it lives after this, it had the number all the time, and the start time is its own."""
+        if self._started is None:
+            self._started = started_ticks(self._read("stat", LONGEST_STAT, step="alive"))
+        # The kernel counts whole ticks, so the process may have started as late as at the next.
+        return (self._started + 1) / _TICKS_PER_S <= self._connected_after
 
     def _is_alive(self) -> bool:
         return self._hold is not None and not self._ended.poll(0)

@@ -14,6 +14,7 @@ from aiohttp.typedefs import Middleware
 from nemutator_common import names
 from nemutator_common.addresses import Address
 from nemutator_common.process import Process
+from nemutator_common.serving.accept_queue import AcceptQueue
 from nemutator_common.serving.accepted_peer import AcceptedPeer
 from nemutator_common.serving.connection import Connection
 from nemutator_common.serving.connection_state import DropReason
@@ -166,18 +167,33 @@ class HttpServer:
     async def _accept(
         self, listening: socket.socket, server: web.Server, tasks: asyncio.TaskGroup
     ) -> None:
+        queue = AcceptQueue(listening)
+        try:
+            await self._accept_from(queue, listening, server, tasks)
+        finally:
+            queue.leave()
+
+    async def _accept_from(
+        self,
+        queue: AcceptQueue,
+        listening: socket.socket,
+        server: web.Server,
+        tasks: asyncio.TaskGroup,
+    ) -> None:
         while True:
+            # While more callers wait nothing else here yields, and others could wait for ever.
+            await queue.filled()
             try:
                 # Not by the event loop: what `accept_peer` learns has to be of the moment of accept.
                 accepted, _ = listening.accept()
             except BlockingIOError:
-                await _until_readable(listening)
                 continue
             except OSError as error:
                 self._traffic.dropped(DropReason.ACCEPT_FAILED)
                 log.warning(
                     "accept_failed", {names.LISTENER: self.name, names.ERROR: error.strerror}
                 )
+                queue.leave()
                 await self.process.clock.sleep(PAUSE_S)
                 continue
             accepted.setblocking(False)
@@ -208,13 +224,16 @@ class HttpServer:
                 )
                 self._connections[connection] = self.held.open[connection] = None
                 self._count_connections()
-                tasks.create_task(self._admit(accepted, connection), name=f"{self.name} admission")
+                if self._tls_context is None:
+                    # It waits for nobody.
+                    await self._admit(accepted, connection)
+                else:
+                    name = f"{self.name} admission"
+                    tasks.create_task(self._admit(accepted, connection), name=name)
             pause_s = self.pace() if self.pace is not None else 0.0
             if pause_s > 0.0:
+                queue.leave()
                 await self.process.clock.sleep(pause_s)
-            else:
-                # While more callers wait nothing else here yields, and they could wait for ever.
-                await asyncio.sleep(0)
 
     def _has_room(self, uid: int | None) -> bool:
         """Whether *uid* may have another connection; an idle one is dropped for it if necessary."""
@@ -319,14 +338,3 @@ class HttpServer:
             self._empty.clear()
         else:
             self._empty.set()
-
-
-async def _until_readable(listening: socket.socket) -> None:
-    loop = asyncio.get_running_loop()
-    readable = asyncio.Event()
-    fd = listening.fileno()
-    loop.add_reader(fd, readable.set)
-    try:
-        await readable.wait()
-    finally:
-        loop.remove_reader(fd)

@@ -40,7 +40,7 @@ class Younger:
         self._own = started_ticks(Path("/proc/self/stat").read_bytes())
 
     def admit(self, facts: ProcessFacts, pod_uid: str) -> None:
-        if facts.started_ticks <= self._own:
+        if facts.started_ticks is None or facts.started_ticks <= self._own:
             raise AttestationError("other pod", "it is older than the test")
 
 

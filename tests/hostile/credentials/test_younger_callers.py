@@ -86,6 +86,7 @@ def test_whoever_started_after_the_queue_was_empty_is_not_proven() -> None:
     with ours, theirs:
         peer = open_peer(ours, hold=by_number, connected_after=0.0)
         started = peer.facts().started_ticks
+        assert started is not None
         assert not peer.facts().proven
         peer.close()
         # The kernel's clock has ticks of 10 ms: within the one of its start, nothing is certain.

@@ -80,7 +80,9 @@ class PodProcesses:
         """When each of the pod's processes was started, and its number."""
         for pid in (int(name) for name in os.listdir("/proc") if name.isdigit()):
             found = self._facts(pid)
-            if found is not None and self._is_in(found, pod_uid):
+            if found is None or found.started_ticks is None:
+                continue
+            if self._is_in(found, pod_uid):
                 yield found.started_ticks, pid
 
     def _facts(self, pid: int) -> ProcessFacts | None:
