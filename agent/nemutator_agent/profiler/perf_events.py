@@ -10,7 +10,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.requirements import RIGHTS_REMEDY
+from nemutator_agent.profiler.requirements import no_perf_events
 
 _NUMBERS = {"x86_64": 298, "aarch64": 241}
 _ATTRIBUTE_BYTES = 128
@@ -52,12 +52,8 @@ def open_clock(cpu: int, *, hz: int) -> int | None:
     if number == errno.ENODEV:
         return None
     if number in (errno.EACCES, errno.EPERM):
-        raise ProfileRefused(
-            "rights",
-            "the kernel does not let the agent sample this node (perf_event_open)",
-            remedy=RIGHTS_REMEDY,
-        )
-    most = _most_hz()
+        raise no_perf_events(_setting("paranoid"))
+    most = _setting("max_sample_rate")  # the kernel lowers it when sampling costs it too much
     if number == errno.EINVAL and hz > most:
         raise ProfileRefused(
             "kernel",
@@ -67,9 +63,8 @@ def open_clock(cpu: int, *, hz: int) -> int | None:
     raise OSError(number, "perf_event_open")
 
 
-def _most_hz() -> int:
-    """The kernel lowers this limit when sampling costs it too much."""
-    return int(Path("/proc/sys/kernel/perf_event_max_sample_rate").read_text())
+def _setting(name: str) -> int:
+    return int(Path(f"/proc/sys/kernel/perf_event_{name}").read_text())
 
 
 def start(clocks: Iterable[int]) -> None:

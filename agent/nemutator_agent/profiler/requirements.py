@@ -29,6 +29,10 @@ RIGHTS = {"CAP_BPF": 39, "CAP_PERFMON": 38}
 
 RIGHTS_REMEDY = f"{names.AS_ROOT}; in a cluster, give its container {' and '.join(RIGHTS)}"
 
+STRICTEST_PARANOID = 2
+"""Of the kernel itself. Those of Debian and Ubuntu know 3 and 4, and then may give perf events to
+CAP_SYS_ADMIN alone, which no sampler should have."""
+
 Requirement = Literal["kernel", "processor", "btf", "rights", "memory", "pid_namespace"]
 
 _SYS_ADMIN = 21
@@ -110,6 +114,18 @@ def obstacles(facts: SamplerFacts) -> dict[Requirement, ProfileRefused]:
 def missing(facts: SamplerFacts) -> ProfileRefused | None:
     """The first of all obstacles."""
     return next(iter(obstacles(facts).values()), None)
+
+
+def no_perf_events(paranoid: int) -> ProfileRefused:
+    """Why the kernel gives none to a process that has the rights; *paranoid* is its setting."""
+    what = "the kernel does not let the agent sample this node (perf_event_open)"
+    if paranoid <= STRICTEST_PARANOID:
+        return ProfileRefused("rights", what, remedy=RIGHTS_REMEDY)
+    return ProfileRefused(
+        "rights",
+        f"{what}: kernel.perf_event_paranoid is {paranoid}",
+        remedy=f"sysctl kernel.perf_event_paranoid={STRICTEST_PARANOID} on the node, and in its sysctl.d",
+    )
 
 
 def lacking(capabilities: int) -> tuple[str, ...]:

@@ -9,6 +9,7 @@ from nemutator_agent.profiler.requirements import (
     SamplerFacts,
     lacking,
     missing,
+    no_perf_events,
     parse_capabilities,
 )
 
@@ -72,6 +73,16 @@ def test_nothing_more_is_asked_for_than_is_needed(facts: SamplerFacts) -> None:
 
 def test_a_release_that_nobody_understands_is_tried() -> None:
     assert missing(dataclasses.replace(GOOD, release="custom")) is None
+
+
+@pytest.mark.parametrize(
+    ("paranoid", "said"),
+    [(2, "CAP_BPF and CAP_PERFMON"), (3, "is 3; sysctl kernel.perf_event_paranoid=2 on the node")],
+)
+def test_a_setting_that_the_rights_do_not_suffice_for_is_named(paranoid: int, said: str) -> None:
+    refusal = no_perf_events(paranoid)
+    assert refusal.reason == "rights"
+    assert said in str(refusal)
 
 
 def test_capabilities_are_those_in_effect() -> None:
