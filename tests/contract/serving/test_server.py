@@ -1,30 +1,22 @@
-"""What an owner of a listener relies on: addresses, answers, TLS, and an orderly end."""
+"""What an owner of a listener relies on: addresses, answers, and an orderly end."""
 
 import asyncio
 import concurrent.futures
 import contextlib
 import dataclasses
-import datetime
 import json
 import os
 import socket
-import ssl
 import stat
 from pathlib import Path
 
 import pytest
 from aiohttp import web
-from cryptography import x509
-from cryptography.hazmat.primitives import hashes, serialization
-from cryptography.hazmat.primitives.asymmetric import ec
-from cryptography.x509.oid import NameOID
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress, UnixAddress, parse_address
 from nemutator_common.errors import ExitCode, OperatorError
-from nemutator_common.serving.server import RELOAD_S, TlsFiles
 from nemutator_common.serving.sockets import ListeningSocket
 
-from tests.fakes.clocks import ManualClock
 from tests.fakes.listeners import (
     GET,
     HASTE_S,
@@ -295,137 +287,3 @@ async def test_a_request_that_takes_too_long_does_not_hold_the_end(
     (line,) = [record.args for record in caplog.records if record.message == "http_request"]
     assert isinstance(line, dict)
     assert (line[names.STATUS], line[names.ERROR]) == (499, "drain_deadline")
-
-
-# --- TLS ----------------------------------------------------------------------------------------
-def write_pair(directory: Path, name: str) -> TlsFiles:
-    """A fresh self-signed certificate for *name* over the pair in *directory*."""
-    key = ec.generate_private_key(ec.SECP256R1())
-    subject = x509.Name([x509.NameAttribute(NameOID.COMMON_NAME, name)])
-    now = datetime.datetime.now(datetime.UTC)
-    certificate = (
-        x509.CertificateBuilder()
-        .subject_name(subject)
-        .issuer_name(subject)
-        .public_key(key.public_key())
-        .serial_number(x509.random_serial_number())
-        .not_valid_before(now - datetime.timedelta(days=1))
-        .not_valid_after(now + datetime.timedelta(days=1))
-        .sign(key, hashes.SHA256())
-    )
-    files = TlsFiles(directory / "tls.crt", directory / "tls.key")
-    files.certificate.write_bytes(certificate.public_bytes(serialization.Encoding.PEM))
-    files.key.write_bytes(
-        key.private_bytes(
-            serialization.Encoding.PEM,
-            serialization.PrivateFormat.PKCS8,
-            serialization.NoEncryption(),
-        )
-    )
-    return files
-
-
-def trusting() -> ssl.SSLContext:
-    context = ssl.create_default_context()
-    context.check_hostname = False
-    context.verify_mode = ssl.CERT_NONE
-    return context
-
-
-def name_of(writer: asyncio.StreamWriter) -> str:
-    certificate = writer.get_extra_info("ssl_object").getpeercert(binary_form=True)
-    subject = x509.load_der_x509_certificate(certificate).subject
-    return str(subject.get_attributes_for_oid(NameOID.COMMON_NAME)[0].value)
-
-
-async def test_a_new_certificate_is_taken_over_while_a_connection_stays_open(
-    tmp_path: Path,
-) -> None:
-    clock = ManualClock()
-    files = write_pair(tmp_path, "old")
-    async with listening(Listener(tls=files, clock=clock)) as listener:
-        reader, writer = await listener.call(GET, tls=trusting())
-        async with closing(writer):
-            assert (name_of(writer), (await one_answer(reader))[0]) == ("old", 200)
-
-            await clock.until_sleeping()
-            files.key.write_text("half of a pair")
-            await clock.advance(RELOAD_S)
-            assert reloads(listener) == {"taken": 0, "refused": 1}
-            assert await name_for_a_newcomer(listener) == "old"
-
-            write_pair(tmp_path, "new")
-            await clock.advance(RELOAD_S)
-            await clock.advance(RELOAD_S)
-            assert reloads(listener) == {"taken": 1, "refused": 1}
-            assert await name_for_a_newcomer(listener) == "new"
-
-            writer.write(GET)
-            assert (await one_answer(reader))[0] == 200
-
-
-async def name_for_a_newcomer(listener: Listener) -> str:
-    _, writer = await listener.call(tls=trusting())
-    async with closing(writer):
-        return name_of(writer)
-
-
-def reloads(listener: Listener) -> dict[str, float]:
-    return {
-        result: listener.meter.total(names.TLS_RELOADS, result=result)
-        for result in ("taken", "refused")
-    }
-
-
-@pytest.mark.parametrize("sent", [GET, b"\x16\x03\x01", b""], ids=["plain", "half", "silent"])
-async def test_what_is_no_handshake_ends(tmp_path: Path, sent: bytes) -> None:
-    limits = dataclasses.replace(LIMITS, handshake_s=HASTE_S)
-    files = write_pair(tmp_path, "x")
-    async with listening(Listener(limits=limits, tls=files)) as listener:
-        await listener.ask(sent)
-        await listener.quiet()
-        assert listener.dropped("handshake") == 1
-        async with asyncio.timeout(PATIENCE_S):
-            assert await sooner_or_later(listener) == "x"
-
-
-async def sooner_or_later(listener: Listener) -> str:
-    """Like `name_for_a_newcomer`, where a busy machine may miss the deadline for handshakes."""
-    while True:
-        with contextlib.suppress(OSError):
-            return await name_for_a_newcomer(listener)
-
-
-async def test_with_a_client_ca_only_its_callers_are_let_in(tmp_path: Path) -> None:
-    for part in ("server", "ours", "stranger"):
-        (tmp_path / part).mkdir()
-    ours, stranger = (write_pair(tmp_path / part, part) for part in ("ours", "stranger"))
-    files = dataclasses.replace(write_pair(tmp_path / "server", "x"), client_ca=ours.certificate)
-    async with listening(Listener(tls=files)) as listener:
-        for refused, pair in enumerate((None, stranger), 1):
-            assert await answer_to(listener, pair) == b""
-            await listener.until(lambda: listener.dropped("handshake") == refused)  # noqa: B023
-        assert (await answer_to(listener, ours)).startswith(b"HTTP/1.1 200 ")
-        assert listener.meter.total(names.HTTP_REQUESTS) == 1
-
-
-async def answer_to(listener: Listener, pair: TlsFiles | None) -> bytes:
-    """With TLS 1.3 a caller learns of the refusal only when it reads."""
-    context = trusting()
-    if pair is not None:
-        context.load_cert_chain(pair.certificate, pair.key)
-    try:
-        reader, writer = await listener.call(request("/echo"), tls=context)
-    except OSError:
-        return b""
-    async with closing(writer):
-        with contextlib.suppress(OSError):
-            return await everything(reader)
-    return b""
-
-
-async def test_files_that_are_no_pair_are_refused_at_the_start(tmp_path: Path) -> None:
-    files = write_pair(tmp_path, "x")
-    files.key.write_text("nothing")
-    with pytest.raises(OperatorError, match=r"tls\.key"):
-        await Listener(tls=files).server.bind()

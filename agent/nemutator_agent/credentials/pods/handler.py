@@ -68,11 +68,13 @@ class PodHandler:
     containers: SignalsContainers
     changes: ChangeFeed = field(init=False)
     after_rotation: RotationSignals = field(init=False)
+    _subject: AuditSubject = field(init=False)
     _followed: FollowedSecrets = field(init=False)
     _refused: RefusedCallers = field(init=False)
     _vault_api: PodVaultApi = field(init=False)
 
     def __post_init__(self) -> None:
+        self._subject = subject_of(self._pod)
         self.changes = ChangeFeed(self.process.clock)
         self._followed = FollowedSecrets(self.session, changes=self.changes, audit=self.audit)
         declared = self.declarations
@@ -257,10 +259,6 @@ class PodHandler:
     @property
     def _pod(self) -> PublishedPod:
         return self.session.account.pod
-
-    @property
-    def _subject(self) -> AuditSubject:
-        return subject_of(self._pod)
 
 
 def _has(reading: Reading, reference: Reference) -> bool:
