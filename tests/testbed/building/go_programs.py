@@ -1,6 +1,6 @@
-"""Kubernetes and Vault, compiled from their modules; only the binary stays.
+"""Kubernetes, Vault and a client of it, compiled from their modules; only the binary stays.
 
-Modules and objects of both take 15 GB, so each build has its own caches and removes them: a
+Modules and objects take 15 GB, so each build has its own caches and removes them: a
 developer's own Go caches neither grow by it nor decide what comes out of it.
 """
 

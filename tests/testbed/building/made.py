@@ -51,6 +51,11 @@ def vault() -> Path:
     return _cache().folder(recipe("vault")) / "vault"
 
 
+def vault_client() -> Path:
+    """A program that uses Vault through Go's own client."""
+    return _cache().folder(recipe("vault-client")) / "vault-client"
+
+
 def runtime() -> Path:
     """A folder with containerd, its shim, ctr and runc, newer than Debian's."""
     return _cache().folder(recipe("runtime"))
@@ -164,6 +169,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "guest-packages-arm64": lambda: recipes.foreign_guest_packages(
         guest_requirements(), "arm64", _with_codename("guest-packages-arm64")
     ),
+    "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),
 }

@@ -108,6 +108,10 @@ def vault(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("vault", files, machine, estimate_s=6 * 60)
 
 
+def vault_client(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("vault-client", files, machine, estimate_s=30, room_gb=1)
+
+
 def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     inputs = dict(files) | {
         "flags": "\n".join(RUNTIME_FLAGS).encode(),
@@ -117,16 +121,23 @@ def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
 
 
 def _go_program(
-    part: str, files: Mapping[str, bytes], machine: Machine, *, estimate_s: float
+    part: str,
+    files: Mapping[str, bytes],
+    machine: Machine,
+    *,
+    estimate_s: float,
+    room_gb: int = 15,
 ) -> Recipe:
     flags = go_flags(part, files["go.mod"].decode())
     inputs = {name: files[name] for name in GO_INPUTS}
     inputs |= {"flags": "\n".join(flags).encode(), "GOARCH": machine.architecture.encode()}
-    return Recipe(part, inputs, estimate_s=estimate_s, room_gb=15)
+    return Recipe(part, inputs, estimate_s=estimate_s, room_gb=room_gb)
 
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
-    """The flags of `go build` for one of our two programs."""
+    """The flags of `go build` for one of our programs."""
+    if part == "vault-client":
+        return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")
     version, major, minor = _kubernetes_version(go_mod)

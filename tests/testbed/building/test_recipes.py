@@ -25,7 +25,7 @@ def test_another_byte_in_an_input_is_another_folder(name: str) -> None:
 
 def test_another_architecture_is_another_folder() -> None:
     other = dataclasses.replace(MACHINE, architecture="arm64")
-    for make in (recipes.kube, recipes.vault):
+    for make in (recipes.kube, recipes.vault, recipes.vault_client):
         assert make(FILES, other).folder != make(FILES, MACHINE).folder
     assert recipes.debian("node", other).folder != recipes.debian("node", MACHINE).folder
     assert recipes.base_image(other).folder != recipes.base_image(MACHINE).folder
