@@ -16,7 +16,7 @@ import json
 import logging
 import sys
 import time
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from types import MappingProxyType
 from typing import Any, TextIO
 
@@ -34,14 +34,24 @@ _encode = json.JSONEncoder(default=str, check_circular=False).encode
 _bound = contextvars.ContextVar("bound", default=_NOTHING)
 
 
-@contextlib.contextmanager
-def bound(keys: Mapping[names.Key, object]) -> Iterator[None]:
+class _Bound:
+    """Not a generator, which takes three times as long: each request has one."""
+
+    __slots__ = ("_keys", "_token")
+
+    def __init__(self, keys: Mapping[names.Key, object]) -> None:
+        self._keys = keys
+
+    def __enter__(self) -> None:
+        self._token = _bound.set({**_bound.get(), **self._keys})
+
+    def __exit__(self, *_: object) -> None:
+        _bound.reset(self._token)
+
+
+def bound(keys: Mapping[names.Key, object]) -> contextlib.AbstractContextManager[None]:
     """Add *keys* to every line that is logged inside the block, also by tasks started in it."""
-    token = _bound.set({**_bound.get(), **keys})
-    try:
-        yield
-    finally:
-        _bound.reset(token)
+    return _Bound(keys)
 
 
 def configure(

@@ -1,7 +1,7 @@
 """What one listener counts and logs about its connections and requests."""
 
 import logging
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from nemutator_common import names
 from nemutator_common.meters import Meter
@@ -15,8 +15,7 @@ CLIENT_GONE = 499
 _METHODS = frozenset({"DELETE", "GET", "HEAD", "OPTIONS", "PATCH", "POST", "PUT"})
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class ServedRequest:
+class ServedRequest(NamedTuple):
     """A request and how it was answered."""
 
     method: str

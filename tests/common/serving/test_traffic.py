@@ -1,4 +1,3 @@
-import dataclasses
 import logging
 
 import pytest
@@ -35,7 +34,7 @@ def test_an_answer_is_one_line_and_one_count(caplog: pytest.LogCaptureFixture) -
 def test_routine_requests_are_silent_and_counted(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     meter = MemoryMeter()
-    Traffic("console", meter).answered(dataclasses.replace(REQUEST, routine=True))
+    Traffic("console", meter).answered(REQUEST._replace(routine=True))
     assert not caplog.records
     assert meter.total(names.HTTP_REQUESTS) == 1
 
@@ -43,7 +42,7 @@ def test_routine_requests_are_silent_and_counted(caplog: pytest.LogCaptureFixtur
 def test_a_strangers_method_is_no_label(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     meter = MemoryMeter()
-    Traffic("console", meter).answered(dataclasses.replace(REQUEST, method="BREW", error="odd"))
+    Traffic("console", meter).answered(REQUEST._replace(method="BREW", error="odd"))
     assert meter.total(names.HTTP_REQUESTS, method="other") == 1
     (record,) = caplog.records
     assert isinstance(record.args, dict)
