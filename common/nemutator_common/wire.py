@@ -224,12 +224,17 @@ class ProfileTarget:
     """A pod's uid, a cgroup's path as reports show it, or a process id."""
 
 
+ProfileKind: TypeAlias = Literal["cpu", "heap"]
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileRequest:
     id: str
     target: ProfileTarget
     seconds: float
+    """0 for a heap, which is read once, as is *hz*: an agent that knows CPU profiles alone refuses."""
     hz: int
+    kind: ProfileKind = "cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,7 +257,7 @@ class ProfileOutcome:
     seconds: float = 0.0
     hz: int = 0
     recorded: int = 0
-    """The number of samples in the profile."""
+    """The number of samples in the profile; of stacks that have allocated, for a heap."""
     lost: Mapping[str, int] | None = None
     """The numbers of samples that are not in it, by reason."""
     cpu_seconds: float | None = None

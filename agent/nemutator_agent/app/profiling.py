@@ -7,7 +7,9 @@ from nemutator_common.process import Process
 from nemutator_common.shipping.brain_http import BrainOverHttp, ProfilesOverHttp
 
 from nemutator_agent.app.known_groups import KnownGroups
-from nemutator_agent.app.workers import symbol_worker
+from nemutator_agent.app.workers import heap_worker, symbol_worker
+from nemutator_agent.profiler.heap.proc_mem import ProcMem
+from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.sessions import Bounds, ProfileSessions
@@ -21,14 +23,16 @@ def profiling(
     process: Process, brain: BrainOverHttp, settings: ObserveSettings, *, node: str
 ) -> Iterator[None]:
     """Add the profiler's tasks to *process*; nothing is loaded before the first request."""
-    worker = symbol_worker()
-    symbols = WorkerSymboliser(ProcMaps(), worker, process)
+    worker, heap = symbol_worker(), heap_worker()
+    files = ProcMaps()
+    symbols = WorkerSymboliser(files, worker, process)
     sessions = ProfileSessions(
         ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
         KernelSampler(),
         symbols,
         symbols,
+        HeapReader(files, ProcMem(), heap, symbols, process),
         process,
         node=node,
         bounds=Bounds(seconds=settings.profile_seconds, hz=settings.profile_hz),
@@ -40,3 +44,4 @@ def profiling(
         yield
     finally:
         worker.stop()
+        heap.stop()

@@ -6,6 +6,7 @@ CPU to spare, must get their answers, too.
 
 from nemutator_agent.inspection.confined_worker import AnswerLimits, ConfinedWorker
 from nemutator_agent.inspection.detected_runtime import LONGEST_ANSWER
+from nemutator_agent.profiler.heap.messages import LARGEST_ANSWER as LARGEST_HEAP
 from nemutator_agent.profiler.symbols.messages import LARGEST_ANSWER
 
 
@@ -20,4 +21,11 @@ def symbol_worker() -> ConfinedWorker:
     return ConfinedWorker(
         "nemutator_agent.profiler.symbols.symbol_worker",
         AnswerLimits(cpu_s=60.0, wall_s=120.0, bytes=LARGEST_ANSWER),
+    )
+
+
+def heap_worker() -> ConfinedWorker:
+    return ConfinedWorker(
+        "nemutator_agent.profiler.heap.heap_worker",
+        AnswerLimits(cpu_s=60.0, wall_s=120.0, bytes=LARGEST_HEAP),
     )

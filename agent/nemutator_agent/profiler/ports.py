@@ -1,6 +1,7 @@
 """What a profile session needs of others."""
 
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Protocol
 
 from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
@@ -16,6 +17,24 @@ class Symboliser(Protocol):
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         """The profile as compressed pprof, and what people should know of it: also which names could
         not be found in the time that it sets itself."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class HeapReading:
+    """The heap of processes at one moment."""
+
+    pprof: bytes
+    sites: int
+    """Stacks that have allocated."""
+    notes: tuple[str, ...]
+    started_at: float
+
+
+class HeapProfiles(Protocol):
+    async def read(self, processes: Sequence[int]) -> HeapReading:
+        """What the runtimes of those of the processes that are Go have recorded. Raises
+        ProfileRefused when there is none."""
         ...
 
 

@@ -3,7 +3,7 @@
 from typing import Literal, get_args
 
 Reason = Literal[
-    "busy", "cgroup", "gone", "internal", "kernel", "libbpf", "request", "rights", "symbols"
+    "busy", "cgroup", "gone", "heap", "internal", "kernel", "libbpf", "request", "rights", "symbols"
 ]
 """They are few and fixed, because they are labels of a metric."""
 

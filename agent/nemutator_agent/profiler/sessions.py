@@ -19,7 +19,14 @@ from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome, Profile
 from nemutator_agent.profiler.bpf_maps import DEEPEST, Samples
 from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.outbox import Outbox
-from nemutator_agent.profiler.ports import GoTexts, ProfileLink, Sampler, Symboliser, Targets
+from nemutator_agent.profiler.ports import (
+    GoTexts,
+    HeapProfiles,
+    ProfileLink,
+    Sampler,
+    Symboliser,
+    Targets,
+)
 from nemutator_agent.profiler.printable_text import printable
 from nemutator_agent.profiler.raw import RawProfile
 from nemutator_agent.profiler.refusals import ProfileRefused
@@ -66,6 +73,7 @@ class ProfileSessions:
     sampler: Sampler
     go_texts: GoTexts
     symboliser: Symboliser
+    heaps: HeapProfiles
     process: Process
     _: KW_ONLY
     node: str
@@ -145,7 +153,8 @@ class ProfileSessions:
 
     async def _outcome(self, request: ProfileRequest) -> ProfileOutcome:
         try:
-            outcome = await self._made(request)
+            made = self._heap if request.kind == "heap" else self._made
+            outcome = await made(request)
         except ProfileRefused as refusal:
             return self._failed(request, refusal)
         except Exception as error:
@@ -207,6 +216,19 @@ class ProfileSessions:
             pprof=pprof,
         )
 
+    async def _heap(self, request: ProfileRequest) -> ProfileOutcome:
+        resolved = await self.targets.resolve(request.target)
+        heap = await self.heaps.read(resolved.processes)
+        return ProfileOutcome(
+            id=request.id,
+            node=self.node,
+            state="done",
+            started_at=heap.started_at,
+            recorded=heap.sites,
+            notes=_printable_notes(*heap.notes),
+            pprof=_fitting(heap.pprof),
+        )
+
     def _check(self, request: ProfileRequest) -> None:
         if not 0 < request.seconds <= self.bounds.seconds:
             raise ProfileRefused(
@@ -244,13 +266,7 @@ class ProfileSessions:
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         pprof, notes = await self.symboliser.symbolise(raw)
-        if len(pprof) > LARGEST_PROFILE_BYTES:
-            raise ProfileRefused(
-                "symbols",
-                f"the profile has {len(pprof)} bytes, more than {LARGEST_PROFILE_BYTES}",
-                remedy="ask for a shorter time or fewer processes",
-            )
-        return pprof, notes
+        return _fitting(pprof), notes
 
     def _count(self, samples: Samples) -> None:
         self.process.meter.count(names.PROFILE_SAMPLES, samples.recorded, result="recorded")
@@ -303,6 +319,16 @@ class ProfileSessions:
         asked_s = min(getattr(error, "retry_after_s", 0.0), _BACKOFF.longest_s)
         delay_s = max(_BACKOFF.delay_s(failures, roll=self.process.dice.random()), asked_s)
         await self.process.clock.sleep(delay_s)
+
+
+def _fitting(pprof: bytes) -> bytes:
+    if len(pprof) > LARGEST_PROFILE_BYTES:
+        raise ProfileRefused(
+            "symbols",
+            f"the profile has {len(pprof)} bytes, more than {LARGEST_PROFILE_BYTES}",
+            remedy="ask for a shorter time or fewer processes",
+        )
+    return pprof
 
 
 def _printable_notes(*notes: str) -> tuple[str, ...]:

@@ -6,7 +6,7 @@ of rows: only boxes that will be visible are ever made.
 
 from dataclasses import dataclass, field
 
-from nemutator_common.profiles.model import Frame, FrameKind, Profile
+from nemutator_common.profiles.model import Frame, FrameKind, WeighedStacks
 
 SMALLEST_SHARE = 0.001
 """The share of all samples below which a box is thinner than a pixel of most screens."""
@@ -37,7 +37,7 @@ class Boxes:
 _Key = tuple[str, str, FrameKind, bool]
 
 
-def boxes(profile: Profile, *, everything: str) -> tuple[Boxes, int]:
+def boxes(profile: WeighedStacks, *, everything: str) -> tuple[Boxes, int]:
     """All visible boxes, the first of which is named *everything*, and the number of the others."""
     keys = sorted({_key(frame) for frame in profile.frames})
     places = {key: place for place, key in enumerate(keys)}
@@ -58,7 +58,7 @@ def _key(frame: Frame) -> _Key:
 class _Layout:
     def __init__(
         self,
-        profile: Profile,
+        profile: WeighedStacks,
         keys: list[_Key],
         rows: list[tuple[tuple[int, ...], int, tuple[int, ...]]],
         total: int,

@@ -12,6 +12,7 @@ import json
 from pathlib import Path
 
 from nemutator_common.profiles.flame_layout import KINDS, boxes
+from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import Profile
 
 _PAGE = Path(__file__).parent / "page"
@@ -34,18 +35,13 @@ CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'self'"
 """The header to serve the page with. The page repeats what it can, because a file has no header."""
 
 
-def render(profile: Profile, *, title: str) -> str:
-    """The whole page. *title* names what was profiled."""
+def render(profile: Profile | HeapProfile, *, title: str) -> str:
+    """The whole page. *title* names what was profiled; a heap is drawn by what is in use."""
     drawn, left_out = boxes(profile, everything="all")
     data = {
         "title": title,
-        "hz": profile.hz,
         "startedAt": profile.started_at,
-        "seconds": profile.seconds,
-        "recorded": profile.recorded,
-        "lost": dict(profile.lost),
-        "cpuSeconds": profile.cpu_seconds,
-        "sampledCpuSeconds": profile.sampled_cpu_seconds,
+        **(_heap(profile) if isinstance(profile, HeapProfile) else _cpu(profile)),
         "notes": list(profile.notes),
         "labels": dict(profile.labels),
         "leftOut": left_out,
@@ -72,6 +68,22 @@ def render(profile: Profile, *, title: str) -> str:
         before, _, rest = rest.partition(mark)
         page += [before, content]
     return "".join([*page, rest])
+
+
+def _cpu(profile: Profile) -> dict[str, object]:
+    return {
+        "unit": "samples",
+        "hz": profile.hz,
+        "seconds": profile.seconds,
+        "recorded": profile.recorded,
+        "lost": dict(profile.lost),
+        "cpuSeconds": profile.cpu_seconds,
+        "sampledCpuSeconds": profile.sampled_cpu_seconds,
+    }
+
+
+def _heap(profile: HeapProfile) -> dict[str, object]:
+    return {"unit": "bytes", "rate": profile.rate, "total": profile.total._asdict()}
 
 
 def _embedded(data: object) -> str:

@@ -6,7 +6,7 @@ is in the kernel, `_[i]` that it was inlined.
 
 import re
 
-from nemutator_common.profiles.model import Frame, Profile
+from nemutator_common.profiles.model import Frame, WeighedStacks
 
 _SEPARATORS = re.compile(r"[;\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 """The characters that would end a name or a line: a name is one word between semicolons."""
@@ -18,7 +18,7 @@ LARGEST = 32 << 20
 _LEFT_OUT = "[left_out]"
 
 
-def render(profile: Profile) -> str:
+def render(profile: WeighedStacks) -> str:
     """All stacks, in the order of their text; equal ones share a line. Those beyond the limit are
     one more line, so that the sum stays true."""
     names = [_name(frame) for frame in profile.frames]

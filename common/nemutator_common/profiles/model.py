@@ -2,7 +2,7 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import Literal
+from typing import Literal, Protocol
 
 FrameKind = Literal["go", "native", "kernel", "unknown"]
 
@@ -45,7 +45,8 @@ class Frame:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Profile:
-    kind: Literal["cpu"] = "cpu"
+    """Where CPU time went."""
+
     hz: int
     started_at: float
     seconds: float
@@ -66,6 +67,16 @@ class Profile:
     def sampled_cpu_seconds(self) -> float:
         """The CPU time that the samples add up to, lost ones included."""
         return (self.recorded + sum(self.lost.values())) / self.hz
+
+
+class WeighedStacks(Protocol):
+    """What a graph is drawn of: stacks with what each weighs, samples or bytes."""
+
+    @property
+    def frames(self) -> tuple[Frame, ...]: ...
+
+    @property
+    def stacks(self) -> tuple[tuple[Stack, int], ...]: ...
 
 
 class FrameTable:
@@ -97,13 +108,13 @@ class Share:
     function: str
     kind: FrameKind
     flat: int
-    """Samples in the function itself, without what was inlined into it."""
+    """Samples, or bytes, in the function itself, without what was inlined into it."""
     cumulative: int
-    """Samples in the function or in what it called; recursion counts once."""
+    """Those in the function or in what it called; recursion counts once."""
 
 
-def functions(profile: Profile) -> tuple[Share, ...]:
-    """All functions, those with the most samples of their own first."""
+def functions(profile: WeighedStacks) -> tuple[Share, ...]:
+    """All functions, those with the most of their own first."""
     flat: dict[tuple[str, FrameKind], int] = {}
     cumulative: dict[tuple[str, FrameKind], int] = {}
     keys = [(frame.function, frame.kind) for frame in profile.frames]

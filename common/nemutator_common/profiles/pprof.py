@@ -5,7 +5,7 @@ frame's kind is that of its mapping. What pprof has no field for is in the comme
 `word value` each, which `go tool pprof -comments` shows.
 """
 
-from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode
-from nemutator_common.profiles.pprof_encoder import encode
+from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode, decode_heap
+from nemutator_common.profiles.pprof_encoder import encode, encode_heap
 
-__all__ = ["MalformedProfileError", "decode", "encode"]
+__all__ = ["MalformedProfileError", "decode", "decode_heap", "encode", "encode_heap"]

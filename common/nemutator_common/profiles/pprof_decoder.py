@@ -3,11 +3,12 @@ counts have caps, indexes are checked, and only MalformedProfileError is raised.
 """
 
 import zlib
-from collections.abc import Iterable, Iterator, Sequence
-from typing import Any
+from collections.abc import Callable, Iterable, Iterator, Sequence
+from typing import Any, TypeVar
 
+from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Binary, Frame, FrameKind, FrameTable, Profile, Stack
-from nemutator_common.profiles.pprof_encoder import NANO, PLACEHOLDERS
+from nemutator_common.profiles.pprof_encoder import HEAP_VALUES, NANO, PLACEHOLDERS
 from nemutator_common.profiles.pprof_messages import messages
 
 LARGEST = 16 << 20
@@ -37,6 +38,8 @@ _KINDS: dict[str, FrameKind] = {file: kind for kind, file in PLACEHOLDERS.items(
 
 _Place = tuple[Binary | None, FrameKind]
 
+Decoded = TypeVar("Decoded")
+
 
 class MalformedProfileError(ValueError):
     """These bytes are not a profile that we can read; the message says what is wrong."""
@@ -44,8 +47,17 @@ class MalformedProfileError(ValueError):
 
 def decode(content: bytes) -> Profile:
     """Read a CPU profile that `encode` or any other tool wrote. Raises MalformedProfileError."""
+    return _checked(content, lambda decoder: decoder.cpu())
+
+
+def decode_heap(content: bytes) -> HeapProfile:
+    """The same for a heap profile, that of `encode_heap` or of Go itself."""
+    return _checked(content, lambda decoder: decoder.heap())
+
+
+def _checked(content: bytes, read: "Callable[[_Decoder], Decoded]") -> Decoded:
     try:
-        return _Decoder(_decompressed(content)).profile()
+        return read(_Decoder(_decompressed(content)))
     except messages().DecodeError:
         raise MalformedProfileError("a message in it is malformed") from None
 
@@ -72,7 +84,6 @@ class _Decoder:
         self._strings: list[str] = [
             one.decode("utf-8", "replace")[:LONGEST_STRING] for one in self._raw.string_table
         ]
-        self._value = self._value_of_samples()
         self._places = {row.id: self._place(row) for row in self._rows("mapping", "Mapping")}
         self._functions = {
             row.id: (self._string(row.name), self._string(row.filename), _line(row.start_line))
@@ -81,8 +92,9 @@ class _Decoder:
         self._table = FrameTable()
         self._calls = {row.id: self._call(row) for row in self._rows("location", "Location")}
 
-    def profile(self) -> Profile:
-        stacks = tuple(self._stacks())
+    def cpu(self) -> Profile:
+        value = self._value_of_samples()
+        stacks = tuple((stack, values[0]) for stack, values in self._samples((value,)))
         period = self._raw.period
         if not 0 < period <= NANO:
             raise MalformedProfileError("its period is not that of a sampled CPU")
@@ -103,6 +115,23 @@ class _Decoder:
             labels=dict(_pairs(comments.get("label", []))),
         )
 
+    def heap(self) -> HeapProfile:
+        rows = self._rows("sample_type", "ValueType")
+        kinds = [(self._string(row.type), self._string(row.unit)) for row in rows]
+        if any(kind not in kinds for kind in HEAP_VALUES):
+            raise MalformedProfileError("not all values of a heap are in it")
+        values = tuple(kinds.index(kind) for kind in HEAP_VALUES)
+        sites = tuple((stack, Allocated(*found)) for stack, found in self._samples(values))
+        comments = self._comments()
+        return HeapProfile(
+            started_at=self._raw.time_nanos / NANO,
+            rate=max(self._raw.period, 0),
+            frames=self._table.frames,
+            sites=sites,
+            notes=tuple(comments.get("note", ())),
+            labels=dict(_pairs(comments.get("label", []))),
+        )
+
     def _rows(self, table: str, kind: str) -> Iterator[Any]:
         parse = getattr(messages(), kind).FromString
         rows: Iterable[bytes] = getattr(self._raw, table)
@@ -111,7 +140,8 @@ class _Decoder:
                 raise MalformedProfileError(f"{table}: a row of more than {LARGEST_ROW} bytes")
             yield parse(row)
 
-    def _stacks(self) -> Iterator[tuple[Stack, int]]:
+    def _samples(self, wanted: tuple[int, ...]) -> Iterator[tuple[Stack, tuple[int, ...]]]:
+        """Each stack, with those of its values whose indexes are *wanted*."""
         calls, left = self._calls, MOST_STACKED
         for sample in self._rows("sample", "Sample"):
             stack: list[int] = []
@@ -124,9 +154,9 @@ class _Decoder:
                     raise MalformedProfileError(f"more than {MOST_STACKED} frames")
                 stack += call
             values = sample.value
-            if self._value >= len(values) or values[self._value] < 0:
+            if any(one >= len(values) or values[one] < 0 for one in wanted):
                 raise MalformedProfileError("a sample without its count")
-            yield tuple(stack), values[self._value]
+            yield tuple(stack), tuple(values[one] for one in wanted)
 
     def _call(self, location: Any) -> Stack:
         binary, kind = self._places.get(location.mapping_id, (None, "native"))

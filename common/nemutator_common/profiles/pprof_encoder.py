@@ -5,7 +5,15 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from nemutator_common.profiles.model import Binary, Frame, FrameKind, Profile, Stack
+from nemutator_common.profiles.heap import HeapProfile
+from nemutator_common.profiles.model import (
+    Binary,
+    Frame,
+    FrameKind,
+    Profile,
+    Stack,
+    WeighedStacks,
+)
 from nemutator_common.profiles.pprof_messages import messages
 
 NANO = 1_000_000_000
@@ -36,19 +44,32 @@ _UNPRINTABLE = re.compile("[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028-\u202e\u2066-\u
 _LEVEL = 6
 """The level of gzip. Level 9 takes three times as long, as much as all the rest, and saves 1 %."""
 
+HEAP_VALUES = (
+    ("alloc_objects", "count"),
+    ("alloc_space", "bytes"),
+    ("inuse_objects", "count"),
+    ("inuse_space", "bytes"),
+)
+"""The values of a heap profile as Go itself writes them, in the order of `Allocated`."""
+
 _Place = tuple[Binary | None, FrameKind]
 """What a mapping stands for: a binary that contains both Go and C has two of them."""
 
 
 def encode(profile: Profile) -> bytes:
     """The profile as compressed pprof; the same profile gives the same bytes."""
-    return gzip.compress(_Encoder(profile).written(), _LEVEL, mtime=0)
+    return gzip.compress(_Encoder(profile).cpu(profile), _LEVEL, mtime=0)
+
+
+def encode_heap(profile: HeapProfile) -> bytes:
+    """The same for a heap profile."""
+    return gzip.compress(_Encoder(profile).heap(profile), _LEVEL, mtime=0)
 
 
 class _Encoder:
     """Each table is a dict whose values number its entries in the order of their first use."""
 
-    def __init__(self, profile: Profile) -> None:
+    def __init__(self, profile: WeighedStacks) -> None:
         self._profile = profile
         self._messages = messages()
         self._out = self._messages.Profile()
@@ -57,26 +78,45 @@ class _Encoder:
         self._locations: dict[Stack, int] = {}
         self._mappings: dict[_Place, int] = {}
 
-    def written(self) -> bytes:
-        profile, out = self._profile, self._out
-        period = round(NANO / profile.hz)
+    def cpu(self, profile: Profile) -> bytes:
+        out, period = self._out, round(NANO / profile.hz)
         for kind, unit in (("samples", "count"), ("cpu", "nanoseconds")):
             self._add(out.sample_type, self._type(kind, unit))
         for place in _places(profile):
             self._mapping(place)
         for stack, count in profile.stacks:
-            values = (count, count * period)
-            sample = self._messages.Sample(location_id=self._stack(stack), value=values)
-            self._add(out.sample, sample)
+            self._sample(stack, (count, count * period))
         out.time_nanos = round(profile.started_at * NANO)
         out.duration_nanos = round(profile.seconds * NANO)
         out.period_type.CopyFrom(self._type("cpu", "nanoseconds"))
         out.period = period
-        out.comment.extend(self._string(comment) for comment in _comments(profile))
-        out.default_sample_type = self._string("cpu")
+        return self._written(_comments(profile), shown="cpu")
+
+    def heap(self, profile: HeapProfile) -> bytes:
+        out = self._out
+        for kind, unit in HEAP_VALUES:
+            self._add(out.sample_type, self._type(kind, unit))
+        for place in _places(profile):
+            self._mapping(place)
+        for stack, allocated in profile.sites:
+            self._sample(stack, allocated)
+        out.time_nanos = round(profile.started_at * NANO)
+        out.period_type.CopyFrom(self._type("space", "bytes"))
+        out.period = profile.rate
+        return self._written(_known_of(profile), shown="inuse_space")
+
+    def _written(self, comments: Iterable[str], *, shown: str) -> bytes:
+        """The whole, in which tools show the values *shown* first."""
+        out = self._out
+        out.comment.extend(self._string(comment) for comment in comments)
+        out.default_sample_type = self._string(shown)
         out.string_table.extend(_UNPRINTABLE.sub("\ufffd", one).encode() for one in self._strings)
         written: bytes = out.SerializeToString()
         return written
+
+    def _sample(self, stack: Stack, values: Sequence[int]) -> None:
+        sample = self._messages.Sample(location_id=self._stack(stack), value=values)
+        self._add(self._out.sample, sample)
 
     def _add(self, table: Any, row: Any) -> None:
         table.append(row.SerializeToString())
@@ -145,7 +185,7 @@ class _Encoder:
         return self._strings.setdefault(content, len(self._strings))
 
 
-def _places(profile: Profile) -> Sequence[_Place]:
+def _places(profile: WeighedStacks) -> Sequence[_Place]:
     """The mappings of all frames, those with the most samples first: tools take the first mapping
     for the program, so those that are not binaries come last."""
     numbers: dict[_Place, int] = {}
@@ -167,6 +207,10 @@ def _comments(profile: Profile) -> Iterable[str]:
         yield f"lost {reason}={count}"
     if profile.cpu_seconds is not None:
         yield f"cpu_seconds {profile.cpu_seconds!r}"
+    yield from _known_of(profile)
+
+
+def _known_of(profile: Profile | HeapProfile) -> Iterable[str]:
     for key, value in profile.labels.items():
         yield f"label {key}={value}"
     for note in profile.notes:

@@ -61,6 +61,20 @@ class GoSymbols:
             return -1
         return self._table.value(function.depths, place - function.entry)
 
+    @property
+    def quantum(self) -> int:
+        """The shortest instruction: 1 on x86-64, 4 on arm64."""
+        return self._table.quantum
+
+    def code_of(self, name: str, *, most: int) -> tuple[int, bytes] | None:
+        """The address and at most *most* bytes of the code of the function *name*."""
+        function = self._table.function_named(name)
+        if function is None:
+            return None
+        address = self.first + function.entry
+        size = min(self._table.end_of(function) - function.entry, most)
+        return address, self._image.read(self._image.offset_of(address), size)
+
     def _node(self, function: pclntab.Function, place: int) -> tuple[str, int, int] | None:
         """The name of the function inlined at a place, where it was called, and its first line."""
         if self._data is None or function.tree is None:

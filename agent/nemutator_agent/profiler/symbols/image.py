@@ -126,9 +126,10 @@ class Image:
         for segment in segments:
             size = min(segment.size, most)
             most -= size
-            yield from self._search(wanted, segment.offset, segment.offset + size)
+            yield from self.occurrences(wanted, segment.offset, segment.offset + size)
 
-    def _search(self, wanted: bytes, offset: int, end: int) -> Iterator[int]:
+    def occurrences(self, wanted: bytes, offset: int, end: int) -> Iterator[int]:
+        """The offsets of *wanted* between two places in the file."""
         step = 4 * BLOCK
         while offset < end:
             # Not through the blocks: a search would drive out what the questions need.

@@ -36,6 +36,7 @@ _ROW = struct.Struct("<II")
 _ADDRESS = struct.Struct("<I")
 _FUNCTION = {_GO_118: struct.Struct("<IiiIIIIIIBBBB"), _GO_120: struct.Struct("<IiiIIIIIIiBBBB")}
 _NOWHERE = 0xFFFFFFFF
+_HIT_EFFORT = 200
 _LARGEST_VALUE = 1 << 31
 
 
@@ -103,16 +104,32 @@ class GoTable:
 
     def function_at(self, place: int) -> Function | None:
         """The function around a place in the text."""
-        low, high = 0, self.count
-        if not self._row(0)[0] <= place < self.size_of_text:
-            return None
-        while high - low > 1:
-            middle = (low + high) // 2
-            if self._row(middle)[0] <= place:
-                low = middle
-            else:
-                high = middle
-        return self.function(low)
+        number = self._number_at(place)
+        return None if number is None else self.function(number)
+
+    def function_named(self, name: str) -> Function | None:
+        """The function of that whole name. Every function holds the place of its name, so both are
+        found by a search for bytes: to read all functions would take a hundred times as long."""
+        for found in self.image.occurrences(
+            b"\0" + name.encode() + b"\0", self.names, self.units
+        ):
+            wanted = found + 1 - self.names
+            for at in self.image.occurrences(
+                struct.pack("<i", wanted), self.functions, self._end_of_functions()
+            ):
+                self.image.effort.spend(_HIT_EFFORT)
+                function = self._function_with_name_at(at)
+                if function is not None and function.name == wanted:
+                    return function
+        return None
+
+    def end_of(self, function: Function) -> int:
+        """The first place after the code of *function*."""
+        number = self._number_at(function.entry)
+        if number is None:
+            raise DamagedError("a function is not where the table says it is")
+        (end,) = self.image.unpacked(_ADDRESS, self.functions + _ROW.size * (number + 1))
+        return end
 
     def function(self, number: int) -> Function:
         entry, offset = self._row(number)
@@ -195,6 +212,34 @@ class GoTable:
                     return value
         finally:
             self.image.effort.spend(at + 16)
+
+    def _number_at(self, place: int) -> int | None:
+        low, high = 0, self.count
+        if not self._row(0)[0] <= place < self.size_of_text:
+            return None
+        while high - low > 1:
+            middle = (low + high) // 2
+            if self._row(middle)[0] <= place:
+                low = middle
+            else:
+                high = middle
+        return low
+
+    def _function_with_name_at(self, position: int) -> Function | None:
+        """What lies there may be any number that is equal by chance."""
+        try:
+            (entry,) = self.image.unpacked(_ADDRESS, position - _ADDRESS.size)
+            function = self.function_at(entry)
+        except DamagedError:
+            return None
+        return function if function is not None and function.entry == entry else None
+
+    def _end_of_functions(self) -> int:
+        for segment in self.image.loaded:
+            if 0 <= self.functions - segment.offset < segment.size:
+                end = segment.offset + segment.size
+                return min(end, self.functions + LARGEST_SEARCH)
+        return self.functions
 
     def _row(self, number: int) -> tuple[int, int]:
         entry, offset = self.image.unpacked(_ROW, self.functions + _ROW.size * number)

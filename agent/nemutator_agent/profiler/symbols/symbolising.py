@@ -157,30 +157,49 @@ class WorkerSymboliser:
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         async with self._turn:
-            session = _Session(
-                self.process.clock.monotonic() + LONGEST_S, self.worker.cpu_s + MOST_CPU_S
-            )
+            session = self._session()
             try:
                 # The kernel first: its list is true, and soon read.
                 await self._kernel(session, raw)
-                parts: list[MappedAddresses] = []
-                for wanted in by_task(raw.rows):
-                    parts += await self._mapped(session, wanted)
-                for part in most_seen_first(parts):
-                    await self._name(session, part)
+                await self._tasks(session, by_task(raw.rows))
             finally:
                 # Otherwise it would keep its memory until the next profile, which may never come.
                 self.worker.stop()
-        kinds = session.names.kinds()
-        for kind, count in kinds.items():
-            self.process.meter.count(names.PROFILE_PLACES, count, kind=kind)
-        unnamed = (kinds["unknown"], kinds.total())
-        notes = sentences(session.notes, gone=session.gone, unnamed=unnamed)
+        notes = self._notes(session)
         return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
+
+    async def named(
+        self, wanted: TaskAddresses
+    ) -> tuple[dict[int, tuple[Frame, ...]], tuple[str, ...]]:
+        """The frames of a process's addresses, the innermost first, and what people should know."""
+        async with self._turn:
+            session = self._session()
+            try:
+                await self._tasks(session, [wanted])
+            finally:
+                self.worker.stop()
+        return {pc: frames for (_, pc), frames in session.names.user.items()}, self._notes(session)
 
     def stop(self) -> None:
         """End the worker, which may wait for a profile that did not come."""
         self.worker.stop()
+
+    def _session(self) -> "_Session":
+        return _Session(self.process.clock.monotonic() + LONGEST_S, self.worker.cpu_s + MOST_CPU_S)
+
+    def _notes(self, session: "_Session") -> tuple[str, ...]:
+        kinds = session.names.kinds()
+        for kind, count in kinds.items():
+            self.process.meter.count(names.PROFILE_PLACES, count, kind=kind)
+        unnamed = (kinds["unknown"], kinds.total())
+        return sentences(session.notes, gone=session.gone, unnamed=unnamed)
+
+    async def _tasks(self, session: "_Session", tasks: Iterable[TaskAddresses]) -> None:
+        parts: list[MappedAddresses] = []
+        for wanted in tasks:
+            parts += await self._mapped(session, wanted)
+        for part in most_seen_first(parts):
+            await self._name(session, part)
 
     # --- a process -------------------------------------------------------------------------------
     async def _mapped(self, session: "_Session", wanted: TaskAddresses) -> list[MappedAddresses]:

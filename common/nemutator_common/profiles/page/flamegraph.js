@@ -37,10 +37,13 @@
   const number = new Intl.NumberFormat("en");
   const share = (part) => (total ? `${((100 * part) / total).toFixed(2)} %` : "0 %");
   const seconds = (value) => `${value.toFixed(2)} s`;
+  const mebibytes = (value) => `${(value / 2 ** 20).toFixed(2)} MiB`;
+  const amount = (value) =>
+    profile.unit === "bytes" ? mebibytes(value) : `${number.format(value)} samples`;
 
   function described(box) {
     const lines = [nameOf(box) + (isInlined(box) ? " (inlined)" : "")];
-    const facts = [`${number.format(samples[box])} samples, ${share(samples[box])}`];
+    const facts = [`${amount(samples[box])}, ${share(samples[box])}`];
     if (own[box] !== samples[box]) {
       facts.push(`${share(own[box])} its own`);
     }
@@ -67,12 +70,7 @@
     document.getElementById("facts").append(pair);
   }
 
-  function head() {
-    document.getElementById("title").textContent = profile.title;
-    for (const [key, value] of Object.entries(profile.labels)) {
-      fact(key, value);
-    }
-    fact("started", new Date(profile.startedAt * 1000).toISOString().replace(/\.\d+/, ""));
+  function cpu() {
     fact("for", seconds(profile.seconds));
     fact("rate", `${profile.hz} Hz`);
     fact("recorded", number.format(profile.recorded));
@@ -83,6 +81,26 @@
     fact("CPU time by samples", seconds(profile.sampledCpuSeconds));
     const counted = profile.cpuSeconds;
     fact("CPU time by the kernel", counted === null ? "not known" : seconds(counted));
+  }
+
+  function heap() {
+    const { objects, bytes, objects_in_use, bytes_in_use } = profile.total;
+    fact("in use", `${mebibytes(bytes_in_use)}, ${number.format(objects_in_use)} objects`);
+    fact("allocated since the start", `${mebibytes(bytes)}, ${number.format(objects)} objects`);
+    fact("recorded", `one byte of ${number.format(profile.rate)}`);
+  }
+
+  function head() {
+    document.getElementById("title").textContent = profile.title;
+    for (const [key, value] of Object.entries(profile.labels)) {
+      fact(key, value);
+    }
+    fact("started", new Date(profile.startedAt * 1000).toISOString().replace(/\.\d+/, ""));
+    if (profile.unit === "bytes") {
+      heap();
+    } else {
+      cpu();
+    }
     const notes = [...profile.notes];
     if (profile.leftOut) {
       notes.push(`${number.format(profile.leftOut)} boxes too small to be seen are left out.`);
@@ -303,7 +321,7 @@
         covered[box] = hit || covered[parent[box]] ? 1 : 0;
       }
       const boxes = found.size === 1 ? "1 box" : `${number.format(found.size)} boxes`;
-      matches.textContent = `${boxes}, ${number.format(sum)} samples, ${share(sum)}`;
+      matches.textContent = `${boxes}, ${amount(sum)}, ${share(sum)}`;
     }
     draw();
   });

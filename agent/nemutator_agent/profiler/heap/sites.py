@@ -1,0 +1,99 @@
+"""Makes a heap profile of sites with addresses: frames, and amounts as if all had been recorded.
+
+Stacks are as `go tool pprof` shows them of the program's own profile: a call that was inlined is one
+frame, though the runtime keeps an address for each; what the runtime does to allocate is left out, and
+so is what it begins each goroutine with.
+"""
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field
+
+from nemutator_common.profiles.heap import Allocated, HeapProfile
+from nemutator_common.profiles.model import Frame, FrameTable, Stack
+
+from nemutator_agent.profiler.heap.estimates import LARGEST, estimated
+from nemutator_agent.profiler.heap.messages import CountedSite
+
+UNKNOWN = Frame("[unknown]")
+_RUNTIME = ("runtime.", "internal/runtime/")
+_ROOT = "runtime.goexit"
+
+Calls = Mapping[int, tuple[Frame, ...]]
+"""The frames of an address as `looked_up` gives it, the innermost first."""
+
+
+def looked_up(stack: Iterable[int]) -> Iterable[int]:
+    """The addresses to look up: all of a site's are return addresses."""
+    return (pc - 1 for pc in stack if pc)
+
+
+def frames_of(stack: Iterable[int], calls: Calls) -> tuple[Frame, ...]:
+    """The frames of a stack of return addresses, the innermost first."""
+    wanted = list(looked_up(stack))
+    shown = _without_runtime(wanted, calls)
+    found: list[Frame] = []
+    rest: tuple[Frame, ...] = ()
+    for pc in shown:
+        call = calls.get(pc, (UNKNOWN,))
+        if rest and _same(call, rest):
+            # The runtime's own expansion of the call before, whose frames are all there.
+            rest = rest[1:]
+            continue
+        found += call
+        rest = call[1:]
+    while found and found[-1].function == _ROOT:
+        found.pop()
+    return tuple(found)
+
+
+def _without_runtime(wanted: list[int], calls: Calls) -> list[int]:
+    for number, pc in enumerate(wanted):
+        call = calls.get(pc, (UNKNOWN,))
+        if not call or not call[0].function.startswith(_RUNTIME):
+            return wanted[number:]
+    return wanted
+
+
+def _same(one: tuple[Frame, ...], two: tuple[Frame, ...]) -> bool:
+    return len(one) == len(two) and all(
+        (a.function, a.file, a.line) == (b.function, b.file, b.line)
+        for a, b in zip(one, two, strict=True)
+    )
+
+
+@dataclass(slots=True)
+class HeapTable:
+    """Gathers the sites of one process, or of several."""
+
+    _frames: FrameTable = field(default_factory=FrameTable)
+    _sites: dict[Stack, Allocated] = field(default_factory=dict)
+
+    def add(self, sites: Iterable[CountedSite], calls: Calls, *, rate: int) -> None:
+        numbers: dict[tuple[int, ...], Stack] = {}
+        for site in sites:
+            stack = numbers.get(site.stack)
+            if stack is None:
+                frames = frames_of(site.stack, calls)
+                stack = numbers[site.stack] = tuple(map(self._frames.number, frames))
+            objects, size = estimated(site.allocated, site.bytes_allocated, rate)
+            in_use = site.allocated - site.freed, site.bytes_allocated - site.bytes_freed
+            allocated = Allocated(objects, size, *estimated(*in_use, rate))
+            self._sites[stack] = self._sites.get(stack, Allocated()).plus(allocated)
+
+    @property
+    def is_possible(self) -> bool:
+        """Whether the sums are such as fit into a profile: those of forged counts may not."""
+        sums = map(sum, zip(*self._sites.values(), strict=True))
+        return all(one < LARGEST for one in sums)
+
+    def profile(self, *, started_at: float, rate: int, notes: tuple[str, ...]) -> HeapProfile:
+        return HeapProfile(
+            started_at=started_at,
+            rate=rate,
+            frames=self._frames.frames,
+            sites=tuple(self._sites.items()),
+            notes=notes,
+        )
+
+    def __len__(self) -> int:
+        return len(self._sites)
