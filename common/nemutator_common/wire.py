@@ -224,7 +224,8 @@ class ProfileTarget:
     """A pod's uid, a cgroup's path as reports show it, or a process id."""
 
 
-ProfileKind: TypeAlias = Literal["cpu", "heap"]
+ProfileMeasure: TypeAlias = Literal["cpu", "heap"]
+"""What is profiled of a target: where its CPU time goes, or what it has allocated and still uses."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -234,7 +235,7 @@ class ProfileRequest:
     seconds: float
     """0 for a heap, which is read once, as is *hz*: an agent that knows CPU profiles alone refuses."""
     hz: int
-    kind: ProfileKind = "cpu"
+    measure: ProfileMeasure = "cpu"
 
 
 @dataclass(frozen=True, slots=True)

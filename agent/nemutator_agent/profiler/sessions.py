@@ -153,7 +153,7 @@ class ProfileSessions:
 
     async def _outcome(self, request: ProfileRequest) -> ProfileOutcome:
         try:
-            made = self._heap if request.kind == "heap" else self._made
+            made = self._heap if request.measure == "heap" else self._made
             outcome = await made(request)
         except ProfileRefused as refusal:
             return self._failed(request, refusal)

@@ -11,6 +11,7 @@ from nemutator_common.profiles import pprof
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
+    ProfileMeasure,
     ProfileOutcome,
     ProfileRequests,
 )
@@ -20,6 +21,7 @@ from nemutator_controller.access.routes import ProcessRoute, served_to
 from nemutator_controller.answers import answer, refusal
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.ingest.bodies import body_of
+from nemutator_controller.profiles.documents import decoded
 from nemutator_controller.profiles.outcomes import InvalidOutcomeError, decode
 from nemutator_controller.profiles.profile_queue import (
     ForeignProfileError,
@@ -58,7 +60,7 @@ class AgentsApi:
             if not request[CALLER].may_speak_for(outcome.node):
                 raise ForeignProfileError
             profile = await self.queue.of(outcome)
-            if profile.state != "done" and not await self._is_readable(outcome):
+            if profile.state != "done" and not await self._is_readable(outcome, profile.measure):
                 refused = replace(
                     outcome,
                     state="refused",
@@ -83,12 +85,12 @@ class AgentsApi:
             return response
         return answer({"id": profile.id, "state": profile.state})
 
-    async def _is_readable(self, outcome: ProfileOutcome) -> bool:
+    async def _is_readable(self, outcome: ProfileOutcome, measure: ProfileMeasure) -> bool:
         if outcome.state != "done":
             return True
         async with asyncio.timeout(CHECK_S), self._checking:
             try:
-                await asyncio.to_thread(pprof.decode, outcome.pprof)
+                await asyncio.to_thread(decoded, outcome.pprof, measure)
             except pprof.MalformedProfileError:
                 return False
         return True

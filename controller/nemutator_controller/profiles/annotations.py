@@ -5,6 +5,8 @@ import json
 import re
 from dataclasses import dataclass
 
+from nemutator_common.wire import ProfileMeasure
+
 from nemutator_controller.profiles.api_requests import (
     DEFAULT_HZ,
     DEFAULT_S,
@@ -15,7 +17,7 @@ from nemutator_controller.profiles.records import ProfileRecord
 
 LONGEST_REQUEST = 256
 LONGEST_REASON = 300
-GRAMMAR = "write it like `cpu 30s at=99hz id=1`"
+GRAMMAR = "write it like `cpu 30s at=99hz id=1` or `heap id=1`"
 
 _SECONDS = re.compile(r"([0-9]{1,4})s")
 _HZ = re.compile(r"at=([0-9]{1,4})hz")
@@ -30,15 +32,25 @@ class InvalidAnnotationError(ValueError):
 class AnnotationRequest:
     seconds: float
     hz: int
+    measure: ProfileMeasure = "cpu"
+
+
+HEAP = AnnotationRequest(0.0, 0, "heap")
+"""It is read once: nothing is sampled, for no time."""
 
 
 def parse(text: str) -> AnnotationRequest:
-    """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`."""
+    """The request in *text*: `cpu`, then in any order `30s`, `at=99hz`, `id=anything`; or `heap`, then
+    `id=anything`."""
     if len(text) > LONGEST_REQUEST:
         raise InvalidAnnotationError(f"longer than {LONGEST_REQUEST} characters")
     words = text.split()
-    if words[:1] != ["cpu"]:
-        raise InvalidAnnotationError("only `cpu` can be profiled")
+    if words[:1] not in (["cpu"], ["heap"]):
+        raise InvalidAnnotationError("only `cpu` and `heap` can be profiled")
+    if words[0] == "heap":
+        if len(words) > 2 or not all(map(_ID.fullmatch, words[1:])):
+            raise InvalidAnnotationError("`heap` takes nothing but one id=")
+        return HEAP
     seconds, hz = DEFAULT_S, DEFAULT_HZ
     named: set[str] = set()
     for word in words[1:]:

@@ -11,6 +11,7 @@ from nemutator_common.wire import (
     LONGEST_PROFILE_S,
     USUAL_HIGHEST_PROFILE_HZ,
     USUAL_LONGEST_PROFILE_S,
+    ProfileMeasure,
     ProfileTarget,
 )
 
@@ -48,6 +49,7 @@ class ProfileQuestion(msgspec.Struct, frozen=True):
     target: TargetQuestion
     seconds: float = DEFAULT_S
     hz: int = DEFAULT_HZ
+    measure: ProfileMeasure = "cpu"
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,6 +71,9 @@ def decode(body: bytes) -> ProfileQuestion:
     except (msgspec.MsgspecError, RecursionError, UnicodeDecodeError) as error:
         example = '{"target": {"kind": "pid", "value": "123"}, "seconds": 30, "hz": 99}'
         raise InvalidProfileRequestError(str(error)[:200], f"send {example}") from error
+    if asked.measure == "heap":
+        # It is read once: nothing is sampled, for no time.
+        return msgspec.structs.replace(asked, seconds=0.0, hz=0)
     check_bounds(seconds=asked.seconds, hz=asked.hz)
     return asked
 

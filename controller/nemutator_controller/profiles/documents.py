@@ -1,11 +1,18 @@
 """Profiles as /api/v1 shows them."""
 
 from collections.abc import Iterable
+from typing import TypeAlias
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import HeapProfile
+from nemutator_common.profiles.model import Profile
+from nemutator_common.wire import ProfileMeasure
 
 from nemutator_controller.profiles.records import ProfileRecord
+
+NamedProfile: TypeAlias = Profile | HeapProfile
 
 
 def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
@@ -25,3 +32,9 @@ def list_document(profiles: Iterable[ProfileRecord], links: Iterable[str]) -> di
     pairs = zip(profiles, links, strict=True)
     items = [profile_document(profile, link=link) for profile, link in pairs]
     return {"apiVersion": names.API_VERSION, "kind": "ProfileList", "items": items}
+
+
+def decoded(content: bytes, measure: ProfileMeasure) -> NamedProfile:
+    """The profile as it travels and is stored. Raises MalformedProfileError, also when it is a
+    profile of another measure."""
+    return pprof.decode_heap(content) if measure == "heap" else pprof.decode(content)

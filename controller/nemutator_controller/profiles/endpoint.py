@@ -8,14 +8,18 @@ from dataclasses import dataclass, field
 from aiohttp import web
 from nemutator_common.process import Process
 from nemutator_common.profiles import flamegraph, folded, pprof
-from nemutator_common.profiles.model import Profile as NamedProfile
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.cluster.nodes import ReportedNode
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.api_requests import InvalidProfileRequestError, decode, locate
-from nemutator_controller.profiles.documents import list_document, profile_document
+from nemutator_controller.profiles.documents import (
+    NamedProfile,
+    decoded,
+    list_document,
+    profile_document,
+)
 from nemutator_controller.profiles.outcomes import is_id
 from nemutator_controller.profiles.ports import KnownPods, ProfileStore
 from nemutator_controller.profiles.profile_queue import (
@@ -71,7 +75,9 @@ class ProfilesApi:
 
     async def _ask(self, request: web.Request) -> web.Response:
         if request.content_length is not None and request.content_length > LARGEST_QUESTION:
-            return refusal(413, "the question is too long", "send target, seconds and hz only")
+            return refusal(
+                413, "the question is too long", "send target, measure, seconds and hz only"
+            )
         try:
             asked = decode(await request.read())
             located = locate(asked.target, self.nodes(), self.pods)
@@ -81,6 +87,7 @@ class ProfilesApi:
                 target=located.target,
                 pod=located.pod,
                 program=located.program,
+                measure=asked.measure,
                 seconds=asked.seconds,
                 hz=asked.hz,
                 asked_at=self.process.clock.now(),
@@ -133,7 +140,9 @@ class ProfilesApi:
         profile, content = found
         try:
             async with asyncio.timeout(RENDER_S), self._rendering:
-                return await asyncio.to_thread(lambda: render(pprof.decode(content), profile))
+                return await asyncio.to_thread(
+                    lambda: render(decoded(content, profile.measure), profile)
+                )
         except TimeoutError:
             return refusal(503, "drawing it takes too long", "take /pprof to `go tool pprof`")
         except pprof.MalformedProfileError as error:

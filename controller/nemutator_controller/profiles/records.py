@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
-from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
+from nemutator_common.wire import ProfileMeasure, ProfileOutcome, ProfileRequest, ProfileTarget
 
 State = Literal["asked", "running", "done", "refused", "lost"]
 
@@ -66,7 +66,9 @@ class ProfileRecord:
     """The pod that the target is, where that is known."""
     program: str = ""
     """The name of the process that the target is, where that is known."""
+    measure: ProfileMeasure = "cpu"
     seconds: float
+    """0 for a heap, as *hz* is."""
     hz: int
     asked_by: Literal["api", "annotation"] = "api"
     asked_at: float
@@ -90,7 +92,9 @@ class ProfileRecord:
 
     @property
     def request(self) -> ProfileRequest:
-        return ProfileRequest(id=self.id, target=self.target, seconds=self.seconds, hz=self.hz)
+        return ProfileRequest(
+            id=self.id, target=self.target, seconds=self.seconds, hz=self.hz, measure=self.measure
+        )
 
     @property
     def title(self) -> str:

@@ -9,12 +9,13 @@ from pathlib import Path
 
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles import pprof
-from nemutator_common.profiles.model import Share, functions
+from nemutator_common.profiles.model import functions
 from nemutator_common.wire import USUAL_HIGHEST_PROFILE_HZ, USUAL_LONGEST_PROFILE_S
 
 from nemutator_ctl import arguments
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
+from nemutator_ctl.profiles.heap_view import heap_view
 from nemutator_ctl.profiles.requests import (
     PATH,
     ShownProfile,
@@ -31,11 +32,16 @@ POLL_S = 0.5
 def main(argv: Sequence[str]) -> int:
     parser = arguments.parser(
         "profile",
-        "Find out where CPU time goes: nothing in the target is changed.",
+        "Find out where CPU time goes, or memory: nothing in the target is changed.",
         output=False,
         remote=True,
     )
     parser.add_argument("target", help="pid:123, cgroup:/path, or NAMESPACE/POD")
+    parser.add_argument(
+        "--heap",
+        action="store_true",
+        help="what a Go program has allocated and still uses, instead of its CPU time",
+    )
     parser.add_argument("--node", help="which machine, when several report")
     parser.add_argument(
         "--seconds",
@@ -60,7 +66,7 @@ def main(argv: Sequence[str]) -> int:
     profile = _made(api, given)
     if profile.state != "done":
         raise unmade(profile)
-    sys.stdout.write(view(profile, _functions(api, profile), signing_in=api.signing_in))
+    sys.stdout.write(_shown(api, profile))
     if what is not None:
         _save(given.output, api.content(f"{PATH}/{profile.id}/{what}"))
     return ExitCode.OK
@@ -68,8 +74,11 @@ def main(argv: Sequence[str]) -> int:
 
 def _made(api: Api, given: argparse.Namespace) -> ShownProfile:
     """Ask for it, and wait until it is finished or cannot be made."""
-    wanted = target(given.target, given.node)
-    question = {"target": wanted, "seconds": seconds(given.seconds), "hz": given.hz}
+    question: dict[str, object] = {"target": target(given.target, given.node)}
+    if given.heap:
+        question["measure"] = "heap"
+    else:
+        question |= {"seconds": seconds(given.seconds), "hz": given.hz}
     profile = decode(api.post(PATH, question))
     begun, last = time.monotonic(), ""
     while profile.is_open:
@@ -92,9 +101,12 @@ def _say(line: str, last: str) -> None:
         sys.stderr.write(f"{line.rpartition(',')[0]}\n")
 
 
-def _functions(api: Api, profile: ShownProfile) -> Sequence[Share]:
+def _shown(api: Api, profile: ShownProfile) -> str:
+    content = api.content(f"{PATH}/{profile.id}/pprof")
     try:
-        return functions(pprof.decode(api.content(f"{PATH}/{profile.id}/pprof")))
+        if profile.measure == "heap":
+            return heap_view(profile, pprof.decode_heap(content), signing_in=api.signing_in)
+        return view(profile, functions(pprof.decode(content)), signing_in=api.signing_in)
     except pprof.MalformedProfileError as error:
         raise not_understood(f"no profile in it: {error}") from error
 

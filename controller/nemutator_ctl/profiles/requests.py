@@ -3,7 +3,7 @@
 import math
 from dataclasses import dataclass
 from pathlib import PurePath
-from typing import Annotated
+from typing import Annotated, Literal
 
 from msgspec import Meta
 from nemutator_common.errors import ExitCode, OperatorError
@@ -25,6 +25,7 @@ class ShownProfile:
     # It becomes a part of paths that are asked for next.
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9]+\Z")]
     title: str
+    measure: Literal["cpu", "heap"]
     state: str
     reason: str
     remedy: str

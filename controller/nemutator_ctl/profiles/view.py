@@ -33,11 +33,15 @@ def progress(profile: ShownProfile, *, waited_s: float) -> str:
             f"{title}: late; its agent looks up names, or was started anew and makes it once more,"
             f" {waited_s:.0f} s"
         )
+    if profile.measure == "heap":
+        return f"{title}: reading its heap, {waited_s:.0f} s"
     return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
 
 
 def view(profile: ShownProfile, functions: Sequence[Share], *, signing_in: str) -> str:
-    return "\n".join([*_head(profile), ""]) + _functions(functions) + _link(profile, signing_in)
+    return (
+        "\n".join([*_head(profile), ""]) + _functions(functions) + flame_graph(profile, signing_in)
+    )
 
 
 def _head(profile: ShownProfile) -> Iterable[str]:
@@ -78,7 +82,8 @@ def _functions(functions: Sequence[Share]) -> str:
     return table(LAYOUT, rows) + (f"and {left} more\n" if left > 0 else "")
 
 
-def _link(profile: ShownProfile, signing_in: str) -> str:
+def flame_graph(profile: ShownProfile, signing_in: str) -> str:
+    """Where it is; nothing when the brain does not say."""
     if profile.link is None or not profile.link.isascii() or not profile.link.isprintable():
         return ""
     return f"\nflame graph: {profile.link}\n  ({signing_in}, if this browser is new here)\n"

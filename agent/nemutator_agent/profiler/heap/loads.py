@@ -4,6 +4,7 @@ It is no disassembler: it looks for the few shapes in which Go's compiler loads 
 package, and what looks like one by chance is for the caller to sort out.
 """
 
+import itertools
 import re
 import struct
 from dataclasses import dataclass
@@ -52,7 +53,7 @@ def arm64(code: bytes, address: int) -> Loads:
     words = [one for (one,) in struct.iter_unpack("<I", code[: len(code) // 4 * 4])]
     wide: set[int] = set()
     narrow: set[int] = set()
-    for number, (first, second) in enumerate(zip(words, words[1:], strict=False)):
+    for number, (first, second) in enumerate(itertools.pairwise(words)):
         # ADRP, and the register that it sets must be the one that the next instruction starts from.
         if first & 0x9F000000 != 0x90000000 or first & 0x1F != second >> 5 & 0x1F:
             continue
@@ -66,9 +67,12 @@ def arm64(code: bytes, address: int) -> Loads:
             narrow.add(page + 4 * place)
         elif shape == _ADD:
             for later in words[number + 2 : number + 2 + _NEAR]:
-                if later >> 5 & 0x1F == second & 0x1F and later & ~0x3FF == _LDAR_WIDE:
+                if later >> 5 & 0x1F != second & 0x1F:
+                    continue
+                # Without the two registers, and with a distance of 0.
+                if later & ~0x3FF in (_LDAR_WIDE, _LDR_WIDE):
                     wide.add(page + place)
-                if later >> 5 & 0x1F == second & 0x1F and later & ~0x3FF == _LDAR_NARROW:
+                elif later & ~0x3FF in (_LDAR_NARROW, _LDR_NARROW):
                     narrow.add(page + place)
     return _within(wide, narrow)
 

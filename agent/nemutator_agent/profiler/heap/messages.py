@@ -71,7 +71,7 @@ class MemoryAnswer(msgspec.Struct, frozen=True, kw_only=True):
 
 Question: TypeAlias = ProgramQuestion | MemoryQuestion
 
-_questions = msgspec.json.Decoder(Question)
+_questions: "msgspec.json.Decoder[Question]" = msgspec.json.Decoder(Question)
 _programs = msgspec.json.Decoder(ProgramAnswer)
 _memories = msgspec.json.Decoder(MemoryAnswer)
 
@@ -129,9 +129,10 @@ def sites_of(answer: MemoryAnswer) -> Iterator[CountedSite]:
     words = array("Q", answer.sites)
     at = 0
     while at < len(words):
-        *counts, depth = words[at : at + SITE_WORDS]
+        allocated, freed, bytes_allocated, bytes_freed, depth = words[at : at + SITE_WORDS]
         at += SITE_WORDS
-        yield CountedSite(*counts, tuple(words[at : at + depth]))
+        stack = tuple(words[at : at + depth])
+        yield CountedSite(allocated, freed, bytes_allocated, bytes_freed, stack)
         at += depth
 
 

@@ -20,9 +20,7 @@ class ProcMem:
 
     def __init__(self, *, root: Path = Path("/"), open_s: float = 20.0) -> None:
         self._proc = root / "proc"
-        self._thread: OpeningThread[HeldMemory] = OpeningThread(
-            deadline_s=open_s, close=self.close
-        )
+        self._thread: OpeningThread[HeldMemory] = OpeningThread(deadline_s=open_s, close=self.close)
 
     async def open(self, pid: int) -> HeldMemory:
         return await self._thread.do(functools.partial(self._open, pid))

@@ -155,7 +155,12 @@ class HeapReader:
                     raise ProcessGoneError
             finally:
                 self.memories.close(memory)
-        except (ProcessGoneError, HiddenFileError, FileSystemStuckError, WorkerFailedError) as error:
+        except (
+            ProcessGoneError,
+            HiddenFileError,
+            FileSystemStuckError,
+            WorkerFailedError,
+        ) as error:
             raise flaws.of_failure(error, title) from error
         own = HeapTable()
         own.add(sites, calls, rate=read.answer.rate)

@@ -110,9 +110,7 @@ class GoTable:
     def function_named(self, name: str) -> Function | None:
         """The function of that whole name. Every function holds the place of its name, so both are
         found by a search for bytes: to read all functions would take a hundred times as long."""
-        for found in self.image.occurrences(
-            b"\0" + name.encode() + b"\0", self.names, self.units
-        ):
+        for found in self.image.occurrences(b"\0" + name.encode() + b"\0", self.names, self.units):
             wanted = found + 1 - self.names
             for at in self.image.occurrences(
                 struct.pack("<i", wanted), self.functions, self._end_of_functions()

@@ -145,7 +145,7 @@ function listen() {
   });
   byId("ask").addEventListener("submit", async (event) => {
     event.preventDefault();
-    await askForProfile(event.target);
+    await askForProfile(event.target, event.submitter?.value);
     pollNow();
   });
   // Between two answers only the age grows.

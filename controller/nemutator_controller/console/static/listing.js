@@ -79,15 +79,16 @@ function fill(element, row) {
   );
 }
 
-/** Ask for a profile of what was typed; the answer is shown below the form. */
-export async function askForProfile(form) {
+/** Ask for a profile of what was typed, of its CPU time or its heap; the answer is shown below the form. */
+export async function askForProfile(form, measure) {
   const wanted = target(form.elements.target.value);
   const answer = byId("ask-answer");
   if (wanted == null) {
     text(answer, "Write pid:1234, cgroup:/path or namespace/pod.");
     return;
   }
-  const question = { target: wanted, seconds: Number(form.elements.seconds.value), hz: 99 };
+  const sampled = { seconds: Number(form.elements.seconds.value), hz: 99 };
+  const question = { target: wanted, ...(measure === "heap" ? { measure } : sampled) };
   text(answer, "…");
   text(answer, await outcome(brain.post("/api/v1/profiles", question), () => "asked for"));
 }

@@ -36,10 +36,10 @@ const state = (word, why) =>
 const profiles = {
   title: "Profiles",
   about:
-    "Flame graphs of what programs do with their CPU time. A pod is also profiled when its annotation nemutator.io/profile asks for it.",
+    "Flame graphs of what programs do with their CPU time, and of the memory that programs of Go use. A pod is also profiled when its annotation nemutator.io/profile asks for it.",
   empty: "No profile has been asked for yet.",
   path: "/api/v1/profiles",
-  columns: ["Of", "State", "Asked", "Time", "Samples", "Lost", "Names and notes"],
+  columns: ["Of", "State", "Asked", "What", "Samples", "Lost", "Names and notes"],
   acts: true,
   row: (profile, now) => {
     const lost = Object.entries(profile.lost ?? {});
@@ -55,7 +55,7 @@ const profiles = {
         cell(profile.title),
         state(profile.state, profile.reason),
         ago(profile.asked_at, now),
-        cell(`${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
+        cell(profile.measure === "heap" ? "heap" : `${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
         cell(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
         cell(profile.state === "done" ? losses || "0" : ""),
         lines(profile.reason, profile.remedy && `Remedy: ${profile.remedy}`, ...profile.notes),

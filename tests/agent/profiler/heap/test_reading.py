@@ -1,0 +1,188 @@
+from dataclasses import dataclass, field
+
+import msgspec
+import pytest
+from nemutator_agent.inspection.failures import HiddenFileError, WorkerFailedError
+from nemutator_agent.profiler.heap.messages import ProgramAnswer
+from nemutator_agent.profiler.heap.reading import MOST_PROCESSES, HeapReader
+from nemutator_agent.profiler.refusals import ProfileRefused
+from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_common import names
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import Allocated
+
+from tests.fakes.heaps import (
+    NEW,
+    PROGRAM,
+    TEXT,
+    Bucket,
+    HexNames,
+    LocalHeapWorker,
+    MemoryMemories,
+    heap,
+)
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+from tests.fakes.symbols import FakeFiles
+
+CODE = Mapping(TEXT.start, TEXT.stop, 0, 100, "/bin/shop")
+
+
+@dataclass
+class Node:
+    files: FakeFiles = field(default_factory=FakeFiles)
+    memories: MemoryMemories = field(default_factory=MemoryMemories)
+    meter: MemoryMeter = field(default_factory=MemoryMeter)
+
+    def __post_init__(self) -> None:
+        self.worker = LocalHeapWorker(self.memories)
+        process = fake_process(meter=self.meter)
+        self.reader = HeapReader(self.files, self.memories, self.worker, HexNames(), process)
+
+    def run(self, pid: int, *buckets: Bucket, program: ProgramAnswer = PROGRAM) -> None:
+        """A process whose executable is the file 100 + *pid*."""
+        self.files.contents[100 + pid] = b""
+        code = Mapping(CODE.start, CODE.end, 0, 100 + pid, "/bin/shop")
+        self.files.processes[pid] = [code]
+        self.memories.processes[pid] = heap(buckets)
+        self.worker.programs[100 + pid] = program
+
+    async def refusal(self, *pids: int) -> ProfileRefused:
+        with pytest.raises(ProfileRefused) as refused:
+            await self.reader.read(pids)
+        assert (self.memories.opened, self.files.open_files) == (0, 0)
+        assert self.worker.stops
+        return refused.value
+
+
+async def test_a_heap_is_read_and_named() -> None:
+    node = Node()
+    node.run(7, Bucket(), Bucket(size=128, stack=(0x400031,), active=(2, 0)))
+    found = await node.reader.read([7])
+    profile = pprof.decode_heap(found.pprof)
+    shown = {
+        tuple(profile.frames[one].function for one in stack): allocated
+        for stack, allocated in profile.sites
+    }
+    assert shown == {
+        ("0x400010", "0x400020"): Allocated(3, 192, 2, 128),
+        ("0x400030",): Allocated(2, 256, 2, 256),
+    }
+    assert found.sites == 2
+    assert found.notes == profile.notes
+    assert found.notes == ("shop (pid 7): as of garbage collection 9, one byte of 1 recorded",)
+    assert (node.memories.opened, node.files.open_files, node.worker.stops) == (0, 0, 1)
+    assert node.meter.value(names.SYMBOL_QUESTIONS, result="answered") == 2
+
+
+async def test_the_layout_is_that_of_the_programs_version() -> None:
+    node = Node()
+    node.run(7, program=msgspec.structs.replace(PROGRAM, version="go1.27.3"))
+    node.memories.processes[7] = heap([Bucket()], layout=NEW)
+    profile = pprof.decode_heap((await node.reader.read([7])).pprof)
+    assert profile.total == Allocated(3, 192, 2, 128)
+
+
+async def test_a_position_independent_program_is_read_where_it_was_loaded() -> None:
+    node = Node()
+    moved = 0x555500000000
+    node.run(7, Bucket(stack=(moved + 0x400011,)))
+    node.files.processes[7] = [Mapping(moved + 0x400000, moved + 0x500000, 0, 107, "/bin/shop")]
+    pieces = heap([Bucket(stack=(moved + 0x400011,))])
+    node.memories.processes[7] = {
+        at + moved if at < 0x1000000 else at: content for at, content in pieces.items()
+    }
+    found = await node.reader.read([7])
+    assert found.sites == 1
+
+
+async def test_processes_of_one_program_are_added() -> None:
+    node = Node()
+    for pid in (7, 8):
+        node.run(pid, Bucket())
+    node.run(9, program=ProgramAnswer(flaw="not_go"))
+    found = await node.reader.read([7, 9, 8])
+    assert pprof.decode_heap(found.pprof).total == Allocated(6, 384, 4, 256)
+    assert found.notes[-1] == "left out: shop (pid 9) is no Go program"
+
+
+async def test_more_processes_than_are_read_are_counted() -> None:
+    node = Node()
+    pids = range(1, MOST_PROCESSES + 3)
+    for pid in pids:
+        node.run(pid, Bucket())
+    found = await node.reader.read(pids)
+    assert "2 processes were not looked at" in found.notes
+
+
+async def test_what_is_no_go_program_is_refused_by_name() -> None:
+    node = Node()
+    node.run(7, program=ProgramAnswer(flaw="not_go"))
+    refusal = await node.refusal(7)
+    assert (refusal.reason, refusal.what) == ("heap", "shop (pid 7) is no Go program")
+
+
+async def test_an_unknown_version_is_refused_by_name() -> None:
+    node = Node()
+    node.run(7, program=msgspec.structs.replace(PROGRAM, version="go1.17.2"))
+    assert "Go 1.17 is older than 1.18" in (await node.refusal(7)).what
+
+
+async def test_several_without_a_heap_are_refused_together() -> None:
+    node = Node()
+    for pid in (7, 8):
+        node.run(pid, program=ProgramAnswer(flaw="not_go"))
+    assert "none of 2 processes" in (await node.refusal(7, 8)).what
+
+
+async def test_a_forged_chain_is_refused_by_name() -> None:
+    node = Node()
+    node.run(7, Bucket(size=1 << 60))
+    assert "none that Go makes: expected an object of a size" in (await node.refusal(7)).what
+
+
+async def test_forged_sums_are_refused_by_name() -> None:
+    node = Node()
+    node.run(7, *[Bucket(size=1, active=((1 << 60) - 1, 0)) for _ in range(8)])
+    assert "expected sums that memory can have" in (await node.refusal(7)).what
+
+
+async def test_a_process_that_ends_at_any_step_is_gone() -> None:
+    for step in range(1, 4):
+        node = Node()
+        node.run(7, Bucket())
+        left = step
+
+        async def end(node: Node = node) -> None:
+            nonlocal left
+            left -= 1
+            if not left:
+                node.memories.ended.add(7)
+
+        if step == 3:
+            node.memories.ended.add(7)
+        node.worker.answering = end
+        assert (await node.refusal(7)).reason == "gone"
+
+
+async def test_a_process_that_runs_another_program_is_gone() -> None:
+    node = Node()
+    node.run(7, Bucket())
+    node.files.processes[7] = []
+    assert (await node.refusal(7)).reason == "gone"
+
+
+async def test_a_memory_that_may_not_be_read_says_what_lacks() -> None:
+    node = Node()
+    node.memories.processes[7] = HiddenFileError()
+    refusal = await node.refusal(7)
+    assert refusal.reason == "rights"
+    assert "CAP_SYS_PTRACE" in refusal.remedy
+
+
+async def test_a_worker_that_fails_is_counted() -> None:
+    node = Node()
+    node.run(7, Bucket())
+    node.worker.failing = WorkerFailedError("died")
+    assert "failed (died)" in (await node.refusal(7)).what
+    assert node.meter.value(names.SYMBOL_QUESTIONS, result="died") == 1
