@@ -18,12 +18,12 @@ def by_gcc(kind: str) -> bool:
     return "gcc" in kind
 
 
-def build(go: str, kind: str, path: Path, *, architecture: str = "") -> None:
+def build(go: str, kind: str, path: Path, *, architecture: str = "", source: Path = SOURCE) -> None:
     """For this machine's processor, or another one, as Go calls it."""
     inherited = {name: value for name, value in os.environ.items() if name != "GOROOT"}
     settings = {"GOTOOLCHAIN": "local", "GOFLAGS": "", "GOARCH": architecture}
     subprocess.run(
-        [go, "build", *BUILDS[kind], "-o", path, SOURCE],
+        [go, "build", *BUILDS[kind], "-o", path, source],
         env=inherited | settings | {"CGO_ENABLED": str(int(by_gcc(kind)))},
         cwd=path.parent,
         check=True,

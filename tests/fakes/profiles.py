@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Frame
 from nemutator_common.profiles.model import Profile as NamedProfile
 from nemutator_common.wire import ProfileTarget
@@ -43,6 +44,21 @@ def content(*functions: str) -> bytes:
             frames=tuple(Frame(function, "main.go", 7, 1, "go") for function in named),
             stacks=tuple(((number,), 1) for number in range(len(named))),
             recorded=len(named),
+        )
+    )
+
+
+def heap_content(*functions: str) -> bytes:
+    """A heap in which each of *functions* has 3 MiB in use of the 4 MiB that it has allocated."""
+    named = functions or ("main.keep",)
+    allocated = Allocated(4, 4 << 20, 3, 3 << 20)
+    return pprof.encode_heap(
+        HeapProfile(
+            started_at=NOW,
+            rate=524_288,
+            frames=tuple(Frame(function, "srv/main.go", 7, 1, "go") for function in named),
+            sites=tuple(((number,), allocated) for number in range(len(named))),
+            notes=("shop (pid 123): as of garbage collection 9",),
         )
     )
 

@@ -36,6 +36,9 @@ _TABLES = ("sample_type", "sample", "mapping", "location", "function", "string_t
 
 _KINDS: dict[str, FrameKind] = {file: kind for kind, file in PLACEHOLDERS.items()}
 
+_SPACE = "space"
+"""What Go's heap profiles count before each that is recorded."""
+
 _Place = tuple[Binary | None, FrameKind]
 
 Decoded = TypeVar("Decoded")
@@ -93,6 +96,8 @@ class _Decoder:
         self._calls = {row.id: self._call(row) for row in self._rows("location", "Location")}
 
     def cpu(self) -> Profile:
+        if self._string(self._raw.period_type.type) == _SPACE:
+            raise MalformedProfileError("it is of memory, and not of a CPU")
         value = self._value_of_samples()
         stacks = tuple((stack, values[0]) for stack, values in self._samples((value,)))
         period = self._raw.period

@@ -25,7 +25,6 @@ class ShownProfile:
     # It becomes a part of paths that are asked for next.
     id: Annotated[str, Meta(pattern=r"^[A-Za-z0-9]+\Z")]
     title: str
-    measure: Literal["cpu", "heap"]
     state: str
     reason: str
     remedy: str
@@ -36,6 +35,7 @@ class ShownProfile:
     cpu_seconds: Amount | None
     notes: tuple[str, ...]
     link: str | None
+    measure: Literal["cpu", "heap"] = "cpu"
 
     @property
     def is_open(self) -> bool:

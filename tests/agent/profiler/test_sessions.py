@@ -4,6 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
 import pytest
+from nemutator_agent.profiler.ports import HeapReading
 from nemutator_agent.profiler.raw import RawProfile, RawRow
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions, remarks
@@ -18,6 +19,7 @@ from nemutator_common.wire import (
 )
 
 from tests.fakes.clocks import ManualClock
+from tests.fakes.heaps import MemoryHeaps
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.samplers import (
@@ -44,6 +46,9 @@ class Agent:
     symboliser: HexSymboliser = field(default_factory=HexSymboliser)
     clock: ManualClock = field(default_factory=ManualClock)
     meter: MemoryMeter = field(default_factory=MemoryMeter)
+    heaps: MemoryHeaps = field(
+        default_factory=lambda: MemoryHeaps(HeapReading(b"heap", 5, ("as of\n9",), 4.0))
+    )
     account: MemoryAccount = field(default_factory=lambda: MemoryAccount([100.0, 110.0]))
 
     def __post_init__(self) -> None:
@@ -55,6 +60,7 @@ class Agent:
             self.sampler,
             self.go_texts,
             self.symboliser,
+            self.heaps,
             node="n1",
             bounds=Bounds(seconds=60, hz=199, texts_s=0.05),
             process=fake_process(clock=self.clock, meter=self.meter, roll=0.0),
@@ -289,3 +295,31 @@ def test_the_numbers_of_a_profile_are_commented(
     found = remarks(raw, truncated=truncated)
     assert len(found) == len(said)
     assert all(part in remark for part, remark in zip(said, found, strict=True))
+
+
+HEAP = ProfileRequest(id="h1", target=TARGET, seconds=0, hz=0, measure="heap")
+
+
+async def test_a_heap_is_read_at_once_of_all_processes() -> None:
+    agent = Agent()
+    done = await agent.outcome(HEAP)
+    assert done == ProfileOutcome(
+        id="h1", node="n1", state="done", started_at=4.0, recorded=5, notes=("as of\\n9",),
+        pprof=b"heap",
+    )  # fmt: skip
+    assert agent.heaps.asked == [(7, 8)]
+    assert agent.sampler.started == []
+    assert agent.meter.value(names.PROFILE_SESSIONS, result="done") == 1
+
+
+async def test_a_heap_that_cannot_be_read_is_refused_with_its_reason() -> None:
+    agent = Agent(heaps=MemoryHeaps(ProfileRefused("heap", "no Go", remedy="use Go")))
+    refused = await agent.outcome(HEAP)
+    assert (refused.state, refused.reason, refused.remedy) == ("refused", "no Go", "use Go")
+    assert agent.meter.value(names.PROFILE_SESSIONS, result="heap") == 1
+
+
+async def test_a_heap_that_is_too_large_is_refused() -> None:
+    large = HeapReading(bytes(LARGEST_PROFILE_BYTES + 1), 1, (), 0.0)
+    refused = await Agent(heaps=MemoryHeaps(large)).outcome(HEAP)
+    assert "more than" in refused.reason

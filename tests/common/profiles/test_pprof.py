@@ -2,7 +2,9 @@ import gzip
 
 import pytest
 from hypothesis import given
+from hypothesis import strategies as st
 from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Profile
 
 from tests.common.profiles.made import profiles, small
@@ -38,3 +40,20 @@ def test_it_is_small_and_has_no_time_of_writing() -> None:
     assert len(written) < 500
     assert written[4:8] == bytes(4)
     assert gzip.decompress(written)
+
+
+@given(profiles(), st.tuples(*[st.integers(0, (1 << 62) - 1)] * 4), st.integers(0, 1 << 40))
+def test_a_heap_is_read_back(drawn: Profile, values: tuple[int, int, int, int], rate: int) -> None:
+    allocated = Allocated(*values)
+    heap = HeapProfile(
+        started_at=drawn.started_at,
+        rate=rate,
+        frames=drawn.frames,
+        sites=tuple((stack, allocated) for stack, _ in drawn.stacks),
+        notes=drawn.notes,
+        labels=drawn.labels,
+    )
+    back = pprof.decode_heap(pprof.encode_heap(heap))
+    shown = [([back.frames[n] for n in stack], one) for stack, one in back.sites]
+    assert shown == [([heap.frames[n] for n in stack], one) for stack, one in heap.sites]
+    assert (back.rate, back.notes, back.labels) == (rate, heap.notes, heap.labels)

@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_common.profiles import pprof_decoder
-from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode
+from nemutator_common.profiles.pprof_decoder import MalformedProfileError, decode, decode_heap
 from nemutator_common.profiles.pprof_encoder import encode
 from nemutator_common.profiles.pprof_messages import messages
 
@@ -18,8 +18,9 @@ RAW = gzip.decompress(TRUE)
 
 
 def read(raw: bytes) -> None:
-    with contextlib.suppress(MalformedProfileError):
-        decode(gzip.compress(raw))
+    for one in (decode, decode_heap):
+        with contextlib.suppress(MalformedProfileError):
+            one(gzip.compress(raw))
 
 
 @given(st.integers(0, len(TRUE) - 1))

@@ -2,8 +2,9 @@ import dataclasses
 import gzip
 from typing import Any
 
+from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Binary, Frame, FrameTable, Profile
-from nemutator_common.profiles.pprof_encoder import encode
+from nemutator_common.profiles.pprof_encoder import HEAP_VALUES, encode, encode_heap
 from nemutator_common.profiles.pprof_messages import messages
 
 from tests.common.profiles.made import KERNEL, MAIN, small
@@ -125,3 +126,17 @@ def test_a_line_names_its_function() -> None:
     locations = map(messages().Location.FromString, profile.location)
     lines = [line.function_id for location in locations for line in location.line]
     assert functions == {*lines} == {*range(1, len(functions) + 1)}
+
+
+def test_a_heap_has_the_values_that_go_itself_writes() -> None:
+    heap = HeapProfile(
+        started_at=5.0, rate=512, frames=(MAIN,), sites=(((0,), Allocated(4, 400, 3, 300)),)
+    )
+    written = messages().Profile.FromString(gzip.decompress(encode_heap(heap)))
+    texts = [one.decode() for one in written.string_table]
+    kinds = [messages().ValueType.FromString(row) for row in written.sample_type]
+    assert tuple((texts[one.type], texts[one.unit]) for one in kinds) == HEAP_VALUES
+    (sample,) = map(messages().Sample.FromString, written.sample)
+    assert list(sample.value) == [4, 400, 3, 300]
+    assert (texts[written.period_type.type], written.period) == ("space", 512)
+    assert texts[written.default_sample_type] == "inuse_space"

@@ -9,6 +9,7 @@ from nemutator_common.errors import ExitCode
 from nemutator_common.profiles import pprof
 
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.profiles import heap_content
 from tests.fakes.profiling_agents import FakeAgent
 
 
@@ -49,6 +50,40 @@ async def test_a_profile_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
         assert f"/api/v1/profiles/{request.id}/flamegraph" in found.stdout
         assert f"saved: {file}" in found.stderr
         assert pprof.decode(file.read_bytes()).recorded == 2
+
+
+async def test_a_heap_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        file = tmp_path / "x.folded"
+        async with asyncio.TaskGroup() as group:
+            ran = group.create_task(nemutator(brain, "profile", "pid:123", "--heap", "-o", file))
+            [request] = await agent.requests(wait_s=20)
+            assert (request.measure, request.seconds, request.hz) == ("heap", 0.0, 0)
+            heap = {"pprof": heap_content(), "recorded": 1, "seconds": 0.0, "hz": 0}
+            await agent.report(request, "done", **heap)
+        found = ran.result()
+        assert found.code == ExitCode.OK, found.stderr
+        assert "pid 123 on n1: 3.00 MiB in use in 3 objects" in found.stdout
+        assert "as of garbage collection 9" in found.stdout
+        assert "main.go:7" in found.stdout
+        assert file.read_text() == f"main.keep {3 << 20}\n"
+        async with brain.local.get(f"/api/v1/profiles/{request.id}/flamegraph") as answer:
+            assert '"unit":"bytes"' in await answer.text()
+
+
+async def test_a_cpu_profile_is_not_taken_for_a_heap(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        async with asyncio.TaskGroup() as group:
+            ran = group.create_task(nemutator(brain, "profile", "pid:123", "--heap"))
+            [request] = await agent.requests(wait_s=20)
+            status, _ = await agent.report(request, "done")
+        assert status == 400
+        assert ran.result().code == ExitCode.FAILED
+        assert "no profile" in ran.result().stderr
 
 
 async def test_a_refusal_names_its_reason_and_is_an_exit_code(tmp_path: Path) -> None:

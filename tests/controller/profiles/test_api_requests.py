@@ -128,3 +128,11 @@ def test_a_pod_without_a_node_can_be_asked_for_later() -> None:
     with pytest.raises(InvalidProfileRequestError) as refused:
         located("pod", "shop/cart-1", pods=FixedPods(KnownPod(POD, "")))
     assert refused.value.status == 409
+
+
+def test_a_heap_is_read_once_whatever_seconds_are_sent() -> None:
+    body = {"target": {"kind": "pid", "value": "1"}, "measure": "heap", "seconds": 1e9, "hz": -1}
+    asked = decode(json.dumps(body).encode())
+    assert (asked.measure, asked.seconds, asked.hz) == ("heap", 0.0, 0)
+    with pytest.raises(InvalidProfileRequestError):
+        decode(json.dumps(body | {"measure": "threads"}).encode())

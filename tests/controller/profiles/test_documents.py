@@ -1,8 +1,12 @@
 from dataclasses import replace
 
-from nemutator_controller.profiles.documents import list_document, profile_document
+import pytest
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import HeapProfile
+from nemutator_common.profiles.model import Profile
+from nemutator_controller.profiles.documents import decoded, list_document, profile_document
 
-from tests.fakes.profiles import POD, profile
+from tests.fakes.profiles import POD, content, heap_content, profile
 
 
 def test_a_profile_is_shown_with_its_link_once_it_is_done() -> None:
@@ -19,3 +23,12 @@ def test_a_list_keeps_its_order() -> None:
     assert isinstance(items, list)
     assert [item["id"][-1] for item in items] == ["2", "1"]
     assert shown["kind"] == "ProfileList"
+
+
+def test_a_profile_is_read_as_what_it_was_asked_for() -> None:
+    assert isinstance(decoded(heap_content(), "heap"), HeapProfile)
+    assert isinstance(decoded(content(), "cpu"), Profile)
+    with pytest.raises(pprof.MalformedProfileError):
+        decoded(content(), "heap")
+    with pytest.raises(pprof.MalformedProfileError):
+        decoded(heap_content(), "cpu")

@@ -4,7 +4,7 @@ from nemutator_agent.profiler.symbols.image import DamagedError
 from nemutator_common.profiles.model import Frame
 
 from tests.agent.profiler.symbols.files import image
-from tests.fakes.go_programs import MAIN, Function, GoProgram, address
+from tests.fakes.go_programs import MAIN, TEXT, Function, GoProgram, address
 
 
 def symbols(program: GoProgram) -> GoSymbols:
@@ -61,3 +61,13 @@ def test_calls_that_are_inlined_into_each_other_are_refused() -> None:
     )
     with pytest.raises(DamagedError):
         symbols(GoProgram(functions=(circle,))).frames(address(0))
+
+
+def test_the_code_of_a_function_is_found_by_its_name() -> None:
+    content = bytearray(GoProgram().build())
+    content[TEXT : TEXT + 0x60] = bytes(range(0x60))
+    go = GoSymbols(image(bytes(content)))
+    assert go.quantum == 1
+    assert go.code_of("main.main", most=1 << 20) == (address(0), bytes(range(0x40)))
+    assert go.code_of("main.main", most=3) == (address(0), b"\0\1\2")
+    assert go.code_of("main.nobody", most=3) is None

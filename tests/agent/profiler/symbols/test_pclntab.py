@@ -201,3 +201,17 @@ def test_a_function_that_cannot_be_true_is_refused(at: int, layout: str) -> None
     struct.pack_into(layout, content, table.functions + offset + at, 33)
     with pytest.raises(DamagedError):
         find(image(bytes(content))).function(1)
+
+
+@given(st.lists(st.integers(1, 50), min_size=1, max_size=30), st.booleans())
+def test_every_function_is_found_by_its_name(sizes: list[int], newer: bool) -> None:
+    functions = tuple(Function(f"main.f{number}", size) for number, size in enumerate(sizes))
+    table = find(image(GoProgram(newer=newer, functions=functions).build()))
+    begin = 0
+    for number, size in enumerate(sizes):
+        function = table.function_named(f"main.f{number}")
+        assert function is not None
+        assert (function.entry, table.end_of(function)) == (begin, begin + size)
+        begin += size
+    for absent in ("main.f", "ain.f0", "main.f0 ", ""):
+        assert table.function_named(absent) is None

@@ -16,6 +16,7 @@ from nemutator_agent.profiler.symbols.symbolising import (
     MOST_FAILURES,
     WorkerSymboliser,
 )
+from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 from nemutator_common import names
 from nemutator_common.profiles import folded, pprof
 from nemutator_common.profiles.model import Binary
@@ -301,3 +302,15 @@ async def test_without_go_there_is_no_text(world: World) -> None:
     assert await world.symbolising.range_of(99) is None
     world.files.processes[3] = HiddenFileError()
     assert await world.symbolising.range_of(3) is None
+
+
+async def test_addresses_alone_are_named_too(world: World) -> None:
+    wanted = TaskAddresses((1, 0), {app(0x15): 2, 0x9010: 1}, set())
+    found, notes = await world.symbolising.named(wanted)
+    shown = {pc: [frame.function for frame in frames] for pc, frames in found.items()}
+    assert shown == {
+        app(0x15): ["main.deep", "main.add", "main.main"],
+        0x9010: ["[unknown in memory without a file]"],
+    }
+    assert notes == ("1 of 2 places have no name",)
+    assert (world.files.open_files, world.worker.stops) == (0, 1)

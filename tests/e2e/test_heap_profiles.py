@@ -1,0 +1,185 @@
+"""Heap profiles from outside, against what real Go programs write of themselves at the same moment.
+
+Built as those of test_symbols.py are: with this machine's Go, and with each other that OTHER_GO names.
+"""
+
+import contextlib
+import re
+import subprocess
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nemutator_agent.app.workers import heap_worker, symbol_worker
+from nemutator_agent.profiler.heap import runtime_variables
+from nemutator_agent.profiler.heap.proc_mem import ProcMem
+from nemutator_agent.profiler.heap.reading import HeapReader
+from nemutator_agent.profiler.ports import HeapReading
+from nemutator_agent.profiler.refusals import ProfileRefused
+from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
+from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
+from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
+from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import Allocated, HeapProfile
+
+from tests.agent.profiler.symbols.files import image
+from tests.e2e import go_frames
+from tests.e2e.test_symbols import gos
+from tests.fakes.process import fake_process
+
+SOURCE = Path(__file__).parent.parent / "golden" / "go" / "heap" / "main.go"
+UNUSED = 'package main\n\nimport "os"\n\nfunc main() { println(os.Getpid()); os.Stdin.Read(make([]byte, 1)) }\n'
+
+pytestmark = pytest.mark.e2e
+
+Site = tuple[tuple[str, str, int], ...]
+"""Functions, files and lines, the innermost first."""
+
+
+@pytest.fixture(scope="module", params=gos() or [""])
+def go(request: pytest.FixtureRequest) -> str:
+    if not request.param:
+        pytest.skip("no Go on this machine: apt-get install golang")
+    return str(request.param)
+
+
+@pytest.fixture(scope="module", params=["stripped", "position independent, stripped"])
+def program(
+    go: str, request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory
+) -> Path:
+    path = tmp_path_factory.mktemp("go") / "heap"
+    go_frames.build(go, request.param, path, source=SOURCE)
+    return path
+
+
+@dataclass
+class Running:
+    process: "subprocess.Popen[str]"
+    version: str
+
+    def told(self, line: str) -> str:
+        assert self.process.stdin is not None
+        assert self.process.stdout is not None
+        self.process.stdin.write(f"{line}\n")
+        self.process.stdin.flush()
+        return self.process.stdout.readline().strip()
+
+    def own_profile(self, file: Path) -> HeapProfile:
+        assert self.told(str(file)) == "written <nil>"
+        return pprof.decode_heap(file.read_bytes())
+
+
+@contextlib.contextmanager
+def running(path: Path, *words: str) -> Iterator[Running]:
+    with subprocess.Popen(
+        [path, *words], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+    ) as process:
+        assert process.stdout is not None
+        try:
+            yield Running(process, process.stdout.readline().strip())
+        finally:
+            process.kill()
+
+
+async def read(pid: int) -> HeapReading:
+    """Through the memory of the living process and the workers, as the agent does it."""
+    files, symbols, heaps = ProcMaps(), symbol_worker(), heap_worker()
+    process = fake_process()
+    reader = HeapReader(files, ProcMem(), heaps, WorkerSymboliser(files, symbols, process), process)
+    try:
+        return await reader.read([pid])
+    finally:
+        symbols.stop()
+        heaps.stop()
+
+
+def sites(heap: HeapProfile) -> dict[Site, Allocated]:
+    """Type arguments are left out, as everywhere in our profiles."""
+    found: dict[Site, Allocated] = {}
+    for stack, allocated in heap.sites:
+        frames = [heap.frames[number] for number in stack]
+        site = tuple(
+            (re.sub(r"\[.*\]", "[...]", one.function), one.file, one.line) for one in frames
+        )
+        found[site] = found.get(site, Allocated()).plus(allocated)
+    return {site: allocated for site, allocated in found.items() if allocated.objects}
+
+
+def assert_equal(ours: HeapProfile, theirs: HeapProfile) -> int:
+    """Every site, objects and bytes, but for a rounding of one in each size of objects."""
+    found, wanted = sites(ours), sites(theirs)
+    assert found.keys() == wanted.keys()
+    for site, allocated in wanted.items():
+        assert found[site] == pytest.approx(allocated, abs=8, rel=1e-9), site
+    return len(wanted)
+
+
+@pytest.mark.parametrize("rate", ["usual", "all"])
+async def test_every_site_is_the_programs_own(program: Path, rate: str, tmp_path: Path) -> None:
+    with running(program, rate) as heap:
+        ours = await read(heap.process.pid)
+        compared = assert_equal(
+            pprof.decode_heap(ours.pprof), heap.own_profile(tmp_path / "own.pb.gz")
+        )
+        print(f"\n{heap.version}: {compared} sites are equal; {ours.notes}")
+        assert "as of garbage collection" in ours.notes[0]
+        assert heap.told("more") == "more"
+        ours = await read(heap.process.pid)
+        assert_equal(pprof.decode_heap(ours.pprof), heap.own_profile(tmp_path / "more.pb.gz"))
+        assert compared >= (20 if rate == "all" else 3)
+
+
+async def test_before_any_collection_all_that_was_counted_is_there(
+    program: Path, tmp_path: Path
+) -> None:
+    with running(program, "early") as heap:
+        ours = await read(heap.process.pid)
+        assert "before its first garbage collection" in ours.notes[0]
+        assert_equal(pprof.decode_heap(ours.pprof), heap.own_profile(tmp_path / "own.pb.gz"))
+
+
+async def test_a_program_that_records_nothing_is_told_so(program: Path) -> None:
+    with running(program, "off") as heap, pytest.raises(ProfileRefused) as refused:
+        await read(heap.process.pid)
+    assert "has set runtime.MemProfileRate to 0" in refused.value.what
+
+
+async def test_a_program_that_never_uses_the_profile_is_told_so(go: str, tmp_path: Path) -> None:
+    source, path = tmp_path / "main.go", tmp_path / "unused"
+    source.write_text(UNUSED)
+    go_frames.build(go, "stripped", path, source=source)
+    with (
+        subprocess.Popen([path], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process,
+        pytest.raises(ProfileRefused) as refused,
+    ):
+        assert process.stderr is not None
+        process.stderr.readline()
+        await read(process.pid)
+    assert "nothing in it uses runtime.MemProfile" in refused.value.what
+
+
+async def test_what_is_no_go_program_is_named() -> None:
+    with (
+        subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE) as process,
+        pytest.raises(ProfileRefused) as refused,
+    ):
+        await read(process.pid)
+    assert refused.value.what == f"cat (pid {process.pid}) is no Go program"
+
+
+def test_the_variables_of_programs_for_arm64_are_found(go: str, tmp_path: Path) -> None:
+    """As the symbols say of a program that has them."""
+    path = tmp_path / "arm64"
+    go_frames.build(go, "plain", path, architecture="arm64", source=SOURCE)
+    found = runtime_variables.find(GoSymbols(image(path.read_bytes())))
+    said = subprocess.run([go, "tool", "nm", path], capture_output=True, text=True, check=True)
+    symbols = {
+        name: int(address, 16)
+        for address, name in re.findall(
+            r"^ *([0-9a-f]+) \w (runtime\.\w+)$", said.stdout, re.MULTILINE
+        )
+    }
+    assert found.buckets == (symbols["runtime.mbuckets"],)
+    assert found.rates == (symbols["runtime.MemProfileRate"],)
+    assert found.cycles == (symbols["runtime.mProfCycle"],)
