@@ -13,6 +13,7 @@ import (
 	"io"
 	"os"
 	"os/signal"
+	"runtime"
 	"runtime/debug"
 	"sort"
 	"strconv"
@@ -112,6 +113,8 @@ func serveVisitors(basket []item, remembered *sessions) int {
 
 func main() {
 	boundMemory()
+	// The runtime of a program that never asks for its heap profile keeps none.
+	_, _ = runtime.MemProfile(nil, true)
 	basket := make([]item, 0, 60)
 	for n := 0; n < cap(basket); n++ {
 		basket = append(basket, item{Name: fmt.Sprintf("article %d", n), Cents: 100 + 37*n%991, Count: n%7 + 1})

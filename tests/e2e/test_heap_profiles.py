@@ -29,7 +29,15 @@ from tests.e2e.test_symbols import gos
 from tests.fakes.process import fake_process
 
 SOURCE = Path(__file__).parent.parent / "golden" / "go" / "heap" / "main.go"
-UNUSED = 'package main\n\nimport "os"\n\nfunc main() { println(os.Getpid()); os.Stdin.Read(make([]byte, 1)) }\n'
+UNUSED = """package main
+
+import (
+	"io"
+	"os"
+)
+
+func main() { io.Copy(os.Stdout, os.Stdin) }
+"""
 
 pytestmark = pytest.mark.e2e
 
@@ -78,6 +86,21 @@ def running(path: Path, *words: str) -> Iterator[Running]:
         assert process.stdout is not None
         try:
             yield Running(process, process.stdout.readline().strip())
+        finally:
+            process.kill()
+
+
+@contextlib.contextmanager
+def waiting(path: Path) -> Iterator[int]:
+    """Any program, once it has answered a line or said something."""
+    with subprocess.Popen([path], stdin=subprocess.PIPE, stdout=subprocess.PIPE) as process:
+        assert process.stdin is not None
+        assert process.stdout is not None
+        process.stdin.write(b"\n")
+        process.stdin.flush()
+        process.stdout.readline()
+        try:
+            yield process.pid
         finally:
             process.kill()
 
@@ -149,23 +172,15 @@ async def test_a_program_that_never_uses_the_profile_is_told_so(go: str, tmp_pat
     source, path = tmp_path / "main.go", tmp_path / "unused"
     source.write_text(UNUSED)
     go_frames.build(go, "stripped", path, source=source)
-    with (
-        subprocess.Popen([path], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process,
-        pytest.raises(ProfileRefused) as refused,
-    ):
-        assert process.stderr is not None
-        process.stderr.readline()
-        await read(process.pid)
+    with waiting(path) as pid, pytest.raises(ProfileRefused) as refused:
+        await read(pid)
     assert "nothing in it uses runtime.MemProfile" in refused.value.what
 
 
 async def test_what_is_no_go_program_is_named() -> None:
-    with (
-        subprocess.Popen(["/bin/cat"], stdin=subprocess.PIPE) as process,
-        pytest.raises(ProfileRefused) as refused,
-    ):
-        await read(process.pid)
-    assert refused.value.what == f"cat (pid {process.pid}) is no Go program"
+    with waiting(Path("/bin/cat")) as pid, pytest.raises(ProfileRefused) as refused:
+        await read(pid)
+    assert refused.value.what == f"cat (pid {pid}) is no Go program"
 
 
 def test_the_variables_of_programs_for_arm64_are_found(go: str, tmp_path: Path) -> None:

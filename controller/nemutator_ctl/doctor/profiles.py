@@ -13,7 +13,7 @@ from nemutator_ctl.doctor.checks import Check, CheckResult, limited, number, ok,
 from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 
 _PROFILES = "profiles"
-_HEAP = "heap profiles (not built yet)"
+_HEAP = "heap profiles"
 _HZ = 99
 
 

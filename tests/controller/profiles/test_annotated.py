@@ -86,8 +86,8 @@ async def test_another_value_is_another_request() -> None:
 async def test_nonsense_is_refused_on_the_pod_once() -> None:
     bench = Bench()
     async with bench.running():
-        await bench.annotate("heap please")
-        await bench.annotate("heap please", bench.pods.written[0][1])
+        await bench.annotate("disk please")
+        await bench.annotate("disk please", bench.pods.written[0][1])
         assert await bench.desk.take("n1", 0.0) == ()
     [state] = bench.states()
     assert state.startswith("refused: only `cpu`")
