@@ -15,7 +15,7 @@ from nemutator_agent.app.workers import heap_worker, symbol_worker
 from nemutator_agent.profiler.heap import runtime_variables
 from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
-from nemutator_agent.profiler.ports import HeapReading
+from nemutator_agent.profiler.heap.sites import HeapReading
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps

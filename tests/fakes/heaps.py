@@ -17,7 +17,7 @@ from nemutator_agent.profiler.heap.messages import (
     encode,
 )
 from nemutator_agent.profiler.heap.reading import HeldMemory
-from nemutator_agent.profiler.ports import HeapReading
+from nemutator_agent.profiler.heap.sites import HeapReading
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 from nemutator_common.profiles.model import Frame

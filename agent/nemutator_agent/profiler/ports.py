@@ -1,12 +1,12 @@
 """What a profile session needs of others."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from typing import Protocol
 
 from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
 from nemutator_agent.profiler.bpf_maps import Samples
+from nemutator_agent.profiler.heap.sites import HeapReading
 from nemutator_agent.profiler.raw import RawProfile
 from nemutator_agent.profiler.targets import GroupDirectory, ResolvedTarget, TargetSelection
 
@@ -18,17 +18,6 @@ class Symboliser(Protocol):
         """The profile as compressed pprof, and what people should know of it: also which names could
         not be found in the time that it sets itself."""
         ...
-
-
-@dataclass(frozen=True, slots=True)
-class HeapReading:
-    """The heap of processes at one moment."""
-
-    pprof: bytes
-    sites: int
-    """Stacks that have allocated."""
-    notes: tuple[str, ...]
-    started_at: float
 
 
 class HeapProfiles(Protocol):

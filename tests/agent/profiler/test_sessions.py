@@ -4,7 +4,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass, field, replace
 
 import pytest
-from nemutator_agent.profiler.ports import HeapReading
+from nemutator_agent.profiler.heap.sites import HeapReading
 from nemutator_agent.profiler.raw import RawProfile, RawRow
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions, remarks

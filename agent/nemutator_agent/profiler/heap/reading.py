@@ -34,8 +34,7 @@ from nemutator_agent.profiler.heap.messages import (
     encode,
     sites_of,
 )
-from nemutator_agent.profiler.heap.sites import HeapTable, looked_up
-from nemutator_agent.profiler.ports import HeapReading
+from nemutator_agent.profiler.heap.sites import HeapReading, HeapTable, looked_up
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.symbolising import MappedFiles
@@ -77,7 +76,7 @@ class ProcessMemories(Protocol):
     def close(self, memory: HeldMemory) -> None: ...
 
 
-class AddressNames(Protocol):
+class AddressNaming(Protocol):
     async def named(
         self, wanted: TaskAddresses
     ) -> tuple[dict[int, tuple[Frame, ...]], tuple[str, ...]]:
@@ -100,7 +99,7 @@ class HeapReader:
     files: MappedFiles
     memories: ProcessMemories
     worker: Worker
-    names: AddressNames
+    names: AddressNaming
     process: Process
 
     async def read(self, processes: Sequence[int]) -> HeapReading:

@@ -61,6 +61,17 @@ def _same(one: tuple[Frame, ...], two: tuple[Frame, ...]) -> bool:
     )
 
 
+@dataclass(frozen=True, slots=True)
+class HeapReading:
+    """The heap of processes at one moment."""
+
+    pprof: bytes
+    sites: int
+    """Stacks that have allocated."""
+    notes: tuple[str, ...]
+    started_at: float
+
+
 @dataclass(slots=True)
 class HeapTable:
     """Gathers the sites of one process, or of several."""
