@@ -118,10 +118,13 @@ async def read(pid: int) -> HeapReading:
 
 
 def sites(heap: HeapProfile) -> dict[Site, Allocated]:
-    """Type arguments are left out, as everywhere in our profiles."""
+    """Type arguments are left out, as everywhere in our profiles. Both leave out the runtime's innermost
+    calls, but Go names them by what stands behind the call, which may be in another function."""
     found: dict[Site, Allocated] = {}
     for stack, allocated in heap.sites:
         frames = [heap.frames[number] for number in stack]
+        while len(frames) > 1 and frames[0].function.startswith(("runtime.", "internal/runtime/")):
+            frames.pop(0)
         site = tuple(
             (re.sub(r"\[.*\]", "[...]", one.function), one.file, one.line) for one in frames
         )
