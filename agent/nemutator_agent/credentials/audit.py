@@ -90,7 +90,8 @@ class Audit:
             caller=fit(of.caller),
             operation=operation,
             secret=fit(secret),
-            path_digest=self._digest(path) if path else "",
+            # What a certificate was issued for is no part of where it comes from.
+            path_digest=self._digest(path.partition("?")[0]) if path else "",
             version=version,
             cached=cached,
             result=result,

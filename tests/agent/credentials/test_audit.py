@@ -43,6 +43,14 @@ def test_equal_paths_are_seen_to_be_equal_and_no_more() -> None:
     assert theirs.all[0].path_digest != first
 
 
+def test_who_had_a_certificate_is_found_by_its_path_alone() -> None:
+    made, grants, _ = audit()
+    for path in ("pki/issue/shop", "pki/issue/shop?common_name=a.b"):
+        made.record(subject_of(POD), "read", "granted", path=path)
+    plain, with_parameters = (grant.path_digest for grant in grants.all)
+    assert plain == with_parameters
+
+
 def test_a_pod_that_asks_for_ever_new_paths_costs_others_one_digest_at_most() -> None:
     made, grants, _ = audit()
     for number in range(MOST_DIGESTS):
