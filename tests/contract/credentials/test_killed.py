@@ -23,7 +23,7 @@ from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.vault import Vault, VaultRefusedError
 from tests.testbed.running.waiting import until
 
-pytestmark = [pytest.mark.e2e, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.e2e, pytest.mark.timeout(400)]
 
 PATIENCE_S = 60.0
 
