@@ -26,6 +26,8 @@ _NAME = re.compile(r"[A-Za-z0-9]([A-Za-z0-9._-]{0,61}[A-Za-z0-9])?")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,127}")
 _FILE_KEY = re.compile(r"[A-Za-z0-9_][A-Za-z0-9._-]{0,127}")
 _PARAMETER = re.compile(r"[a-z_]{1,64}=[A-Za-z0-9._:/,@*+-]{1,253}")
+_NUMBER = re.compile(r"[0-9]{1,9}|[1-3][0-9]{9}")
+"""Of a user or a group: below 2³²."""
 _ROLE = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,252}")
 
 # The attributes of a volume are written without our domain.
@@ -36,6 +38,8 @@ _ENVIRONMENT = names.ENVIRONMENT_PREFIX.removeprefix(_DOMAIN)
 _ROLE_KEY = names.VAULT_ROLE.removeprefix(_DOMAIN)
 _ON_ROTATE_KEY = names.ON_ROTATE.removeprefix(_DOMAIN)
 _USER_KEY = names.RUN_AS_USER.removeprefix(_DOMAIN)
+
+_GROUP_KEY = names.FS_GROUP.removeprefix(_DOMAIN)
 
 _NONE: Mapping[str, "Reference"] = MappingProxyType({})
 
@@ -92,6 +96,8 @@ class Declarations:
     """The role to log in to Vault with; None means the one named after namespace and account."""
     run_as_user: int | None = None
     """The uid that all containers of the pod run as."""
+    fs_group: int | None = None
+    """The group that all containers of the pod are members of."""
     on_rotate: ContainerSignal | None = None
     """What is sent when a secret has changed."""
 
@@ -169,7 +175,15 @@ def to_volume(declarations: Declarations) -> dict[str, str]:
         written[_ON_ROTATE_KEY] = str(declarations.on_rotate)
     if declarations.run_as_user is not None:
         written[_USER_KEY] = str(declarations.run_as_user)
+    if declarations.fs_group is not None:
+        written[_GROUP_KEY] = str(declarations.fs_group)
     return written
+
+
+def fs_group_of(attributes: Mapping[str, str]) -> int | None:
+    """The group of a volume with these attributes, whatever else they say."""
+    group = attributes.get(_GROUP_KEY, "")
+    return int(group) if _NUMBER.fullmatch(group) else None
 
 
 def _read(words: Mapping[str, str]) -> Declarations:
@@ -186,10 +200,14 @@ def _read(words: Mapping[str, str]) -> Declarations:
     if len(secrets) + len(environment) + entries > MOST:
         problems.append(f"more than {MOST} secrets and variables")
     role, user = words.get(_ROLE_KEY), words.get(_USER_KEY)
+    group = words.get(_GROUP_KEY)
     if role is not None and not _ROLE.fullmatch(role):
         problems.append(f"{_ROLE_KEY}: expected letters, digits, dots, dashes, underscores")
-    if user is not None and not re.fullmatch(r"[0-9]{1,10}", user):
-        problems.append(f"{_USER_KEY}: expected a number")
+    problems += [
+        f"{key}: expected a number"
+        for key, number in ((_USER_KEY, user), (_GROUP_KEY, group))
+        if number is not None and not _NUMBER.fullmatch(number)
+    ]
     on_rotate = None
     try:
         on_rotate = parse_on_rotate(words.get(_ON_ROTATE_KEY, NONE))
@@ -203,6 +221,7 @@ def _read(words: Mapping[str, str]) -> Declarations:
         files=files,
         role=role,
         run_as_user=None if user is None else int(user),
+        fs_group=fs_group_of(words),
         on_rotate=on_rotate,
     )
 

@@ -36,8 +36,7 @@ def project(folder: int, values: Mapping[str, bytes], *, mode: int) -> None:
                 with os.fdopen(fd, "wb") as file:
                     file.write(value)
                     os.fchmod(file.fileno(), mode)
-            # Users who may read the files may enter the directory.
-            os.fchmod(generation, 0o500 | (mode & 0o044) | (mode & 0o044) >> 2)
+            os.fchmod(generation, directory_mode(mode))
         _link(folder, DATA, fresh)
     except BaseException:
         _remove(folder, fresh)
@@ -46,6 +45,11 @@ def project(folder: int, values: Mapping[str, bytes], *, mode: int) -> None:
         if _leads_to(folder, name) != f"{DATA}/{name}":
             _link(folder, name, f"{DATA}/{name}")
     _clear(folder, keep={*values, DATA, fresh})
+
+
+def directory_mode(mode: int) -> int:
+    """Users who may read files with this *mode* may enter their directory."""
+    return 0o500 | (mode & 0o044) | (mode & 0o044) >> 2
 
 
 def projected(

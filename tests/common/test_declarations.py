@@ -31,6 +31,7 @@ declared = st.builds(
     environment=st.dictionaries(st.from_regex(r"[A-Z_]{1,6}", fullmatch=True), references),
     role=st.none() | st.just("team.app"),
     run_as_user=st.none() | st.integers(0, 2**31),
+    fs_group=st.none() | st.integers(0, 2**31),
     on_rotate=st.none() | st.just(ContainerSignal("HUP", "web")),
 )
 

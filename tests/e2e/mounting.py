@@ -5,6 +5,7 @@ Prints one line for each case that was tried.
 
 import json
 import os
+import stat
 import subprocess
 import sys
 import tempfile
@@ -54,6 +55,7 @@ def main() -> int:
         through_a_link_to_another_mount,
         unmounted_by_somebody,
         twice,
+        for_its_group,
         never_there,
         filled_by_its_pod,
     )
@@ -140,6 +142,24 @@ def twice(node: Node) -> str:
     node.publish()
     node.unpublish()
     return f"{node.target.exists()} {(node.volumes / 'csi-1').exists()}"
+
+
+def for_its_group(node: Node) -> str:
+    """What is made in the folder is for the group, and nothing is where a link leads."""
+    directory, target = node.volumes / "csi-1", str(node.target)
+    node.mounts.prepare("csi-1", target)
+    node.mounts.prepare("csi-1", target, group=2000)
+    made = directory / "secrets"
+    (made / "file").touch()
+    shown = f"{stat.filemode(made.stat().st_mode)} {(made / 'file').stat().st_gid}"
+    (made / "file").unlink()
+    made.rmdir()
+    elsewhere = node.volume / "elsewhere"
+    elsewhere.mkdir()
+    made.symlink_to(elsewhere)
+    node.mounts.prepare("csi-1", target, group=2000)
+    node.unpublish()
+    return f"{shown} {elsewhere.stat().st_gid}"
 
 
 def never_there(node: Node) -> str:

@@ -35,6 +35,7 @@ def test_a_volume_is_seen_whatever_was_there_before_and_leaves_nothing() -> None
         f"through_a_link_to_another_mount {no_directory}, {no_directory} ['theirs']",
         "unmounted_by_somebody True True False",
         "twice False False",
+        "for_its_group drwxrwsrwt 2000 0",
         "never_there No such file or directory",
         "filled_by_its_pod True No space left on device, another volume is not refused False",
     ]

@@ -26,7 +26,7 @@ class MountedDirectories:
     def is_published(self, volume_id: str, target: str) -> bool:
         return target in self.published
 
-    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str, *, group: int | None = None) -> VolumeDirectory:
         directory = self.volumes / volume_id
         (directory / "secrets").mkdir(parents=True, exist_ok=True)
         status = directory.stat()
@@ -90,9 +90,9 @@ class _Port:
             return result
 
         @wraps(method)
-        def at_once(*given: Any) -> Any:
+        def at_once(*given: Any, **named: Any) -> Any:
             self._step()
-            result = method(*given)
+            result = method(*given, **named)
             self._step()
             return result
 

@@ -48,7 +48,7 @@ class FakeMounts:
             raise OSError(5, "Input/output error", target)
         return self.published.get(target) == volume_id
 
-    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str, *, group: int | None = None) -> VolumeDirectory:
         self._do()
         if volume_id in self.filled:
             raise self.filled[volume_id]

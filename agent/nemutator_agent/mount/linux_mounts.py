@@ -44,7 +44,7 @@ class LinuxMounts:
     def is_published(self, volume_id: str, target: str) -> bool:
         return self._is_volume(volume_id, _seen(self._real(target)))
 
-    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str, *, group: int | None = None) -> VolumeDirectory:
         (self.volumes / volume_id).mkdir(mode=0o700, parents=True, exist_ok=True)
         directory = self._directory(volume_id)
         if _own_at(directory) is None:
@@ -56,6 +56,8 @@ class LinuxMounts:
                 _mount_tmpfs(directory)
         self._make_secrets(directory)
         status = os.stat(directory)
+        if group:
+            self._give_secrets(directory, group, status.st_dev)
         return VolumeDirectory(os.fspath(self.volumes / volume_id), status.st_dev, status.st_ino)
 
     def _make_secrets(self, directory: str) -> None:
@@ -67,6 +69,22 @@ class LinuxMounts:
                 os.mkdir(os.path.join(directory, SECRETS), mode=0o1777)
         finally:
             os.umask(before)
+
+    def _give_secrets(self, directory: str, group: int, device: int) -> None:
+        """Let what is made in it be for *group*. It is held while that happens, and what a root process of the
+        pod has put in its place is left alone, or lies in the same small file system."""
+        flags = os.O_RDONLY | os.O_DIRECTORY | os.O_NOFOLLOW | os.O_CLOEXEC
+        try:
+            secrets = os.open(os.path.join(directory, SECRETS), flags)
+        except OSError:
+            return
+        try:
+            found = os.fstat(secrets)
+            if found.st_dev == device and found.st_gid != group:
+                os.fchown(secrets, -1, group)
+                os.fchmod(secrets, 0o3777)
+        finally:
+            os.close(secrets)
 
     def publish(self, volume_id: str, target: str) -> None:
         real = self._real(target)

@@ -30,9 +30,9 @@ class PodMounts(Protocol):
         """Whether this volume, and nothing else, is seen there."""
         ...
 
-    def prepare(self, volume_id: str, target: str) -> VolumeDirectory:
+    def prepare(self, volume_id: str, target: str, *, group: int | None = None) -> VolumeDirectory:
         """Make the volume's own directory, a small file system in memory: the one that is seen at
-        *target*, where there is one."""
+        *target*, where there is one. Files that are made in it are for *group*."""
         ...
 
     def publish(self, volume_id: str, target: str) -> None:

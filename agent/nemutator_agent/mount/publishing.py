@@ -11,6 +11,7 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 
 from nemutator_common import names
+from nemutator_common.declarations import fs_group_of
 from nemutator_common.process import Process
 
 from nemutator_agent.mount.failures import CredentialsRefusedError, CredentialsUnavailableError
@@ -199,7 +200,9 @@ class VolumePublisher:
     async def _notify(self, volume: Volume) -> None:
         publication = Publication(
             pod=volume.pod,
-            directory=self.mounts.prepare(volume.id, volume.target),
+            directory=self.mounts.prepare(
+                volume.id, volume.target, group=fs_group_of(volume.attributes)
+            ),
             attributes=volume.attributes,
             tokens={audience: token.reveal() for audience, token in volume.tokens.items()},
         )

@@ -99,6 +99,11 @@ RUN_AS_USER = Word(
     "attribute of a pod's volume, written there without our domain by the webhook: the uid under"
     " which all its containers run",
 )
+FS_GROUP = Word(
+    f"{DOMAIN}/fs-group",
+    "attribute of a pod's volume, written there without our domain by the webhook: the pod's `fsGroup`,"
+    " for which its files are",
+)
 CSI_DRIVER = Word(f"agent.{DOMAIN}", "name of the CSI driver that gives a pod its socket")
 BRAIN_AUDIENCE = Word(f"brain.{DOMAIN}", "audience of the tokens that agents show to the brain")
 VAULT_AUDIENCE = Word("vault", "audience of the tokens that kubelet gives the agent for a pod")

@@ -103,7 +103,12 @@ def declared_by(draft: Draft) -> Declarations:
     spec = _spec(draft)
     if (to := declared.on_rotate) is not None and to.container not in _names(spec):
         raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
-    return replace(declared, run_as_user=agreed_user(spec))
+    group = _pods(spec).get("fsGroup")
+    return replace(
+        declared,
+        run_as_user=agreed_user(spec),
+        fs_group=group if isinstance(group, int) and not isinstance(group, bool) else None,
+    )
 
 
 def _names(spec: Json) -> Collection[str]:

@@ -2,6 +2,7 @@
 
 import asyncio
 import contextlib
+import functools
 import os
 import stat
 import tempfile
@@ -45,6 +46,10 @@ def first_files(node: Node, *, mode: int = 0o444) -> Path:
     return folder
 
 
+def replaced(folder: Path, before: str) -> bool:
+    return os.readlink(folder / DATA) != before
+
+
 async def passing(node: Node, true: Callable[[], bool]) -> None:
     """Let the node's time pass until it is *true*."""
     async with asyncio.timeout(60):
@@ -79,6 +84,25 @@ async def test_the_agent_writes_the_first_ones_when_the_pod_asks(node: Node) -> 
         assert stat.S_IMODE((folder / "word").stat().st_mode) == 0o444
         write(node, "two")
         await passing(node, lambda: (folder / "word").read_text() == "two")
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a folder to a group")
+async def test_they_are_for_the_pods_group_where_mount_has_made_the_folder_so(node: Node) -> None:
+    folder = node.volume("v1") / "secrets"
+    folder.mkdir()
+    os.chown(folder, -1, 2000)
+    folder.chmod(0o3777)
+    async with node.running():
+        where = await node.publish("v1", declared=DECLARED)
+        assert (await call(where, "/v1/files"))[0] == 200
+        for password in ("two", "three"):
+            before = os.readlink(folder / DATA)
+            found = (folder / "word").stat()
+            assert (stat.S_IMODE(found.st_mode), found.st_uid, found.st_gid) == (0o440, 0, 2000)
+            assert stat.S_IMODE((folder / DATA).stat().st_mode) == 0o550
+            write(node, password)
+            await passing(node, functools.partial(replaced, folder, before))
+            assert (folder / "word").read_text() == password
 
 
 async def test_what_keeps_the_first_ones_from_being_written_is_told(node: Node) -> None:

@@ -55,12 +55,13 @@ def test_what_is_declared_goes_into_the_volume() -> None:
     manifest = pod(
         {"name": "a", "securityContext": {"runAsUser": 1000}},
         annotations=annotations,
-        securityContext={"runAsUser": 1},
+        securityContext={"runAsUser": 1, "fsGroup": 2000},
     )
     assert injected(manifest)["volumes"][0]["csi"]["volumeAttributes"] == {
         "secret.db": "secret/app/db#password",
         "vault-role": "app",
         "run-as-user": "1000",
+        "fs-group": "2000",
     }
 
 

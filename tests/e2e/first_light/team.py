@@ -21,6 +21,9 @@ ANNOTATIONS = {
     "nemutator.io/on-rotate": "signal:HUP@app",
 }
 
+GROUP = 10002
+"""Of the pods, which their files are for."""
+
 DATABASE = f"{NAMESPACE}-database"
 """Where Vault lends users of PostgreSQL."""
 
@@ -259,7 +262,11 @@ def _deployment(name: str, replicas: int, container: Json, annotations: Json) ->
             "selector": {"matchLabels": labels},
             "template": {
                 "metadata": {"labels": labels, "annotations": annotations},
-                "spec": {"containers": [container], "terminationGracePeriodSeconds": 1},
+                "spec": {
+                    "securityContext": {"fsGroup": GROUP},
+                    "containers": [container],
+                    "terminationGracePeriodSeconds": 1,
+                },
             },
         },
     }

@@ -19,6 +19,7 @@ from tests.e2e.first_light.installation import NAMESPACE as OWN
 from tests.e2e.first_light.installation import Installation, delete_namespaces, said
 from tests.e2e.first_light.team import (
     DATABASE,
+    GROUP,
     NAMESPACE,
     OTHERS,
     PASSWORD,
@@ -112,6 +113,9 @@ def test_the_application_finds_its_real_secret_in_a_file(team: Team) -> None:
 
     assert content("db") == PASSWORD
     assert PASSWORD in content("whole")
+    mode = ("stat", "--dereference", "--format=%a %u %g", "/run/nemutator/secrets/db")
+    shown = team.kubectl("exec", "deployment/app", "--container=app", "--", *mode)
+    assert shown.split() == ["440", "0", str(GROUP)]
     pod = only(team.pods("app"))
     assert PASSWORD not in str(pod)
     print("file: /run/nemutator/secrets/db has what Vault has")

@@ -5,14 +5,12 @@ from collections.abc import Mapping
 
 from nemutator_common.secret import Secret
 
-_FOR_ALL = 0o005
-
 
 class FolderState(enum.Enum):
     EMPTY = "nothing was written"
     CURRENT = "the files have these values"
     OUTDATED = "they have others"
-    PRIVATE = "they have others, and are for one user, to whom we cannot give files"
+    PRIVATE = "they have others, and fewer users may read them than those that we can write"
 
 
 def contents_of(values: Mapping[str, Secret]) -> dict[str, bytes]:
@@ -21,12 +19,13 @@ def contents_of(values: Mapping[str, Secret]) -> dict[str, bytes]:
 
 
 def folder_state(
-    found: tuple[Mapping[str, bytes], int] | None, wanted: Mapping[str, Secret]
+    found: tuple[Mapping[str, bytes], int] | None, wanted: Mapping[str, Secret], *, ours: int
 ) -> FolderState:
-    """*found* are the contents of the files, and the mode of their directory."""
+    """*found* are the contents of the files, and the mode of their directory; *ours* is the mode of those that
+    we make."""
     if found is None:
         return FolderState.EMPTY
-    contents, mode = found
+    contents, entered = found
     if contents == contents_of(wanted):
         return FolderState.CURRENT
-    return FolderState.OUTDATED if mode & _FOR_ALL == _FOR_ALL else FolderState.PRIVATE
+    return FolderState.OUTDATED if entered & ours == ours else FolderState.PRIVATE

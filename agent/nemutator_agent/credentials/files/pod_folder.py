@@ -2,10 +2,11 @@
 
 import errno
 import os
+import stat
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from nemutator_common.projected_files import project, projected
+from nemutator_common.projected_files import directory_mode, project, projected
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.files.folder_states import (
@@ -17,6 +18,9 @@ from nemutator_agent.credentials.files.folder_states import (
 FOLDER = "secrets"
 MODE = 0o444
 """Only this pod mounts the volume; this process has no right to give a file to the pod's user."""
+
+MODE_OF_GROUP = 0o440
+"""Where mount has made the folder so that all that is made in it is for the pod's group."""
 
 LARGEST = 256 << 10
 
@@ -34,16 +38,16 @@ class PodFolder:
             return FolderState.EMPTY
         try:
             found = projected(folder, values, most=LARGEST)
+            return folder_state(found, values, ours=directory_mode(_mode_in(folder)))
         finally:
             os.close(folder)
-        return folder_state(found, values)
 
     def write(self, values: Mapping[str, Secret]) -> None:
         folder = self._open()
         if folder is None:
             raise OSError(errno.ENOTDIR, f"{FOLDER} is no directory")
         try:
-            project(folder, contents_of(values), mode=MODE)
+            project(folder, contents_of(values), mode=_mode_in(folder))
         finally:
             os.close(folder)
 
@@ -53,3 +57,8 @@ class PodFolder:
             return os.open(FOLDER, flags, dir_fd=self.volume)
         except OSError:
             return None
+
+
+def _mode_in(folder: int) -> int:
+    found = os.fstat(folder)
+    return MODE_OF_GROUP if found.st_mode & stat.S_ISGID and found.st_gid else MODE

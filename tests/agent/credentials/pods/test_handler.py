@@ -152,6 +152,20 @@ async def test_each_variable_counts_as_a_request(setup: BrokerSetup) -> None:
         asked.admit(CALLER)
 
 
+async def test_each_file_that_is_asked_for_counts_as_a_request(setup: BrokerSetup) -> None:
+    many = {f"f{number}": Reference(DB, "user") for number in range(64)}
+    async with setup.running():
+        asked = handler(setup, Declarations(secrets=many), rate=10)
+        assert len(await asked.admit(CALLER).files()) == 64
+        with pytest.raises(HttpRefusal) as raised:
+            asked.admit(CALLER)
+        assert raised.value.step == "rate"
+        # What nobody asks for does not.
+        await setup.clock.advance(5)
+        assert len(await asked.file_values()) == 64
+        asked.admit(CALLER)
+
+
 async def test_an_environment_that_is_too_large_is_refused_by_the_variable(
     setup: BrokerSetup,
 ) -> None:

@@ -1,6 +1,8 @@
 """The texts are those of a node with kubelet 1.36 and containerd."""
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from nemutator_agent.credentials.signals.process_texts import container_of, handles
 
 UID = "8b0a6f3e-55cb-4b1e-9d0c-3d6f7b1f2a10"
@@ -65,3 +67,12 @@ def test_a_container_is_known_by_the_file_of_its_last_words() -> None:
 )
 def test_nothing_else_names_one(text: str) -> None:
     assert container_of(text.encode(), UID) is None
+
+
+@given(
+    st.binary(max_size=300)
+    | st.text(" \n/0123456789abcdefpods-containers\\", max_size=300).map(str.encode)
+)
+def test_no_text_is_too_strange(text: bytes) -> None:
+    handles(text, HUP)
+    assert container_of(text, UID) is None
