@@ -28,11 +28,13 @@ from tests.testbed.running.waiting import until
 
 KILLS = int(os.environ.get("DRILL_KILLS", "200"))
 """A life takes 4 seconds, and 10 beside other work."""
+LONGEST_S = 60 * float(os.environ.get("DRILL_MINUTES", "50"))
+"""Where that is not enough for all kills, the report says how many there were."""
 PODS = 8
 NEW = 3
 PATIENCE_S = 600.0
 """A start takes two seconds, or minutes where others have the processors before it."""
-HOUR_S = 3600
+HOURS_S = 2 * 3600
 
 # Each pod's process joins its group, and reads until its socket is gone.
 READERS = """
@@ -170,7 +172,7 @@ class Node:
         shutil.rmtree(copy)
 
 
-@pytest.mark.timeout(HOUR_S)
+@pytest.mark.timeout(HOURS_S)
 async def test_no_recorded_token_is_lost(
     capsys: pytest.CaptureFixture[str], tmp_path: Path
 ) -> None:
@@ -189,8 +191,9 @@ async def test_no_recorded_token_is_lost(
             vault.role("app", "the-jwt", ["secret/app"])
             node = Node(Path(folder), root, vault, random.Random(KILLS), logs=tmp_path)
             renew_link_token(prepare(node.data))
-            for _ in range(KILLS):
+            while node.lives < KILLS and time.monotonic() - began < LONGEST_S:
                 await node.live_and_be_killed()
+            kills = node.lives
             for uid in node.alive:
                 shutil.rmtree(node.folder / "volumes" / uid)
             async with node.running("--orphans-s=1"):
@@ -202,7 +205,7 @@ async def test_no_recorded_token_is_lost(
                 )
             summary = {
                 "drill": "kills",
-                "kills": KILLS,
+                "kills": kills,
                 "logins": vault.calls["login"],
                 "recorded_tokens": len(node.recorded),
                 "recorded_tokens_lost": len(node.recorded & vault.tokens.keys()),
@@ -212,7 +215,7 @@ async def test_no_recorded_token_is_lost(
             }
             with capsys.disabled():
                 print(f"\n{json.dumps(summary)}")
-            assert vault.calls["login"] > KILLS
+            assert vault.calls["login"] > kills
     finally:
         for group in root.iterdir():
             if group.is_dir():
