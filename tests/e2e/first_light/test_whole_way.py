@@ -365,7 +365,7 @@ def test_the_audit_names_every_grant_and_denial_and_no_value(team: Team) -> None
 
 
 def test_who_has_read_a_path_is_answered_by_a_command(team: Team) -> None:
-    asked = ("grants", f"--path=secret/{NAMESPACE}/db")
+    asked = ("grants", f"--path=secret/{NAMESPACE}/db", "--limit=1000")
     shown = team.installation.nemutator(*asked, token=team.token)
     assert re.search(rf" {NAMESPACE}/app-\S+ +read +granted +db", shown)
     assert re.search(rf" {OTHERS}/curious +read +denied +db", shown)
