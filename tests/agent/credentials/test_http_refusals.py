@@ -71,6 +71,13 @@ def test_who_writes_the_path_of_the_api_is_told_to_write_that_of_the_command(
     assert "leave data/ out" in refusal.remedy
 
 
+def test_who_may_have_no_certificate_is_told_which_right_it_takes() -> None:
+    path = "pki/issue/shop?common_name=a.b"
+    error = VaultDeniedError("permission denied")
+    refusal = of_vault(error, account=ACCOUNT, path=path, auth_mount="kubernetes")
+    assert refusal.remedy == "give the role a policy with the capability update for pki/issue/shop"
+
+
 def test_a_refused_login_says_for_whom_the_role_must_be() -> None:
     error = LoginRefusedError("invalid role name")
     refusal = of_vault(error, account=ACCOUNT, path="secret/db", auth_mount="kubernetes")
