@@ -29,7 +29,7 @@ from tests.e2e.first_light.team import (
 )
 from tests.testbed.parts.control_plane import KubectlError
 from tests.testbed.parts.lent_databases import database_engine
-from tests.testbed.parts.postgres import Postgres
+from tests.testbed.parts.postgres import Postgres, SqlError
 from tests.testbed.running.waiting import until
 
 # The first builds two images of Dockerfiles when the sources have changed.
@@ -153,13 +153,20 @@ def test_a_lent_user_is_replaced_in_its_file_and_its_process_told(
         until(lambda: len(team.has_read("borrower")) > 1, "it was told", within_s=REACHED_S)
         first, second = [found["username"] for found in team.has_read("borrower")][:2]
         assert first != second
-        where = "/run/nemutator/secrets/pg"
-        read = ("exec", "deployment/borrower", "--container=app", "--", "cat", where)
-        lent_now = json.loads(team.kubectl(*read))
-        user, password = lent_now["username"], Secret(lent_now["password"])
-        assert postgres.sql("SELECT current_user", user=user, password=password) == user
+        until(lambda: may_log_in(team, postgres), "the file's user may log in", within_s=REACHED_S)
         print("signal: the process has read of", first, "and then of", second)
         team.kubectl("delete", "deployment", "borrower", "--cascade=foreground", "--wait=true")
+
+
+def may_log_in(team: Team, postgres: Postgres) -> bool:
+    """Until it is tried, another user may have taken the place of the one that was read."""
+    where = "/run/nemutator/secrets/pg"
+    read = ("exec", "deployment/borrower", "--container=app", "--", "cat", where)
+    lent = json.loads(team.kubectl(*read))
+    user, password = lent["username"], Secret(lent["password"])
+    with contextlib.suppress(SqlError):
+        return bool(postgres.sql("SELECT current_user", user=user, password=password) == user)
+    return False
 
 
 def test_the_socket_knows_who_asks_and_what_they_declared(team: Team) -> None:
