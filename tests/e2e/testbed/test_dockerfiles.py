@@ -98,8 +98,11 @@ def test_a_dockerfile_becomes_an_image(base: str, tmp_path: Path) -> None:
         assert started["Entrypoint"] == ["/usr/bin/tini", "--", "/usr/local/bin/greet"]
         assert started["User"] == "1000:1000"
         assert "GREETING=good morning" in started["Env"]
-        assert image.layers[:-1] == below.layers
-        files = image.layer(image.layers[-1])
+        deep = len(below.layers)
+        assert image.layers[:deep] == below.layers
+        files = dict[str, tuple[int, bytes]]()
+        for layer in image.layers[deep:]:
+            files |= image.layer(layer)
     assert "etc/.wh.issue.net" in files
     assert files["opt/made/by-run"][1] == b"0\n"
     assert files["usr/bin/tini"][1].startswith(b"\x7fELF")
@@ -109,6 +112,10 @@ def test_a_dockerfile_becomes_an_image(base: str, tmp_path: Path) -> None:
     written = archive.stat().st_mtime_ns
     assert built(tmp_path, DOCKERFILE.format(base=base)) == archive
     assert archive.stat().st_mtime_ns == written, "built twice"
+    (tmp_path / "greet.sh").write_text("#!/bin/sh\necho another\n")
+    with tarfile.open(built(tmp_path, DOCKERFILE.format(base=base))) as tar:
+        image = Archive(tar)
+        assert any(b"another" in one for _, one in image.layer(image.layers[-1]).values())
 
 
 @pytest.mark.timeout(120)  # unpacks the base

@@ -1,6 +1,7 @@
 """buildah out of its unpacked packages, with storage of its own: the machine's is not looked at."""
 
 import os
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
@@ -14,7 +15,7 @@ REGISTRIES = "unqualified-search-registries = []\n"
 
 STORAGE = """\
 [storage]
-driver = "vfs"
+driver = "{driver}"
 graphroot = "{folder}/storage"
 runroot = "{folder}/run"
 """
@@ -32,14 +33,31 @@ exec "$@"
 """
 
 
+# $1: an empty folder.
+STACKED = """\
+cd "$1"
+mkdir below above working seen
+mount -t overlay -o lowerdir=below,upperdir=above,workdir=working none seen
+"""
+
+
+def stacks(folder: Path) -> bool:
+    """Whether *folder*, which is empty, can hold images as layers: not on an overlay itself."""
+    alone = ("unshare", "--mount", "--propagation", "private", "--")
+    stacked = (*alone, "sh", "-ec", STACKED, "sh", str(folder))
+    return subprocess.run(stacked, capture_output=True, check=False).returncode == 0
+
+
 class Buildah:
-    """Works in *folder*, which must be empty, with the programs of the group `images`; as root.
+    """Works in *folder* with the programs of the group `images`; as root.
+
+    There it keeps images: as *layers*, or each as a whole, which works on every file system.
 
     Dockerfiles are built with `("bud", "--isolation", "chroot", "--pull-never", …)`, on an image
     that was brought in by `("pull", "oci-archive:FILE")`.
     """
 
-    def __init__(self, tools: Path, folder: Path) -> None:
+    def __init__(self, tools: Path, folder: Path, *, layers: bool = False) -> None:
         self._folder = folder
         self._log = folder / "buildah.log"
         libraries = unpacked.environment(tools)["LD_LIBRARY_PATH"]
@@ -50,7 +68,7 @@ class Buildah:
         written = {
             "policy.json": TRUST,
             "registries.conf": REGISTRIES,
-            "storage.conf": STORAGE.format(folder=folder),
+            "storage.conf": STORAGE.format(driver="overlay" if layers else "vfs", folder=folder),
             "containers.conf": "",
         }
         for name, content in written.items():

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from tests.testbed.building.recipes import Recipe
-from tests.testbed.parts.dockerfiles import recipe_of
+from tests.testbed.parts.dockerfiles import MOST_BUILDS, builds_on, recipe_of
 
 TAG = "docker.io/library/app:1"
 
@@ -50,3 +50,16 @@ def test_a_tag_becomes_part_of_one_name_in_the_cache(folder: Path, tag: str) -> 
     name = recipe(folder, tag=tag).folder
     assert Path(name).name == name
     assert len(name) < 100
+
+
+@pytest.mark.parametrize(
+    ("state", "builds"),
+    [
+        ("", 0),
+        ("7 base-1", 7),
+        ("7 base-2", 0),
+        (f"{MOST_BUILDS} base-1", 0),
+    ],
+)
+def test_layers_are_used_again_on_the_same_base_for_a_while(state: str, builds: int) -> None:
+    assert builds_on(state, "base-1") == builds
