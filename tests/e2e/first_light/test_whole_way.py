@@ -28,7 +28,7 @@ from tests.e2e.first_light.team import (
     Team,
 )
 from tests.testbed.parts.control_plane import KubectlError
-from tests.testbed.parts.lent_databases import database_engine
+from tests.testbed.parts.lent_databases import database_engine, leases_of, lent_by
 from tests.testbed.parts.postgres import Postgres, SqlError
 from tests.testbed.running.waiting import until
 
@@ -139,13 +139,18 @@ def test_its_process_is_told_by_a_signal_and_reads_it_again(team: Team) -> None:
     print("signal: the process has read", team.has_read("app"))
 
 
-def test_a_lent_user_is_replaced_in_its_file_and_its_process_told(
+def test_a_lent_user_is_replaced_in_its_file_its_process_told_and_ends_with_its_pod(
     team: Team, postgres: Postgres
 ) -> None:
     vault = team.installation.vault
     # Too short to be renewed: another user takes its place in time.
     with database_engine(vault, postgres, DATABASE, term="20s", longest="20s") as lent:
-        declared = {"nemutator.io/secret.pg": lent, "nemutator.io/on-rotate": "signal:HUP@app"}
+        kept = lent_by(vault, DATABASE, "kept", term="1h", longest="24h")
+        declared = {
+            "nemutator.io/secret.pg": lent,
+            "nemutator.io/secret.kept": kept,
+            "nemutator.io/on-rotate": "signal:HUP@app",
+        }
         team.installation.cluster.apply(
             teams.deployment("borrower", annotations=declared, reads="pg")
         )
@@ -155,7 +160,10 @@ def test_a_lent_user_is_replaced_in_its_file_and_its_process_told(
         assert first != second
         until(lambda: may_log_in(team, postgres), "the file's user may log in", within_s=REACHED_S)
         print("signal: the process has read of", first, "and then of", second)
+        assert len(leases_of(vault, kept)) == 1
         team.kubectl("delete", "deployment", "borrower", "--cascade=foreground", "--wait=true")
+        # Long before it would end by itself.
+        until(lambda: not leases_of(vault, kept), "it ends with its pod", within_s=REACHED_S)
 
 
 def may_log_in(team: Team, postgres: Postgres) -> bool:

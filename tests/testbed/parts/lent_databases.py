@@ -4,7 +4,7 @@ import contextlib
 from collections.abc import Iterator
 
 from tests.testbed.parts.postgres import Postgres
-from tests.testbed.parts.vault import Vault
+from tests.testbed.parts.vault import Vault, VaultRefusedError
 from tests.testbed.running.ports import LOOPBACK
 
 CREATED = "CREATE ROLE \"{{name}}\" LOGIN PASSWORD '{{password}}' VALID UNTIL '{{expiration}}'"
@@ -23,22 +23,36 @@ def database_engine(
             f"{mount}/config/postgres",
             {
                 "plugin_name": "postgresql-database-plugin",
-                "allowed_roles": "app",
+                "allowed_roles": "*",
                 "connection_url": f"postgresql://{{{{username}}}}:{{{{password}}}}@{address}",
                 "username": "postgres",
                 "password": postgres.password.reveal(),
             },
         )
-        vault.call(
-            "POST",
-            f"{mount}/roles/app",
-            {
-                "db_name": "postgres",
-                "creation_statements": [CREATED],
-                "default_ttl": term,
-                "max_ttl": longest,
-            },
-        )
-        yield f"{mount}/creds/app"
+        yield lent_by(vault, mount, "app", term=term, longest=longest)
     finally:
         vault.call("DELETE", f"sys/mounts/{mount}")
+
+
+def lent_by(vault: Vault, mount: str, role: str, *, term: str, longest: str) -> str:
+    """The path whose reading lends a user of the engine at *mount* under another *role*."""
+    vault.call(
+        "POST",
+        f"{mount}/roles/{role}",
+        {
+            "db_name": "postgres",
+            "creation_statements": [CREATED],
+            "default_ttl": term,
+            "max_ttl": longest,
+        },
+    )
+    return f"{mount}/creds/{role}"
+
+
+def leases_of(vault: Vault, lent: str) -> list[str]:
+    """What is lent at the path *lent* at this moment, by the end of each lease's name."""
+    try:
+        keys: list[str] = vault.call("LIST", f"sys/leases/lookup/{lent}")["data"]["keys"]
+    except VaultRefusedError:  # there is none
+        return []
+    return keys
