@@ -15,6 +15,8 @@ from nemutator_controller.app import brain
 from nemutator_controller.settings import BrainSettings
 
 PATIENCE = ClientTimeout(total=60)
+READY_S = 240
+"""It makes its database first, which took a machine with twenty busy processes more than a minute."""
 
 
 @dataclass
@@ -73,7 +75,7 @@ async def standing_brain(root: Path, **settings: Any) -> AsyncIterator[StandingB
 
 
 async def _until_ready(client: ClientSession) -> None:
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(READY_S):
         while True:
             with contextlib.suppress(OSError):
                 async with client.get("/readyz") as answer:
