@@ -12,11 +12,8 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 
 
-def real_process(data_dir: Path, *, stop_s: float = 1.5) -> Process:
-    """Makes its directory when that is missing; raises `OperatorError` when it cannot be used.
-
-    *stop_s* is how long each of its tasks may take to stop.
-    """
+def real_process(data_dir: Path) -> Process:
+    """Makes its directory when that is missing; raises `OperatorError` when it cannot be used."""
     meter = Metrics()
     logs.count_dropped(meter)
     return Process(
@@ -24,6 +21,6 @@ def real_process(data_dir: Path, *, stop_s: float = 1.5) -> Process:
         meter=meter,
         dice=random.SystemRandom(),
         readiness=Readiness(),
-        supervisor=Supervisor(stop_s=stop_s),
+        supervisor=Supervisor(),
         directory=prepare(data_dir),
     )

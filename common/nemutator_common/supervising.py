@@ -33,13 +33,18 @@ class TaskEndedError(Exception):
         super().__init__(f"task {name!r} ended although nobody asked it to")
 
 
+STOP_S = 5.0
+"""For a task to end once it is cancelled. On a machine without CPU to spare that takes seconds, and is no
+hang."""
+
+
 class Supervisor:
     """Runs named bodies until one ends or all are asked to stop.
 
     Add a body after those that it needs: the last added is stopped first.
     """
 
-    def __init__(self, *, stop_s: float = 1.5) -> None:
+    def __init__(self, *, stop_s: float = STOP_S) -> None:
         self._stop_s = stop_s
         self._bodies: dict[str, Body] = {}
         self._stops_s: dict[str, float] = {}

@@ -4,6 +4,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from nemutator_common.process import Process
+from nemutator_common.supervising import STOP_S
 
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.pods.ended_pods import ended_pods
@@ -15,9 +16,6 @@ from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.orphaned_tokens import OrphanedTokens
 from nemutator_agent.credentials.vault.revocations import Revocations
 from nemutator_agent.settings import CredentialsSettings
-
-STOP_S = 1.5
-"""For all but the logins that are under way, which have their own deadline."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,7 +14,7 @@ from nemutator_common.wire import ADVICE_PATH, TOMBSTONES_PATH
 from nemutator_controller.admission.snapshot_poller import ADVICE_S, TOMBSTONES_S, SnapshotPoller
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import WatchedCluster
-from nemutator_controller.app.webhook import STOP_S, local_listener, webhook_listener
+from nemutator_controller.app.webhook import STOPPED_WITHIN_S, local_listener, webhook_listener
 from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
@@ -75,7 +75,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             }
             for name, body in tasks.items():
                 process.supervisor.add(name, body)
-            process.supervisor.add("http webhook", webhook.run, stop_s=STOP_S)
+            process.supervisor.add("http webhook", webhook.run, stop_s=STOPPED_WITHIN_S)
             with contextlib.closing(local), contextlib.closing(webhook):
                 await local.bind()
                 await webhook.bind()

@@ -11,6 +11,7 @@ from nemutator_common.process import Process
 from nemutator_common.serving.limits import Limits
 from nemutator_common.serving.operations import ALL_OPERATIONS
 from nemutator_common.serving.server import HttpServer, TlsFiles
+from nemutator_common.supervising import STOP_S
 
 from nemutator_controller.admission.endpoint import Webhook
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
@@ -34,8 +35,8 @@ LIMITS = Limits(
 seconds. What they send as we close is lost, and the pod is let in unchanged: so we do not close first.
 A caller without a certificate holds a connection no longer than its handshake may take."""
 
-STOP_S = LIMITS.linger_s + LIMITS.drain_s + 1.0
-"""For the listener to stop."""
+STOPPED_WITHIN_S = LIMITS.linger_s + LIMITS.drain_s + STOP_S
+"""The listener waits for what API servers have sent."""
 
 ANYBODY = "callers are not asked for certificates: set admission.client_ca"
 

@@ -1,12 +1,10 @@
-import inspect
-
 from nemutator_common.serving.limits import Limits
-from nemutator_common.supervising import Supervisor
+from nemutator_common.supervising import STOP_S
 
 
 def test_a_listener_has_drained_before_its_supervisor_loses_patience() -> None:
-    stop_s = inspect.signature(Supervisor).parameters["stop_s"].default
-    assert Limits().drain_s < stop_s
+    # What else it does then takes seconds where CPU is short.
+    assert Limits().drain_s + 3 <= STOP_S
 
 
 def test_each_deadline_is_longer_than_what_it_contains() -> None:
