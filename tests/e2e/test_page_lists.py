@@ -60,6 +60,18 @@ def test_a_profile_is_asked_for_by_a_form(page: Page, brain: FakeBrain) -> None:
     assert brain.posted == [(PROFILES, question)]
 
 
+def test_a_heap_is_asked_for_by_the_same_form(page: Page, brain: FakeBrain) -> None:
+    brain.answers[PROFILES] = (202, profile(state="asked", measure="heap"))
+    brain.lists[PROFILES] = [profile(measure="heap", seconds=0.0, hz=0, cpu_seconds=None)]
+    rows = shown(page, "profiles")
+    expect(rows.locator("td").nth(3)).to_have_text("heap")
+    page.locator("#ask input[name=target]").fill("pid:12")
+    page.get_by_role("button", name="Heap").click()
+    expect(page.locator("#ask-answer")).to_have_text("asked for")
+    question = {"target": {"kind": "pid", "value": "12"}, "measure": "heap"}
+    assert brain.posted == [(PROFILES, question)]
+
+
 def test_a_question_that_is_refused_is_shown_with_its_remedy(page: Page, brain: FakeBrain) -> None:
     brain.answers[PROFILES] = (404, {"error": "no such pod", "remedy": "look in the topology"})
     shown(page, "profiles")

@@ -4,14 +4,14 @@ from collections.abc import Iterator
 
 import pytest
 
-from tests.e2e.first_light.conftest import installation, sample_image, scratch_image
+from tests.e2e.first_light.conftest import installation, sample_image, scratch_image, vault_image
 from tests.e2e.first_light.manifests import AGENT, CONTROLLER, REPOSITORY
 from tests.testbed.fixtures import StartGuestNode
 from tests.testbed.parts import dockerfiles
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.machine.guest_node import DEBIANS, NEWEST, GuestNode
 
-__all__ = ["installation", "sample_image", "scratch_image"]
+__all__ = ["installation", "sample_image", "scratch_image", "vault_image"]
 
 # By pidfd_open with what Debian 12 has, and by SO_PEERPIDFD with what is newest.
 ENGINES = {"6.1": DEBIANS, "6.12": NEWEST}

@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from tests.e2e.first_light.installation import Installation, install, uninstall, with_sample
-from tests.e2e.first_light.scratch import with_scratch
+from tests.e2e.first_light.scratch import with_scratch, with_vault
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
 from tests.testbed.parts.node.node import Node
@@ -30,3 +30,8 @@ def sample_image(image: ImageStore, tmp_path_factory: pytest.TempPathFactory) ->
 @pytest.fixture(scope="module")
 def scratch_image(image: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> None:
     with_scratch(image, tmp_path_factory.mktemp("scratch"))
+
+
+@pytest.fixture(scope="module")
+def vault_image(image: ImageStore, tmp_path_factory: pytest.TempPathFactory) -> None:
+    with_vault(image, tmp_path_factory.mktemp("vault"))

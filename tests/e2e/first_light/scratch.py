@@ -11,6 +11,8 @@ from tests.testbed.running.waiting import until
 
 IMAGE = "localhost/nemutator/scratch:e2e"
 PROGRAM = "/sh"
+VAULT_IMAGE = "localhost/nemutator/vault:e2e"
+VAULT = "/vault"
 NOBODY = 65534
 ENDED_S = 300.0
 
@@ -23,6 +25,12 @@ def with_scratch(image: ImageStore, folder: Path) -> None:
         unpacked.program(made.debian("node"), "busybox"), folder / PROGRAM.removeprefix("/")
     )
     image.from_folder(folder, IMAGE, entrypoint=[PROGRAM])
+
+
+def with_vault(image: ImageStore, folder: Path) -> None:
+    """Vault's own command as it is, in an image of its own."""
+    shutil.copy(made.vault(), folder / VAULT.removeprefix("/"))
+    image.from_folder(folder, VAULT_IMAGE, entrypoint=[VAULT])
 
 
 def pod(name: str, annotations: dict[str, str], *containers: Json) -> Json:
@@ -41,12 +49,14 @@ def pod(name: str, annotations: dict[str, str], *containers: Json) -> Json:
     }
 
 
-def ended(team: Team, name: str) -> dict[str, Json]:
-    """How each container of a pod has ended, once all have."""
+def ended(team: Team, name: str, *, beside: str = "") -> dict[str, Json]:
+    """How each container of a pod has ended, once all have; but for the one *beside* them."""
 
     def states() -> dict[str, Json]:
         statuses = team.get("pod", name)["status"].get("containerStatuses", ())
-        return {one["name"]: one["state"].get("terminated") for one in statuses}
+        return {
+            one["name"]: one["state"].get("terminated") for one in statuses if one["name"] != beside
+        }
 
     until(
         lambda: bool(found := states()) and all(found.values()),

@@ -64,6 +64,8 @@ print(body)
 """Run in a container, by the Python that our image brings. Before Linux 6.5 a process that has only just
 started is asked to connect again."""
 
+WAITS = "import signal; signal.pause()"
+
 Json = dict[str, Any]
 
 
@@ -213,7 +215,7 @@ def by_hand(name: str) -> Json:
                     "name": "app",
                     "image": AGENT,
                     "imagePullPolicy": "Never",
-                    "command": ["python", "-c", "import signal; signal.pause()"],
+                    "command": ["python", "-c", WAITS],
                     "volumeMounts": [{"name": "agent", "mountPath": "/run/nemutator"}],
                 }
             ],

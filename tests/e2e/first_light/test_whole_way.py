@@ -8,15 +8,18 @@ import functools
 import json
 import re
 from collections.abc import Iterator
+from pathlib import Path
 from typing import Any
 
 import pytest
+from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
 from tests.e2e.first_light.installation import Installation, delete_namespaces, said
+from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.first_light.team import (
     DATABASE,
     GROUP,
@@ -219,6 +222,97 @@ def test_a_program_alone_in_its_image_has_its_variables(team: Team, scratch_imag
     assert PASSWORD not in team.kubectl("logs", "without-variable")
     print("refused:", refused["message"])
     team.kubectl("delete", "pod", "with-variables", "without-variable", "--wait=true")
+
+
+def test_vaults_own_command_works_without_a_token_and_what_it_was_lent_ends_with_the_pod(
+    team: Team, postgres: Postgres, vault_image: None
+) -> None:
+    address = [{"name": "VAULT_ADDR", "value": "unix:///run/nemutator/agent.sock"}]
+    command = {"image": scratch.VAULT_IMAGE, "env": address}
+    password = ["kv", "get", "-field=password", f"secret/{NAMESPACE}/db"]
+    stays = {"name": "stays", "image": AGENT, "command": ["python", "-c", teams.WAITS]}
+    # Longer than the test: the end of its term does not take it away.
+    with database_engine(
+        team.installation.vault, postgres, DATABASE, term="1h", longest="24h"
+    ) as lent:
+        user = ["read", "-field=username", lent]
+        denied = ["kv", "get", f"secret/{OTHERS}/db"]
+        containers = [
+            command | {"name": name, "args": args}
+            for name, args in (("kv", password), ("lent", user), ("denied", denied))
+        ]
+        team.installation.cluster.apply(scratch.pod("client", {}, *containers, stays))
+        done = scratch.ended(team, "client", beside="stays")
+        printed = {name: team.kubectl("logs", "client", name).strip() for name in done}
+        codes = {name: state["exitCode"] for name, state in done.items()}
+        assert codes == {"kv": 0, "lent": 0, "denied": 2}, printed
+        assert printed["kv"] == PASSWORD
+        assert "permission denied" in printed["denied"]
+
+        def is_there() -> str:
+            return postgres.sql(
+                f"SELECT count(*) FROM pg_roles WHERE rolname = '{printed['lent']}'"
+            )
+
+        assert is_there() == "1", printed
+        team.kubectl("delete", "pod", "client", "--wait=true")
+        until(lambda: is_there() == "0", "what was lent is revoked", within_s=REACHED_S)
+    print(
+        "vault kv get: its secret; denied:", printed["denied"], "lent and revoked:", printed["lent"]
+    )
+
+
+def test_a_pod_of_gvisor_that_must_be_injected_is_refused_by_name(
+    team: Team, tmp_path: Path
+) -> None:
+    cluster = team.installation.cluster
+    kind = {"apiVersion": "node.k8s.io/v1", "kind": "RuntimeClass"}
+    cluster.apply(kind | {"metadata": {"name": "untrusted"}, "handler": "runsc"})
+    pod = scratch.pod("sandboxed", {}, {"name": "app"})
+    pod["metadata"]["labels"] = {"nemutator.io/inject": "required"}
+    pod["spec"]["runtimeClassName"] = "untrusted"
+    file = tmp_path / "pod.json"
+    file.write_text(json.dumps(pod))
+    refusals: list[str] = []
+
+    def is_refused() -> bool:
+        # Let in as any other, until admission has heard of the class.
+        try:
+            cluster.kubectl("create", "--dry-run=server", "--filename", str(file))
+        except KubectlError as error:
+            refusals.append(str(error))
+        return bool(refusals)
+
+    try:
+        until(is_refused, "the pod is refused", within_s=REACHED_S)
+    finally:
+        cluster.kubectl("delete", "runtimeclass", "untrusted")
+    assert "'untrusted', whose handler is 'runsc', is gVisor" in refusals[0]
+    print("gvisor:", refusals[0])
+
+
+def test_an_ephemeral_container_is_its_pod(team: Team, tmp_path: Path) -> None:
+    pod = only(team.pods("app"))
+    name = pod["metadata"]["name"]
+    volume = only([one["name"] for one in pod["spec"]["volumes"] if "csi" in one])
+    mount = {"name": volume, "mountPath": str(names.POD_DIRECTORY), "readOnly": True}
+    like = {"securityContext": teams.restricted(), "volumeMounts": [mount]}
+    custom = tmp_path / "container.json"
+    custom.write_text(json.dumps(like))
+    team.kubectl(
+        "debug", name, "--container=debugger", f"--image={AGENT}", "--image-pull-policy=Never",
+        "--profile=restricted", f"--custom={custom}", "--quiet",
+        "--", "python", "-c", teams.ASK, "/v1/whoami",
+    )  # fmt: skip
+
+    def state() -> Any:
+        statuses = team.get("pod", name)["status"].get("ephemeralContainerStatuses", ())
+        return next((one["state"].get("terminated") for one in statuses), None)
+
+    until(lambda: state() is not None, "the debugger has ended", within_s=REACHED_S)
+    status, _, who = team.kubectl("logs", name, "debugger").partition("\n")
+    assert (status, json.loads(who)["uid"]) == ("200", pod["metadata"]["uid"])
+    print("ephemeral:", who.strip())
 
 
 def test_another_pod_is_refused_the_first_ones_secret(team: Team) -> None:
