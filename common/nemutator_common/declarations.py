@@ -12,7 +12,7 @@ from types import MappingProxyType
 from typing import TypeVar
 
 from nemutator_common import names
-from nemutator_common.on_rotate import NONE, ContainerSignal, parse_on_rotate
+from nemutator_common.on_rotate import NONE, OnRotate, parse_on_rotate
 
 T = TypeVar("T")
 
@@ -98,8 +98,8 @@ class Declarations:
     """The uid that all containers of the pod run as."""
     fs_group: int | None = None
     """The group that all containers of the pod are members of."""
-    on_rotate: ContainerSignal | None = None
-    """What is sent when a secret has changed."""
+    on_rotate: OnRotate | None = None
+    """What is done when a secret has changed."""
 
     def __bool__(self) -> bool:
         return bool(self.secrets or self.environment or self.files)

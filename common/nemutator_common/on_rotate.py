@@ -1,11 +1,11 @@
-"""What a pod wants done when its secrets have changed: `signal:HUP@web`, or `none`."""
+"""What a pod wants done when its secrets have changed: `signal:HUP@web`, `restart`, or `none`."""
 
 import re
 import signal
 from dataclasses import dataclass
 
 NONE = "none"
-_RESTART = "restart"
+RESTART = "restart"
 
 SIGNALS = ("HUP", "INT", "QUIT", "TERM", "USR1", "USR2", "WINCH")
 """Those by which programs let themselves be told something. No other can be asked for: what a program
@@ -13,7 +13,7 @@ cannot catch ends or stops it."""
 
 _SIGNAL = re.compile(rf"signal:({'|'.join(SIGNALS)})@([a-z0-9](?:[a-z0-9-]{{0,61}}[a-z0-9])?)")
 
-EXPECTED = f"expected signal:HUP@container ({', '.join(SIGNALS)}), or {NONE}"
+EXPECTED = f"expected signal:HUP@container ({', '.join(SIGNALS)}), {RESTART}, or {NONE}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,15 +31,23 @@ class ContainerSignal:
         return signal.Signals[f"SIG{self.name}"].value
 
 
-def parse_on_rotate(text: str) -> ContainerSignal | None:
-    """Parse what `str()` of a signal writes, and `none`; a ValueError says what was expected instead."""
+@dataclass(frozen=True, slots=True)
+class PodRestart:
+    """The brain evicts the pod, so that its workload makes a new one."""
+
+    def __str__(self) -> str:
+        return RESTART
+
+
+OnRotate = ContainerSignal | PodRestart
+
+
+def parse_on_rotate(text: str) -> OnRotate | None:
+    """Parse what `str()` of one writes, and `none`; a ValueError says what was expected instead."""
     if text == NONE:
         return None
-    if text == _RESTART:
-        raise ValueError(
-            "pods are not restarted: signal:TERM@container ends a program that catches it, and kubelet "
-            "starts its container again"
-        )
+    if text == RESTART:
+        return PodRestart()
     match = _SIGNAL.fullmatch(text)
     if match is None:
         raise ValueError(EXPECTED)

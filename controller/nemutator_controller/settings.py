@@ -8,6 +8,7 @@ from typing import ClassVar
 
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress, parse_address
+from nemutator_common.on_rotate import RESTART
 from nemutator_common.settings import ServesMetrics, between, setting
 from nemutator_common.shipping.settings import CallsBrain
 
@@ -81,6 +82,12 @@ class BrainSettings(ServesMetrics):
         " more nodes, each of them is asked for fewer, down to one in 60 s; then a node is shown as"
         " stale only when three of its reports are missing.",
         check=between(1, 1_000),
+    )
+    restarts_per_minute: float = setting(
+        10.0,
+        "Pods per minute that are evicted because their secrets have changed and their annotation"
+        f" `{names.ON_ROTATE}` is `{RESTART}`.",
+        check=between(0.1, 1_000),
     )
     history_s: float = setting(
         86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)

@@ -1,7 +1,7 @@
 import signal
 
 import pytest
-from nemutator_common.on_rotate import SIGNALS, ContainerSignal, parse_on_rotate
+from nemutator_common.on_rotate import SIGNALS, ContainerSignal, PodRestart, parse_on_rotate
 
 
 @pytest.mark.parametrize("name", SIGNALS)
@@ -41,6 +41,6 @@ def test_all_else_is_refused_with_what_was_expected(text: str) -> None:
         parse_on_rotate(text)
 
 
-def test_a_restart_is_refused_with_what_does_it() -> None:
-    with pytest.raises(ValueError, match="signal:TERM@container"):
-        parse_on_rotate("restart")
+def test_a_restart_is_read_back() -> None:
+    assert parse_on_rotate("restart") == PodRestart()
+    assert str(PodRestart()) == "restart"

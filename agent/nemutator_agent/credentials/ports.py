@@ -208,6 +208,11 @@ class PodCallerHandler(CallerHandler, Protocol):
         """The same, when nobody asks; raises an `HttpRefusal`."""
         ...
 
+    async def follow_environment(self) -> None:
+        """See changes of the pod's variables from now on, if it is to be evicted for them; raises a
+        VaultError."""
+        ...
+
 
 class SignalsContainers(Protocol):
     async def send(self, pod_uid: str, wanted: ContainerSignal) -> SignalOutcome:

@@ -239,3 +239,10 @@ SNAPSHOT_FAILURES = Metric(
     " malformed; the previous snapshot stays in use",
     ("snapshot", "reason"),
 )
+ROTATION_RESTARTS = Metric(
+    "nemutator_rotation_restarts_total",
+    "counter",
+    "pods that were to be evicted because their secrets have changed, by result: evicted, or why not:"
+    " not_allowed (now, by a PodDisruptionBudget), unowned (nobody would make another one), failed",
+    ("result",),
+)

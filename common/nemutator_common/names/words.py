@@ -73,7 +73,7 @@ ON_ROTATE = Word(
     f"{DOMAIN}/on-rotate",
     "annotation of a pod: what happens when its secrets have changed, after its files have:"
     " `signal:HUP@container` for the first process of a container (HUP, INT, QUIT, TERM, USR1, USR2,"
-    " WINCH), or `none`, which is the default",
+    " WINCH), `restart` to have the pod evicted, or `none`, which is the default",
 )
 VAULT_ROLE = Word(
     f"{DOMAIN}/vault-role",

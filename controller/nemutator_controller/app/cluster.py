@@ -11,9 +11,11 @@ from nemutator_common.process import Process
 from nemutator_controller.access.bearers import Accounts, account
 from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.app.cluster_adapters import (
+    KubeEvictions,
     NamedPods,
     OwnersOfUse,
     PodsThatAsk,
+    PodsToRestart,
     RequestedNow,
     ResultsOnPods,
     StampedPodChanges,
@@ -83,6 +85,8 @@ class Cluster:
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)
+        self.restartable = PodsToRestart(self.watch)
+        self.evictions = KubeEvictions(self.writer, self._announcer)
         self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
 

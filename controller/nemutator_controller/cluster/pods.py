@@ -4,6 +4,8 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import Protocol
 
+from nemutator_common import names
+
 from nemutator_controller.cluster.owners import workload
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.store import StoreSnapshot
@@ -82,6 +84,12 @@ class ClusterSnapshot:
 def by_uid(found: Object) -> Iterable[str]:
     """An index of informers."""
     return (found.metadata.uid,)
+
+
+def by_on_rotate(found: Object) -> Iterable[str]:
+    """An index of informers."""
+    wanted = found.metadata.annotations.get(names.ON_ROTATE)
+    return () if wanted is None else (wanted,)
 
 
 def _container(pod: Pod, container_id: str) -> str | None:

@@ -4,9 +4,10 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
+from nemutator_common.names import ON_ROTATE
 from nemutator_common.process import Process
 
-from nemutator_controller.cluster.pods import ClusterSnapshot, RunningPod, by_uid
+from nemutator_controller.cluster.pods import ClusterSnapshot, RunningPod, by_on_rotate, by_uid
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.ports import Transport
@@ -38,7 +39,7 @@ class ClusterWatch:
             PODS,
             transport=transport,
             process=process,
-            indexes={"uid": by_uid},
+            indexes={"uid": by_uid, ON_ROTATE: by_on_rotate},
         )
         self.replica_sets: Informer[Object] = Informer(
             REPLICA_SETS, transport=transport, process=process

@@ -1,6 +1,6 @@
 """Grants and leases in the database."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from dataclasses import asdict, dataclass, fields
 from functools import partial
 from typing import Any
@@ -60,6 +60,17 @@ class SqlGrants:
             query = query.where(grants.c.namespace == namespace)
         rows = await self.database.read(partial(_rows, query=query))
         return [Grant(**row) for row in rows]
+
+    async def rotated(self, pod_uids: Collection[str]) -> Collection[tuple[str, str]]:
+        """Node and uid of those pods that had read a secret before it changed."""
+        query = (
+            select(grants.c.node, grants.c.pod_uid)
+            .where(grants.c.operation == "rotate", grants.c.result == "granted")
+            .distinct()
+        )
+        rows = await self.database.read(partial(_rows, query=query))
+        found = ((row["node"], row["pod_uid"]) for row in rows)
+        return {(node, uid) for node, uid in found if uid in pod_uids}
 
 
 def _rows(connection: Connection, *, query: Select[Any]) -> list[dict[str, Any]]:

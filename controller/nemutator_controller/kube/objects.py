@@ -51,6 +51,7 @@ class Metadata(Shape, frozen=True, gc=False):
     resource_version: str = ""
     generation: int = 0
     creation_timestamp: str = ""
+    deletion_timestamp: str = ""
     labels: Mapping[str, str] = {}
     annotations: Mapping[str, str] = {}
     """Only ours (`nemutator.io/…`) are kept: others are as large as people make them."""
@@ -114,15 +115,36 @@ class ContainerStatus(Shape, frozen=True, gc=False):
     container_id: str = msgspec.field(default="", name="containerID")
 
 
+class Condition(Shape, frozen=True, gc=False):
+    type: str
+    status: str = ""
+
+
 class PodStatus(Shape, frozen=True, gc=False):
     container_statuses: tuple[ContainerStatus, ...] = ()
     init_container_statuses: tuple[ContainerStatus, ...] = ()
     """Sidecars are among them: they run as long as the pod."""
+    phase: str = ""
+    conditions: tuple[Condition, ...] = ()
+
+    def __post_init__(self) -> None:
+        _set(self, "phase", _one(self.phase))
+        if self.conditions:
+            _set(self, "conditions", _one(self.conditions))
+
+    @property
+    def is_ready(self) -> bool:
+        return any(each.type == "Ready" and each.status == "True" for each in self.conditions)
 
 
 class Pod(Object, frozen=True, gc=False):
     spec: PodSpec
     status: PodStatus = PodStatus()
+
+    @property
+    def is_running(self) -> bool:
+        """Whether it runs, and is to go on."""
+        return self.status.phase == "Running" and not self.metadata.deletion_timestamp
 
 
 class RuntimeClass(Object, frozen=True, gc=False):

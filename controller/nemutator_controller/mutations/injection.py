@@ -17,6 +17,7 @@ from nemutator_common.declarations import (
     from_annotations,
     to_volume,
 )
+from nemutator_common.on_rotate import ContainerSignal
 
 from nemutator_controller.mutations import exec_commands
 from nemutator_controller.mutations.edits import Author, Draft
@@ -101,7 +102,8 @@ def declared_by(draft: Draft) -> Declarations:
     except DeclarationError as error:
         raise NotInjectedError(f"annotations: {error}") from error
     spec = _spec(draft)
-    if (to := declared.on_rotate) is not None and to.container not in _names(spec):
+    to = declared.on_rotate
+    if isinstance(to, ContainerSignal) and to.container not in _names(spec):
         raise NotInjectedError(f"annotations: {names.ON_ROTATE}: no container {to.container!r}")
     group = _pods(spec).get("fsGroup")
     return replace(

@@ -14,6 +14,11 @@ from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.parts import add_tasks
+from nemutator_controller.evictions.records import (
+    NotAllowedNowError,
+    PodGoneError,
+    RestartablePod,
+)
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access
 from nemutator_controller.kube.transport import HttpTransport
@@ -148,3 +153,68 @@ async def test_the_brains_certificate_is_where_listeners_read_it(tmp_path: Path)
     async with watched(tmp_path) as (_, cluster):
         assert cluster.leaf.tls.load() is not None
         assert cluster.leaf.tls.key.stat().st_mode & 0o777 == 0o600
+
+
+def outdated(name: str, uid: str, owner: str = "ReplicaSet", **status: Any) -> dict[str, Any]:
+    """A pod that is to be evicted when its secrets have changed."""
+    made = pod(name, uid, **{"on-rotate": "restart"})
+    made["metadata"]["labels"] = {"app": "cart"}
+    if owner:
+        made["metadata"]["ownerReferences"] = [
+            {
+                "apiVersion": "apps/v1",
+                "kind": owner,
+                "name": "cart-5d9f",
+                "uid": "r",
+                "controller": True,
+            }
+        ]
+    ready = [{"type": "Ready", "status": "True"}]
+    made["status"] = {"phase": "Running", "conditions": ready, **status}
+    return made
+
+
+async def restartable(cluster: Cluster, *names: str) -> list[RestartablePod]:
+    """Once those with these names are seen, and no others."""
+    while True:
+        found = sorted(cluster.restartable.now(), key=lambda one: one.name)
+        if [one.name for one in found] == list(names):
+            return found
+        await asyncio.sleep(0.05)
+
+
+async def test_pods_to_restart_run_and_have_somebody_who_makes_another(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.PODS, outdated("cart-1", "c1"))
+        kube.store.put(kinds.PODS, outdated("cart-2", "c2", conditions=[]))
+        kube.store.put(kinds.PODS, outdated("done", "c3", phase="Succeeded"))
+        kube.store.put(kinds.PODS, outdated("job", "c4", owner="Job"))
+        kube.store.put(kinds.PODS, outdated("single", "c5", owner=""))
+        first, unready, of_job, alone = await restartable(
+            cluster, "cart-1", "cart-2", "job", "single"
+        )
+        assert (first.uid, first.node, first.is_ready) == ("c1", "n1", True)
+        assert first.workload is not None
+        assert first.workload == unready.workload
+        assert not unready.is_ready
+        assert of_job.workload is None
+        assert alone.workload is None
+
+
+async def test_an_eviction_is_of_that_very_pod_and_within_its_budget(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        kube.store.put(kinds.PODS, outdated("cart-1", "c1"))
+        (seen,) = await restartable(cluster, "cart-1")
+        with pytest.raises(PodGoneError):
+            await cluster.evictions.evict(dataclasses.replace(seen, uid="earlier"))
+        budget = {
+            "metadata": {"name": "cart", "namespace": "shop"},
+            "spec": {"selector": {"matchLabels": {"app": "cart"}}},
+            "status": {"disruptionsAllowed": 0, "observedGeneration": 1},
+        }
+        kube.store.put(kinds.DISRUPTION_BUDGETS, budget)
+        with pytest.raises(NotAllowedNowError):
+            await cluster.evictions.evict(seen)
+        kube.store.remove(kinds.DISRUPTION_BUDGETS, "shop", "cart")
+        await cluster.evictions.evict(seen)
+        assert await restartable(cluster) == []

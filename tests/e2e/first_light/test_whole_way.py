@@ -142,6 +142,35 @@ def test_its_process_is_told_by_a_signal_and_reads_it_again(team: Team) -> None:
     print("signal: the process has read", team.has_read("app"))
 
 
+def test_a_pod_is_made_anew_when_a_variable_of_its_has_changed(team: Team) -> None:
+    vault, path = team.installation.vault, f"secret/data/{NAMESPACE}/renewed"
+    vault.call("POST", path, {"data": {"word": "before"}})
+    declared = {
+        "nemutator.io/env.WORD": f"secret/{NAMESPACE}/renewed#word",
+        "nemutator.io/on-rotate": "restart",
+    }
+    renewed = teams.deployment("renewed", annotations=declared)
+    renewed["spec"]["template"]["spec"]["containers"][0]["command"] = ["python", "-c", teams.WAITS]
+    team.installation.cluster.apply(renewed)
+    ready(team, "renewed")
+    first = only(team.pods("renewed"))["metadata"]["name"]
+
+    def has(word: str) -> bool:
+        read = ("exec", "deployment/renewed", "--container=app", "--", "cat", "/proc/1/environ")
+        # The one that ends takes no command any more.
+        with contextlib.suppress(KubectlError):
+            return f"WORD={word}" in team.kubectl(*read).split("\0")
+        return False
+
+    assert has("before")
+    vault.call("POST", path, {"data": {"word": "after"}})
+    until(lambda: has("after"), "a new pod has the new variable", within_s=2 * REACHED_S)
+    events = team.kubectl("get", "events", f"--field-selector=involvedObject.name={first}")
+    assert "SecretRotation" in events
+    print("restart:", first, "->", [pod["metadata"]["name"] for pod in team.pods("renewed")])
+    team.kubectl("delete", "deployment", "renewed", "--wait=true")
+
+
 def test_a_lent_user_is_replaced_in_its_file_its_process_told_and_ends_with_its_pod(
     team: Team, postgres: Postgres
 ) -> None:

@@ -5,6 +5,7 @@ from dataclasses import KW_ONLY, dataclass, field
 from typing import NamedTuple
 
 from nemutator_common.declarations import DeclarationError, Declarations, DeclaredFile, Reference
+from nemutator_common.on_rotate import ContainerSignal, OnRotate, PodRestart
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
@@ -77,10 +78,9 @@ class PodHandler:
         self._subject = subject_of(self._pod)
         self.changes = ChangeFeed(self.process.clock)
         self._followed = FollowedSecrets(self.session, changes=self.changes, audit=self.audit)
-        declared = self.declarations
         self.after_rotation = RotationSignals(
             self._pod,
-            declared.on_rotate if isinstance(declared, Declarations) else None,
+            self._on_rotate if isinstance(self._on_rotate, ContainerSignal) else None,
             self.containers,
             self.process,
             audit=self.audit,
@@ -156,8 +156,7 @@ class PodHandler:
     def _give(self, asked: _Asked, reading: Reading) -> SecretResponse:
         picked = self._picked(asked, reading)
         self._granted(asked, reading)
-        self._followed.read(asked.name, asked.reference, reading.document)
-        self.follow(asked.reference.path, self._followed)
+        self._follow(asked, reading)
         return picked
 
     async def _file(self, name: str, file: DeclaredFile) -> SecretResponse:
@@ -195,6 +194,8 @@ class PodHandler:
             if room < 0:
                 raise self._refused.counted(too_large(variable, LARGEST_ENVIRONMENT))
             self._granted(asked, reading)
+            if variable in self._followed_environment():
+                self._follow(asked, reading)
             variables[variable] = value
         return variables
 
@@ -211,10 +212,31 @@ class PodHandler:
             name: (await self.secret(name)).value for name in sorted(_named(self._understood()))
         }
 
+    async def follow_environment(self) -> None:
+        # Nobody is given anything, so there is nothing to record.
+        wanted = self._followed_environment()
+        for variable, reference in sorted(wanted.items()):
+            reading = await self.broker.read(self.session, reference.path)
+            self._follow(_Asked("env", variable, reference), reading)
+
     def may_watch(self, name: str) -> bool:
         return isinstance(self.declarations, Declarations) and name in _named(self.declarations)
 
     # --- both -----------------------------------------------------------------------------------
+    def _follow(self, asked: _Asked, reading: Reading) -> None:
+        self._followed.read(asked.name, asked.reference, reading.document)
+        self.follow(asked.reference.path, self._followed)
+
+    def _followed_environment(self) -> Mapping[str, Reference]:
+        """A process keeps the variables that it was started with: only to a new pod a change means anything."""
+        is_followed = isinstance(self._on_rotate, PodRestart)
+        return self._understood().environment if is_followed else {}
+
+    @property
+    def _on_rotate(self) -> OnRotate | None:
+        declared = self.declarations
+        return declared.on_rotate if isinstance(declared, Declarations) else None
+
     def _understood(self) -> Declarations:
         if isinstance(self.declarations, DeclarationError):
             raise self._refused.counted(faulty(self.declarations))

@@ -27,6 +27,7 @@ from nemutator_agent.credentials.http_refusals import UNHANDLED
 from nemutator_agent.credentials.plain_secrets import PlainSecrets
 from nemutator_agent.credentials.ports import PodCallerHandler, PodListener
 from nemutator_agent.credentials.rate_limits import RateLimit
+from nemutator_agent.credentials.rotation.environment_following import EnvironmentFollower
 from nemutator_agent.credentials.rotation.watch_api import MOST_EACH, WatchApi
 from nemutator_agent.credentials.vault_api.api_request import LARGEST_BODY
 from nemutator_agent.credentials.vault_api.endpoint import vault_first
@@ -135,6 +136,7 @@ class _PodSocket:
         self._listening = ListeningSocket(address, mode=MODE, alone=True)
         self._folder: int | None = folder
         self._files = FileFollower(handler, PodFolder(folder), process, room)
+        self._environment = EnvironmentFollower(handler, process)
         self._after_rotation = handler.after_rotation
         self._server = HttpServer(
             process=process,
@@ -166,6 +168,7 @@ class _PodSocket:
     async def run(self) -> None:
         async with asyncio.TaskGroup() as tasks:
             tasks.create_task(self._files.run(), name="files of a pod")
+            tasks.create_task(self._environment.run(), name="variables of a pod")
             tasks.create_task(self._after_rotation.run(), name="signals of a pod")
             await self._server.run()
 

@@ -61,6 +61,9 @@ class Pod:
             raise self.refused
         return {"db": Secret(self.value)}
 
+    async def follow_environment(self) -> None:
+        raise NotImplementedError
+
     def follower(self, process: Process) -> FileFollower:
         return FileFollower(self, self.folder, process, self.room)
 

@@ -1,13 +1,16 @@
 import asyncio
+from collections.abc import Callable
 
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
 from nemutator_agent.credentials.pods.budgets import PodBudgets
+from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
 from nemutator_agent.credentials.pods.handler import (
     LARGEST_ENVIRONMENT,
     PodHandler,
 )
 from nemutator_agent.credentials.rate_limits import UNATTESTED_BURST
+from nemutator_agent.credentials.vault.failures import VaultDeniedError
 from nemutator_common import names
 from nemutator_common.declarations import (
     DeclarationError,
@@ -16,6 +19,7 @@ from nemutator_common.declarations import (
     FileFormat,
     Reference,
 )
+from nemutator_common.on_rotate import ContainerSignal, OnRotate, PodRestart
 
 from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.container_signals import RecordedSignals
@@ -42,7 +46,11 @@ def setup() -> BrokerSetup:
 
 
 def handler(
-    setup: BrokerSetup, declared: Declarations | DeclarationError = DECLARED, *, rate: float = 100
+    setup: BrokerSetup,
+    declared: Declarations | DeclarationError = DECLARED,
+    *,
+    rate: float = 100,
+    follow: Callable[[str, FollowedSecrets], None] = lambda _path, _followed: None,
 ) -> PodHandler:
     return PodHandler(
         setup.session(),
@@ -51,7 +59,7 @@ def handler(
         attestor=TrustingAttestor(),
         audit=setup.audit,
         node="n1",
-        follow=lambda _path, _followed: None,
+        follow=follow,
         containers=RecordedSignals(),
         auth_mount="kubernetes",
         namespace="",
@@ -124,6 +132,47 @@ async def test_the_environment_comes_whole_or_not_at_all(setup: BrokerSetup) -> 
             await handler(setup, broken).admit(CALLER).environment()
         assert raised.value.status == 403
     assert "denied" in setup.grants.of("env")
+
+
+@pytest.mark.parametrize(
+    ("on_rotate", "paths"),
+    [(PodRestart(), [DB]), (ContainerSignal("HUP", "web"), []), (None, [])],
+)
+async def test_variables_are_followed_where_a_new_pod_can_have_new_ones(
+    setup: BrokerSetup, on_rotate: OnRotate | None, paths: list[str]
+) -> None:
+    declared = Declarations(environment={"TOKEN": Reference(DB, "password")}, on_rotate=on_rotate)
+    given: list[str] = []
+    unasked: list[str] = []
+    async with setup.running():
+        first = handler(setup, declared, follow=lambda path, _: given.append(path))
+        await first.admit(CALLER).environment()
+        next_life = handler(setup, declared, follow=lambda path, _: unasked.append(path))
+        await next_life.follow_environment()
+    assert given == unasked == paths
+    assert setup.grants.of("env") == ["granted"]
+
+
+async def test_a_changed_variable_is_a_rotation_of_a_pod_that_is_evicted_for_it(
+    setup: BrokerSetup,
+) -> None:
+    declared = Declarations(
+        environment={"TOKEN": Reference(DB, "password")}, on_rotate=PodRestart()
+    )
+    async with setup.running():
+        pod = handler(setup, declared)
+        await pod.follow_environment()
+        setup.vault.state.write(DB, {"password": "hunter3"})
+        await setup.clock.advance(FRESH_S)
+        await pod.admit(CALLER).environment()
+    assert setup.grants.of("rotate") == ["granted"]
+
+
+async def test_variables_that_vault_denies_are_not_followed_yet(setup: BrokerSetup) -> None:
+    denied = Declarations(environment={"B": Reference("secret/other")}, on_rotate=PodRestart())
+    async with setup.running():
+        with pytest.raises(VaultDeniedError):
+            await handler(setup, denied).follow_environment()
 
 
 async def test_a_key_that_is_not_there_is_recorded_as_refused(setup: BrokerSetup) -> None:
