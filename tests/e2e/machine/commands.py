@@ -33,7 +33,16 @@ def start_up(machine: Machine, unit: str, *words: str, options: Iterable[str] = 
 
 
 def groups(machine: Machine, directory: str = YOURS) -> Rows:
-    """By their path."""
+    """By their path; empty before the first report."""
     said = machine.run("nemutator", "topology", directory, "-o", "json")
-    (node,) = json.loads(said)["nodes"]
-    return {row["path"]: row for row in node["workloads"]}
+    return {
+        row["path"]: row for node in json.loads(said).get("nodes", ()) for row in node["workloads"]
+    }
+
+
+def figure(rows: Rows, path: str, *keys: str) -> float:
+    """0 while there is none: to tell a rate takes two reports."""
+    found: Any = rows.get(path)
+    for key in keys:
+        found = found and found.get(key)
+    return float(found or 0)

@@ -5,7 +5,7 @@ import shlex
 
 import pytest
 
-from tests.e2e.machine.commands import USERS, YOURS, groups, start_unit, start_up
+from tests.e2e.machine.commands import USERS, YOURS, figure, groups, start_unit, start_up
 from tests.e2e.machine.conftest import QUOTA
 from tests.e2e.machine.csi_volume import group, in_pod
 from tests.testbed.parts.machine.machine import Machine
@@ -28,18 +28,18 @@ def test_the_memory_of_a_unit_is_what_its_files_say(up: Machine) -> None:
         return int(charged) - int(inactive)
 
     def agree() -> bool:
-        before, row, after = files(), groups(up)[STILL], files()
-        return before == after == int(row["memory_bytes"])
+        before, rows, after = files(), groups(up), files()
+        return before == after == figure(rows, STILL, "memory_bytes")
 
     until(agree, "the report is of the unit's memory as it stands", within_s=WITHIN_S)
 
 
 def test_the_cpu_time_and_pressure_of_a_unit_are_seen(up: Machine) -> None:
     def seen() -> bool:
-        row = groups(up)[BUSY]
+        rows = groups(up)
         # It is held back for most of the time, and waits for all of it.
-        waits = float(row["pressures"]["cpu"]["some_60s"])
-        return 0 < float(row["cpu_cores"]) <= 2 * QUOTA and waits > 0
+        waits = figure(rows, BUSY, "pressures", "cpu", "some_60s")
+        return 0 < figure(rows, BUSY, "cpu_cores") <= 2 * QUOTA and waits > 0
 
     until(seen, "a unit with a quota of CPU time uses it and waits", within_s=WITHIN_S)
 
@@ -100,7 +100,7 @@ def test_an_ordinary_user_sees_the_same_units(up: Machine) -> None:
 
     def seen() -> bool:
         rows = groups(up, USERS)
-        return float(rows[BUSY]["cpu_cores"]) > 0 and int(rows[STILL]["memory_bytes"]) > 0
+        return figure(rows, BUSY, "cpu_cores") > 0 and figure(rows, STILL, "memory_bytes") > 0
 
     until(seen, "an ordinary user is shown what units use", within_s=WITHIN_S)
     up.run("systemctl", "stop", "up-user")

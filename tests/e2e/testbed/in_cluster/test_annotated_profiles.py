@@ -73,7 +73,7 @@ def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installa
     assert (page.status, b"main.work" in page.body) == (200, True)
 
     # What cannot be understood is said on the pod and in an Event.
-    cluster.kubectl("annotate", "pod", "web", "--overwrite", f"-n={namespace}", f"{PROFILE}=heap")
+    cluster.kubectl("annotate", "pod", "web", "--overwrite", f"-n={namespace}", f"{PROFILE}=disk")
     until(lambda: result().get("state", "").startswith("refused"), "it is refused", within_s=60)
 
     def events() -> list[dict[str, Any]]:
@@ -85,6 +85,6 @@ def test_a_pod_asks_for_a_profile_and_is_told_how_it_went(installation: Installa
     until(events, "the Event is there", within_s=60)
     [event] = events()
     assert event["type"] == "Warning"
-    assert "only `cpu` can be profiled" in event["message"]
+    assert "only `cpu` and `heap` can be profiled" in event["message"]
     print(f"Event: {event['message']}")
     assert refusals(installation) == []
