@@ -33,7 +33,13 @@ class PlainRequest(NamedTuple):
 def parse_plain(data: bytes) -> PlainRequest | None:
     """The request that *data* is, all of it; None when it is anything else."""
     match = _HEAD.fullmatch(data) if len(data) <= MOST_BYTES else None
-    if match is None:
+    if match is None or _repeats_a_header(data):
         return None
     path, query = match.groups(b"")
     return PlainRequest(path.decode("ascii"), query.decode("ascii"))
+
+
+def _repeats_a_header(data: bytes) -> bool:
+    """The HTTP parser refuses some that are there twice; nobody has a reason to send any of them so."""
+    names = [line.partition(b":")[0].lower() for line in data.split(b"\r\n")[1:-2]]
+    return len(set(names)) < len(names)

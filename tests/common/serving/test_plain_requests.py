@@ -41,6 +41,8 @@ def test_requests_of_usual_clients_are_plain() -> None:
         CURL[:-2],
         CURL + b"x",
         CURL + CURL,
+        CURL.replace(b"\r\n\r\n", b"\r\nAccept: a\r\naccept: b\r\n\r\n"),
+        b"GET /v1/secret/db HTTP/1.1\r\nHost: x\r\nUser-Agent: a\r\nUser-Agent: a\r\n\r\n",
         b"\r\n" + CURL,
         CURL.replace(b"GET", b"HEAD"),
         CURL.replace(b"GET", b"POST"),
