@@ -43,25 +43,33 @@ class FileFollower:
         """Bring all files to what is *read*, the first ones, too; their names. Raises an `HttpRefusal`, and
         then nothing has changed."""
         async with self._turn:
-            values = await read()
-            size = sum(map(len, contents_of(values).values()))
-            if size > LARGEST_TOGETHER:
-                raise files_too_large(LARGEST_TOGETHER)
-            before = self.folder.state(values)
-            if not self.room.take(self, size, there=before is FolderState.CURRENT):
-                raise no_room(self.room.most)
-            self._measure()
-            if before is FolderState.PRIVATE:
-                self._failed("mode", "they are for one user")
-            elif before is not FolderState.CURRENT:
-                try:
-                    self.folder.write(values)
-                except OSError as error:
-                    raise files_not_written(error.strerror or "") from error
-                self.process.meter.count(names.FILES_WRITTEN, result="written")
-            if before is FolderState.OUTDATED:
-                self.handler.after_rotation.due()
+            try:
+                values = await read()
+                self._replace(values)
+            except HttpRefusal as refusal:
+                self._count(refusal.step)
+                raise
             return tuple(values)
+
+    def _replace(self, values: Mapping[str, Secret]) -> None:
+        size = sum(map(len, contents_of(values).values()))
+        if size > LARGEST_TOGETHER:
+            raise files_too_large(LARGEST_TOGETHER)
+        before = self.folder.state(values)
+        if not self.room.take(self, size, there=before is FolderState.CURRENT):
+            raise no_room(self.room.most)
+        self._measure()
+        if before is FolderState.PRIVATE:
+            self._count("mode")
+            _warn("mode", "they are for one user")
+        elif before is not FolderState.CURRENT:
+            try:
+                self.folder.write(values)
+            except OSError as error:
+                raise files_not_written(error.strerror or "") from error
+            self._count("written")
+        if before is FolderState.OUTDATED:
+            self.handler.after_rotation.due()
 
     async def run(self) -> None:
         changes = self.handler.changes
@@ -86,7 +94,7 @@ class FileFollower:
                 await self.write(self.handler.file_values)
                 return
             except HttpRefusal as refusal:
-                self._failed(refusal.step, refusal.error)
+                _warn(refusal.step, refusal.error)
                 if refusal.step == "size":
                     return
             failures += 1
@@ -94,9 +102,12 @@ class FileFollower:
                 BACKOFF.delay_s(failures, roll=self.process.dice.random())
             )
 
-    def _failed(self, reason: str, why: str) -> None:
-        self.process.meter.count(names.FILES_WRITTEN, result=reason)
-        log.warning("files_not_written", {names.REASON: reason, names.ERROR: why})
+    def _count(self, result: str) -> None:
+        self.process.meter.count(names.FILES_WRITTEN, result=result)
 
     def _measure(self) -> None:
         self.process.meter.gauge(names.FILES_BYTES, self.room.used)
+
+
+def _warn(reason: str, why: str) -> None:
+    log.warning("files_not_written", {names.REASON: reason, names.ERROR: why})

@@ -182,6 +182,7 @@ class PodHandler:
 
     async def environment(self) -> Mapping[str, Secret]:
         wanted = self._understood().environment
+        followed = self._followed_environment()
         variables: dict[str, Secret] = {}
         # Each is a reading, with a record of its own.
         self.budget.requests.spend(max(len(wanted) - 1, 0))
@@ -194,7 +195,7 @@ class PodHandler:
             if room < 0:
                 raise self._refused.counted(too_large(variable, LARGEST_ENVIRONMENT))
             self._granted(asked, reading)
-            if variable in self._followed_environment():
+            if variable in followed:
                 self._follow(asked, reading)
             variables[variable] = value
         return variables

@@ -176,6 +176,10 @@ async def test_the_first_files_are_no_rotation_and_come_whole_or_with_the_reason
     with pytest.raises(HttpRefusal, match="256 KiB together") as raised:
         await follower.write(pod.file_values)
     assert (raised.value.status, raised.value.step) == (400, "size")
+    # Nobody else would see it of a pod that asks.
+    results = {"rate": 1, "disk": 1, "size": 1, "written": 2}
+    for result, times in results.items():
+        assert pod.meter.value(names.FILES_WRITTEN, result=result) == times
 
 
 async def test_without_room_on_the_node_a_pod_is_refused_and_others_stay() -> None:
