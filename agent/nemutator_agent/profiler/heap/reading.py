@@ -161,12 +161,11 @@ class HeapReader:
             WorkerFailedError,
         ) as error:
             raise flaws.of_failure(error, title) from error
-        own = HeapTable()
-        own.add(sites, calls, rate=read.answer.rate)
-        if not own.is_possible:
+        if not table.add(sites, calls, rate=read.answer.rate):
             forged = MemoryAnswer(flaw="forged", what="expected sums that memory can have")
-            raise flaws.of_memory(forged, title, is_linked=True) or AssertionError
-        table.add(sites, calls, rate=read.answer.rate)
+            refusal = flaws.of_memory(forged, title, is_linked=True)
+            assert refusal is not None
+            raise refusal
         return read.answer.rate, [*_remarks(read), *notes]
 
     async def _read(self, memory: HeldMemory) -> _Read:

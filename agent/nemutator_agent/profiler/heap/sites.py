@@ -5,7 +5,8 @@ frame, though the runtime keeps an address for each; what the runtime does to al
 so is what it begins each goroutine with.
 """
 
-from collections.abc import Iterable, Mapping
+import functools
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_common.profiles.heap import Allocated, HeapProfile
@@ -78,24 +79,24 @@ class HeapTable:
 
     _frames: FrameTable = field(default_factory=FrameTable)
     _sites: dict[Stack, Allocated] = field(default_factory=dict)
+    _total: Allocated = field(default_factory=Allocated)
 
-    def add(self, sites: Iterable[CountedSite], calls: Calls, *, rate: int) -> None:
+    def add(self, sites: Sequence[CountedSite], calls: Calls, *, rate: int) -> bool:
+        """False, and nothing is added, where the sums would not fit into a profile: those of forged counts
+        may not."""
+        amounts = [_amount(site, rate) for site in sites]
+        total = functools.reduce(Allocated.plus, amounts, self._total)
+        if max(total) >= LARGEST:
+            return False
+        self._total = total
         numbers: dict[tuple[int, ...], Stack] = {}
-        for site in sites:
+        for site, amount in zip(sites, amounts, strict=True):
             stack = numbers.get(site.stack)
             if stack is None:
                 frames = frames_of(site.stack, calls)
                 stack = numbers[site.stack] = tuple(map(self._frames.number, frames))
-            objects, size = estimated(site.allocated, site.bytes_allocated, rate)
-            in_use = site.allocated - site.freed, site.bytes_allocated - site.bytes_freed
-            allocated = Allocated(objects, size, *estimated(*in_use, rate))
-            self._sites[stack] = self._sites.get(stack, Allocated()).plus(allocated)
-
-    @property
-    def is_possible(self) -> bool:
-        """Whether the sums are such as fit into a profile: those of forged counts may not."""
-        sums = map(sum, zip(*self._sites.values(), strict=True))
-        return all(one < LARGEST for one in sums)
+            self._sites[stack] = self._sites.get(stack, Allocated()).plus(amount)
+        return True
 
     def profile(self, *, started_at: float, rate: int, notes: tuple[str, ...]) -> HeapProfile:
         return HeapProfile(
@@ -108,3 +109,10 @@ class HeapTable:
 
     def __len__(self) -> int:
         return len(self._sites)
+
+
+def _amount(site: CountedSite, rate: int) -> Allocated:
+    in_use = site.allocated - site.freed, site.bytes_allocated - site.bytes_freed
+    return Allocated(
+        *estimated(site.allocated, site.bytes_allocated, rate), *estimated(*in_use, rate)
+    )

@@ -64,8 +64,14 @@ def test_sites_of_one_stack_are_estimated_by_size_and_added() -> None:
     assert (profile.rate, profile.notes, len(table)) == (524_288, ("n",), 1)
 
 
-def test_sums_that_no_profile_can_hold_are_not_possible() -> None:
+def test_sums_that_no_profile_can_hold_are_not_added() -> None:
     table = HeapTable()
-    assert table.is_possible
-    table.add([CountedSite(1 << 59, 0, 1 << 59, 0, (0x31,))] * 16, CALLS, rate=1)
-    assert not table.is_possible
+    large = CountedSite(1 << 59, 0, 1 << 59, 0, (0x31,))
+    assert not table.add([large] * 16, CALLS, rate=1)
+    assert len(table) == 0
+    # Each of two processes may have what both together have not.
+    assert table.add([large] * 5, CALLS, rate=1)
+    before = table.profile(started_at=1.0, rate=1, notes=()).total
+    assert not table.add([large] * 5, CALLS, rate=1)
+    assert table.profile(started_at=1.0, rate=1, notes=()).total == before
+    assert table.add([CountedSite(1, 0, 8, 0, (0x11,))], CALLS, rate=1)
