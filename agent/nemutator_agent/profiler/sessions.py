@@ -326,7 +326,7 @@ def _fitting(pprof: bytes) -> bytes:
         raise ProfileRefused(
             "symbols",
             f"the profile has {len(pprof)} bytes, more than {LARGEST_PROFILE_BYTES}",
-            remedy="ask for fewer processes, or for a shorter time",
+            remedy="ask for a shorter time or fewer processes",
         )
     return pprof
 
