@@ -1,5 +1,7 @@
 """The lists beside the topology, in front of a brain that answers whatever a test wants it to."""
 
+import time
+
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
 
@@ -161,6 +163,29 @@ def test_leases_and_grants_say_who_and_never_what(page: Page, brain: FakeBrain) 
     expect(shown(page, "leases")).to_contain_text("shop/api-0shop.apiactive")
     expect(shown(page, "grants")).to_have_count(2)
     expect(page.locator("#list-rows tr").first).to_contain_text("read dbdeniedVault denies it")
+
+
+def test_a_rotation_is_seen_with_all_that_followed_it(page: Page, brain: FakeBrain) -> None:
+    now = time.time()
+    read = grant(at=now - 60, version=3)
+    brain.lists["/api/v1/grants"] = [read]
+    hold_clock(page)
+    rows = shown(page, "grants")
+    expect(rows).to_have_count(1)
+    uncaught = "HUP@web: uncaught; let the container's first process catch this signal"
+    brain.lists["/api/v1/grants"] = [
+        grant(at=now - 1, operation="signal", secret="", result="failed", reason=uncaught),
+        grant(at=now - 2, operation="rotate", version=4),
+        grant(at=now - 2, operation="rotate", secret="pg"),
+        read,
+    ]
+    page.clock.run_for(3100)
+    what = page.locator("#list-rows td:nth-child(3)")
+    expect(what).to_have_text(["signal", "rotate db, version 4", "rotate pg", "read db, version 3"])
+    expect(rows.first).to_contain_text(uncaught)
+    page.locator("#list-filter").fill("rotate shop/api-0")
+    expect(rows).to_have_count(2)
+    expect(rows.first).to_contain_text("granted")
 
 
 @pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "leases", "grants"])

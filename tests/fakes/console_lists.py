@@ -75,6 +75,7 @@ def grant(**changed: Any) -> Json:
         "at": time.time(),
         "operation": "read",
         "secret": "db",
+        "version": None,
         "cached": False,
         "result": "granted",
         "reason": "",

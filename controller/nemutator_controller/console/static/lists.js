@@ -11,6 +11,10 @@ const lines = (...texts) => ({ text: texts.filter(Boolean).map(visible).join("\n
 
 const ago = (at, now) => cell(at == null ? "" : `${span(now - at)} ago`);
 
+/** What was done, with what, and which version of it; what Vault lends has none. */
+const done = ({ operation, secret, version }) =>
+  [operation, secret].filter(Boolean).join(" ") + (version == null ? "" : `, version ${version}`);
+
 /** Off clusters, the namespace of a process that runs in no group is `/`. */
 const place = (namespace, name) => (namespace ? `${namespace.replace(/\/$/, "")}/${name}` : name);
 
@@ -155,7 +159,8 @@ const leases = {
 
 const grants = {
   title: "Audit",
-  about: "Every secret that was given or refused, newest first: who, what by name, and why. Never a value.",
+  about:
+    "Every secret that was given or refused, and every new value that a pod was brought (rotate), newest first: who, what by name, and why. Never a value.",
   empty: "No secret has been asked for yet.",
   path: "/api/v1/grants",
   columns: ["When", "Who", "What", "Result", "Why", "Node"],
@@ -164,7 +169,7 @@ const grants = {
     cells: [
       ago(grant.at, now),
       cell(grant.pod ? place(grant.namespace, grant.pod) : grant.caller, { title: grant.pod_uid }),
-      cell([grant.operation, grant.secret].filter(Boolean).join(" ")),
+      cell(done(grant)),
       cell(grant.cached ? `${grant.result}, cached` : grant.result, {
         grade: grant.result === "granted" ? "calm" : "suffer",
       }),
