@@ -49,8 +49,9 @@ TOMBSTONES_PATH = "/uplink/v1/tombstones"
 """GET returns a `TombstoneSnapshot` for admission, with an ETag. A client that asks again has
 applied the snapshot that it got before."""
 
-Stream = Literal["grants", "decisions"]
-"""`grants` has `Grant`s of the credentials process; `decisions` has admission's `Decision`s."""
+Stream = Literal["grants", "decisions", "windows"]
+"""`grants` has `Grant`s of the credentials process; `decisions` has admission's `Decision`s; `windows`
+has the records of `windows.py`, of the process that observes."""
 
 Kind = Literal["root", "slice", "unit", "session", "pod", "container", "group"]
 """What a cgroup is, as far as its path shows: `group` is one that follows no known convention."""

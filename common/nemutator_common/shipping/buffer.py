@@ -33,6 +33,8 @@ class Buffer:
         self._bytes: defaultdict[str, int] = defaultdict(int)
         self._last_seq = 0
         self.size_bytes = 0
+        self.dropped = 0
+        """Records that were dropped to make room, or were too large."""
 
     def __len__(self) -> int:
         return len(self._waiting)
@@ -45,6 +47,7 @@ class Buffer:
         """Add *record* with the next number; returns how many were dropped to make room for it."""
         self._last_seq += 1
         if len(record) + _ENVELOPE_BYTES + _HEAD_BYTES > self._most_bytes:
+            self.dropped += 1
             return 1
         self._waiting[self._last_seq] = _Waiting(record, source)
         self._numbers[source].append(self._last_seq)
@@ -54,6 +57,7 @@ class Buffer:
         while len(self._waiting) > self._most or self.size_bytes > self._most_bytes:
             self._drop_first_of(max(self._bytes, key=self._bytes.__getitem__))
             dropped += 1
+        self.dropped += dropped
         return dropped
 
     def first(self, *, most: int, most_bytes: int) -> tuple[tuple[int, bytes], ...]:

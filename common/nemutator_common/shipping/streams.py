@@ -12,6 +12,7 @@ from nemutator_common.shipping.batches import encode_records, encode_reports
 from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.links import Link
 from nemutator_common.shipping.shipper import Shipper
+from nemutator_common.windows import WindowPause, WindowReading, WindowSymbols
 from nemutator_common.wire import Grant, Report
 
 R = TypeVar("R")
@@ -19,6 +20,12 @@ R = TypeVar("R")
 GRANTS = 10_000
 GRANTS_BYTES = 4 << 20
 """The most bytes of audit records that wait: 110 pods that read ten secrets a minute for 15 min."""
+
+WINDOWS = 2_000
+WINDOWS_BYTES = 8 << 20
+"""The most bytes of windows that wait: an hour of 50 Go processes that are read every ten minutes."""
+
+WindowRecord = WindowReading | WindowSymbols | WindowPause
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +45,11 @@ class MemoryStream(Generic[R]):
                 names.UPLINK_DROPPED, dropped, stream=self.shipper.stream, reason="buffer_full"
             )
         self.shipper.wake()
+
+    @property
+    def dropped(self) -> int:
+        """How many records were dropped so far."""
+        return self.buffer.dropped
 
     @property
     def report_every_s(self) -> float:
@@ -81,6 +93,24 @@ def grant_stream(
         call_s=call_s,
     )
     return MemoryStream(buffer, shipper, source=_caller_of)
+
+
+def window_stream(
+    process: Process, link: Link, *, node: str, epoch: str, call_s: float
+) -> MemoryStream[WindowRecord]:
+    """What quiet windows have read. Reports go on without it."""
+    buffer = Buffer(most=WINDOWS, most_bytes=WINDOWS_BYTES)
+    shipper = Shipper(
+        process=process,
+        link=link,
+        queue=buffer,
+        stream="windows",
+        writer=node,
+        epoch=epoch,
+        encode=encode_records,
+        call_s=call_s,
+    )
+    return MemoryStream(buffer, shipper)
 
 
 def _caller_of(grant: Grant) -> str:

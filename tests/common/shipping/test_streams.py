@@ -5,13 +5,21 @@ import msgspec
 from nemutator_common import names
 from nemutator_common.readiness import Readiness
 from nemutator_common.shipping.buffer import Buffer
-from nemutator_common.shipping.streams import GRANTS, MemoryStream, grant_stream, report_stream
+from nemutator_common.shipping.streams import (
+    GRANTS,
+    WINDOWS,
+    MemoryStream,
+    grant_stream,
+    report_stream,
+    window_stream,
+)
 from nemutator_common.wire import Ack, Grant
 
 from tests.fakes.brain_link import BrainLink
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 from tests.fakes.reports import report
+from tests.fakes.windows import heap_reading, symbols
 
 
 def grant(secret: str = "db") -> Grant:
@@ -91,3 +99,20 @@ async def test_reports_arrive_and_then_their_writer_is_ready() -> None:
         assert stream.report_every_s == 20.0
         task.cancel()
     assert brain.batches[0].envelopes[0].report == report()
+
+
+async def test_windows_arrive_in_order_and_tell_what_was_dropped() -> None:
+    brain = StreamBrain()
+    stream = window_stream(fake_process(), brain, node="n", epoch="e", call_s=5.0)
+    stream.put(symbols())
+    stream.put(heap_reading())
+    async with asyncio.timeout(60), asyncio.TaskGroup() as group:
+        task = group.create_task(stream.run())
+        await brain.taken.wait()
+        task.cancel()
+    assert [one["record"] for one in brain.records] == ["symbols", "reading"]
+    for _ in range(WINDOWS):
+        stream.put(symbols())
+    assert stream.dropped == 0
+    stream.put(symbols())
+    assert stream.dropped == 1
