@@ -1,6 +1,7 @@
 """What people should know of the names in a profile, in sentences."""
 
 from collections.abc import Collection, Mapping
+from types import MappingProxyType
 
 _OF_A_FILE = {
     "go_too_old": (
@@ -29,10 +30,18 @@ _OF_A_FILE = {
 }
 
 
+_MOST_FILES = 6
+
+
 def sentences(
-    notes: Mapping[str, Collection[str]], *, gone: int, unnamed: tuple[int, int]
+    notes: Mapping[str, Collection[str]],
+    *,
+    gone: int,
+    unnamed: tuple[int, int],
+    by_file: Mapping[str, tuple[int, int]] = MappingProxyType({}),
 ) -> tuple[str, ...]:
-    """*notes* by the name of a file; *unnamed* is how many places of how many."""
+    """*notes* by the name of a file; *unnamed* is how many places of how many; *by_file* says for
+    files of processes how many places have no name, and how often samples had them."""
     lines = [
         _OF_A_FILE[note].format(file=file)
         for file in sorted(notes)
@@ -47,5 +56,20 @@ def sentences(
         )
     without, places = unnamed
     if without:
-        lines.append(f"{without} of {places} places have no name")
+        where = f": {_files(by_file)}" if by_file else ""
+        lines.append(f"{without} of {places} places have no name{where}")
     return tuple(lines)
+
+
+def _files(places: Mapping[str, tuple[int, int]]) -> str:
+    """What was seen most comes first."""
+    files = sorted(places.items(), key=lambda one: (-one[1][1], one[0]))
+    shown = [f"{count} in {file} ({_seen(seen)})" for file, (count, seen) in files[:_MOST_FILES]]
+    if rest := files[_MOST_FILES:]:
+        count, seen = (sum(one[1][which] for one in rest) for which in (0, 1))
+        shown.append(f"{count} in {len(rest)} more files ({_seen(seen)})")
+    return ", ".join(shown)
+
+
+def _seen(times: int) -> str:
+    return "seen once" if times == 1 else f"seen {times} times"

@@ -44,6 +44,7 @@ from nemutator_agent.profiler.symbols.wanted import (
     by_mapping,
     by_task,
     most_seen_first,
+    without_names,
 )
 
 Key = TypeVar("Key")
@@ -192,14 +193,16 @@ class WorkerSymboliser:
         for kind, count in kinds.items():
             self.process.meter.count(names.PROFILE_PLACES, count, kind=kind)
         unnamed = (kinds["unknown"], kinds.total())
-        return sentences(session.notes, gone=session.gone, unnamed=unnamed)
+        return sentences(session.notes, gone=session.gone, unnamed=unnamed, by_file=session.unnamed)
 
     async def _tasks(self, session: "_Session", tasks: Iterable[TaskAddresses]) -> None:
         parts: list[MappedAddresses] = []
         for wanted in tasks:
             parts += await self._mapped(session, wanted)
         for part in most_seen_first(parts):
-            await self._name(session, part)
+            if part.mapping.inode:
+                await self._name(session, part)
+        session.unnamed = without_names(parts, session.names.user)
 
     # --- a process -------------------------------------------------------------------------------
     async def _mapped(self, session: "_Session", wanted: TaskAddresses) -> list[MappedAddresses]:
@@ -226,7 +229,7 @@ class WorkerSymboliser:
             named = part.mapping.named
             frame = VDSO if named == VDSO.function else Frame(f"[unknown in {named}]")
             user |= {(task, pc): (frame,) for pc in part.places}
-        return [part for part in parts if part.mapping.inode]
+        return parts
 
     async def _name(self, session: "_Session", part: MappedAddresses) -> None:
         if self._is_over(session):
@@ -369,6 +372,8 @@ class _Session:
     names: AddressNames = field(default_factory=AddressNames)
     notes: dict[str, set[str]] = field(default_factory=dict)
     """By the name of a file."""
+    unnamed: dict[str, tuple[int, int]] = field(default_factory=dict)
+    """By the name of a file: how many places have no name, and how often they were seen."""
     failed: set[FileId] = field(default_factory=set)
     failures: int = 0
     gone: int = 0

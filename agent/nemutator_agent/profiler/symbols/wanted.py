@@ -5,6 +5,8 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
+from nemutator_common.profiles.model import Frame
+
 from nemutator_agent.profiler.raw import RawRow, Task
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.named_profile import callers, looked_up
@@ -29,7 +31,12 @@ class MappedAddresses:
     places: dict[int, int] = field(default_factory=dict)
     """Offsets in the file, by address."""
     leaves: set[int] = field(default_factory=set)
-    seen: int = 0
+    counts: dict[int, int] = field(default_factory=dict)
+    """How many samples each address is in."""
+
+    @property
+    def seen(self) -> int:
+        return sum(self.counts.values())
 
 
 def by_task(rows: Iterable[RawRow]) -> Iterator[TaskAddresses]:
@@ -60,7 +67,7 @@ def by_mapping(
         if mapping is not None:
             part = parts.setdefault(mapping, MappedAddresses(wanted.task, mapping))
             part.places[pc] = pc - mapping.start + mapping.offset
-            part.seen += wanted.seen[pc]
+            part.counts[pc] = wanted.seen[pc]
             if pc in wanted.leaves:
                 part.leaves.add(pc)
     return list(parts.values())
@@ -73,3 +80,22 @@ def most_seen_first(parts: Iterable[MappedAddresses]) -> list[MappedAddresses]:
     for part in parts:
         seen[part.mapping.inode, part.mapping.path] += part.seen
     return sorted(parts, key=lambda part: -seen[part.mapping.inode, part.mapping.path])
+
+
+def without_names(
+    parts: Iterable[MappedAddresses], names: dict[tuple[Task, int], tuple[Frame, ...]]
+) -> dict[str, tuple[int, int]]:
+    """By the name of a file: how many of its addresses have no name, and how often they were seen."""
+    found: dict[str, tuple[int, int]] = {}
+    for part in parts:
+        unnamed = [pc for pc in part.places if _is_unnamed(names.get((part.task, pc), ()))]
+        if unnamed:
+            places, seen = found.get(part.mapping.named, (0, 0))
+            seen += sum(part.counts[pc] for pc in unnamed)
+            found[part.mapping.named] = places + len(unnamed), seen
+    return found
+
+
+def _is_unnamed(frames: tuple[Frame, ...]) -> bool:
+    # No frame at all: the compiler made the function, and it is left out.
+    return bool(frames) and frames[0].kind == "unknown"

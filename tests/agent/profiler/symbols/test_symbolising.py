@@ -94,7 +94,7 @@ async def test_inlined_calls_kernel_and_what_has_no_file_stand_in_one_stack(worl
         "[unknown_in_memory_without_a_file];first_[k] 1",
         "[vdso];main.each[...];main.main;main.add_[i];main.deep_[i] 1",
     ]
-    assert notes == ("1 of 5 places have no name",)
+    assert notes == ("1 of 5 places have no name: 1 in memory without a file (seen once)",)
 
 
 async def test_a_file_is_one_binary_wherever_processes_have_it(world: World) -> None:
@@ -210,7 +210,7 @@ async def test_a_file_that_takes_too_long_costs_only_its_own_names(
     lines, notes = await world.folded(row(app(1), count=2), row(app(1), pid=other))
     assert lines == ["[unknown_in_app] 2", "main.main 1"]
     assert notes[0].startswith("symbols of app were not read in time, some functions")
-    assert notes[1:] == ("1 of 2 places have no name",)
+    assert notes[1:] == ("1 of 2 places have no name: 1 in app (seen 2 times)",)
     assert world.meter.total(names.SYMBOL_QUESTIONS, result=reason) == 1
 
 
@@ -232,7 +232,7 @@ async def test_what_was_seen_most_is_named_first_and_no_name_that_was_found_is_l
     assert lines == ["[unknown_in_9] 4", "main.main 6", "main.main;first_[k] 5"]
     late, count = notes
     assert late.startswith("symbols of 9 were not read in time, some functions have no names: ")
-    assert count == "1 of 5 places have no name"
+    assert count == "1 of 5 places have no name: 1 in 9 (seen 4 times)"
     world.worker.asked.clear()
     lines, notes = await world.folded(*rows)
     assert [inode for inode, _ in world.worker.asked] == [0, 9]
@@ -312,5 +312,5 @@ async def test_addresses_alone_are_named_too(world: World) -> None:
         app(0x15): ["main.deep", "main.add", "main.main"],
         0x9010: ["[unknown in memory without a file]"],
     }
-    assert notes == ("1 of 2 places have no name",)
+    assert notes == ("1 of 2 places have no name: 1 in memory without a file (seen once)",)
     assert (world.files.open_files, world.worker.stops) == (0, 1)

@@ -6,7 +6,9 @@ from nemutator_agent.profiler.symbols.wanted import (
     by_mapping,
     by_task,
     most_seen_first,
+    without_names,
 )
+from nemutator_common.profiles.model import Frame
 
 APP = Mapping(0x1000, 0x2000, 0x400, 7, "/srv/app")
 LIBRARY = Mapping(0x3000, 0x4000, 0, 8, "/lib/libc.so.6")
@@ -39,8 +41,10 @@ def test_addresses_become_places_in_the_file_that_they_lie_in() -> None:
     (wanted,) = by_task([row(0x1010, 0x3021, 0x9001, words=(0x1031, 0), count=3)])
     found = by_mapping(wanted, [0x1010, 0x1030, 0x3020, 0x9000], Mappings([APP, LIBRARY]))
     assert found == [
-        MappedAddresses((1, 0), APP, {0x1010: 0x410, 0x1030: 0x430}, {0x1010}, 3),
-        MappedAddresses((1, 0), LIBRARY, {0x3020: 0x20}, set(), 3),
+        MappedAddresses(
+            (1, 0), APP, {0x1010: 0x410, 0x1030: 0x430}, {0x1010}, {0x1010: 3, 0x1030: 0}
+        ),
+        MappedAddresses((1, 0), LIBRARY, {0x3020: 0x20}, set(), {0x3020: 3}),
     ]
 
 
@@ -51,7 +55,19 @@ def test_only_the_given_addresses_are_taken() -> None:
 
 
 def test_the_file_that_all_processes_together_were_in_most_comes_first() -> None:
-    rare = MappedAddresses((1, 0), LIBRARY, seen=5)
-    one, two = (MappedAddresses((pid, 0), APP, seen=3) for pid in (2, 3))
+    rare = MappedAddresses((1, 0), LIBRARY, counts={1: 5})
+    one, two = (MappedAddresses((pid, 0), APP, counts={1: 3}) for pid in (2, 3))
     assert most_seen_first([rare, one, two]) == [one, two, rare]
     assert most_seen_first([]) == []
+
+
+def test_what_has_no_name_is_counted_by_file() -> None:
+    task = (1, 0)
+    parts = [
+        MappedAddresses(task, APP, {1: 1, 2: 2, 3: 3}, counts={1: 100, 2: 10, 3: 1}),
+        MappedAddresses((2, 0), APP, {1: 1}, counts={1: 5}),
+        MappedAddresses(task, LIBRARY, {7: 7, 8: 8}, counts={7: 9, 8: 9}),
+    ]
+    unknown, named = (Frame("[unknown in app]"),), (Frame("f", kind="native"),)
+    names = {(task, 1): unknown, (task, 2): named, (task, 3): unknown, ((2, 0), 1): unknown}
+    assert without_names(parts, names | {(task, 7): named, (task, 8): ()}) == {"app": (3, 106)}
