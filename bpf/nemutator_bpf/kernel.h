@@ -37,12 +37,18 @@ enum {
 
 #define BPF_F_USER_STACK (1ULL << 8)
 
+struct task_struct;
+struct pt_regs;
+
 static void *(*const bpf_map_lookup_elem)(void *map, const void *key) = (void *)1;
 static long (*const bpf_map_update_elem)(void *map, const void *key, const void *value,
 					 u64 flags) = (void *)2;
 static u64 (*const bpf_get_current_pid_tgid)(void) = (void *)14;
 static u64 (*const bpf_get_current_task)(void) = (void *)35;
 static long (*const bpf_get_stack)(void *context, void *buffer, u32 size, u64 flags) = (void *)67;
+/* Since Linux 5.11, and 5.15: called only where KERNEL_HAS_ENUM finds the second one. */
+static struct task_struct *(*const bpf_get_current_task_btf)(void) = (void *)158;
+static struct pt_regs *(*const bpf_task_pt_regs)(struct task_struct *task) = (void *)175;
 static long (*const bpf_probe_read_user)(void *to, u32 size, const void *from) = (void *)112;
 static long (*const bpf_probe_read_kernel)(void *to, u32 size, const void *from) = (void *)113;
 
@@ -52,10 +58,24 @@ struct registers {
 	u64 r15, r14, r13, r12, bp, bx, r11, r10, r9, r8, ax, cx, dx, si, di, orig_ax;
 	u64 ip, cs, flags, sp, ss;
 };
+
+/* Where the kernel keeps them of a task that has entered it. */
+struct pt_regs {
+	u64 sp;
+} RELOCATED;
+
+#define LEAF_REGISTER sp
 #elif defined(__TARGET_ARCH_aarch64)
 struct registers {
-	u64 x[31], sp, pc, pstate;
+	u64 regs[31], sp, pc, pstate;
 };
+
+/* Where the kernel keeps them of a task that has entered it. */
+struct pt_regs {
+	u64 regs[31];
+} RELOCATED;
+
+#define LEAF_REGISTER regs[30]
 #else
 #error "name the architecture: -D__TARGET_ARCH_x86_64 or -D__TARGET_ARCH_aarch64"
 #endif
@@ -101,6 +121,10 @@ enum cgroup_subsys_id {
 	cpuacct_cgrp_id,
 	memory_cgrp_id,
 	pids_cgrp_id,
+};
+
+enum bpf_func_id {
+	BPF_FUNC_task_pt_regs = 175,
 };
 
 #define KERNEL_HAS_ENUM(type, name) __builtin_preserve_enum_value(*(typeof(enum type) *)name, 0)

@@ -226,22 +226,39 @@ INLINE bool store(struct bpf_perf_event_data *context, struct stack *stack, u64 
 }
 
 /*
- * A leaf of Go that makes no frame hides its caller from the frame pointers. Its return address is
- * in one of the two words at the stack pointer (arm64: in the link register); which, only the agent
- * can tell, so both are kept when they may be code.
+ * The register that leads to a leaf's caller, as it is in user mode: that of the clock's interrupt,
+ * or with which the task entered the kernel. False where the kernel does not give the latter.
+ */
+INLINE bool leaf_register(struct bpf_perf_event_data *context, u64 *value)
+{
+	if (in_user_mode(context)) {
+		*value = context->regs.LEAF_REGISTER;
+		return 1;
+	}
+	if (!KERNEL_HAS_ENUM(bpf_func_id, BPF_FUNC_task_pt_regs))
+		return 0;
+	*value = READ_KERNEL(bpf_task_pt_regs(bpf_get_current_task_btf()), LEAF_REGISTER);
+	return 1;
+}
+
+/*
+ * A leaf of Go that makes no frame hides its caller from the frame pointers: where it computes,
+ * calls the kernel, or touches a page that is not there yet. Its return address is in one of the
+ * two words at the stack pointer (arm64: in the link register); which, only the agent can tell, so
+ * both are kept when they may be code.
  */
 INLINE void keep_leaf_words(struct bpf_perf_event_data *context, struct row *row)
 {
 	struct text *text = bpf_map_lookup_elem(&texts, &row->tgid);
 	u64 words[2] = {};
 
-	if (!text || !in_user_mode(context))
+	if (!text || !row->user)
+		return;
+	if (!leaf_register(context, &words[0]))
 		return;
 #if defined(__TARGET_ARCH_x86_64)
-	if (bpf_probe_read_user(words, sizeof(words), (void *)context->regs.sp))
+	if (bpf_probe_read_user(words, sizeof(words), (void *)words[0]))
 		return;
-#else
-	words[0] = context->regs.x[30];
 #endif
 	if (words[0] >= text->begin && words[0] < text->end)
 		row->words[0] = words[0];

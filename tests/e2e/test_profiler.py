@@ -45,6 +45,19 @@ __attribute__((noinline)) void work(unsigned long times) { burn(times); sink++; 
 int main(void) { for (;;) work(100000); }
 """
 
+FAULTING_PROGRAM = r"""
+#include <sys/mman.h>
+#define SIZE (1 << 22)
+__attribute__((noinline)) void touch(char *memory) {
+    for (long at = 0; at < SIZE; at += 4096) ((volatile char *)memory)[at] = 1;
+}
+__attribute__((noinline)) void work(char *memory) { touch(memory); madvise(memory, SIZE, MADV_DONTNEED); }
+int main(void) {
+    char *memory = mmap(0, SIZE, PROT_READ | PROT_WRITE, MAP_ANONYMOUS | MAP_PRIVATE, -1, 0);
+    for (;;) work(memory);
+}
+"""
+
 DEEP_PROGRAM = r"""
 volatile unsigned long sink;
 __attribute__((noinline)) unsigned long down(unsigned long depth) {
@@ -217,13 +230,32 @@ async def test_the_caller_of_a_leaf_without_frame_is_in_the_words(
         ends = [end for _, end in program.functions.values()]
         kept = await with_text(program.functions["burn"][0], max(ends))
         none = await with_text(1, 2)
-    # A row of the kernel keeps no words.
     user = [row for row in kept.rows if row.user and not row.kernel]
     in_leaf = [row for row in user if program.function_at(row.user[0]) == "burn"]
     # By frame pointers `main` called it. The word says who did.
     assert {program.function_at(row.user[1] - 1) for row in in_leaf} == {"main"}
     assert {program.function_at(row.words[0] - 1) for row in in_leaf} == {"work"}
     assert {row.words for row in none.rows} == {(0, 0)}
+
+
+async def test_the_caller_of_a_leaf_that_is_in_the_kernel_is_in_the_words(
+    targets: MachineTargets, tmp_path: Path
+) -> None:
+    if tuple(map(int, os.uname().release.split(".")[:2])) < (5, 15):
+        pytest.skip("this kernel gives no program the registers of user mode")
+    with compiled(tmp_path, FAULTING_PROGRAM, leaf_frames=False) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+        texts = {program.pid: program.functions["work"]}
+        sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts=texts)
+        await asyncio.to_thread(until_used, program.pid, 0.5)
+        samples = await sampling.stop()
+    faults = [
+        row for row in samples.rows if row.kernel and program.function_at(row.user[0]) == "touch"
+    ]
+    assert sum(row.count for row in faults) > 0.3 * samples.recorded
+    # By frame pointers `main` called it. The word says who did.
+    assert {program.function_at(row.user[1] - 1) for row in faults} == {"main"}
+    assert {program.function_at(row.words[0] - 1) for row in faults} == {"work"}
 
 
 async def test_a_stack_that_is_too_deep_is_counted(targets: MachineTargets, tmp_path: Path) -> None:

@@ -16,7 +16,7 @@ class RawRow:
     kernel: tuple[int, ...]
     """The same, empty when the sample was taken in user mode."""
     words: tuple[int, int]
-    """The two words at the stack pointer in user mode, each 0 unless it points into the text that the
+    """The two words at the stack pointer of user mode, each 0 unless it points into the text that the
     process was sampled with: one may be the return address of a leaf without a frame."""
     count: int
     image: int = 0

@@ -21,6 +21,9 @@ HELPERS = {
 }
 """By number, with the first kernel in which a program of perf events may call it."""
 
+GUARDED = {158: "bpf_get_current_task_btf", 175: "bpf_task_pt_regs"}
+"""Younger ones: called only where the kernel's own list of helpers names the second one (5.15)."""
+
 _CALL = 0x85
 _INSTRUCTION = struct.Struct("<BBhi")
 
@@ -57,8 +60,9 @@ def test_each_machine_has_the_program_for_itself(machine: str) -> None:
 @pytest.mark.parametrize("machine", PROCESSORS)
 def test_no_program_calls_what_the_oldest_kernel_does_not_have(machine: str) -> None:
     called = helpers(program(machine))
-    assert {1, 2, 14, 35, 67, 113} <= called <= HELPERS.keys()
-    assert max(HELPERS[number][1] for number in called) <= OLDEST_KERNEL
+    assert {1, 2, 14, 35, 67, 113} <= called <= HELPERS.keys() | GUARDED.keys()
+    assert max(HELPERS[number][1] for number in called & HELPERS.keys()) <= OLDEST_KERNEL
+    assert b"BPF_FUNC_task_pt_regs" in program(machine)
 
 
 def test_the_machines_registers_are_not_the_same() -> None:

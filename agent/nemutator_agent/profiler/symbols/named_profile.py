@@ -45,14 +45,12 @@ def looked_up(stack: tuple[int, ...]) -> tuple[int, ...]:
 
 def callers(row: RawRow) -> tuple[int, ...]:
     """The addresses that may be the innermost function's caller."""
-    if row.kernel or not row.user:
-        return ()
-    return tuple(word for word in row.words if word)
+    return tuple(word for word in row.words if word) if row.user else ()
 
 
 def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
     """The stack with the caller of its innermost function, where that has set up no frame yet."""
-    if row.kernel or not row.user or depth not in (0, _WORD):
+    if not row.user or depth not in (0, _WORD):
         return row.user
     caller = row.words[depth // _WORD]
     if not caller or caller in row.user[1:2]:

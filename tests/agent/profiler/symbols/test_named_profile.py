@@ -55,13 +55,13 @@ def test_the_caller_of_a_leaf_without_frame_is_put_back() -> None:
     assert repaired(row(1, 3, words=(0, 2)), 0) == (1, 3)
     for depth in (-1, 4, 16):
         assert repaired(row(1, 3, words=(2, 2)), depth) == (1, 3)
-    assert repaired(row(1, 3, words=(2, 2), kernel=(7,)), 0) == (1, 3)
+    assert repaired(row(1, 3, words=(2, 9), kernel=(7,)), 0) == (1, 2, 3)
     assert repaired(row(words=(2, 2)), 0) == ()
 
 
 def test_callers_are_asked_about_only_where_they_may_be_needed() -> None:
     assert callers(row(1, words=(0, 5))) == (5,)
-    assert callers(row(1, words=(4, 5), kernel=(1,))) == ()
+    assert callers(row(1, words=(4, 5), kernel=(1,))) == (4, 5)
     assert callers(row(words=(4, 5))) == ()
 
 
