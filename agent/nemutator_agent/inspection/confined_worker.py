@@ -17,7 +17,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 from nemutator_agent.inspection.failures import InvalidAnswerError, WorkerFailedError
-from nemutator_agent.inspection.worker import FULL
+from nemutator_agent.inspection.worker import FULL, UNCONFINED
 
 T = TypeVar("T")
 
@@ -69,7 +69,8 @@ class ConfinedWorker:
 
     async def ask(self, question: bytes, file: int, decode: Callable[[bytes], T]) -> T:
         """The answer about an open *file*, read by *decode*. Raises WorkerFailedError: a worker that
-        dies, hangs, takes too much CPU time or gives an answer that *decode* refuses is ended."""
+        dies, hangs, takes too much CPU time or gives an answer that *decode* refuses is ended, and one
+        that cannot give up its rights has ended."""
         try:
             process, connection = self._connected()
             async with self._limited(process.pid):
@@ -77,8 +78,8 @@ class ConfinedWorker:
                 socket.send_fds(connection, [question], [file])
                 return decode(await self._received(connection))
         except OSError as error:
-            self.stop()
-            raise WorkerFailedError("died") from error
+            code = self._end()
+            raise WorkerFailedError("unconfined" if code == UNCONFINED else "died") from error
         except InvalidAnswerError:
             self.stop()
             raise WorkerFailedError("invalid") from None
@@ -117,20 +118,24 @@ class ConfinedWorker:
 
     def stop(self) -> None:
         """End the process, which has nothing to finish; the next question starts another one."""
+        self._end()
+
+    def _end(self) -> int | None:
+        """The exit code of the process that was ended."""
         if self._running is None:
-            return
+            return None
         (process, connection), self._running = self._running, None
         connection.close()
         with contextlib.suppress(ProcessLookupError):
             os.kill(process.pid, signal.SIGKILL)
-        process.wait()
+        return process.wait()
 
     async def _received(self, connection: socket.socket) -> bytes:
         answer = bytearray()
         while len(answer) <= self._limits.bytes:
             message = await asyncio.get_running_loop().sock_recv(connection, FULL)
             if not message:
-                raise WorkerFailedError("died")
+                raise ConnectionResetError
             answer += message
             if len(message) < FULL:
                 return bytes(answer)

@@ -22,6 +22,6 @@ class InvalidAnswerError(ValueError):
 class WorkerFailedError(Exception):
     """The worker did not answer; the next question starts a new one."""
 
-    def __init__(self, reason: Literal["died", "hung", "slow", "invalid"]) -> None:
+    def __init__(self, reason: Literal["died", "hung", "slow", "invalid", "unconfined"]) -> None:
         super().__init__(reason)
         self.reason = reason

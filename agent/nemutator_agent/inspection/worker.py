@@ -15,6 +15,9 @@ from nemutator_agent.inspection.confinement import confine
 FULL = 64 << 10
 """The bytes of a message that another one follows. A socket holds two of them by default."""
 
+UNCONFINED = 77
+"""The exit code of a worker that could not give up its rights, and has parsed nothing."""
+
 Respond = Callable[[bytes, int], bytes]
 """Makes a JSON answer to a question about the file that came with it, and closes the file."""
 
@@ -45,7 +48,10 @@ def read_at(file: int, offset: int, size: int) -> bytes:
 def main() -> None:
     respond: Respond = importlib.import_module(sys.argv[1]).responder()
     with socket.socket(fileno=int(sys.argv[2])) as connection:
-        confine()
+        try:
+            confine()
+        except OSError:
+            os._exit(UNCONFINED)  # At once: the parent ends whoever has closed the connection.
         serve(connection, respond)
 
 

@@ -19,7 +19,8 @@ INSPECTIONS = Metric(
     "nemutator_inspections_total",
     "counter",
     "executables whose runtime was asked for, by result: done, died, hung, slow or invalid (the"
-    " worker was replaced), stuck (a file system does not answer), queue_full",
+    " worker was replaced), unconfined (it could not give up its rights, and read nothing), stuck (a"
+    " file system does not answer), queue_full",
     ("result",),
 )
 KUBELET_CALLS = Metric(
@@ -161,7 +162,7 @@ SYMBOL_QUESTIONS = Metric(
     "nemutator_symbol_questions_total",
     "counter",
     "questions to the symbol worker by result: answered, or died, hung, slow, invalid (it was"
-    " replaced)",
+    " replaced), unconfined (it could not give up its rights, and read nothing)",
     ("result",),
 )
 PROFILE_SAMPLES = Metric(

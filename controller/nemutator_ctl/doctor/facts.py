@@ -62,6 +62,8 @@ class DoctorFacts:
     perf_event_max_sample_rate: Text
     kptr_restrict: Text
     ptrace_scope: Text
+    seccomp: Text
+    """/proc/sys/kernel/seccomp/actions_avail: `kill_process … errno … allow`."""
     lockdown: Text
     """/sys/kernel/security/lockdown: `none [integrity] confidentiality`."""
     open_files: int | None

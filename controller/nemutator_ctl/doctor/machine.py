@@ -42,6 +42,7 @@ def read(data_dir: Path, root: Path = Path("/")) -> DoctorFacts:
         perf_event_max_sample_rate=_text(kernel / "perf_event_max_sample_rate"),
         kptr_restrict=_text(kernel / "kptr_restrict"),
         ptrace_scope=_text(kernel / "yama/ptrace_scope"),
+        seccomp=_text(kernel / "seccomp/actions_avail"),
         lockdown=_text(root / "sys/kernel/security/lockdown"),
         open_files=_open_files(),
         space=_space(data_dir),

@@ -123,6 +123,17 @@ def _ptrace(facts: DoctorFacts) -> CheckResult:
     )
 
 
+def _seccomp(facts: DoctorFacts) -> CheckResult:
+    """Without it a worker does not start: strangers' files are not read with more rights instead."""
+    known = isinstance(facts.seccomp, str) and "errno" in facts.seccomp.split()
+    return ok_if(
+        known,
+        "filters system calls" if known else "its filters are not there",
+        lost=f"names in {_PROFILES}, {_HEAP}, and runtimes that only a file's content shows",
+        remedy="a kernel with CONFIG_SECCOMP_FILTER; in a container, /proc/sys readable",
+    )
+
+
 def _lockdown(facts: DoctorFacts) -> CheckResult:
     if isinstance(facts.lockdown, Unread) and facts.lockdown.absent:
         return ok("not there: nothing is locked, or securityfs is not mounted")
@@ -148,5 +159,6 @@ CHECKS = (
     Check("perf_event_max_sample_rate", _PROFILES, _sample_rate),
     Check("kptr_restrict", f"kernel functions in {_PROFILES}", _kernel_names),
     Check("Yama ptrace_scope", _HEAP, _ptrace),
+    Check("seccomp", "confined workers read strangers' files", _seccomp),
     Check("kernel lockdown", _PROFILES, _lockdown),
 )

@@ -15,6 +15,7 @@ from nemutator_ctl.doctor.facts import DoctorFacts, Unread
 # include/uapi/linux/capability.h
 _FOR_RUNTIMES = {"CAP_SYS_PTRACE": 19, "CAP_DAC_READ_SEARCH": 2}
 _FOR_KERNEL_NAMES = {"CAP_SYSLOG": 34}
+_FOR_WORKERS = {"CAP_SETUID": 7, "CAP_SETGID": 6}
 _FOR_ROOM = {"CAP_SYS_RESOURCE": 24}
 _CONSIDERED = _FOR_RUNTIMES | requirements.RIGHTS | _FOR_KERNEL_NAMES | _FOR_ROOM
 
@@ -55,6 +56,8 @@ def _losses(facts: DoctorFacts, held: int) -> Iterator[tuple[str, tuple[str, ...
         yield _RUNTIMES, lacks
     if lacks := requirements.lacking(held):
         yield "profiles", lacks
+    if facts.user == 0 and (lacks := _lacking(_FOR_WORKERS, held)):
+        yield "strangers' files: the worker that reads them must become another user", lacks
     if _kernel_names_need_a_right(facts) and (lacks := _lacking(_FOR_KERNEL_NAMES, held)):
         yield "names of kernel functions in profiles", lacks
     release = readings.release(facts.kernel)

@@ -13,6 +13,7 @@ from nemutator_agent.inspection.confined_worker import (
     ConfinedWorker,
     process_cpu_s,
 )
+from nemutator_agent.inspection.confinement import FIRST_USER
 from nemutator_agent.inspection.detected_runtime import (
     LONGEST_ANSWER,
     UNKNOWN,
@@ -81,9 +82,10 @@ def is_confined(pid: int) -> None:
     status = dict(line.split(":\t", 1) for line in lines)
     process = psutil.Process(pid)
     assert status["NoNewPrivs"] == "1"
-    assert status["CapEff"] == "0" * 16 or os.geteuid() != 0
+    assert status["Seccomp"] == "2"
+    assert status["CapEff"] == "0" * 16
     if os.geteuid() == 0:
-        assert {*process.uids()} == {*process.gids()} == {65534}
+        assert {*process.uids()} == {*process.gids()} == {FIRST_USER + pid}
         assert status["Groups"].strip() == ""
         assert process.num_fds() < 16
     else:  # its memory and files are closed even to the user whose it is

@@ -43,6 +43,7 @@ DEBIAN_12 = DoctorFacts(
     perf_event_max_sample_rate="100000\n",
     kptr_restrict="0\n",
     ptrace_scope="0\n",
+    seccomp="kill_process kill_thread trap errno user_notif trace log allow\n",
     lockdown="[none] integrity confidentiality\n",
     open_files=1_048_576,
     space=Space(

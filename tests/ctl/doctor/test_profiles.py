@@ -18,6 +18,13 @@ def test_the_last_ptrace_scope_leaves_nobody_a_way() -> None:
     assert about(replace(facts, ptrace_scope="2\n"), "Yama ptrace_scope").state is State.OK
 
 
+def test_without_filters_of_system_calls_strangers_files_are_not_read() -> None:
+    for seccomp in (machines.ABSENT, "kill_thread allow\n"):
+        found = about(replace(machines.DEBIAN_12, seccomp=seccomp), "seccomp")
+        assert found.state is State.LIMITED
+        assert "heap" in found.lost
+
+
 def test_confidentiality_keeps_programs_from_the_kernel() -> None:
     facts = replace(machines.DEBIAN_12, lockdown="none integrity [confidentiality]\n")
     assert about(facts, "kernel lockdown").state is State.LIMITED

@@ -12,6 +12,7 @@ import msgspec
 from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.inspection.failures import InvalidAnswerError
+from nemutator_agent.inspection.identities import FileId
 
 MOST_ADDRESSES = 512
 """The most of one question."""
@@ -37,6 +38,8 @@ class SymbolQuestion:
     """Offsets in the file; addresses where the kernel is asked."""
     depths: tuple[int, ...] = ()
     """Those of the places for which the depth of the stack is asked, too."""
+    id: FileId | None = None
+    """What the file was when it was opened: by this the worker, which cannot ask, knows it again."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,10 @@ _OF_A_FILE = {
     ),
     "too_many": "{file} has more places than are looked up: the rest has no names",
     "failed": "reading {file} failed: it has no names",
+    "unconfined": (
+        "{file} was not read: the process that reads strangers' files could not give up its rights"
+        " (nemutator doctor says why)"
+    ),
 }
 
 

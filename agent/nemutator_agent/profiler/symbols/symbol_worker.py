@@ -16,24 +16,25 @@ MOST_FILES = 4
 
 
 class ExaminedFiles:
-    """Executables by the identity that they had when they were handed over."""
+    """Executables by the identity that they had when they were opened."""
 
     def __init__(self) -> None:
         self._cache: OrderedDict[FileId, tuple[int, lookup.Executable]] = OrderedDict()
 
     def respond(self, question: bytes, file: int) -> bytes:
+        """Takes *file* over."""
         asked = decode_question(question)
-        if not asked.kernel:
-            return encode_answer(self._get(file).answer(asked))
+        if asked.id is not None and not asked.kernel:
+            return encode_answer(self._get(asked.id, file).answer(asked))
+        reading = functools.partial(read_at, file)
         try:
-            return encode_answer(lookup.kernel(functools.partial(read_at, file), asked))
+            if asked.kernel:
+                return encode_answer(lookup.kernel(reading, asked))
+            return encode_answer(lookup.Executable(reading).answer(asked))
         finally:
             os.close(file)
 
-    def _get(self, file: int) -> lookup.Executable:
-        """Takes *file* over."""
-        status = os.fstat(file)
-        key = FileId(status.st_dev, status.st_ino, status.st_size, status.st_ctime_ns)
+    def _get(self, key: FileId, file: int) -> lookup.Executable:
         if key in self._cache:
             os.close(file)
             self._cache.move_to_end(key)

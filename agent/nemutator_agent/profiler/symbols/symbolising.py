@@ -323,7 +323,7 @@ class WorkerSymboliser:
 
     async def _answer(self, question: SymbolQuestion, file: OpenFile) -> SymbolAnswer:
         try:
-            answer = await ask(self.worker, question, file.file)
+            answer = await ask(self.worker, replace(question, id=file.id), file.file)
         except WorkerFailedError as failure:
             self.process.meter.count(names.SYMBOL_QUESTIONS, result=failure.reason)
             log.warning("symbols_failed", {names.REASON: failure.reason})
@@ -384,6 +384,8 @@ class _Session:
 
 
 def _note_of(failure: WorkerFailedError) -> str:
+    if failure.reason == "unconfined":
+        return "unconfined"
     return "late" if failure.reason in ("hung", "slow") else "failed"
 
 

@@ -5,7 +5,9 @@ from nemutator_agent.profiler.symbols.messages import Note
 from nemutator_agent.profiler.symbols.notes import sentences
 
 
-@pytest.mark.parametrize("note", [*get_args(Note), "failed", "late", "closed", "stuck"])
+@pytest.mark.parametrize(
+    "note", [*get_args(Note), "failed", "unconfined", "late", "closed", "stuck"]
+)
 def test_every_note_has_a_sentence(note: str) -> None:
     (line,) = sentences({"app": {note}}, gone=0, unnamed=(0, 10))
     assert "{" not in line

@@ -201,6 +201,22 @@ async def test_a_file_that_the_worker_fails_on_is_left_alone(world: World) -> No
     assert world.meter.total(names.SYMBOL_QUESTIONS, result="died") == MOST_FAILURES
 
 
+async def test_a_worker_that_is_not_confined_reads_nothing_and_the_profile_says_so(
+    world: World,
+) -> None:
+    world.worker.failing[7] = WorkerFailedError("unconfined")
+    lines, notes = await world.folded(row(app(1)))
+    assert lines == ["[unknown_in_app] 1"]
+    assert notes[0].startswith(
+        "app was not read: the process that reads strangers' files could not"
+    )
+
+
+async def test_the_worker_hears_what_each_file_was_when_it_was_opened(world: World) -> None:
+    await world.folded(row(app(1)))
+    assert [question.id and question.id.inode for _, question in world.worker.asked] == [7]
+
+
 @pytest.mark.parametrize("reason", ["slow", "hung"])
 async def test_a_file_that_takes_too_long_costs_only_its_own_names(
     world: World, reason: Literal["slow", "hung"]
