@@ -113,6 +113,43 @@ class ObserveSettings(CallsBrain):
         "Most samples that a profile may take per second and CPU.",
         check=between(1, HIGHEST_PROFILE_HZ),
     )
+    windows: bool = setting(
+        True,
+        "Look at the heaps of Go processes that have run for long, without being asked: that is how"
+        " leaks are found.",
+    )
+    window_age_s: float = setting(
+        0.0,
+        "Seconds that a process must have run to be looked at; 0: an hour in a cluster, a minute where"
+        " the brain is on this machine.",
+        check=between(0, 30 * 86_400),
+    )
+    window_every_s: float = setting(
+        0.0,
+        "Seconds between two looks at the heap of one process; 0: ten minutes in a cluster, half a"
+        " minute where the brain is on this machine.",
+        check=between(0, 86_400),
+    )
+    window_processes: int = setting(
+        200, "Most processes that are looked at; the oldest come first.", check=between(1, 2_000)
+    )
+    window_cpu_percent: float = setting(
+        2.0,
+        "Budget of all looks, in percent of one CPU; what would pass it waits, and is told.",
+        check=between(0.1, 100),
+    )
+    window_memory_bytes: int = setting(
+        256 << 20,
+        "Memory of this process above which no look begins, in bytes.",
+        check=between(32 << 20, 4 << 30),
+    )
+
+    @property
+    def window_pace(self) -> tuple[float, float]:
+        """The age of a process in seconds, and the seconds between two looks at it."""
+        is_local = not self.brain.startswith("https:")
+        age_s, every_s = (60.0, 30.0) if is_local else (3600.0, 600.0)
+        return self.window_age_s or age_s, self.window_every_s or every_s
 
     def name_of(self, host: str) -> str:
         """What the machine called *host* is reported as; a brain refuses what is not a host name."""

@@ -81,7 +81,8 @@ class WindowProcess:
     """The name of the executable's file, like `shop`."""
     image: str
     """The build id of the executable in hexadecimal digits, the same wherever this build runs; a hash of
-    what its headers say where it has none. A deploy changes it."""
+    what its headers say where it has none. A deploy changes it. Empty in a reading whose `heap` is None:
+    then it is not known, and *program* is the kernel's name for the process."""
     go_version: str
     """Like `go1.26.8`."""
     group: str

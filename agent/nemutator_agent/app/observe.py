@@ -17,6 +17,7 @@ from nemutator_common.shipping.buffer import Buffer
 from nemutator_common.shipping.streams import report_stream
 
 from nemutator_agent.app.profiling import profiling
+from nemutator_agent.app.windows import SnapshotProcesses, add_windows
 from nemutator_agent.app.workers import examination_worker
 from nemutator_agent.inspection.executables import Executables
 from nemutator_agent.inspection.proc_exe import ProcExecutables
@@ -78,7 +79,18 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         supervisor.add("inspect executables", executables.run)
         supervisor.add("take snapshots", poller.run)
         try:
-            with profiling(process, brain, settings, node=node):
+            with profiling(process, brain, settings, node=node) as profiler:
+                # A cluster's pods may have declared that they are not to be looked at.
+                if settings.windows and not settings.brain.startswith("https:"):
+                    add_windows(
+                        process,
+                        brain,
+                        settings,
+                        node=node,
+                        processes=SnapshotProcesses(poller, executables),
+                        profiler=profiler,
+                        started_ticks=reader.started_ticks,
+                    )
                 await supervisor.run(stop)
         finally:
             worker.stop()

@@ -2,12 +2,14 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import dataclass
 
 from nemutator_common.process import Process
 from nemutator_common.shipping.brain_http import BrainOverHttp, ProfilesOverHttp
 
 from nemutator_agent.app.known_groups import KnownGroups
 from nemutator_agent.app.workers import heap_worker, symbol_worker
+from nemutator_agent.inspection.confined_worker import ConfinedWorker
 from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.kernel_sampling import KernelSampler
@@ -18,21 +20,30 @@ from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.settings import ObserveSettings
 
 
+@dataclass(frozen=True, slots=True)
+class Profiler:
+    """What others share of it."""
+
+    heaps: HeapReader
+    workers: tuple[ConfinedWorker, ...]
+
+
 @contextmanager
 def profiling(
     process: Process, brain: BrainOverHttp, settings: ObserveSettings, *, node: str
-) -> Iterator[None]:
+) -> Iterator[Profiler]:
     """Add the profiler's tasks to *process*; nothing is loaded before the first request."""
     worker, heap = symbol_worker(), heap_worker()
     files = ProcMaps()
     symbols = WorkerSymboliser(files, worker, process)
+    heaps = HeapReader(files, ProcMem(), heap, symbols, process)
     sessions = ProfileSessions(
         ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
         KernelSampler(),
         symbols,
         symbols,
-        HeapReader(files, ProcMem(), heap, symbols, process),
+        heaps,
         process,
         node=node,
         bounds=Bounds(seconds=settings.profile_seconds, hz=settings.profile_hz),
@@ -41,7 +52,7 @@ def profiling(
     process.supervisor.add("make profiles", sessions.work)
     process.supervisor.add("ask for profiles", sessions.poll)
     try:
-        yield
+        yield Profiler(heaps, (worker, heap))
     finally:
         worker.stop()
         heap.stop()

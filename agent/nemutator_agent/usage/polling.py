@@ -58,6 +58,8 @@ class UsagePoller:
     _reported: MachineSnapshot | None = field(default=None, init=False)
     _summaries: list[Summary] = field(default_factory=list, init=False)
     _summing: Summaries = field(init=False)
+    latest: tuple[MachineSnapshot, MachineFacts] | None = field(default=None, init=False)
+    """The snapshot before the next one; None until there is one."""
 
     def __post_init__(self) -> None:
         self._summing = Summaries(every_s=self.summary_s)
@@ -85,6 +87,7 @@ class UsagePoller:
             self.process.readiness.fail(PART, str(error))
             log.warning("snapshot_failed", {names.ERROR: error})
             return
+        self.latest = snapshot, self._facts
         self.executables.follow(
             {process: counters.command for process, counters in snapshot.processes.items()}
         )

@@ -179,3 +179,29 @@ PROFILE_OUTCOMES_DROPPED = Metric(
     " malformed, too_large",
     ("reason",),
 )
+WINDOW_PROCESSES = Metric(
+    "nemutator_window_processes",
+    "gauge",
+    "processes of this node by what quiet windows make of them: followed, or why they are not looked at:"
+    " not_go, young, not_chosen (by annotation, namespace or label; or nothing is known of its pod),"
+    " over_cap",
+    ("state",),
+)
+WINDOW_READINGS = Metric(
+    "nemutator_window_readings_total",
+    "counter",
+    "looks of quiet windows at one process, by window (heap, cpu) and result: done, or the reason of the"
+    " failure, as of profiles",
+    ("window", "result"),
+)
+WINDOW_CPU_SECONDS = Metric(
+    "nemutator_window_cpu_seconds_total",
+    "counter",
+    "CPU time of observe and its workers while a window was read, in seconds",
+)
+WINDOWS_STOPPED = Metric(
+    "nemutator_windows_stopped",
+    "gauge",
+    "1 while quiet windows stand still, because they would pass a budget, by reason: cpu, memory",
+    ("reason",),
+)

@@ -1,5 +1,6 @@
 """How the worker answers a question about a Go program, or about the memory of a process."""
 
+import hashlib
 from collections.abc import Sequence
 
 from nemutator_agent.inspection.bounded_file import BoundedFile, ReadAt, TooMuchError
@@ -15,6 +16,7 @@ from nemutator_agent.profiler.heap.messages import (
     MemoryQuestion,
     ProgramAnswer,
 )
+from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 from nemutator_agent.profiler.symbols.image import DamagedError, Image
 from nemutator_agent.profiler.symbols.pclntab import NoGoTableError, TooOldError
@@ -23,6 +25,8 @@ TRIES = 4
 HIGHEST_RATE = 1 << 40
 _VERSION_BYTES = 32 << 20
 _VERSION_READS = 1024
+_HEAD_BYTES = 4096
+"""Go's linker writes its own build id there, too."""
 
 
 def about_program(read_at: ReadAt) -> ProgramAnswer:
@@ -34,6 +38,7 @@ def about_program(read_at: ReadAt) -> ProgramAnswer:
         file = BoundedFile(image.read, budget_bytes=_VERSION_BYTES, budget_reads=_VERSION_READS)
         return ProgramAnswer(
             version=go_version(image.elf, file) or "",
+            image=build_id(image) or _digest(image.read(0, _HEAD_BYTES)),
             text=(go.first, go.end),
             shift=image.shift,
             buckets=variables.buckets,
@@ -98,6 +103,10 @@ def _answer(sites: Sites, *, rate: int, collections: int, moved: bool) -> Memory
         unpublished=sites.unpublished,
         moved=moved,
     )
+
+
+def _digest(head: bytes) -> str:
+    return hashlib.blake2b(head, digest_size=20).hexdigest()
 
 
 def _flawed(flaw: MemoryFlaw, what: str = "") -> MemoryAnswer:

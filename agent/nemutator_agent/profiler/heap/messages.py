@@ -4,6 +4,7 @@ The program or the memory that it parsed may have taken the worker over, so an a
 when the question could have it.
 """
 
+import re
 from array import array
 from collections.abc import Iterator
 from typing import Literal, TypeAlias, TypeVar
@@ -18,6 +19,7 @@ _Answer = TypeVar("_Answer")
 
 LARGEST_ANSWER = 12 << 20
 _LONGEST_VERSION = 200
+_IMAGE = re.compile("(?:[0-9a-f]{2}){0,64}")
 _ADDRESS_LIMIT = 1 << 48
 
 ProgramFlaw = Literal["", "not_go", "too_old", "damaged", "too_much"]
@@ -34,6 +36,8 @@ class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     flaw: ProgramFlaw = ""
     version: str = ""
     """Of Go; empty where the program does not carry it."""
+    image: str = ""
+    """The build id in hexadecimal digits; a digest of the file's head where it has none."""
     text: tuple[int, int] = (0, 1)
     shift: int = 0
     """How much more than their places in the file the addresses of its code are."""
@@ -92,6 +96,7 @@ def decode_program(content: bytes) -> ProgramAnswer:
     candidates = (answer.buckets, answer.rates, answer.cycles)
     if not (
         len(answer.version) <= _LONGEST_VERSION
+        and _IMAGE.fullmatch(answer.image) is not None
         and 0 <= first < end < _ADDRESS_LIMIT
         and 0 <= answer.shift < _ADDRESS_LIMIT
         and all(len(some) <= MOST_CANDIDATES for some in candidates)

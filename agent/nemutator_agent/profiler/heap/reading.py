@@ -4,14 +4,18 @@ The program and the memory are a stranger's, so a worker parses them, with open 
 process that ends, or runs another program, is noticed at the end: what was read until then is not used.
 """
 
-from collections import Counter
-from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+import asyncio
+import contextlib
+import functools
+from collections import Counter, OrderedDict
+from collections.abc import AsyncIterator, Callable, Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Protocol, TypeVar
 
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.profiles import pprof
+from nemutator_common.profiles.heap import Allocated
 from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.inspection.executables import Worker
@@ -21,6 +25,7 @@ from nemutator_agent.inspection.failures import (
     ProcessGoneError,
     WorkerFailedError,
 )
+from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.heap import flaws
 from nemutator_agent.profiler.heap.layouts import UnknownLayoutError, layout_of
 from nemutator_agent.profiler.heap.messages import (
@@ -34,9 +39,17 @@ from nemutator_agent.profiler.heap.messages import (
     encode,
     sites_of,
 )
-from nemutator_agent.profiler.heap.sites import HeapReading, HeapTable, looked_up
+from nemutator_agent.profiler.heap.sites import (
+    AddressStack,
+    HeapReading,
+    HeapTable,
+    PartialHeap,
+    by_stack,
+    frames_of,
+    looked_up,
+)
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_agent.profiler.symbols.mappings import Mapping as CodeMapping
 from nemutator_agent.profiler.symbols.symbolising import MappedFiles
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 
@@ -49,6 +62,12 @@ MOST_TRIED = 256
 LONGEST_S = 180.0
 """No process is begun any later. The brain waits for longer."""
 MOST_SITES = 100_000
+MOST_PROGRAMS = 256
+"""Of which it is remembered where they keep their heap profile."""
+LARGEST_SUM = 1 << 53
+"""Of one process, where its sums travel as JSON: larger numbers are not exact there."""
+
+ChooseStacks = Callable[[Mapping[AddressStack, Allocated]], Collection[AddressStack]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,6 +108,8 @@ class _Read:
     """What was found in one process."""
 
     title: str
+    named: str
+    program: ProgramAnswer
     answer: MemoryAnswer
 
 
@@ -101,8 +122,48 @@ class HeapReader:
     worker: Worker
     names: AddressNaming
     process: Process
+    _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    _programs: OrderedDict[FileId, ProgramAnswer] = field(default_factory=OrderedDict, init=False)
 
     async def read(self, processes: Sequence[int]) -> HeapReading:
+        async with self._turn:
+            return await self._read_all(processes)
+
+    async def read_some(
+        self, pid: int, choose: ChooseStacks, *, is_meant: Callable[[], bool]
+    ) -> PartialHeap:
+        """The heap of one process, with the names of those stacks that *choose* takes of all. Nothing of it
+        is read unless *is_meant* once its number leads to no other process. Raises ProfileRefused."""
+        async with self._turn:
+            try:
+                async with self._held(pid) as memory:
+                    if not is_meant():
+                        raise ProcessGoneError
+                    read = await self._read(memory)
+                    rate = read.answer.rate
+                    stacks = by_stack(sites_of(read.answer), rate=rate)
+                    total = functools.reduce(Allocated.plus, stacks.values(), Allocated())
+                    if max(total) >= LARGEST_SUM:
+                        raise _forged(read.title)
+                    chosen = choose(stacks)
+                    calls, _ = await self._named(
+                        memory, Counter(pc for one in chosen for pc in looked_up(one))
+                    )
+            finally:
+                self.worker.stop()
+        named = tuple((one, frames_of(one, calls), stacks.pop(one)) for one in chosen)
+        return PartialHeap(
+            program=read.named,
+            version=read.program.version,
+            image=read.program.image,
+            rate=rate,
+            collections=-1 if read.answer.unpublished else read.answer.collections,
+            named=named,
+            rest=functools.reduce(Allocated.plus, stacks.values(), Allocated()),
+            rest_sites=len(stacks),
+        )
+
+    async def _read_all(self, processes: Sequence[int]) -> HeapReading:
         started_at = self.process.clock.now()
         ends_at = self.process.clock.monotonic() + LONGEST_S
         table, rates, notes = HeapTable(), Counter[int](), list[str]()
@@ -140,18 +201,22 @@ class HeapReader:
 
     async def _add(self, pid: int, table: HeapTable) -> tuple[int, list[str]]:
         """The rate, and notes. Raises ProfileRefused."""
-        title = f"process {pid}"
+        async with self._held(pid) as memory:
+            read = await self._read(memory)
+            sites = list(sites_of(read.answer))
+            seen = Counter(pc for site in sites for pc in looked_up(site.stack))
+            calls, notes = await self._named(memory, seen)
+        if not table.add(sites, calls, rate=read.answer.rate):
+            raise _forged(read.title)
+        return read.answer.rate, [*_remarks(read), *notes]
+
+    @contextlib.asynccontextmanager
+    async def _held(self, pid: int) -> AsyncIterator[HeldMemory]:
+        """Its memory. What fails is raised as ProfileRefused."""
         try:
             memory = await self.memories.open(pid)
             try:
-                read = await self._read(memory)
-                title = read.title
-                sites = list(sites_of(read.answer))
-                seen = Counter(pc for site in sites for pc in looked_up(site.stack))
-                wanted = TaskAddresses((pid, memory.image), dict(seen), set())
-                calls, notes = await self.names.named(wanted)
-                if not self.memories.is_there(memory):
-                    raise ProcessGoneError
+                yield memory
             finally:
                 self.memories.close(memory)
         except (
@@ -160,13 +225,15 @@ class HeapReader:
             FileSystemStuckError,
             WorkerFailedError,
         ) as error:
-            raise flaws.of_failure(error, title) from error
-        if not table.add(sites, calls, rate=read.answer.rate):
-            forged = MemoryAnswer(flaw="forged", what="expected sums that memory can have")
-            refusal = flaws.of_memory(forged, title, is_linked=True)
-            assert refusal is not None
-            raise refusal
-        return read.answer.rate, [*_remarks(read), *notes]
+            raise flaws.of_failure(error, f"process {pid}") from error
+
+    async def _named(
+        self, memory: HeldMemory, seen: "Counter[int]"
+    ) -> tuple[dict[int, tuple[Frame, ...]], tuple[str, ...]]:
+        named = await self.names.named(TaskAddresses((memory.pid, memory.image), dict(seen), set()))
+        if not self.memories.is_there(memory):
+            raise ProcessGoneError
+        return named
 
     async def _read(self, memory: HeldMemory) -> _Read:
         mappings = await self.files.mappings(memory.pid)
@@ -197,12 +264,18 @@ class HeapReader:
             raise ProcessGoneError
         if refusal := flaws.of_memory(answer, title, is_linked=program.is_linked):
             raise refusal
-        return _Read(title, answer)
+        return _Read(title, code.named, program, answer)
 
-    async def _program(self, pid: int, code: Mapping) -> ProgramAnswer:
+    async def _program(self, pid: int, code: CodeMapping) -> ProgramAnswer:
         file = await self.files.open(pid, code)
         try:
-            return await self._ask(ProgramQuestion(), file.file, decode_program)
+            known = self._programs.get(file.id)
+            if known is None:
+                known = await self._ask(ProgramQuestion(), file.file, decode_program)
+                self._programs[file.id] = known
+                if len(self._programs) > MOST_PROGRAMS:
+                    self._programs.popitem(last=False)
+            return known
         finally:
             self.files.close(file)
 
@@ -214,6 +287,13 @@ class HeapReader:
             raise
         self.process.meter.count(names.SYMBOL_QUESTIONS, result="answered")
         return answer
+
+
+def _forged(title: str) -> ProfileRefused:
+    forged = MemoryAnswer(flaw="forged", what="expected sums that memory can have")
+    refusal = flaws.of_memory(forged, title, is_linked=True)
+    assert refusal is not None
+    return refusal
 
 
 def _shifted(addresses: Iterable[int], bias: int) -> tuple[int, ...]:

@@ -15,6 +15,9 @@ from nemutator_common.profiles.model import Frame, FrameTable, Stack
 from nemutator_agent.profiler.heap.estimates import LARGEST, estimated
 from nemutator_agent.profiler.heap.messages import CountedSite
 
+AddressStack = tuple[int, ...]
+"""Return addresses, the innermost first."""
+
 UNKNOWN = Frame("[unknown]")
 _RUNTIME = ("runtime.", "internal/runtime/")
 _ROOT = "runtime.goexit"
@@ -71,6 +74,32 @@ class HeapReading:
     """Stacks that have allocated."""
     notes: tuple[str, ...]
     started_at: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class PartialHeap:
+    """The heap of one process at one moment: some of its sites with names, and the sum of the others."""
+
+    program: str
+    """The name of its file."""
+    version: str
+    """Of Go."""
+    image: str
+    """Which build it is, in hexadecimal digits."""
+    rate: int
+    collections: int
+    """As of which garbage collection; -1 where that is not known."""
+    named: tuple[tuple[AddressStack, tuple[Frame, ...], Allocated], ...]
+    rest: Allocated
+    rest_sites: int
+
+
+def by_stack(sites: Iterable[CountedSite], *, rate: int) -> dict[AddressStack, Allocated]:
+    """What each stack has allocated, with objects of all sizes together."""
+    found: dict[AddressStack, Allocated] = {}
+    for site in sites:
+        found[site.stack] = found.get(site.stack, Allocated()).plus(_amount(site, rate))
+    return found
 
 
 @dataclass(slots=True)

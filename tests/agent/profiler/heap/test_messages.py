@@ -44,6 +44,9 @@ def test_answers_arrive_as_they_were_given() -> None:
     "answer",
     [
         ProgramAnswer(version="x" * 300),
+        ProgramAnswer(image="AB"),
+        ProgramAnswer(image="abc"),
+        ProgramAnswer(image="ab" * 65),
         ProgramAnswer(text=(5, 5)),
         ProgramAnswer(text=(0, 1 << 60)),
         ProgramAnswer(shift=-1),

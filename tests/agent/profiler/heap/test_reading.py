@@ -186,3 +186,48 @@ async def test_a_worker_that_fails_is_counted() -> None:
     node.worker.failing = WorkerFailedError("died")
     assert "failed (died)" in (await node.refusal(7)).what
     assert node.meter.value(names.SYMBOL_QUESTIONS, result="died") == 1
+
+
+async def test_some_sites_are_named_and_the_others_are_summed() -> None:
+    node = Node()
+    node.run(7, Bucket(), Bucket(size=128, stack=(0x400031,), active=(2, 0)), Bucket(size=32))
+    found = await node.reader.read_some(7, lambda stacks: list(stacks)[:1], is_meant=lambda: True)
+    ((stack, frames, allocated),) = found.named
+    assert stack == (0x400011, 0x400021)
+    assert [one.function for one in frames] == ["0x400010", "0x400020"]
+    # Objects of two sizes, at one stack.
+    assert allocated == Allocated(6, 288, 4, 192)
+    assert (found.rest, found.rest_sites) == (Allocated(2, 256, 2, 256), 1)
+    assert (found.program, found.version, found.rate, found.collections) == (
+        "shop",
+        "go1.26.8",
+        1,
+        9,
+    )
+    assert (node.memories.opened, node.files.open_files, node.worker.stops) == (0, 0, 1)
+
+
+async def test_where_a_program_keeps_its_heap_is_asked_once() -> None:
+    node = Node()
+    node.run(7, Bucket())
+    for _ in range(3):
+        await node.reader.read_some(7, list, is_meant=lambda: True)
+    # Of the program once, of the memory each time.
+    assert node.meter.value(names.SYMBOL_QUESTIONS, result="answered") == 4
+
+
+async def test_another_process_of_that_number_is_not_read() -> None:
+    node = Node()
+    node.run(7, Bucket())
+    with pytest.raises(ProfileRefused) as refused:
+        await node.reader.read_some(7, list, is_meant=lambda: False)
+    assert refused.value.reason == "gone"
+    assert node.meter.value(names.SYMBOL_QUESTIONS, result="answered") == 0
+    assert (node.memories.opened, node.files.open_files) == (0, 0)
+
+
+async def test_sums_that_travel_as_no_exact_number_are_forged() -> None:
+    node = Node()
+    node.run(7, Bucket(size=1, active=(1 << 53, 0)))
+    with pytest.raises(ProfileRefused, match="sums that memory can have"):
+        await node.reader.read_some(7, list, is_meant=lambda: True)

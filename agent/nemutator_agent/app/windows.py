@@ -1,0 +1,169 @@
+"""Quiet windows of `nemutator-agent observe`, put together."""
+
+import resource
+import secrets
+import time
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from nemutator_common.process import Process
+from nemutator_common.profiles.model import Frame
+from nemutator_common.shipping.brain_http import BrainOverHttp, StreamOverHttp
+from nemutator_common.shipping.streams import window_stream
+from nemutator_common.windows import DEEPEST, LONGEST_NAME, SymbolFrame
+from nemutator_common.wire import Missing
+
+from nemutator_agent.app.profiling import Profiler
+from nemutator_agent.inspection.confined_worker import ConfinedWorker
+from nemutator_agent.inspection.detected_runtime import UNKNOWN
+from nemutator_agent.inspection.executables import Executables
+from nemutator_agent.profiler.heap.reading import HeapReader
+from nemutator_agent.profiler.refusals import ProfileRefused
+from nemutator_agent.settings import ObserveSettings
+from nemutator_agent.usage.group_names import name_group
+from nemutator_agent.usage.polling import UsagePoller
+from nemutator_agent.usage.reports import LONGEST_PATH
+from nemutator_agent.usage.text import clean
+from nemutator_agent.windows.budget import WindowBudget
+from nemutator_agent.windows.heap_reading import HeapReadings, ReadingBounds
+from nemutator_agent.windows.heap_sites import Choose, SomeSites
+from nemutator_agent.windows.limiting import WindowLimit
+from nemutator_agent.windows.observed import NotReadError, ObservedProcess
+from nemutator_agent.windows.proc_counters import ProcCounters
+from nemutator_agent.windows.sent_symbols import SentSymbols
+
+
+def add_windows(
+    process: Process,
+    brain: BrainOverHttp,
+    settings: ObserveSettings,
+    *,
+    node: str,
+    processes: "SnapshotProcesses",
+    profiler: Profiler,
+    started_ticks: "StartedTicks",
+) -> None:
+    """Add the tasks of windows to *process*."""
+    sink = window_stream(
+        process,
+        StreamOverHttp(brain, "windows"),
+        node=node,
+        epoch=secrets.token_hex(16),
+        call_s=settings.call_s,
+    )
+    budget = WindowBudget(settings.window_cpu_percent / 100, settings.window_memory_bytes)
+    age_s, every_s = settings.window_pace
+    readings = HeapReadings(
+        processes,
+        ReadHeapSites(profiler.heaps, started_ticks),
+        ProcCounters(started_ticks),
+        OnlyOutsideOfPods(),
+        sink,
+        WindowLimit(budget, OwnCosts(profiler.workers), sink, process, node=node),
+        SentSymbols(node),
+        process,
+        node=node,
+        bounds=ReadingBounds(age_s=age_s, every_s=every_s, processes=settings.window_processes),
+    )
+    process.supervisor.add("ship windows", sink.run)
+    process.supervisor.add("look at heaps", readings.run)
+
+
+StartedTicks = Callable[[int], int | None]
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotProcesses:
+    """The `ObservedProcesses` of the snapshots that reports are made of."""
+
+    poller: UsagePoller
+    executables: Executables
+
+    def now(self) -> Sequence[ObservedProcess]:
+        if self.poller.latest is None:
+            return ()
+        snapshot, facts = self.poller.latest
+        runtimes = self.executables.runtimes
+        found = []
+        for identity, counters in snapshot.processes.items():
+            detected = runtimes.get(identity, UNKNOWN)
+            started_at = facts.booted_at + identity.started_ticks / facts.ticks_per_s
+            naming, group = name_group(counters.path), snapshot.groups.get(counters.path)
+            found.append(
+                ObservedProcess(
+                    id=identity,
+                    is_go=detected.runtime == "go",
+                    version=(detected.version or "")[:LONGEST_NAME],
+                    command=clean(counters.command, longest=LONGEST_NAME),
+                    started_at=started_at,
+                    age_s=max(snapshot.at - started_at, 0.0),
+                    group=clean(counters.path, longest=LONGEST_PATH),
+                    pod_uid=naming.pod_uid,
+                    container_id=naming.container_id,
+                    threads=counters.threads,
+                    cpu_seconds=counters.cpu_ticks / facts.ticks_per_s,
+                    group_memory_bytes=group.memory_bytes if group else None,
+                )
+            )
+        return found
+
+
+@dataclass(frozen=True, slots=True)
+class ReadHeapSites:
+    """The `HeapSites` of the profiler's reader."""
+
+    reader: HeapReader
+    started_ticks: StartedTicks
+
+    async def read(self, process: ObservedProcess, choose: Choose) -> SomeSites:
+        def is_meant() -> bool:
+            return self.started_ticks(process.id.pid) == process.id.started_ticks
+
+        try:
+            found = await self.reader.read_some(process.id.pid, choose, is_meant=is_meant)
+        except ProfileRefused as refusal:
+            shown = (clean(one, longest=500) for one in ("heap", refusal.what, refusal.remedy))
+            raise NotReadError(refusal.reason, Missing(*shown)) from refusal
+        return SomeSites(
+            program=clean(found.program, longest=LONGEST_NAME),
+            version=clean(found.version, longest=LONGEST_NAME),
+            image=found.image,
+            rate=found.rate,
+            collection=found.collections if found.collections >= 0 else None,
+            sites=tuple((stack, _shown(frames), of) for stack, frames, of in found.named),
+            rest=found.rest,
+            rest_sites=found.rest_sites,
+        )
+
+
+def _shown(frames: Iterable[Frame]) -> tuple[SymbolFrame, ...]:
+    return tuple(
+        SymbolFrame(
+            clean(one.function, longest=LONGEST_NAME),
+            clean(one.file, longest=LONGEST_NAME),
+            one.line,
+        )
+        for one in tuple(frames)[:DEEPEST]
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class OwnCosts:
+    """The `Costs` of this process and of the workers that read for windows."""
+
+    workers: tuple[ConfinedWorker, ...]
+
+    def cpu_s(self) -> float:
+        return time.process_time() + sum(worker.cpu_s for worker in self.workers)
+
+    def memory_bytes(self) -> int:
+        resident = Path("/proc/self/statm").read_bytes().split()[1]
+        return int(resident) * resource.getpagesize()
+
+
+class OnlyOutsideOfPods:
+    """The `ChosenPods` where nobody knows what a pod declares: none of them is looked at."""
+
+    def allow(self, process: ObservedProcess) -> bool:
+        return process.pod_uid is None

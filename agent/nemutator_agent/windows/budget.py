@@ -1,0 +1,61 @@
+"""What windows may cost: CPU time as it comes in, and memory. What would pass it is not begun."""
+
+from dataclasses import dataclass, field
+from typing import Literal
+
+SAVED_S = 600.0
+"""CPU time is saved up for so long."""
+LEAST_SAVED_S = 2.0
+"""CPU time that is there at the start, and can be saved up at least: a first look reads a whole program."""
+_USUAL_S = 0.5
+_REMEMBERS = 0.75
+
+Passed = Literal["cpu", "memory"]
+
+
+@dataclass(slots=True)
+class WindowBudget:
+    share: float
+    """CPU time by time: 0.02 is two hundredths of one CPU."""
+    most_bytes: int
+    _credit_s: float = field(init=False)
+    _at: float | None = field(default=None, init=False)
+    _expected_s: float = field(default=_USUAL_S, init=False)
+    _stopped: Passed | None = field(default=None, init=False)
+
+    def __post_init__(self) -> None:
+        self._credit_s = self.most_s
+
+    @property
+    def most_s(self) -> float:
+        return max(self.share * SAVED_S, LEAST_SAVED_S)
+
+    @property
+    def expected_s(self) -> float:
+        """What a look costs, by those before."""
+        return self._expected_s
+
+    @property
+    def credit_s(self) -> float:
+        return self._credit_s
+
+    def passed(self, *, now: float, memory_bytes: int) -> Passed | None:
+        """Which bound the next look would pass. After a stop, half of what can be saved must be there, so
+        that windows do not begin and stop with each look."""
+        since, self._at = self._at, now
+        if since is not None:
+            earned = max(now - since, 0.0) * self.share
+            self._credit_s = min(self._credit_s + earned, self.most_s)
+        needed = min(self._expected_s, self.most_s)
+        if self._stopped == "cpu":
+            needed = max(needed, self.most_s / 2)
+        if memory_bytes > self.most_bytes:
+            self._stopped = "memory"
+        else:
+            self._stopped = "cpu" if self._credit_s < needed else None
+        return self._stopped
+
+    def spend(self, cpu_s: float) -> None:
+        """A look has cost that much: it may have been more than there was, which delays the next."""
+        self._credit_s -= cpu_s
+        self._expected_s = max(cpu_s, self._expected_s * _REMEMBERS + cpu_s * (1 - _REMEMBERS))
