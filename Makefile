@@ -49,11 +49,23 @@ check-c:
 check-house:
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
+# Tests with a machine of their own, or with a browser alone, take nothing of this one that the others
+# need, and much of their time is spent waiting: they run beside those that share one cluster.
+BESIDE := tests/e2e/machine $(sort $(wildcard tests/e2e/test_page*.py)) tests/e2e/test_flamegraph.py
+E2E := e2e-here e2e-beside
+
 .PHONY: e2e
 e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; builds the testbed first
 	@$(BIN)/python -m tests.testbed build || \
 	    echo 'make e2e: goes on; tests that need what is missing are skipped' >&2
-	@$(PYTEST) -m e2e $(or_empty)
+	@$(if $(ARGS),$(PYTEST) -m e2e $(or_empty),\
+	    $(MAKE) --no-print-directory --jobs --output-sync --keep-going $(E2E))
+
+.PHONY: $(E2E)
+e2e-here:
+	@echo '— the kernel, Kubernetes and Vault'; $(PYTEST) -m e2e $(addprefix --ignore=,$(BESIDE))
+e2e-beside:
+	@echo '— the other machine, and the page'; $(PYTEST) -m e2e $(BESIDE)
 
 .PHONY: drill
 drill: venv-dev ## fuzz, other Pythons, and faults (these alone: FAULTS="--seed 11"); never in CI
