@@ -17,6 +17,8 @@ COMMANDS = {
     "up": ("nemutator_ctl.up.command", "run everything that nemutator needs on this machine"),
     "topology": ("nemutator_ctl.topology.command", "show what runs here, and what it uses"),
     "profile": ("nemutator_ctl.profiles.command", "find out where CPU time goes"),
+    "flame": ("nemutator_ctl.flame.command", "show profiles from files, several as one"),
+    "diff": ("nemutator_ctl.diff.command", "compare two profiles from files"),
     "advise": ("nemutator_ctl.advise.command", "say what containers should request"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "apply": ("nemutator_ctl.apply.command", "apply policies and manifests, without a cluster"),

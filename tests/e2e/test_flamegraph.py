@@ -4,7 +4,12 @@ import dataclasses
 from pathlib import Path
 
 import pytest
-from nemutator_common.profiles.flamegraph import CONTENT_SECURITY_POLICY, render
+from nemutator_common.profiles.difference import difference
+from nemutator_common.profiles.flamegraph import (
+    CONTENT_SECURITY_POLICY,
+    render,
+    render_difference,
+)
 from nemutator_common.profiles.model import Frame, Profile
 from playwright.sync_api import Page, Route, expect
 
@@ -118,6 +123,100 @@ def test_a_search_says_how_much_it_found_and_counts_nothing_twice(opened: Page) 
     expect(opened.locator("#matches")).to_have_text("3 boxes, 91 samples, 91.00 %")
     opened.locator("#search").fill("syscall")
     expect(opened.locator("#matches")).to_have_text("1 box, 30 samples, 30.00 %")
+
+
+def test_the_table_is_sorted_by_what_people_choose_and_follows_a_search(opened: Page) -> None:
+    rows = opened.locator("#functions tbody tr")
+    total = opened.get_by_role("button", name="With what it called")
+    total.click()
+    expect(rows.first).to_contain_text("main.main")
+    header = opened.locator("#functions th").nth(2)
+    expect(header).to_have_attribute("aria-sort", "descending")
+    total.click()
+    expect(header).to_have_attribute("aria-sort", "ascending")
+    expect(rows.last).to_contain_text("main.main")
+    opened.locator("#search").fill("syscall")
+    expect(rows).to_have_count(1)
+
+
+def test_a_function_is_shown_with_its_callers_and_what_it_called(opened: Page) -> None:
+    around = opened.locator("#around")
+    expect(around).to_be_hidden()
+    opened.get_by_role("button", name="main.burn", exact=True).click()
+    expect(around).to_be_visible()
+    expect(opened.locator("#function")).to_have_text("main.burn")
+    expect(opened.locator("#detail-of-callers")).to_contain_text("60 samples, 100.00 %")
+    callers = opened.locator("#callers")
+    callers.focus()
+    opened.keyboard.press("ArrowUp")
+    expect(opened.locator("#detail-of-callers")).to_contain_text("main.main")
+    opened.locator("#callees").focus()
+    opened.keyboard.press("ArrowDown")
+    expect(opened.locator("#detail-of-callees")).to_contain_text("main.step (inlined)")
+    opened.get_by_role("button", name="Close").click()
+    expect(around).to_be_hidden()
+
+
+def test_the_key_s_shows_what_is_around_the_chosen_box(opened: Page) -> None:
+    opened.locator("#graph").focus()
+    opened.keyboard.press("ArrowDown")
+    opened.keyboard.press("s")
+    expect(opened.locator("#function")).to_have_text("main.main")
+
+
+def test_it_grows_upwards_for_those_who_are_used_to_that(opened: Page) -> None:
+    opened.get_by_label("Draw").select_option("flame")
+    graph, detail = opened.locator("#graph"), opened.locator("#detail")
+    box = graph.bounding_box()
+    assert box is not None
+    graph.hover(position={"x": box["width"] * 0.5, "y": box["height"] - 0.5 * 19 - 2})
+    graph.hover(position={"x": box["width"] * 0.5, "y": box["height"] - 1.5 * 19 - 2})
+    expect(detail).to_contain_text("main.main")
+    graph.focus()
+    opened.keyboard.press("ArrowUp")
+    expect(detail).to_contain_text("main.burn")
+
+
+def test_colours_are_chosen_and_explained(opened: Page) -> None:
+    legend = opened.locator("#legend")
+    expect(legend).to_have_text("gonativekernelunknown")
+    opened.get_by_label("Colours").select_option("package")
+    expect(legend).to_have_text("")
+    assert opened.locator("#colours option[value=change]").count() == 0
+
+
+@pytest.fixture
+def compared(page: Page, tmp_path: Path) -> Page:
+    after = dataclasses.replace(PROFILE, stacks=(((2, 1, 0), 160), ((0,), 1)), recorded=161)
+    shown = render_difference(
+        difference(PROFILE, after), title="cart", before=f"monday {EVIL}", after="tuesday"
+    )
+    file = tmp_path / "difference.html"
+    file.write_text(shown, encoding="utf-8")
+    page.goto(file.as_uri())
+    expect(page.locator("#detail")).to_contain_text("before 100 samples, after 161 samples")
+    return page
+
+
+def test_two_profiles_are_one_picture_and_nothing_that_is_gone_is_left_out(compared: Page) -> None:
+    expect(compared.locator("#facts")).to_contain_text("monday </script>")
+    expect(compared.locator("#facts")).to_contain_text("+61 samples")
+    expect(compared.locator("#legend")).to_have_text("morelessas before")
+    rows = compared.locator("#functions tbody tr")
+    expect(rows.first).to_contain_text("main.step")
+    expect(rows.first).to_contain_text("+100 samples")
+    compared.get_by_role("button", name="Own, change").click()
+    expect(rows.first).to_contain_text("do_syscall_64")
+    expect(rows.first).to_contain_text("\u221230 samples")
+    compared.get_by_role("button", name="main.burn", exact=True).click()
+    expect(compared.locator("#detail-of-callees")).to_contain_text("before 60 samples, after 160")
+
+
+@pytest.mark.parametrize("scheme", SCHEMES)
+def test_everybody_can_read_a_difference(compared: Page, scheme: Scheme) -> None:
+    compared.emulate_media(color_scheme=scheme)
+    compared.get_by_role("button", name="main.burn", exact=True).click()
+    assert complaints(compared) == []
 
 
 def test_it_is_dark_where_people_want_it_dark(opened: Page) -> None:

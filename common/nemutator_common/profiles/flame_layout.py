@@ -4,8 +4,11 @@ Stacks are sorted from the outermost frame, so that equal prefixes are adjacent 
 of rows: only boxes that will be visible are ever made.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field
+from itertools import accumulate
 
+from nemutator_common.profiles.difference import Difference
 from nemutator_common.profiles.model import Frame, FrameKind, WeighedStacks
 
 SMALLEST_SHARE = 0.001
@@ -32,6 +35,8 @@ class Boxes:
     """The line that has most of the samples, or that of the first sample."""
     kind: list[int] = field(default_factory=list)
     """Indexes into KINDS; an inlined frame has a negative number, which is -1 - index."""
+    before: list[int] = field(default_factory=list)
+    """Of a difference: how many of `samples` were there before. Empty for one profile."""
 
 
 _Key = tuple[str, str, FrameKind, bool]
@@ -43,11 +48,20 @@ def boxes(profile: WeighedStacks, *, everything: str) -> tuple[Boxes, int]:
     places = {key: place for place, key in enumerate(keys)}
     frames = [places[_key(frame)] for frame in profile.frames]
     rows = sorted(
-        (tuple(frames[number] for number in reversed(stack)), -count, stack)
-        for stack, count in profile.stacks
+        (tuple(frames[number] for number in reversed(stack)), -count, stack, before)
+        for (stack, count), before in zip(profile.stacks, _before(profile), strict=True)
     )
-    total = sum(-count for _, count, _ in rows)
-    return _Layout(profile, keys, rows, total).laid_out(everything)
+    total = sum(-count for _, count, _, _ in rows)
+    drawn, left_out = _Layout(profile, keys, rows, total).laid_out(everything)
+    if not isinstance(profile, Difference):
+        drawn.before.clear()
+    return drawn, left_out
+
+
+def _before(profile: WeighedStacks) -> Sequence[int]:
+    if isinstance(profile, Difference):
+        return [before for _, before, _ in profile.rows]
+    return [0] * len(profile.stacks)
 
 
 def _key(frame: Frame) -> _Key:
@@ -60,13 +74,14 @@ class _Layout:
         self,
         profile: WeighedStacks,
         keys: list[_Key],
-        rows: list[tuple[tuple[int, ...], int, tuple[int, ...]]],
+        rows: list[tuple[tuple[int, ...], int, tuple[int, ...], int]],
         total: int,
     ) -> None:
         self._profile = profile
         self._keys = keys
         self._rows = rows
         self._total = total
+        self._before = [0, *accumulate(before for _, _, _, before in rows)]
         self._boxes = Boxes()
         self._strings: dict[str, int] = {}
         self._left_out = 0
@@ -79,6 +94,7 @@ class _Layout:
                 self._left_out += 1
                 continue
             self._add(first, depth, key, samples, everything)
+            self._boxes.before.append(self._before[end] - self._before[first])
             within = self._within(first, end, depth)
             waiting.extend(reversed(within))
         self._boxes.strings.extend(self._strings)

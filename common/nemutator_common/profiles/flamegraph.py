@@ -6,18 +6,26 @@ reach the page only as text.
 """
 
 import base64
+import dataclasses
 import hashlib
 import html
 import json
 from pathlib import Path
 
+from nemutator_common.profiles.difference import Difference
 from nemutator_common.profiles.flame_layout import KINDS, boxes
 from nemutator_common.profiles.heap import HeapProfile
-from nemutator_common.profiles.model import Profile
+from nemutator_common.profiles.model import Profile, WeighedStacks
+from nemutator_common.profiles.sums import AnyProfile
 
 _PAGE = Path(__file__).parent / "page"
 _TEMPLATE = (_PAGE / "flamegraph.html").read_text("utf-8")
-_SCRIPT = (_PAGE / "flamegraph.js").read_text("utf-8")
+_SCRIPTS = ("words", "tree", "picture", "table", "flamegraph")
+"""What the page's script is put together from: each may use those before it, and nobody else."""
+
+_SCRIPT = "\n".join(
+    ['"use strict";', "{", *((_PAGE / f"{one}.js").read_text("utf-8") for one in _SCRIPTS), "}"]
+)
 _STYLE = (_PAGE / "flamegraph.css").read_text("utf-8")
 
 
@@ -35,24 +43,48 @@ CONTENT_SECURITY_POLICY = f"{_POLICY}; frame-ancestors 'self'"
 """The header to serve the page with. The page repeats what it can, because a file has no header."""
 
 
-def render(profile: Profile | HeapProfile, *, title: str) -> str:
+def render(profile: AnyProfile, *, title: str) -> str:
     """The whole page. *title* names what was profiled; a heap is drawn by what is in use."""
+    match profile:
+        case Profile():
+            known = _cpu(profile)
+        case HeapProfile():
+            known = _heap(profile)
+        case _:
+            known = {"unit": profile.unit}
+    about: dict[str, object] = {
+        "startedAt": profile.started_at or None,
+        "notes": list(profile.notes),
+        "labels": dict(profile.labels),
+    }
+    return _page(profile, title, about | known)
+
+
+def render_difference(difference: Difference, *, title: str, before: str, after: str) -> str:
+    """The page of two profiles, which *before* and *after* name."""
+    about: dict[str, object] = {
+        "startedAt": None,
+        "notes": [],
+        "labels": {},
+        "unit": difference.unit,
+        "difference": {
+            "names": [before, after],
+            "sums": [difference.before, difference.after],
+            "scale": difference.scale,
+            "scaledTo": difference.scaled_to,
+        },
+    }
+    return _page(difference, title, about)
+
+
+def _page(profile: WeighedStacks, title: str, about: dict[str, object]) -> str:
     drawn, left_out = boxes(profile, everything="all")
     data = {
         "title": title,
-        "startedAt": profile.started_at,
-        **(_heap(profile) if isinstance(profile, HeapProfile) else _cpu(profile)),
-        "notes": list(profile.notes),
-        "labels": dict(profile.labels),
+        **about,
         "leftOut": left_out,
         "kinds": KINDS,
-        "strings": drawn.strings,
-        "depth": drawn.depth,
-        "samples": drawn.samples,
-        "name": drawn.name,
-        "file": drawn.file,
-        "line": drawn.line,
-        "kind": drawn.kind,
+        **{column.name: getattr(drawn, column.name) for column in dataclasses.fields(drawn)},
     }
     parts = {
         "@POLICY@": html.escape(_POLICY, quote=True),

@@ -6,11 +6,16 @@ is in the kernel, `_[i]` that it was inlined.
 
 import re
 
-from nemutator_common.profiles.model import Frame, WeighedStacks
+from nemutator_common.profiles.model import Frame, FrameTable, Stack, Weighed, WeighedStacks, merged
 
 _SEPARATORS = re.compile(r"[;\s\x00-\x1f\x7f-\x9f\u2028\u2029]+")
 """The characters that would end a name or a line: a name is one word between semicolons."""
 
+
+DEEPEST = 1024
+"""The most frames of a stack that is read; those further in are left out."""
+
+LONGEST_NAME = 4096
 
 LARGEST = 32 << 20
 """The most bytes of the text, in which a name is repeated for each stack that it is on."""
@@ -39,3 +44,41 @@ def _name(frame: Frame) -> str:
     if frame.kind == "kernel":
         return f"{name}_[k]"
     return f"{name}_[i]" if frame.inlined else name
+
+
+class MalformedFoldedError(ValueError):
+    """This text is not of folded stacks; the message says where it is not."""
+
+
+def parse(text: str) -> Weighed:
+    """The stacks of *text*, which any tool may have written. Raises MalformedFoldedError."""
+    if len(text) > LARGEST:
+        raise MalformedFoldedError(f"more than {LARGEST} characters")
+    table = FrameTable()
+    known: dict[str, int] = {}
+    rows: list[tuple[Stack, int]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line and not line.isspace():
+            stack, weight = _row(line.rstrip("\r"), number)
+            for name in stack:
+                if name not in known:
+                    known[name] = table.number(_frame(name))
+            rows.append((tuple(known[name] for name in reversed(stack)), weight))
+    if not rows:
+        raise MalformedFoldedError("no stack is in it")
+    return Weighed(frames=table.frames, stacks=merged(rows))
+
+
+def _row(line: str, number: int) -> tuple[list[str], int]:
+    stack, space, weight = line.rpartition(" ")
+    if not (space and weight.isascii() and weight.isdigit() and len(weight) < 20):
+        raise MalformedFoldedError(f"line {number} does not end with the weight of a stack")
+    return stack.split(";")[:DEEPEST], int(weight)
+
+
+def _frame(name: str) -> Frame:
+    if name.endswith("_[k]"):
+        return Frame(name[:-4][:LONGEST_NAME], kind="kernel")
+    if name.endswith("_[i]"):
+        return Frame(name[:-4][:LONGEST_NAME], inlined=True)
+    return Frame(name[:LONGEST_NAME])

@@ -79,6 +79,20 @@ class WeighedStacks(Protocol):
     def stacks(self) -> tuple[tuple[Stack, int], ...]: ...
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Weighed:
+    """Stacks of which no more is known: folded text, or a kind of profile that is another tool's."""
+
+    frames: tuple[Frame, ...]
+    stacks: tuple[tuple[Stack, int], ...]
+    unit: str = "samples"
+    """What the weights count; a stranger's word, like all names."""
+    started_at: float = 0.0
+    """0 when that is not known."""
+    notes: tuple[str, ...] = ()
+    labels: Mapping[str, str] = field(default_factory=dict)
+
+
 class FrameTable:
     """Gives each frame one number, so that stacks are rows of numbers."""
 

@@ -7,7 +7,15 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
 from nemutator_common.profiles.heap import Allocated, HeapProfile
-from nemutator_common.profiles.model import Binary, Frame, FrameKind, FrameTable, Profile, Stack
+from nemutator_common.profiles.model import (
+    Binary,
+    Frame,
+    FrameKind,
+    FrameTable,
+    Profile,
+    Stack,
+    Weighed,
+)
 from nemutator_common.profiles.pprof_encoder import HEAP_VALUES, NANO, PLACEHOLDERS
 from nemutator_common.profiles.pprof_messages import messages
 
@@ -50,22 +58,28 @@ class MalformedProfileError(ValueError):
 
 def decode(content: bytes) -> Profile:
     """Read a CPU profile that `encode` or any other tool wrote. Raises MalformedProfileError."""
-    return _checked(content, lambda decoder: decoder.cpu())
+    return _checked(decompressed(content), lambda decoder: decoder.cpu())
 
 
 def decode_heap(content: bytes) -> HeapProfile:
     """The same for a heap profile, that of `encode_heap` or of Go itself."""
-    return _checked(content, lambda decoder: decoder.heap())
+    return _checked(decompressed(content), lambda decoder: decoder.heap())
 
 
-def _checked(content: bytes, read: "Callable[[_Decoder], Decoded]") -> Decoded:
+def decode_any(raw: bytes) -> Profile | HeapProfile | Weighed:
+    """The same for a profile of any kind, decompressed."""
+    return _checked(raw, lambda decoder: decoder.of_its_kind())
+
+
+def _checked(raw: bytes, read: "Callable[[_Decoder], Decoded]") -> Decoded:
     try:
-        return read(_Decoder(_decompressed(content)))
+        return read(_Decoder(raw))
     except messages().DecodeError:
         raise MalformedProfileError("a message in it is malformed") from None
 
 
-def _decompressed(content: bytes) -> bytes:
+def decompressed(content: bytes) -> bytes:
+    """What gzip has compressed, within our limit. Raises MalformedProfileError."""
     inflate = zlib.decompressobj(wbits=31)
     try:
         raw = inflate.decompress(content, LARGEST)
@@ -121,8 +135,7 @@ class _Decoder:
         )
 
     def heap(self) -> HeapProfile:
-        rows = self._rows("sample_type", "ValueType")
-        kinds = [(self._string(row.type), self._string(row.unit)) for row in rows]
+        kinds = self._value_types()
         if any(kind not in kinds for kind in HEAP_VALUES):
             raise MalformedProfileError("not all values of a heap are in it")
         values = tuple(kinds.index(kind) for kind in HEAP_VALUES)
@@ -136,6 +149,37 @@ class _Decoder:
             notes=tuple(comments.get("note", ())),
             labels=dict(_pairs(comments.get("label", []))),
         )
+
+    def of_its_kind(self) -> Profile | HeapProfile | Weighed:
+        kinds = self._value_types()
+        if all(kind in kinds for kind in HEAP_VALUES):
+            return self.heap()
+        if ("cpu", "nanoseconds") in kinds and 0 < self._raw.period <= NANO:
+            return self.cpu()
+        return self.weighed()
+
+    def weighed(self) -> Weighed:
+        """By the value that its tool shows first."""
+        kinds = self._value_types()
+        if not kinds:
+            raise MalformedProfileError("it does not say what it counts")
+        words = [kind for kind, _ in kinds]
+        preferred = self._string(self._raw.default_sample_type)
+        value = words.index(preferred) if preferred in words else len(kinds) - 1
+        kind, unit = kinds[value]
+        comments = self._comments()
+        return Weighed(
+            frames=self._table.frames,
+            stacks=tuple((stack, weight) for stack, (weight,) in self._samples((value,))),
+            unit=kind if unit in ("", "count") else unit,
+            started_at=self._raw.time_nanos / NANO,
+            notes=tuple(comments.get("note", ())),
+            labels=dict(_pairs(comments.get("label", []))),
+        )
+
+    def _value_types(self) -> list[tuple[str, str]]:
+        rows = self._rows("sample_type", "ValueType")
+        return [(self._string(row.type), self._string(row.unit)) for row in rows]
 
     def _rows(self, table: str, kind: str) -> Iterator[Any]:
         parse = getattr(messages(), kind).FromString
@@ -199,8 +243,8 @@ class _Decoder:
 
     def _value_of_samples(self) -> int:
         """The index of the value that counts samples: that with the unit `count`, or the first."""
-        for position, kind in enumerate(self._rows("sample_type", "ValueType")):
-            if self._string(kind.unit) == "count":
+        for position, (_, unit) in enumerate(self._value_types()):
+            if unit == "count":
                 return position
         return 0
 

@@ -1,18 +1,17 @@
 """`nemutator profile`, from its command line to its output."""
 
 import argparse
-import os
 import sys
 import time
 from collections.abc import Sequence
 from pathlib import Path
 
-from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.errors import ExitCode
 from nemutator_common.profiles import pprof
 from nemutator_common.profiles.model import functions
 from nemutator_common.wire import USUAL_HIGHEST_PROFILE_HZ, USUAL_LONGEST_PROFILE_S
 
-from nemutator_ctl import arguments
+from nemutator_ctl import arguments, profile_files
 from nemutator_ctl.answers import not_understood
 from nemutator_ctl.api import Api
 from nemutator_ctl.profiles.heap_view import heap_view
@@ -61,14 +60,16 @@ def main(argv: Sequence[str]) -> int:
     # This comes before anything is profiled: a file that cannot be written should not cost half a minute.
     what = None if given.output is None else rendering(given.output)
     if what is not None:
-        _check(given.output)
+        profile_files.check(given.output)
     api = arguments.brain(given)
     profile = _made(api, given)
     if profile.state != "done":
         raise unmade(profile)
     sys.stdout.write(_shown(api, profile))
     if what is not None:
-        _save(given.output, api.content(f"{PATH}/{profile.id}/{what}"))
+        content = api.content(f"{PATH}/{profile.id}/{what}")
+        kept = "the profile is kept: on the page, Profiles has its files"
+        sys.stderr.write(profile_files.save(given.output, content, remedy=kept))
     return ExitCode.OK
 
 
@@ -109,29 +110,3 @@ def _shown(api: Api, profile: ShownProfile) -> str:
         return view(profile, functions(pprof.decode(content)), signing_in=api.signing_in)
     except pprof.MalformedProfileError as error:
         raise not_understood(f"no profile in it: {error}") from error
-
-
-def _check(file: Path) -> None:
-    """Raise why *file* cannot be written, as far as that can be known without doing it."""
-    folder = file.parent
-    if file.is_dir():
-        why = "is a directory"
-    elif not folder.is_dir():
-        why = f"there is no directory {folder}"
-    elif not os.access(file if file.exists() else folder, os.W_OK):
-        why = "this user may not write it"
-    else:
-        return
-    raise OperatorError(f"{file}: {why}", remedy="name another file with -o", code=ExitCode.USAGE)
-
-
-def _save(file: Path, content: bytes) -> None:
-    try:
-        file.write_bytes(content)
-    except OSError as error:
-        raise OperatorError(
-            f"{file}: {error.strerror}",
-            remedy="the profile is kept: on the page, Profiles has its files",
-            code=ExitCode.FAILED,
-        ) from error
-    sys.stderr.write(f"saved: {file}\n")

@@ -1,6 +1,7 @@
 import dataclasses
 
 from hypothesis import given
+from nemutator_common.profiles.difference import difference
 from nemutator_common.profiles.flame_layout import DEEPEST, KINDS, Boxes, boxes
 from nemutator_common.profiles.model import Frame, Profile
 
@@ -69,3 +70,18 @@ def test_a_stack_without_end_is_cut() -> None:
     found, left_out = boxes(profile, everything="all")
     assert max(found.depth) == DEEPEST
     assert left_out == 1
+
+
+@given(profiles(), profiles())
+def test_of_a_difference_each_box_says_what_was_there_before(one: Profile, two: Profile) -> None:
+    found, _ = boxes(difference(one, two), everything="all")
+    assert len(found.before) == len(found.samples)
+    assert all(
+        0 <= before <= both for before, both in zip(found.before, found.samples, strict=True)
+    )
+    changed = difference(one, two)
+    assert (found.before[0], found.samples[0]) == (changed.before, changed.before + changed.after)
+
+
+def test_of_one_profile_there_is_no_before() -> None:
+    assert boxes(small(), everything="all")[0].before == []

@@ -1,0 +1,1 @@
+"""`nemutator diff`: what two profiles differ in."""

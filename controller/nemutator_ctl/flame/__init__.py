@@ -1,0 +1,1 @@
+"""`nemutator flame`: profiles from files, as one."""

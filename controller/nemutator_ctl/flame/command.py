@@ -1,0 +1,49 @@
+"""`nemutator flame`, from its command line to its output. It asks nobody."""
+
+import argparse
+import sys
+from collections.abc import Sequence
+from pathlib import Path
+
+from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.profiles.sums import NotAlikeError, summed
+
+from nemutator_ctl import profile_files
+from nemutator_ctl.flame.files import rendering
+from nemutator_ctl.flame.view import view
+
+
+def main(argv: Sequence[str]) -> int:
+    parser = argparse.ArgumentParser(
+        prog="nemutator flame",
+        description="Show profiles from files, several of them as one: pprof of any tool, or folded"
+        " stacks.",
+        allow_abbrev=False,
+    )
+    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to read")
+    parser.add_argument("--title", help="what it shows; by itself, the names of the files")
+    parser.add_argument(
+        "-o",
+        "--output",
+        type=Path,
+        metavar="FILE",
+        help="save it: x.html draws it; x.folded, x.speedscope.json and x.pb.gz are for other tools",
+    )
+    given = parser.parse_args(argv)
+    render = None if given.output is None else rendering(given.output)
+    if render is not None:
+        profile_files.check(given.output)
+    title = given.title or ", ".join(file.name for file in given.files)
+    try:
+        profile = summed([profile_files.read(file) for file in given.files])
+    except NotAlikeError as error:
+        raise OperatorError(
+            f"these files are not of one kind: {error}",
+            remedy="name files that count the same, or compare two with `nemutator diff`",
+            code=ExitCode.USAGE,
+        ) from error
+    sys.stdout.write(view(profile, title))
+    if render is not None:
+        content = render(profile, title)
+        sys.stderr.write(profile_files.save(given.output, content, remedy="name another file"))
+    return ExitCode.OK
