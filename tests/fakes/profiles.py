@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 
 from nemutator_common.profiles import pprof
+from nemutator_common.profiles.grade import Grade
 from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Frame
 from nemutator_common.profiles.model import Profile as NamedProfile
@@ -44,6 +45,7 @@ def content(*functions: str) -> bytes:
             frames=tuple(Frame(function, "main.go", 7, 1, "go") for function in named),
             stacks=tuple(((number,), 1) for number in range(len(named))),
             recorded=len(named),
+            grade=Grade(rooted=len(named), calls={"direct": 3, "wrong": 1}),
         )
     )
 

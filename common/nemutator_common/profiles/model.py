@@ -4,6 +4,8 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
 from typing import Literal, Protocol
 
+from nemutator_common.profiles.grade import Grade
+
 FrameKind = Literal["go", "native", "kernel", "unknown"]
 
 Stack = tuple[int, ...]
@@ -62,6 +64,8 @@ class Profile:
     """What people should know, one line for each note."""
     labels: Mapping[str, str] = field(default_factory=dict)
     """What was profiled; a key is a single word."""
+    grade: Grade | None = None
+    """None where nobody has graded it, such as a profile of another tool."""
 
     @property
     def sampled_cpu_seconds(self) -> float:

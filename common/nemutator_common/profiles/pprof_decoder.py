@@ -6,6 +6,7 @@ import zlib
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import Any, TypeVar
 
+from nemutator_common.profiles import grade
 from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import (
     Binary,
@@ -132,6 +133,9 @@ class _Decoder:
             else None,
             notes=tuple(comments.get("note", ())),
             labels=dict(_pairs(comments.get("label", []))),
+            grade=grade.of_pairs(
+                (word, _count(digits)) for word, digits in _pairs(comments.get("grade", []))
+            ),
         )
 
     def heap(self) -> HeapProfile:

@@ -5,6 +5,7 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
+from nemutator_common.profiles.grade import pairs
 from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import (
     Binary,
@@ -207,6 +208,9 @@ def _comments(profile: Profile) -> Iterable[str]:
         yield f"lost {reason}={count}"
     if profile.cpu_seconds is not None:
         yield f"cpu_seconds {profile.cpu_seconds!r}"
+    if profile.grade is not None:
+        for word, count in pairs(profile.grade):
+            yield f"grade {word}={count}"
     yield from _known_of(profile)
 
 

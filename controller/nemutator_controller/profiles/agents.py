@@ -8,10 +8,11 @@ from aiohttp import web
 from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.profiles import pprof
+from nemutator_common.profiles.grade import Grade
+from nemutator_common.profiles.model import Profile
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
-    ProfileMeasure,
     ProfileOutcome,
     ProfileRequests,
 )
@@ -28,6 +29,7 @@ from nemutator_controller.profiles.profile_queue import (
     ProfileQueue,
     UnknownProfileError,
 )
+from nemutator_controller.profiles.records import ProfileRecord
 
 CHECK_S = 20.0
 
@@ -60,7 +62,9 @@ class AgentsApi:
             if not request[CALLER].may_speak_for(outcome.node):
                 raise ForeignProfileError
             profile = await self.queue.of(outcome)
-            if profile.state != "done" and not await self._is_readable(outcome, profile.measure):
+            try:
+                grade = await self._grade(outcome, profile)
+            except pprof.MalformedProfileError:
                 refused = replace(
                     outcome,
                     state="refused",
@@ -70,7 +74,7 @@ class AgentsApi:
                 )
                 await self.queue.report(refused)
                 return self._refuse(400, "pprof", "pprof: it cannot be read")
-            profile = await self.queue.report(outcome)
+            profile = await self.queue.report(outcome, grade)
         except InvalidOutcomeError as refused:
             return self._refuse(400, refused.reason, str(refused))
         except UnknownProfileError:
@@ -85,15 +89,13 @@ class AgentsApi:
             return response
         return answer({"id": profile.id, "state": profile.state})
 
-    async def _is_readable(self, outcome: ProfileOutcome, measure: ProfileMeasure) -> bool:
-        if outcome.state != "done":
-            return True
+    async def _grade(self, outcome: ProfileOutcome, profile: ProfileRecord) -> Grade | None:
+        """The grade that its agent has written into it. Raises MalformedProfileError."""
+        if outcome.state != "done" or profile.state == "done":
+            return None
         async with asyncio.timeout(CHECK_S), self._checking:
-            try:
-                await asyncio.to_thread(decoded, outcome.pprof, measure)
-            except pprof.MalformedProfileError:
-                return False
-        return True
+            named = await asyncio.to_thread(decoded, outcome.pprof, profile.measure)
+        return named.grade if isinstance(named, Profile) else None
 
     def _refuse(self, status: int, reason: str, what: str) -> web.Response:
         self.process.meter.count(names.PROFILE_OUTCOMES_REFUSED, reason=reason)

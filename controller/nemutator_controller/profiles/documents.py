@@ -6,6 +6,7 @@ from typing import TypeAlias
 import msgspec
 from nemutator_common import names
 from nemutator_common.profiles import pprof
+from nemutator_common.profiles.grade import Grade, breaks, sentence
 from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import Profile
 from nemutator_common.wire import ProfileMeasure
@@ -23,9 +24,16 @@ def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
         "apiVersion": names.API_VERSION,
         "kind": "Profile",
         **shown,
+        "grade": None if profile.grade is None else _graded(profile, profile.grade),
         "title": profile.title,
         "link": link if done else None,
     }
+
+
+def _graded(profile: ProfileRecord, grade: Grade) -> dict[str, object]:
+    said = sentence(grade, recorded=profile.recorded, lost=sum(profile.lost.values()))
+    shown: dict[str, object] = msgspec.to_builtins(grade)
+    return shown | {"summary": said, "breaks": breaks(grade)}
 
 
 def list_document(profiles: Iterable[ProfileRecord], links: Iterable[str]) -> dict[str, object]:

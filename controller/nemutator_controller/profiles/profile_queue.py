@@ -13,6 +13,7 @@ from dataclasses import dataclass, field
 
 from nemutator_common import names
 from nemutator_common.process import Process
+from nemutator_common.profiles.grade import Grade
 from nemutator_common.wire import ProfileOutcome, ProfileRequest
 
 from nemutator_controller.database.failures import StoreUnavailableError
@@ -132,12 +133,12 @@ class ProfileQueue:
                 self._offered_late.add(profile.id)
         return tuple(profile.request for profile in waiting)
 
-    async def report(self, outcome: ProfileOutcome) -> ProfileRecord:
-        """Take *outcome* in, and return the profile as it is then; the same one again changes nothing."""
+    async def report(self, outcome: ProfileOutcome, grade: Grade | None = None) -> ProfileRecord:
+        """Take *outcome* in, with the *grade* in its profile, and return the profile as it is then; the same one again changes nothing."""
         # One after the other: what is stored late must not be older than what it replaces.
         async with self._turn:
             profile = await self.of(outcome)
-            changed = after(profile, outcome, now=self.process.clock.now())
+            changed = after(profile, outcome, grade, now=self.process.clock.now())
             if changed is None:
                 return profile
             await self._change(changed, outcome.pprof or None)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
 from typing import Literal
 
+from nemutator_common.profiles.grade import Grade
 from nemutator_common.wire import ProfileMeasure, ProfileOutcome, ProfileRequest, ProfileTarget
 
 State = Literal["asked", "running", "done", "refused", "lost"]
@@ -84,6 +85,7 @@ class ProfileRecord:
     lost: Mapping[str, int] = field(default_factory=dict)
     cpu_seconds: float | None = None
     notes: tuple[str, ...] = ()
+    grade: Grade | None = None
     bytes: int = 0
 
     @property
@@ -113,8 +115,10 @@ def taken(profile: ProfileRecord, *, now: float) -> ProfileRecord:
     return profile if profile.taken_at is not None else replace(profile, taken_at=now)
 
 
-def after(profile: ProfileRecord, outcome: ProfileOutcome, *, now: float) -> ProfileRecord | None:
-    """*profile* once *outcome* has arrived; None when that changes nothing.
+def after(
+    profile: ProfileRecord, outcome: ProfileOutcome, grade: Grade | None = None, *, now: float
+) -> ProfileRecord | None:
+    """*profile* once *outcome* has arrived, with the *grade* in it; None when that changes nothing.
 
     What is done or refused stays so, whatever comes late. What was given up as lost may still end.
     """
@@ -144,6 +148,7 @@ def after(profile: ProfileRecord, outcome: ProfileOutcome, *, now: float) -> Pro
         lost=dict(outcome.lost or {}),
         cpu_seconds=outcome.cpu_seconds,
         notes=outcome.notes,
+        grade=grade,
         bytes=len(outcome.pprof),
     )
 

@@ -107,6 +107,8 @@ def _shown(api: Api, profile: ShownProfile) -> str:
     try:
         if profile.measure == "heap":
             return heap_view(profile, pprof.decode_heap(content), signing_in=api.signing_in)
-        return view(profile, functions(pprof.decode(content)), signing_in=api.signing_in)
+        named = pprof.decode(content)
+        shown = functions(named)
+        return view(profile, shown, signing_in=api.signing_in, grade=named.grade)
     except pprof.MalformedProfileError as error:
         raise not_understood(f"no profile in it: {error}") from error

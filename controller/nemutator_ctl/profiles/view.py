@@ -3,6 +3,7 @@
 from collections.abc import Iterable, Sequence
 
 from nemutator_common.errors import ExitCode, OperatorError
+from nemutator_common.profiles.grade import Grade, breaks, sentence
 from nemutator_common.profiles.model import Share
 
 from nemutator_ctl.profiles.requests import ShownProfile
@@ -38,13 +39,18 @@ def progress(profile: ShownProfile, *, waited_s: float) -> str:
     return f"{title}: sampling {profile.seconds:g} s at {profile.hz} Hz, {waited_s:.0f} s"
 
 
-def view(profile: ShownProfile, functions: Sequence[Share], *, signing_in: str) -> str:
-    return (
-        "\n".join([*_head(profile), ""]) + _functions(functions) + flame_graph(profile, signing_in)
-    )
+def view(
+    profile: ShownProfile,
+    functions: Sequence[Share],
+    *,
+    signing_in: str,
+    grade: Grade | None = None,
+) -> str:
+    head = "\n".join([*_head(profile, grade), ""])
+    return head + _functions(functions) + flame_graph(profile, signing_in)
 
 
-def _head(profile: ShownProfile) -> Iterable[str]:
+def _head(profile: ShownProfile, grade: Grade | None) -> Iterable[str]:
     yield (
         f"{visible(profile.title, limit=100)}: {profile.recorded} samples in"
         f" {profile.seconds:.1f} s at {profile.hz} Hz"
@@ -60,6 +66,10 @@ def _head(profile: ShownProfile) -> Iterable[str]:
             f"  account: the kernel counted {profile.cpu_seconds:.2f} s of CPU time,"
             f" the samples say {sampled_s:.2f} s"
         )
+    if grade is not None:
+        yield f"  grade: {sentence(grade, recorded=profile.recorded, lost=lost)}"
+        if grade.broken:
+            yield f"  short of their root: {breaks(grade)}"
     for note in profile.notes:
         yield f"  note: {visible(note, limit=200)}"
 

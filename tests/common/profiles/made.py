@@ -4,6 +4,7 @@ import dataclasses
 from typing import get_args
 
 from hypothesis import strategies as st
+from nemutator_common.profiles.grade import Break, Grade, Verdict
 from nemutator_common.profiles.model import (
     Binary,
     Frame,
@@ -32,6 +33,13 @@ FRAMES = st.builds(
     start_line=st.integers(0, 1 << 30),
     kind=st.sampled_from(get_args(FrameKind)),
     inlined=st.booleans(),
+)
+NUMBERS = st.integers(1, 1 << 40)
+GRADES = st.builds(
+    Grade,
+    rooted=st.integers(0, 1 << 40),
+    broken=st.dictionaries(st.sampled_from(get_args(Break)), NUMBERS),
+    calls=st.dictionaries(st.sampled_from(get_args(Verdict)), NUMBERS),
 )
 
 
@@ -67,6 +75,7 @@ def profiles(draw: st.DrawFn) -> Profile:
         cpu_seconds=draw(st.none() | st.floats(0, 1e6)),
         notes=tuple(draw(st.lists(TEXTS, max_size=3))),
         labels=draw(st.dictionaries(WORDS, TEXTS, max_size=3)),
+        grade=draw(st.none() | GRADES),
     )
 
 

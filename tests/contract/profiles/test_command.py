@@ -46,6 +46,7 @@ async def test_a_profile_is_asked_for_shown_and_saved(tmp_path: Path) -> None:
         assert found.code == ExitCode.OK, found.stderr
         assert "pid 123 on n1: 2 samples in 1.0 s at 99 Hz" in found.stdout
         assert "lost: 1 (stack_map_full 1)" in found.stdout
+        assert "  grade: 100 % of stacks reach their root; 75 % of calls" in found.stdout
         assert "main.work" in found.stdout
         assert f"/api/v1/profiles/{request.id}/flamegraph" in found.stdout
         assert f"saved: {file}" in found.stderr

@@ -45,6 +45,14 @@ async def test_a_profile_is_asked_for_made_and_looked_at(tmp_path: Path) -> None
         status, done = await shown(brain, f"/{request.id}")
         assert (done["state"], done["recorded"], done["lost"]) == ("done", 2, {"stack_map_full": 1})
         assert done["notes"] == ["a note"]
+        assert done["grade"] == {
+            "rooted": 2,
+            "broken": {},
+            "calls": {"direct": 3, "wrong": 1},
+            "summary": "100 % of stacks reach their root; 75 % of calls are real calls in the code;"
+            " 33.3 % lost",
+            "breaks": "",
+        }
         assert done["link"].endswith(f"{PATH}/{request.id}/flamegraph")
         status, listed = await shown(brain, "")
         assert [one["id"] for one in listed["items"]] == [request.id]

@@ -1,6 +1,7 @@
 from collections.abc import Sequence
 from dataclasses import replace
 
+from nemutator_common.profiles.grade import Grade
 from nemutator_common.profiles.model import Share
 from nemutator_ctl.profiles import view as views
 from nemutator_ctl.profiles.requests import ShownProfile, decode
@@ -23,6 +24,19 @@ def test_what_was_recorded_lost_and_accounted_comes_first() -> None:
     assert lost == "  lost: 2 (stack_map_full 2)"
     assert account == ("  account: the kernel counted 0.90 s of CPU time, the samples say 0.93 s")
     assert note == "  note: a note"
+
+
+def test_the_grade_says_why_stacks_are_broken() -> None:
+    grade = Grade(rooted=80, broken={"cgo": 8, "cut": 2}, calls={"direct": 5})
+    text = views.view(PROFILE, [WORK], signing_in="", grade=grade)
+    assert (
+        "  grade: 88.9 % of stacks reach their root; 100 % of calls are real calls in the code;"
+        " 2.2 % lost\n"
+        "  short of their root: 8.9 % end in C of a Go program, 2.2 % deeper than is kept\n" in text
+    )
+    whole = views.view(PROFILE, [WORK], signing_in="", grade=Grade(rooted=90))
+    assert "  grade: 100 % of stacks reach their root; no call was checked in the code" in whole
+    assert "short of" not in whole
 
 
 def test_the_functions_follow_with_their_shares() -> None:

@@ -18,7 +18,8 @@ from tests.agent.profiler.symbols.test_native import FUNCTION, library
 from tests.fakes.go_programs import ADDRESS, MAIN, TEXT, Function, GoProgram
 
 PLACES = tuple(TEXT + place for place in range(0, 0x70, 5))
-QUESTION = SymbolQuestion(False, PLACES, PLACES)
+CALLS = tuple(zip(PLACES, (*PLACES[1:], -1), strict=True))
+QUESTION = SymbolQuestion(False, PLACES, PLACES, CALLS)
 PROGRAMS = {
     "1.20": GoProgram(),
     "1.18": GoProgram(newer=False),

@@ -61,6 +61,13 @@ class GoSymbols:
             return -1
         return self._table.value(function.depths, place - function.entry)
 
+    def range_at(self, address: int) -> tuple[int, int] | None:
+        """Where the function around *address* begins, and the first address after it."""
+        function = self._table.function_at(address - self.first)
+        if function is None:
+            return None
+        return self.first + function.entry, self.first + self._table.end_of(function)
+
     @property
     def quantum(self) -> int:
         """The shortest instruction: 1 on x86-64, 4 on arm64."""

@@ -3,12 +3,14 @@
 import contextlib
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
+from types import MappingProxyType
 
+from nemutator_common.profiles.grade import Verdict
 from nemutator_common.profiles.model import Frame, FrameTable
 
 from nemutator_agent.inspection.bounded_file import ReadAt, TooMuchError
 from nemutator_agent.inspection.elf import NotElfError
-from nemutator_agent.profiler.symbols import kallsyms, native
+from nemutator_agent.profiler.symbols import calls, kallsyms, native
 from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 from nemutator_agent.profiler.symbols.image import EFFORT, EXECUTABLE, DamagedError, Image
@@ -60,6 +62,7 @@ class Executable:
         addresses = {place: address for place, address in code.items() if address is not None}
         known: dict[int, tuple[Frame, ...]] = {}
         depths: dict[int, int] = {}
+        judged: dict[tuple[int, int], Verdict] = {}
         try:
             for place, address in addresses.items():
                 if go is not None and go.covers(address):
@@ -72,6 +75,7 @@ class Executable:
             others = {place: at for place, at in addresses.items() if place not in known}
             named = native.functions(image, sorted(set(others.values())))
             known |= {place: (named[at],) for place, at in others.items() if at in named}
+            judged = calls.verdicts(image, go, question.calls)
         except TooMuchError:
             # What was found until then is true.
             notes = (*notes, "too_much") if "too_much" not in notes else notes
@@ -79,6 +83,7 @@ class Executable:
             question,
             known,
             depths,
+            judged,
             notes=notes,
             text=None if go is None else _range(image, go),
             build_id=self._build_id,
@@ -99,6 +104,7 @@ def _answer(
     question: SymbolQuestion,
     known: Mapping[int, tuple[Frame, ...]],
     depths: Mapping[int, int],
+    judged: Mapping[tuple[int, int], Verdict] = MappingProxyType({}),
     *,
     notes: tuple[Note, ...] = (),
     text: tuple[int, int] | None = None,
@@ -111,7 +117,8 @@ def _answer(
         for place in question.places
     )
     found = tuple(depths.get(place, -1) for place in question.depths)
-    return SymbolAnswer(table.frames, places, found, text, notes, build_id, shift)
+    verdicts = tuple(judged.get(call, "unread") for call in question.calls)
+    return SymbolAnswer(table.frames, places, found, text, notes, build_id, shift, verdicts)
 
 
 def _range(image: Image, go: GoSymbols) -> tuple[int, int]:

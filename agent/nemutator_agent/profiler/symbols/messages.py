@@ -9,6 +9,7 @@ from dataclasses import dataclass
 from typing import Literal, get_args
 
 import msgspec
+from nemutator_common.profiles.grade import Verdict
 from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.inspection.failures import InvalidAnswerError
@@ -38,6 +39,8 @@ class SymbolQuestion:
     """Offsets in the file; addresses where the kernel is asked."""
     depths: tuple[int, ...] = ()
     """Those of the places for which the depth of the stack is asked, too."""
+    calls: tuple[tuple[int, int], ...] = ()
+    """Callers, each by the last byte before the return address, with the place in what it called."""
     id: FileId | None = None
     """What the file was when it was opened: by this the worker, which cannot ask, knows it again."""
 
@@ -56,6 +59,7 @@ class SymbolAnswer:
     """Hexadecimal digits."""
     shift: int = 0
     """How much more than their places in the file the addresses of its code are."""
+    calls: tuple[Verdict, ...] = ()
 
 
 def encode_question(question: SymbolQuestion) -> bytes:
@@ -89,6 +93,7 @@ def _is_about(answer: SymbolAnswer, question: SymbolQuestion) -> bool:
     return (
         len(answer.places) == len(question.places)
         and len(answer.depths) == len(question.depths)
+        and len(answer.calls) == len(question.calls)
         and len(known) <= MOST_FRAMES
         and all(number in known for stack in answer.places for number in stack or ())
         and all(-_LARGEST <= depth <= _LARGEST for depth in answer.depths)

@@ -6,12 +6,14 @@ caller's address is then one of the words at the stack pointer; Go's tables know
 
 import functools
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
+from nemutator_common.profiles.grade import Verdict
 from nemutator_common.profiles.model import Frame, FrameTable, Profile, Stack, merged
 
 from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
+from nemutator_agent.profiler.symbols.stack_grades import graded
 
 _WORD = 8
 
@@ -25,6 +27,13 @@ class AddressNames:
     depths: dict[tuple[Task, int], int] = field(default_factory=dict)
     """Bytes between the stack pointer and the return address, by process and innermost address."""
     kernel: dict[int, Frame] = field(default_factory=dict)
+    calls: dict[tuple[Task, int, int], Verdict] = field(default_factory=dict)
+    """By process, caller and what it called."""
+
+    def stack(self, row: "RawRow") -> tuple[int, ...]:
+        """The row's own stack, with the caller of its leaf where that was lost."""
+        depth = self.depths.get((row.task, row.user[0]), -1) if row.user else -1
+        return repaired(row, depth)
 
     def kinds(self) -> "Counter[str]":
         """How many addresses turned out to be what: by the kind of their innermost frame."""
@@ -58,6 +67,17 @@ def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
     return (row.user[0], caller, *row.user[1:])
 
 
+def possible_stacks(row: RawRow) -> set[tuple[int, ...]]:
+    """The stacks that the row may turn out to have, once depths are known."""
+    return {repaired(row, depth) for depth in (-1, 0, _WORD)}
+
+
+def calls_of(stack: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+    """Callers with what they called, both as they are looked up."""
+    places = looked_up(stack)
+    return zip(places[1:], places, strict=False)
+
+
 def assembled(
     raw: RawProfile, names: AddressNames, *, notes: tuple[str, ...], labels: Mapping[str, str]
 ) -> Profile:
@@ -75,8 +95,7 @@ def assembled(
 
     def stack(row: RawRow) -> Stack:
         numbers = [kernel(pc) for pc in looked_up(row.kernel)]
-        depth = names.depths.get((row.task, row.user[0]), -1) if row.user else -1
-        for pc in looked_up(repaired(row, depth)):
+        for pc in looked_up(names.stack(row)):
             numbers += user(row.task, pc)
         if row.cut:
             numbers.append(table.number(CUT))
@@ -94,4 +113,5 @@ def assembled(
         cpu_seconds=raw.cpu_seconds,
         notes=notes,
         labels=labels,
+        grade=graded(((row, looked_up(names.stack(row))) for row in raw.rows), names),
     )

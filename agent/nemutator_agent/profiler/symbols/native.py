@@ -32,19 +32,23 @@ def functions(image: Image, addresses: Sequence[int]) -> dict[int, Frame]:
     return named
 
 
+def ranges(image: Image, addresses: Sequence[int]) -> dict[int, tuple[int, int]]:
+    """For each address that lies in a function, where that begins, and the first address after it."""
+    found: dict[int, tuple[int, int]] = {}
+    for symbols, _ in _TABLES:
+        wanted = [address for address in addresses if address not in found]
+        for address, _, start, end in _around(image, symbols, wanted):
+            found[address] = start, end
+    return found
+
+
 def _named(image: Image, symbols: bytes, strings: bytes, wanted: list[int]) -> dict[int, Frame]:
     texts = image.elf.section(strings)
-    if texts is None or not wanted:
+    if texts is None:
         return {}
-    nearest: Nearest[int, tuple[int, int]] = Nearest(wanted)
-    for name, start, size in _functions(image, symbols):
-        nearest.offer(start, (size, name))
     named = {}
-    for address, found in zip(wanted, nearest.found(), strict=True):
-        if found is None:
-            continue
-        start, (size, name) = found
-        if address < start + size and name < texts.size:
+    for address, name, _, _ in _around(image, symbols, wanted):
+        if name < texts.size:
             try:
                 text = image.text(texts.offset + name)
             except DamagedError:
@@ -52,6 +56,20 @@ def _named(image: Image, symbols: bytes, strings: bytes, wanted: list[int]) -> d
             if text:
                 named[address] = Frame(text, kind="native")
     return named
+
+
+def _around(image: Image, table: bytes, wanted: list[int]) -> Iterator[tuple[int, int, int, int]]:
+    """Each of the addresses *wanted* that lies in a function, with that one's name, begin and end."""
+    if not wanted:
+        return
+    nearest: Nearest[int, tuple[int, int]] = Nearest(wanted)
+    for name, start, size in _functions(image, table):
+        nearest.offer(start, (size, name))
+    for address, found in zip(wanted, nearest.found(), strict=True):
+        if found is not None:
+            start, (size, name) = found
+            if address < start + size:
+                yield address, name, start, start + size
 
 
 def _functions(image: Image, table: bytes) -> Iterator[tuple[int, int, int]]:

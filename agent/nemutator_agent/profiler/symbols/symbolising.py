@@ -27,6 +27,7 @@ from nemutator_agent.inspection.failures import (
 )
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.messages import (
     MOST_ADDRESSES,
@@ -136,6 +137,7 @@ class WorkerSymboliser:
     process: Process
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _cache: OrderedDict[tuple[FileId, int], _Place] = field(default_factory=OrderedDict, init=False)
+    _calls: CallChecking = field(default_factory=CallChecking, init=False)
     _known: OrderedDict[FileId, _File] = field(default_factory=OrderedDict, init=False)
 
     async def range_of(self, pid: int) -> tuple[int, int] | None:
@@ -245,6 +247,7 @@ class WorkerSymboliser:
             return
         try:
             known = await self._ask_about(session, file, part)
+            await self._check_calls(session, file, part)
         finally:
             self.files.close(file)
         about = self._known.get(file.id, _File())
@@ -293,6 +296,24 @@ class WorkerSymboliser:
                 break
             known |= self._learn(file.id, question, answer)
         return known
+
+    async def _check_calls(
+        self, session: "_Session", file: OpenFile, part: MappedAddresses
+    ) -> None:
+        async def ask_once(question: SymbolQuestion) -> SymbolAnswer | None:
+            if file.id in session.failed or self._is_over(session):
+                return None
+            try:
+                return await self._answer(question, file)
+            except WorkerFailedError:
+                session.failed.add(file.id)
+                session.failures += 1
+                return None
+
+        most = max(0, MOST_CALLS - len(session.names.calls))
+        judged = await self._calls.verdicts(file.id, part, most=most, ask=ask_once)
+        for (caller, callee), verdict in judged.items():
+            session.names.calls[part.task, caller, callee] = verdict
 
     def _is_over(self, session: "_Session") -> bool:
         return (

@@ -3,16 +3,22 @@
 from collections import Counter
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.profiler.raw import RawRow, Task
+from nemutator_agent.profiler.symbols.calls import ELSEWHERE
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
-from nemutator_agent.profiler.symbols.named_profile import callers, looked_up
+from nemutator_agent.profiler.symbols.named_profile import (
+    callers,
+    calls_of,
+    looked_up,
+    possible_stacks,
+)
 
 
-class TaskAddresses(NamedTuple):
+@dataclass(frozen=True, slots=True)
+class TaskAddresses:
     """Addresses of one process that are looked up."""
 
     task: Task
@@ -20,6 +26,8 @@ class TaskAddresses(NamedTuple):
     """How many samples each is in; none of what may turn out to be a caller."""
     leaves: set[int]
     """Those of them whose depth decides about a caller."""
+    calls: dict[tuple[int, int], int] = field(default_factory=dict)
+    """Callers with what they called, both as they are looked up, and how many samples show that."""
 
 
 @dataclass(slots=True)
@@ -33,6 +41,9 @@ class MappedAddresses:
     leaves: set[int] = field(default_factory=set)
     counts: dict[int, int] = field(default_factory=dict)
     """How many samples each address is in."""
+    calls: dict[tuple[int, int], tuple[int, int]] = field(default_factory=dict)
+    """The places of those whose caller lies here, by their addresses, that of most samples first. What
+    lies in another file has the place ELSEWHERE."""
 
     @property
     def seen(self) -> int:
@@ -54,6 +65,9 @@ def by_task(rows: Iterable[RawRow]) -> Iterator[TaskAddresses]:
             wanted.leaves.add(row.user[0])
             for word in words:
                 wanted.seen.setdefault(word - 1, 0)
+        for stack in possible_stacks(row):
+            for call in calls_of(stack):
+                wanted.calls[call] = wanted.calls.get(call, 0) + row.count
     return (found[task] for task, _ in samples.most_common())
 
 
@@ -62,15 +76,28 @@ def by_mapping(
 ) -> list[MappedAddresses]:
     """Those of the *addresses* that lie in any mapping, with a file or without."""
     parts: dict[Mapping, MappedAddresses] = {}
+    of: dict[int, MappedAddresses] = {}
     for pc in addresses:
         mapping = mappings.at(pc)
         if mapping is not None:
             part = parts.setdefault(mapping, MappedAddresses(wanted.task, mapping))
+            of[pc] = part
             part.places[pc] = pc - mapping.start + mapping.offset
             part.counts[pc] = wanted.seen[pc]
             if pc in wanted.leaves:
                 part.leaves.add(pc)
+    for caller, callee in sorted(wanted.calls, key=lambda call: -wanted.calls[call]):
+        if caller in of:
+            around, other = of[caller], of.get(callee)
+            place = other.places[callee] if other and _same(other, around) else ELSEWHERE
+            around.calls[caller, callee] = around.places[caller], place
     return list(parts.values())
+
+
+def _same(one: MappedAddresses, other: MappedAddresses) -> bool:
+    """Whether both are of one file."""
+    first, second = one.mapping, other.mapping
+    return (first.inode, first.path) == (second.inode, second.path)
 
 
 def most_seen_first(parts: Iterable[MappedAddresses]) -> list[MappedAddresses]:

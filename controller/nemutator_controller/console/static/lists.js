@@ -62,7 +62,13 @@ const profiles = {
         cell(profile.measure === "heap" ? "heap" : `${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
         cell(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
         cell(profile.state === "done" ? losses || "0" : ""),
-        lines(profile.reason, profile.remedy && `Remedy: ${profile.remedy}`, ...profile.notes),
+        lines(
+          profile.reason,
+          profile.remedy && `Remedy: ${profile.remedy}`,
+          profile.grade?.summary,
+          profile.grade?.breaks && `Stacks short of their root: ${profile.grade.breaks}`,
+          ...profile.notes,
+        ),
       ],
       links:
         profile.state === "done"

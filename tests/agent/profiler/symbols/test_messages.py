@@ -19,6 +19,7 @@ from nemutator_agent.profiler.symbols.messages import (
     encode_answer,
     encode_question,
 )
+from nemutator_common.profiles.grade import Verdict
 from nemutator_common.profiles.model import Frame
 
 from tests.common.profiles.made import FRAMES
@@ -31,6 +32,7 @@ def conversations(draw: st.DrawFn) -> tuple[SymbolQuestion, SymbolAnswer]:
     places = draw(st.lists(PLACES, max_size=8))
     depths = draw(st.lists(PLACES, max_size=3))
     frames = tuple(draw(st.lists(FRAMES, min_size=1, max_size=5)))
+    calls = draw(st.lists(st.tuples(PLACES, PLACES), max_size=3))
     stacks = st.none() | st.lists(st.integers(0, len(frames) - 1), max_size=4).map(tuple)
     answer = SymbolAnswer(
         frames,
@@ -40,8 +42,9 @@ def conversations(draw: st.DrawFn) -> tuple[SymbolQuestion, SymbolAnswer]:
         tuple(draw(st.lists(st.sampled_from(get_args(Note)), unique=True))),
         draw(st.binary(max_size=20)).hex(),
         draw(PLACES),
+        tuple(draw(st.sampled_from(get_args(Verdict))) for _ in calls),
     )
-    return SymbolQuestion(draw(st.booleans()), tuple(places), tuple(depths)), answer
+    return SymbolQuestion(draw(st.booleans()), tuple(places), tuple(depths), tuple(calls)), answer
 
 
 @given(conversations())
@@ -56,6 +59,8 @@ def test_questions_and_answers_are_read_as_they_were_written(
 def test_the_largest_question_fits_into_a_message() -> None:
     places = (1 << 62,) * MOST_ADDRESSES
     assert len(encode_question(SymbolQuestion(False, places, places))) <= LARGEST_QUESTION
+    calls = tuple(zip(places, places, strict=True))
+    assert len(encode_question(SymbolQuestion(False, calls=calls))) <= LARGEST_QUESTION
 
 
 ASKED = SymbolQuestion(False, (1,), (1,))
@@ -98,6 +103,8 @@ BINARY = {"file": "/bin/sh", "build_id": "", "start": 0, "limit": 0, "offset": 0
         ("depths", [(1 << 62) + 1]),
         ("depths", [-(1 << 62) - 1]),
         ("depths", [1.5]),
+        ("calls", ["direct"]),
+        ("calls", ["sideways"]),
         ("text", [1]),
         ("text", [2, 1]),
         ("text", [2, 2]),

@@ -19,6 +19,7 @@ from nemutator_agent.profiler.symbols.symbolising import (
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 from nemutator_common import names
 from nemutator_common.profiles import folded, pprof
+from nemutator_common.profiles.grade import Grade
 from nemutator_common.profiles.model import Binary
 
 from tests.agent.profiler.symbols.test_kallsyms import BASE, LINES
@@ -172,9 +173,40 @@ async def test_what_was_learnt_is_not_asked_again(world: World) -> None:
     await world.folded(row(app(0x20), words=(app(0x41), 0)))
     assert len(world.worker.asked) == asked
     await world.folded(row(app(1), words=(app(0x41), 0)))
-    assert len(world.worker.asked) == asked + 1, "the depth of this one was not known yet"
-    assert world.meter.total(names.SYMBOL_QUESTIONS, result="answered") == asked + 1
+    first, second = world.worker.asked[asked:]
+    assert first[1].depths, "the depth of this one was not known yet"
+    assert second[1].calls, "nor was its call checked"
+    assert world.meter.total(names.SYMBOL_QUESTIONS, result="answered") == asked + 2
     assert world.worker.stops == 3
+
+
+async def test_calls_are_checked_in_the_code_and_the_stacks_graded(world: World) -> None:
+    # main.each calls main.main, by a distance that counts from the return address.
+    call = b"\xe8" + (-0x4A).to_bytes(4, "little", signed=True)
+    code = bytearray(GoProgram().build())
+    code[TEXT + 0x45 : TEXT + 0x4A] = call
+    world.files.contents[7] = bytes(code)
+    true, wrong = app(0x4A), app(0x58)
+    content, _ = await world.symbolising.symbolise(
+        profile(row(app(1), true, count=5), row(app(1), wrong, 0x9010, count=2))
+    )
+    grade = pprof.decode(content).grade
+    assert grade == Grade(
+        rooted=0, broken={"go": 5, "unnamed": 2}, calls={"direct": 5, "wrong": 2, "unread": 2}
+    )
+
+
+async def test_calls_that_the_worker_fails_on_are_unread(world: World) -> None:
+    async def fail_next() -> None:
+        world.worker.failing[7] = WorkerFailedError("died")
+        world.worker.answering = None
+
+    world.worker.answering = fail_next
+    content, _ = await world.symbolising.symbolise(profile(row(app(1), app(0x41))))
+    found = pprof.decode(content)
+    assert found.grade is not None
+    assert found.grade.calls == {"unread": 1}
+    assert found.grade.real_share is None
 
 
 async def test_many_places_are_many_questions(world: World) -> None:

@@ -1,4 +1,5 @@
 from nemutator_agent.profiler.raw import RawRow
+from nemutator_agent.profiler.symbols.calls import ELSEWHERE
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.wanted import (
     MappedAddresses,
@@ -42,10 +43,22 @@ def test_addresses_become_places_in_the_file_that_they_lie_in() -> None:
     found = by_mapping(wanted, [0x1010, 0x1030, 0x3020, 0x9000], Mappings([APP, LIBRARY]))
     assert found == [
         MappedAddresses(
-            (1, 0), APP, {0x1010: 0x410, 0x1030: 0x430}, {0x1010}, {0x1010: 3, 0x1030: 0}
+            (1, 0), APP, {0x1010: 0x410, 0x1030: 0x430}, {0x1010}, {0x1010: 3, 0x1030: 0},
+            {(0x1030, 0x1010): (0x430, 0x410)},
         ),
-        MappedAddresses((1, 0), LIBRARY, {0x3020: 0x20}, set(), {0x3020: 3}),
-    ]
+        MappedAddresses(
+            (1, 0), LIBRARY, {0x3020: 0x20}, set(), {0x3020: 3},
+            {(0x3020, 0x1010): (0x20, ELSEWHERE), (0x3020, 0x1030): (0x20, ELSEWHERE)},
+        ),
+    ]  # fmt: skip
+
+
+def test_the_calls_that_most_samples_show_come_first() -> None:
+    rows = [row(0x1010, 0x1021, count=2), row(0x1010, 0x1031, 0x1021, count=3)]
+    (wanted,) = by_task(rows)
+    assert wanted.calls == {(0x1020, 0x1010): 2, (0x1030, 0x1010): 3, (0x1020, 0x1030): 3}
+    (part,) = by_mapping(wanted, wanted.seen, Mappings([APP]))
+    assert list(part.calls) == [(0x1030, 0x1010), (0x1020, 0x1030), (0x1020, 0x1010)]
 
 
 def test_only_the_given_addresses_are_taken() -> None:
