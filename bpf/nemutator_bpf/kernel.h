@@ -65,6 +65,11 @@ struct pt_regs {
 } RELOCATED;
 
 #define LEAF_REGISTER sp
+
+/* A thread's own memory begins there. */
+struct thread_struct {
+	unsigned long fsbase;
+} RELOCATED;
 #elif defined(__TARGET_ARCH_aarch64)
 struct registers {
 	u64 regs[31], sp, pc, pstate;
@@ -114,6 +119,9 @@ struct mm_struct {
 struct task_struct {
 	struct css_set *cgroups;
 	struct mm_struct *mm;
+#if defined(__TARGET_ARCH_x86_64)
+	struct thread_struct thread;
+#endif
 } RELOCATED;
 
 /* Their values differ between kernels: only their names are used. */

@@ -46,13 +46,23 @@ struct stack {
 	u64 at[DEEPEST];
 };
 
+/* Whose stack the thread was on, where it runs Go. */
+enum stack_owner {
+	OWNER_UNKNOWN, /* not Go, or a Go whose goroutines cannot be found */
+	OWNER_GOROUTINE,
+	OWNER_THREAD,	/* it works for no goroutine */
+	OWNER_BORROWED, /* the thread's own, and a goroutine waits for it */
+	OWNER_UNREADABLE,
+};
+
 struct row {
 	u32 tgid;
-	u32 unused;
+	u32 owner;
 	u64 user;   /* the hash of a stack, or 0 for none */
 	u64 kernel; /* the same */
 	u64 words[2];
-	u64 image; /* which program: a number that exec changes, 0 of a task without memory */
+	u64 image;     /* which program: a number that exec changes, 0 of a task without memory */
+	u64 goroutine; /* the hash of the stack of the one that waits, or 0 */
 };
 
 struct text {
@@ -189,27 +199,18 @@ INLINE bool is_wanted(u32 tgid)
 }
 
 /*
- * Store the stack and say under which hash; 0 when there is none. False when there is one that
- * could not be stored: that is counted.
+ * Store the stack and say under which hash. False when it could not be stored: that is counted.
  */
-INLINE bool store(struct bpf_perf_event_data *context, struct stack *stack, u64 flags,
-		  struct counters *count, u64 *stored, bool *truncated)
+INLINE bool store(struct stack *stack, struct counters *count, u64 *stored)
 {
-	long size = bpf_get_stack(context, stack->at, sizeof(stack->at), flags);
 	u64 hash = wish.seed;
 	long error;
 
-	*stored = 0;
-	if (size <= 0)
-		return 1;
-	stack->depth = size / sizeof(u64);
 	for (u32 i = 0; i < DEEPEST && i < stack->depth; i++) {
 		hash = (hash ^ stack->at[i]) * 0x9fb21c651e98df25ULL;
 		hash ^= hash >> 29;
 	}
 	hash = (hash ^ stack->depth) | 1;
-	if (stack->depth >= wish.deepest)
-		*truncated = 1;
 	*stored = hash;
 	if (bpf_map_lookup_elem(&stacks, &hash))
 		return 1;
@@ -223,6 +224,20 @@ INLINE bool store(struct bpf_perf_event_data *context, struct stack *stack, u64 
 	else
 		count->lost_map_busy++;
 	return 0;
+}
+
+/* The same of a stack as the kernel sees it; 0 is the hash of none. */
+INLINE bool store_walked(struct bpf_perf_event_data *context, struct stack *stack, u64 flags,
+			 struct counters *count, u64 *stored, bool *truncated)
+{
+	long size = bpf_get_stack(context, stack->at, sizeof(stack->at), flags);
+
+	if (size <= 0)
+		return 1;
+	stack->depth = size / sizeof(u64);
+	if (stack->depth >= wish.deepest)
+		*truncated = 1;
+	return store(stack, count, stored);
 }
 
 /*
@@ -266,6 +281,125 @@ INLINE void keep_leaf_words(struct bpf_perf_event_data *context, struct row *row
 		row->words[1] = words[1];
 }
 
+/*
+ * What the beginning of a goroutine holds in every version since Go 1.18 (runtime/runtime2.go), the
+ * scheduler's stack of a thread included.
+ */
+struct goroutine {
+	u64 lowest, highest; /* of its stack */
+	u64 guards[2];
+	u64 panic, defer;
+	u64 thread;
+	u64 sp, pc;
+	u64 self;
+};
+
+/* Two places that differ: Go 1.25 took a word out of what is kept of a goroutine that waits. */
+struct go_layout {
+	u32 frame_pointer; /* in the goroutine */
+	u32 goroutine;	   /* in the thread: which one it works for */
+};
+
+/* The goroutine that the thread's own memory names: what is there may be anything. */
+INLINE u64 current_goroutine(struct bpf_perf_event_data *context)
+{
+#if defined(__TARGET_ARCH_x86_64)
+	struct task_struct *task = (void *)bpf_get_current_task();
+	u64 found = 0;
+
+	(void)context;
+	bpf_probe_read_user(&found, sizeof(found), (void *)READ_KERNEL(task, thread.fsbase) - 8);
+	return found;
+#else
+	/* It is in a register, which C may use for itself. */
+	if (in_user_mode(context))
+		return context->regs.regs[28];
+	return READ_KERNEL(bpf_task_pt_regs(bpf_get_current_task_btf()), regs[28]);
+#endif
+}
+
+/*
+ * The goroutine that the thread works for. All that is read is a stranger's memory, and which Go
+ * made it is not known: only what refers back to itself is believed.
+ */
+INLINE u64 owner(u64 thread, const struct go_layout *layout, struct goroutine *goroutine)
+{
+	u64 found = 0;
+
+	if (bpf_probe_read_user(&found, sizeof(found), (void *)thread + layout->goroutine) ||
+	    !found || bpf_probe_read_user(goroutine, sizeof(*goroutine), (void *)found) ||
+	    goroutine->self != found || goroutine->thread != thread)
+		return 0;
+	return found;
+}
+
+/* Follow the frame pointers of a goroutine that waits, within its stack. */
+INLINE void walk(const struct goroutine *waiting, u64 frame, struct stack *stack)
+{
+	struct {
+		u64 next, caller;
+	} pair;
+	u32 depth = 0;
+
+	/* Until Go 1.20 the function that left the stack has no frame there, but a return address.
+	 */
+	if (frame != waiting->sp && frame + 8 != waiting->sp &&
+	    !bpf_probe_read_user(&stack->at[0], sizeof(u64), (void *)waiting->sp))
+		depth = 1;
+	for (u32 i = 0; i < DEEPEST - 1; i++) {
+		if (frame < waiting->lowest || frame >= waiting->highest ||
+		    bpf_probe_read_user(&pair, sizeof(pair), (void *)frame) || !pair.caller ||
+		    depth >= DEEPEST)
+			break;
+		stack->at[depth++] = pair.caller;
+		if (pair.next <= frame)
+			break;
+		frame = pair.next;
+	}
+	stack->depth = depth;
+}
+
+/*
+ * On its own stack, where it runs C and parts of Go's runtime, a thread leaves that of its
+ * goroutine behind: keep it, too. False when it could not be stored.
+ */
+INLINE bool store_goroutine(struct bpf_perf_event_data *context, struct stack *stack,
+			    struct counters *count, struct row *row)
+{
+	const struct go_layout newer = {96, 184}, older = {104, 192};
+	struct goroutine waiting = {};
+	u64 current, found, thread = 0, own = 0, frame = 0;
+
+	/* Older kernels were not tried with such a loop. */
+	if (!KERNEL_HAS_ENUM(bpf_func_id, BPF_FUNC_task_pt_regs) || !row->user)
+		return 1;
+	current = current_goroutine(context);
+	if (!current ||
+	    bpf_probe_read_user(&thread, sizeof(thread), &((struct goroutine *)current)->thread) ||
+	    bpf_probe_read_user(&own, sizeof(own), (void *)thread))
+		return 1;
+	frame = newer.frame_pointer;
+	found = owner(thread, &newer, &waiting);
+	if (!found) {
+		frame = older.frame_pointer;
+		found = owner(thread, &older, &waiting);
+	}
+	if (own != current) {
+		row->owner = found == current ? OWNER_GOROUTINE : OWNER_UNKNOWN;
+		return 1;
+	}
+	row->owner = OWNER_THREAD;
+	if (!found)
+		return 1;
+	row->owner = OWNER_UNREADABLE;
+	if (waiting.sp < waiting.lowest || waiting.sp >= waiting.highest ||
+	    bpf_probe_read_user(&frame, sizeof(frame), (void *)found + frame))
+		return 1;
+	row->owner = OWNER_BORROWED;
+	walk(&waiting, frame, stack);
+	return !stack->depth || store(stack, count, &row->goroutine);
+}
+
 SEC("perf_event")
 int sample(struct bpf_perf_event_data *context)
 {
@@ -285,8 +419,8 @@ int sample(struct bpf_perf_event_data *context)
 		count->others++;
 		return 0;
 	}
-	if (!store(context, stack, BPF_F_USER_STACK, count, &row.user, &truncated) ||
-	    !store(context, stack, 0, count, &row.kernel, &truncated))
+	if (!store_walked(context, stack, BPF_F_USER_STACK, count, &row.user, &truncated) ||
+	    !store_walked(context, stack, 0, count, &row.kernel, &truncated))
 		return 0;
 	if (!row.user && !row.kernel) {
 		count->lost_no_stack++;
@@ -294,6 +428,8 @@ int sample(struct bpf_perf_event_data *context)
 	}
 	row.image = image();
 	keep_leaf_words(context, &row);
+	if (!store_goroutine(context, stack, count, &row))
+		return 0;
 
 	times = bpf_map_lookup_elem(&rows, &row);
 	if (!times) {

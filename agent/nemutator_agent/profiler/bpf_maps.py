@@ -9,12 +9,12 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
-from nemutator_agent.profiler.raw import RawRow
+from nemutator_agent.profiler.raw import RawRow, StackOwner
 
 DEEPEST = 127
 """The most frames of a stack that are kept."""
 
-ROW = struct.Struct("=IIQQQQQ")
+ROW = struct.Struct("=IIQQQQQQ")
 COUNT = struct.Struct("=Q")
 HASH = struct.Struct("=Q")
 STACK = struct.Struct(f"=II{DEEPEST}Q")
@@ -41,6 +41,9 @@ class Counters(NamedTuple):
 
 
 COUNTERS = struct.Struct(f"={len(Counters._fields)}Q")
+
+OWNERS: tuple[StackOwner, ...] = ("unknown", "goroutine", "thread", "borrowed", "unreadable")
+"""In the order of the C enumeration."""
 
 LOST = ("no_stack", "stacks_full", "rows_full", "map_busy")
 UNREAD = "unread"
@@ -77,9 +80,9 @@ def together(
     """Rows with their stacks. A sample without its stack, or counted without a row, is lost."""
     found: Counter[RawRow] = Counter()
     for key, value in rows:
-        tgid, _, user, kernel, first, second, image = ROW.unpack(key)
+        tgid, owner, user, kernel, first, second, image, goroutine = ROW.unpack(key)
         (count,) = COUNT.unpack(value)
-        if (user and user not in stacks) or (kernel and kernel not in stacks):
+        if any(stored and stored not in stacks for stored in (user, kernel, goroutine)):
             continue
         stack = stacks.get(user, ())
         one = RawRow(
@@ -90,6 +93,8 @@ def together(
             count=0,
             image=image,
             cut=len(stack) >= deepest,
+            owner=OWNERS[owner],
+            waiting=stacks.get(goroutine, ()),
         )
         found[one] += count
     recorded = found.total()

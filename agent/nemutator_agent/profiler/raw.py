@@ -2,6 +2,12 @@
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Literal
+
+StackOwner = Literal["unknown", "goroutine", "thread", "borrowed", "unreadable"]
+"""Whose stack a thread of Go was on: a goroutine's; its own, for no goroutine; its own, while a goroutine
+waits for what it does there, in C or in Go's runtime. unreadable: of the one that waits only this much
+is known. unknown: the thread is none of Go, or its goroutine cannot be found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -24,6 +30,11 @@ class RawRow:
     same number. 0 when it is not known."""
     cut: bool = False
     """*user* has as many frames as are kept: its root is missing."""
+    owner: StackOwner = "unknown"
+    """Whose stack *user* begins on."""
+    waiting: tuple[int, ...] = ()
+    """The return addresses of the goroutine that waits, the innermost first. *user* may end before
+    them, or hold some of them, too."""
 
     @property
     def task(self) -> "Task":

@@ -18,7 +18,7 @@ ADDRESSES = st.integers(0, 2**64 - 1)
 
 
 def row(tgid: int, user: int, kernel: int, count: int) -> tuple[bytes, bytes]:
-    return ROW.pack(tgid, 0, user, kernel, 0, 0, 0), COUNT.pack(count)
+    return ROW.pack(tgid, 0, user, kernel, 0, 0, 0, 0), COUNT.pack(count)
 
 
 @given(st.lists(ADDRESSES, max_size=DEEPEST), ADDRESSES)
@@ -39,16 +39,21 @@ def test_counters_are_summed_over_cpus(cpus: list[tuple[int, ...]]) -> None:
 
 
 def test_rows_get_their_stacks_and_words() -> None:
-    key = ROW.pack(7, 0, 1, 2, 0x40, 0x41, 0x7FFC)
+    key = ROW.pack(7, 3, 1, 2, 0x40, 0x41, 0x7FFC, 4)
     samples = together(
-        [(key, COUNT.pack(3))], {1: (0x10, 0x11), 2: (2**64 - 1,)}, NOTHING._replace(recorded=3)
+        [(key, COUNT.pack(3))],
+        {1: (0x10, 0x11), 2: (2**64 - 1,), 4: (0x20,)},
+        NOTHING._replace(recorded=3),
     )
-    assert samples.rows == (RawRow(7, (0x10, 0x11), (2**64 - 1,), (0x40, 0x41), 3, 0x7FFC),)
+    waits = RawRow(
+        7, (0x10, 0x11), (2**64 - 1,), (0x40, 0x41), 3, 0x7FFC, owner="borrowed", waiting=(0x20,)
+    )
+    assert samples.rows == (waits,)
     assert (samples.recorded, samples.lost) == (3, {})
 
 
 def test_a_stack_as_deep_as_may_be_has_no_root() -> None:
-    key = ROW.pack(7, 0, 1, 0, 0, 0, 0)
+    key = ROW.pack(7, 0, 1, 0, 0, 0, 0, 0)
     for deepest, cut in ((3, False), (2, True)):
         samples = together([(key, COUNT.pack(1))], {1: (5, 6)}, NOTHING, deepest=deepest)
         assert [one.cut for one in samples.rows] == [cut]

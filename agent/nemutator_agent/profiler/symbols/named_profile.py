@@ -13,6 +13,13 @@ from nemutator_common.profiles.grade import Verdict
 from nemutator_common.profiles.model import Frame, FrameTable, Profile, Stack, merged
 
 from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
+from nemutator_agent.profiler.symbols.joined_stacks import (
+    BREAK,
+    BROKEN_IN_C,
+    joined,
+    notes_on_breaks,
+    unchecked,
+)
 from nemutator_agent.profiler.symbols.stack_grades import graded
 
 _WORD = 8
@@ -31,9 +38,17 @@ class AddressNames:
     """By process, caller and what it called."""
 
     def stack(self, row: "RawRow") -> tuple[int, ...]:
-        """The row's own stack, with the caller of its leaf where that was lost."""
+        """The row's addresses as they are looked up, with the caller of its leaf where that was lost,
+        and the goroutine beneath."""
         depth = self.depths.get((row.task, row.user[0]), -1) if row.user else -1
-        return repaired(row, depth)
+        own = looked_up(repaired(row, depth))
+        return joined(own, row, functools.partial(self.outermost, row.task))
+
+    def outermost(self, task: Task, pc: int) -> Frame | None:
+        """The function that contains an address, with what was inlined into it; None where there is
+        no code that is known to be mapped."""
+        frames = self.user.get((task, pc))
+        return frames[-1] if frames else None
 
     def kinds(self) -> "Counter[str]":
         """How many addresses turned out to be what: by the kind of their innermost frame."""
@@ -68,13 +83,12 @@ def repaired(row: RawRow, depth: int) -> tuple[int, ...]:
 
 
 def possible_stacks(row: RawRow) -> set[tuple[int, ...]]:
-    """The stacks that the row may turn out to have, once depths are known."""
-    return {repaired(row, depth) for depth in (-1, 0, _WORD)}
+    """The stacks that the row may turn out to have, once depths are known, as they are looked up."""
+    return {unchecked(looked_up(repaired(row, depth)), row) for depth in (-1, 0, _WORD)}
 
 
-def calls_of(stack: tuple[int, ...]) -> Iterator[tuple[int, int]]:
+def calls_of(places: tuple[int, ...]) -> Iterator[tuple[int, int]]:
     """Callers with what they called, both as they are looked up."""
-    places = looked_up(stack)
     return zip(places[1:], places, strict=False)
 
 
@@ -95,9 +109,9 @@ def assembled(
 
     def stack(row: RawRow) -> Stack:
         numbers = [kernel(pc) for pc in looked_up(row.kernel)]
-        for pc in looked_up(names.stack(row)):
-            numbers += user(row.task, pc)
-        if row.cut:
+        for pc in names.stack(row):
+            numbers += (table.number(BROKEN_IN_C),) if pc == BREAK else user(row.task, pc)
+        if row.cut and not row.waiting:
             numbers.append(table.number(CUT))
         return tuple(numbers)
 
@@ -111,7 +125,7 @@ def assembled(
         recorded=raw.recorded,
         lost=dict(raw.lost),
         cpu_seconds=raw.cpu_seconds,
-        notes=notes,
+        notes=(*notes, *notes_on_breaks(table.frames, stacks)),
         labels=labels,
-        grade=graded(((row, looked_up(names.stack(row))) for row in raw.rows), names),
+        grade=graded(((row, names.stack(row)) for row in raw.rows), names),
     )

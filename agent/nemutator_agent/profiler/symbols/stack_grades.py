@@ -10,6 +10,7 @@ from nemutator_common.profiles.grade import Break, Grade, Verdict
 from nemutator_common.profiles.model import Frame
 
 from nemutator_agent.profiler.raw import RawRow, Task
+from nemutator_agent.profiler.symbols.joined_stacks import BREAK
 
 GO_ROOTS = frozenset(
     {
@@ -69,6 +70,8 @@ def graded(rows: Iterable[tuple[RawRow, tuple[int, ...]]], names: Names) -> Grad
         if not stack:
             # A thread of the kernel, or of a process that has given up its memory.
             return "user" if row.image or not row.kernel else None
+        if BREAK in stack:
+            return "cgo"
         if any(function(row.task, pc) in ROOTS for pc in stack):
             return None
         if row.cut:
@@ -93,6 +96,10 @@ def graded(rows: Iterable[tuple[RawRow, tuple[int, ...]]], names: Names) -> Grad
         for callee, caller in itertools.pairwise(stack):
             # A goroutine begins as if its root had called it, which no code does.
             begins = function(row.task, caller) == "runtime.goexit"
-            if not begins and function(row.task, callee) not in INJECTED:
+            if (
+                not begins
+                and BREAK not in (callee, caller)
+                and function(row.task, callee) not in INJECTED
+            ):
                 calls[names.calls.get((row.task, caller, callee), "unread")] += row.count
     return Grade(rooted=rooted, broken=dict(broken), calls=dict(calls))

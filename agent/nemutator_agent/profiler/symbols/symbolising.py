@@ -168,8 +168,8 @@ class WorkerSymboliser:
             finally:
                 # Otherwise it would keep its memory until the next profile, which may never come.
                 self.worker.stop()
-        notes = self._notes(session)
-        return pprof.encode(assembled(raw, session.names, notes=notes, labels={})), notes
+        profile = assembled(raw, session.names, notes=self._notes(session), labels={})
+        return pprof.encode(profile), profile.notes
 
     async def named(
         self, wanted: TaskAddresses

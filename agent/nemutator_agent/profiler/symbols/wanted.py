@@ -59,7 +59,7 @@ def by_task(rows: Iterable[RawRow]) -> Iterator[TaskAddresses]:
             continue
         samples[row.task] += row.count
         wanted = found.setdefault(row.task, TaskAddresses(row.task, {}, set()))
-        for pc in looked_up(row.user):
+        for pc in (*looked_up(row.user), *(caller - 1 for caller in row.waiting)):
             wanted.seen[pc] = wanted.seen.get(pc, 0) + row.count
         if words := callers(row):
             wanted.leaves.add(row.user[0])

@@ -97,6 +97,20 @@ def test_a_stack_without_its_root_says_so() -> None:
     assert folded.render(profile) == "[cut_off];leaf 3\nleaf 1\n"
 
 
+def test_a_goroutine_that_waits_for_c_is_beneath_it() -> None:
+    names = AddressNames(
+        user={
+            (ONE, 100): (Frame("burn", kind="native"),),
+            (ONE, 199): (Frame("runtime.cgocall", kind="go"),),
+        }
+    )
+    waits = RawRow(1, (100,), (), (0, 0), 3, owner="borrowed", waiting=(200,), cut=True)
+    profile = assembled(raw(waits), names, notes=("a note",), labels={})
+    assert folded.render(profile) == "runtime.cgocall;[broken_in_C];burn 3\n"
+    assert profile.notes[0] == "a note"
+    assert profile.notes[1].startswith("3 of 3 samples are of C")
+
+
 @given(st.lists(ROWS, max_size=10))
 def test_no_sample_is_lost(rows: list[RawRow]) -> None:
     profile = assembled(raw(*rows), AddressNames(), notes=(), labels={})

@@ -1,5 +1,6 @@
 import pytest
 from nemutator_agent.profiler.raw import RawRow, Task
+from nemutator_agent.profiler.symbols.joined_stacks import BREAK
 from nemutator_agent.profiler.symbols.named_profile import AddressNames
 from nemutator_agent.profiler.symbols.stack_grades import graded
 from nemutator_common.profiles.grade import Break, Grade
@@ -43,6 +44,8 @@ def row(
         ((10, 20), "go"),
         ((40,), "cgo"),
         ((10, 40), "cgo"),
+        # Its goroutine has a root, but what called the C is lost.
+        ((40, BREAK, 10, 20, 30), "cgo"),
         ((10, 70), "unnamed"),
         ((10, 99), "unnamed"),
         ((80, 80), "gone"),
@@ -79,3 +82,7 @@ def test_calls_count_for_each_sample_that_shows_them() -> None:
 
 def test_nobody_calls_what_the_runtime_puts_on_the_stack() -> None:
     assert graded([(row(), (60, 10, 20, 30))], names()).calls == {"unread": 1}
+
+
+def test_what_is_lost_in_c_is_no_call() -> None:
+    assert graded([(row(), (40, BREAK, 10, 30))], names()).calls == {}

@@ -84,3 +84,8 @@ def test_what_has_no_name_is_counted_by_file() -> None:
     unknown, named = (Frame("[unknown in app]"),), (Frame("f", kind="native"),)
     names = {(task, 1): unknown, (task, 2): named, (task, 3): unknown, ((2, 0), 1): unknown}
     assert without_names(parts, names | {(task, 7): named, (task, 8): ()}) == {"app": (3, 106)}
+
+
+def test_the_callers_of_a_goroutine_that_waits_are_looked_up() -> None:
+    (wanted,) = by_task([RawRow(1, (0x10,), (), (0, 0), 3, waiting=(0x21, 0x31))])
+    assert wanted.seen == {0x10: 3, 0x20: 3, 0x30: 3}
