@@ -1,0 +1,197 @@
+"""How often a verdict on memory is wrong, by weeks of simulated workloads.
+
+`make bench NAME=ageing`. A week is a week of readings every ten minutes of one to three replicas, of which
+the product's own `judge` sees what it would have seen: one look a day. Noise is autoregressive, or drawn in
+blocks from a recorded series of residuals (a moving block bootstrap); over it lie seasons of a day, sawteeth
+of garbage collection, caches that fill within minutes or a day and a half, deploys, restarts, and level
+shifts of load. The same weeks with a leak that doubles memory in seven days show what is found.
+"""
+
+import math
+import sys
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from nemutator_controller.ageing.growth import Floor, judge
+from nemutator_controller.ageing.trends import DAY_S, Point
+from numpy.typing import NDArray
+
+from tests.bench.frame import Result, aim
+
+WEEKS = 600
+LEAKING_WEEKS = 600
+SEED = 14
+
+STEP_S = 600.0
+PER_DAY = int(DAY_S / STEP_S)
+PER_WEEK = 7 * PER_DAY
+
+MB = 1e6
+FLOOR = Floor(provisional=4 * MB, weekly=16 * MB)
+
+Numbers = NDArray[np.float64]
+
+
+@dataclass(frozen=True, slots=True)
+class Week:
+    kind: str
+    instances: list[list[Point]]
+
+
+def bench() -> Result:
+    began = time.perf_counter()
+    dice = np.random.default_rng(SEED)
+    false: Counter[str] = Counter()
+    provisional: Counter[str] = Counter()
+    weeks: Counter[str] = Counter()
+    for week in _weeks(dice, WEEKS, leaks=False):
+        weeks[week.kind] += 1
+        firm, early = _looked_at(week)
+        false[week.kind] += firm is not None
+        provisional[week.kind] += early
+    found: Counter[str] = Counter()
+    leaking: Counter[str] = Counter()
+    days = []
+    for week in _weeks(dice, LEAKING_WEEKS, leaks=True):
+        leaking[week.kind] += 1
+        firm, _ = _looked_at(week)
+        if firm is not None:
+            found[week.kind] += 1
+            days.append(firm)
+    wrong, right = sum(false.values()), sum(found.values())
+    bound = _upper_bound(wrong, WEEKS)
+    measured = {
+        "workload_weeks": WEEKS,
+        "seed": SEED,
+        "false_leaks": wrong,
+        "false_leak_share": wrong / WEEKS,
+        "false_leak_share_upper_95": round(bound, 6),
+        "false_leaks_by_kind": {kind: [false[kind], count] for kind, count in weeks.items()},
+        "provisional_in_the_first_day_by_kind": {
+            kind: [provisional[kind], count] for kind, count in weeks.items()
+        },
+        "leaking_weeks": LEAKING_WEEKS,
+        "found_share": right / LEAKING_WEEKS,
+        "found_by_kind": {kind: [found[kind], count] for kind, count in leaking.items()},
+        "median_day_found": float(np.median(days)) if days else None,
+        "seconds": round(time.perf_counter() - began, 1),
+    }
+    for name, value in measured.items():
+        sys.stdout.write(f"{name}: {value}\n")
+    return Result(
+        measured,
+        (
+            aim("false leaks in a workload-week", wrong / WEEKS, "<=", 0.001),
+            aim("the same, upper 95 % bound", round(bound, 6), "<=", 0.001),
+            aim("share of leaks found that double memory in 7 days", right / LEAKING_WEEKS, ">=", 0.95),
+        ),
+    )
+
+
+def _looked_at(week: Week) -> tuple[int | None, bool]:
+    """The day on which a firm leak was told, and whether the first day told a provisional one."""
+    early = any(
+        judge([_until(one, hours * 3600.0) for one in week.instances], FLOOR).growth
+        == "grows provisionally"
+        for hours in (1, 6, 24)
+    )
+    for day in range(2, 8):
+        if judge([_until(one, day * DAY_S) for one in week.instances], FLOOR).growth == "grows":
+            return day, early
+    return None, early
+
+
+def _until(points: list[Point], moment: float) -> list[Point]:
+    return [point for point in points if point.at <= moment]
+
+
+def _weeks(dice: np.random.Generator, count: int, *, leaks: bool) -> Iterator[Week]:
+    kinds = ("white", "ar 0.6", "ar 0.9", "ar 0.95", "blocks")
+    for number in range(count):
+        noise = kinds[number % len(kinds)]
+        level = 10 ** dice.uniform(1.3, 3.3) * MB
+        spread = 10 ** dice.uniform(-2.0, -0.9)
+        shape = dice.choice(["plain", "season", "cache", "sawtooth", "deploy", "load doubles"])
+        instances = []
+        for _ in range(int(dice.integers(1, 4))):
+            relative = 1 + spread * _noise(dice, noise)
+            if shape != "plain":
+                relative += _season(dice)
+            if shape == "cache" and not leaks:
+                relative += _cache(dice)
+            if shape == "sawtooth":
+                relative *= _sawtooth(dice)
+            if shape == "load doubles":
+                relative += 0.3 * (np.arange(PER_WEEK) >= dice.integers(PER_DAY, 6 * PER_DAY))
+            if leaks:
+                relative += np.arange(PER_WEEK) / PER_WEEK
+            first = int(dice.integers(0, 5 * PER_DAY)) if shape == "deploy" and not leaks else 0
+            instances.append(_points(level * np.maximum(relative, 0.05), first))
+        yield Week(f"{shape}, {noise}", instances)
+
+
+def _noise(dice: np.random.Generator, kind: str) -> Numbers:
+    if kind == "white":
+        return dice.standard_normal(PER_WEEK)
+    if kind == "blocks":
+        return _blocks(dice)
+    # Of hourly means, as it is usually given; of readings every ten minutes it is the sixth root.
+    return _autoregressive(dice, float(kind.removeprefix("ar ")) ** (1 / 6))
+
+
+def _autoregressive(dice: np.random.Generator, along: float) -> Numbers:
+    shocks = dice.standard_normal(PER_WEEK) * math.sqrt(1 - along**2)
+    found = np.empty(PER_WEEK)
+    value = float(dice.standard_normal())
+    for place, shock in enumerate(shocks):
+        value = along * value + float(shock)
+        found[place] = value
+    return found
+
+
+def _blocks(dice: np.random.Generator, hours: int = 12) -> Numbers:
+    """Blocks of half a day, drawn from residuals with bursts and two speeds."""
+    source = _autoregressive(dice, 0.97) + 0.3 * dice.standard_t(3, PER_WEEK)
+    source = (source - source.mean()) / source.std()
+    length = hours * 6
+    starts = dice.integers(0, PER_WEEK - length, PER_WEEK // length)
+    return np.concatenate([source[start : start + length] for start in starts])
+
+
+def _season(dice: np.random.Generator) -> Numbers:
+    phase, size = dice.uniform(0, 2 * math.pi), dice.uniform(0.02, 0.3)
+    return np.asarray(size * np.sin(2 * math.pi * np.arange(PER_WEEK) / PER_DAY + phase))
+
+
+def _cache(dice: np.random.Generator) -> Numbers:
+    """It fills to up to three times the level, within ten minutes or a day and a half."""
+    fills = 10 ** dice.uniform(0.0, math.log10(1.5 * PER_DAY))
+    return np.asarray(dice.uniform(0.2, 3.0) * (1 - np.exp(-np.arange(PER_WEEK) / fills)))
+
+
+def _sawtooth(dice: np.random.Generator) -> Numbers:
+    period = dice.integers(2, 40)
+    return np.asarray(1 + 0.5 * (np.arange(PER_WEEK) % period) / period)
+
+
+def _points(values: Numbers, first: int) -> list[Point]:
+    return [
+        Point(place * STEP_S, float(value))
+        for place, value in enumerate(values)
+        if place >= first
+    ]
+
+
+def _upper_bound(wrong: int, tries: int) -> float:
+    """Of the share of wrong ones, with 95 % confidence, by Clopper and Pearson."""
+    low, high = 0.0, 1.0
+    for _ in range(60):
+        share = (low + high) / 2
+        at_most = sum(
+            math.comb(tries, k) * share**k * (1 - share) ** (tries - k) for k in range(wrong + 1)
+        ) if wrong < 50 else 0.0
+        low, high = (share, high) if at_most > 0.05 else (low, share)
+    return high
