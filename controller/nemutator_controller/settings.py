@@ -126,6 +126,16 @@ class BrainSettings(ServesMetrics):
         "Bytes of all finished profiles in the database; the oldest are dropped for new ones.",
         check=between(1 << 20, 1 << 40),
     )
+    windows_s: float = setting(
+        14 * 86_400.0,
+        "Seconds for which readings of quiet windows are kept, of which verdicts on ageing are made.",
+        check=between(3_600, 366 * 86_400),
+    )
+    window_bytes: int = setting(
+        256 << 20,
+        "Bytes of all readings of quiet windows in the database; the oldest are dropped for new ones.",
+        check=between(1 << 20, 1 << 40),
+    )
     cluster: bool = setting(
         False,
         "Run in a pod of a Kubernetes cluster: agents and people call over TLS, and the API server"

@@ -20,6 +20,7 @@ COMMANDS = {
     "flame": ("nemutator_ctl.flame.command", "show profiles from files, several as one"),
     "diff": ("nemutator_ctl.diff.command", "compare two profiles from files"),
     "advise": ("nemutator_ctl.advise.command", "say what containers should request"),
+    "ageing": ("nemutator_ctl.ageing.command", "say what grows with age, and in which line"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "apply": ("nemutator_ctl.apply.command", "apply policies and manifests, without a cluster"),
     "mutations": (

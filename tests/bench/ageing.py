@@ -16,7 +16,7 @@ from dataclasses import dataclass
 
 import numpy as np
 from nemutator_controller.ageing.growth import Floor, judge
-from nemutator_controller.ageing.trends import DAY_S, Point
+from nemutator_controller.ageing.trends import DAY_S, SeriesPoint
 from numpy.typing import NDArray
 
 from tests.bench.frame import Result, aim
@@ -38,7 +38,7 @@ Numbers = NDArray[np.float64]
 @dataclass(frozen=True, slots=True)
 class Week:
     kind: str
-    instances: list[list[Point]]
+    instances: list[list[SeriesPoint]]
 
 
 def bench() -> Result:
@@ -86,7 +86,12 @@ def bench() -> Result:
         (
             aim("false leaks in a workload-week", wrong / WEEKS, "<=", 0.001),
             aim("the same, upper 95 % bound", round(bound, 6), "<=", 0.001),
-            aim("share of leaks found that double memory in 7 days", right / LEAKING_WEEKS, ">=", 0.95),
+            aim(
+                "share of leaks found that double memory in 7 days",
+                right / LEAKING_WEEKS,
+                ">=",
+                0.95,
+            ),
         ),
     )
 
@@ -104,7 +109,7 @@ def _looked_at(week: Week) -> tuple[int | None, bool]:
     return None, early
 
 
-def _until(points: list[Point], moment: float) -> list[Point]:
+def _until(points: list[SeriesPoint], moment: float) -> list[SeriesPoint]:
     return [point for point in points if point.at <= moment]
 
 
@@ -177,9 +182,9 @@ def _sawtooth(dice: np.random.Generator) -> Numbers:
     return np.asarray(1 + 0.5 * (np.arange(PER_WEEK) % period) / period)
 
 
-def _points(values: Numbers, first: int) -> list[Point]:
+def _points(values: Numbers, first: int) -> list[SeriesPoint]:
     return [
-        Point(place * STEP_S, float(value))
+        SeriesPoint(place * STEP_S, float(value))
         for place, value in enumerate(values)
         if place >= first
     ]
@@ -190,8 +195,13 @@ def _upper_bound(wrong: int, tries: int) -> float:
     low, high = 0.0, 1.0
     for _ in range(60):
         share = (low + high) / 2
-        at_most = sum(
-            math.comb(tries, k) * share**k * (1 - share) ** (tries - k) for k in range(wrong + 1)
-        ) if wrong < 50 else 0.0
+        at_most = (
+            sum(
+                math.comb(tries, k) * share**k * (1 - share) ** (tries - k)
+                for k in range(wrong + 1)
+            )
+            if wrong < 50
+            else 0.0
+        )
         low, high = (share, high) if at_most > 0.05 else (low, share)
     return high

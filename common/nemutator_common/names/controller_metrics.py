@@ -246,3 +246,17 @@ ROTATION_RESTARTS = Metric(
     " not_allowed (now, by a PodDisruptionBudget), unowned (nobody would make another one), failed",
     ("result",),
 )
+AGED_WORKLOADS = Metric(
+    "nemutator_aged_workloads",
+    "gauge",
+    "workloads whose processes are read unasked, by verdict: leak, drift, hot_spot_grew, steady,"
+    " cannot_tell",
+    ("verdict",),
+)
+WINDOWS_DROPPED = Metric(
+    "nemutator_windows_dropped_total",
+    "counter",
+    "readings of quiet windows that the brain has removed, by reason: age, quota (a workload had more"
+    " than its part), bytes (all of them were larger than the setting window_bytes)",
+    ("reason",),
+)

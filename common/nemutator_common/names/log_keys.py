@@ -54,4 +54,5 @@ STATE = Key("state", "the state: one of a few fixed words, the same as in the me
 STATUS = Key("status", "HTTP status of the response")
 STREAM = Key("stream", "which records are sent to the brain: reports, grants, decisions or windows")
 TASK = Key("task", "name of a task inside a process")
+VERDICT = Key("verdict", "what readings of a workload show, in one sentence")
 VOLUME = Key("volume", "the id that kubelet gave to a pod's volume")

@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from nemutator_controller.ageing.trends import DAY_S, HOUR_S, Point, Trend, trend
+from nemutator_controller.ageing.trends import DAY_S, HOUR_S, SeriesPoint, Trend, trend
 
 WEEK_S = 7 * DAY_S
 
@@ -23,14 +23,17 @@ LONGEST_S = 2 * WEEK_S
 WEEKLY_ALPHA = 0.0005
 """The chance of a false firm verdict in a week, spent in equal parts by one look a day."""
 
-KENDALL_ALPHA = 0.01
-"""The rise itself must be beyond this; that it is above the floor, beyond what the look may spend."""
+KENDALL_ALPHA = 0.05
+"""The rise itself must be beyond this; that it is above the floor, beyond what the look may spend. (The
+former test counts signs, of which a week of correlated points has few to count.)"""
 
 WEEKLY_FLOOR = 0.2
 """Growth in a week, as a share of the level at first, that nobody needs to hear of."""
 
 PROVISIONAL_FLOOR = 0.2
 """Growth since the start, as a share of the level at first."""
+
+PROVISIONAL_ALPHA = 0.01
 
 PROVISIONAL_POINTS = 6
 PROVISIONAL_S = 150.0
@@ -64,7 +67,7 @@ class Judgement:
     span_s: float = 0.0
 
 
-def judge(series: Sequence[Sequence[Point]], floor: Floor) -> Judgement:
+def judge(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
     """What *series* (one for each process of one workload and image, oldest point first) show."""
     kept = [_recent(one) for one in series if one]
     if not kept:
@@ -73,12 +76,12 @@ def judge(series: Sequence[Sequence[Point]], floor: Floor) -> Judgement:
     return _firm(kept, floor) if span >= FIRM_FROM_S else _provisional(kept, floor)
 
 
-def _recent(points: Sequence[Point]) -> Sequence[Point]:
+def _recent(points: Sequence[SeriesPoint]) -> Sequence[SeriesPoint]:
     first = points[-1].at - LONGEST_S
     return [point for point in points if point.at >= first]
 
 
-def _firm(series: Sequence[Sequence[Point]], floor: Floor) -> Judgement:
+def _firm(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
     hourly = [binned(one, HOUR_S) for one in series]
     # A process of the last days only says nothing yet of more than its own start.
     aged = [one for one in hourly if one[-1].at - one[0].at >= FIRM_FROM_S]
@@ -96,7 +99,7 @@ def _firm(series: Sequence[Sequence[Point]], floor: Floor) -> Judgement:
     return shown("grows", "it grows from day to day")
 
 
-def _provisional(series: Sequence[Sequence[Point]], floor: Floor) -> Judgement:
+def _provisional(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
     width = max(one[-1].at - one[0].at for one in series) / MOST_PROVISIONAL_POINTS
     few = [binned(one, width) for one in series]
     enough = [
@@ -114,7 +117,9 @@ def _provisional(series: Sequence[Sequence[Point]], floor: Floor) -> Judgement:
         )
     shown = _shown(enough, found)
     grown = shown.last - shown.first
-    if found.p > KENDALL_ALPHA or grown < max(PROVISIONAL_FLOOR * shown.first, floor.provisional):
+    if found.p > PROVISIONAL_ALPHA or grown < max(
+        PROVISIONAL_FLOOR * shown.first, floor.provisional
+    ):
         return shown("steady", "no rise to speak of since its start")
     if not _goes_on(enough):
         return shown("plateau", "it grew after its start, and grows ever slower")
@@ -144,7 +149,7 @@ class _Shown:
         )
 
 
-def _shown(series: Sequence[Sequence[Point]], found: Trend) -> _Shown:
+def _shown(series: Sequence[Sequence[SeriesPoint]], found: Trend) -> _Shown:
     levels = [_thirds(one) for one in series]
     span = max(one[-1].at - one[0].at for one in series)
     # From the middle of the first third to the middle of the last are two thirds of the time.
@@ -157,14 +162,14 @@ def _shown(series: Sequence[Sequence[Point]], found: Trend) -> _Shown:
     )
 
 
-def _goes_on(series: Sequence[Sequence[Point]]) -> bool:
+def _goes_on(series: Sequence[Sequence[SeriesPoint]]) -> bool:
     levels = [_thirds(one) for one in series]
     before = sum(middle - first for first, middle, _ in levels)
     after = sum(last - middle for _, middle, last in levels)
     return after > 0 and after >= PLATEAU * before
 
 
-def _thirds(points: Sequence[Point]) -> tuple[float, float, float]:
+def _thirds(points: Sequence[SeriesPoint]) -> tuple[float, float, float]:
     """The median level in each third of the time."""
     begin, third = points[0].at, (points[-1].at - points[0].at) / 3
     parts: tuple[list[float], list[float], list[float]] = ([], [], [])
@@ -176,15 +181,15 @@ def _thirds(points: Sequence[Point]) -> tuple[float, float, float]:
     return median(first), median(middle), median(last)
 
 
-def binned(points: Sequence[Point], width_s: float) -> list[Point]:
+def binned(points: Sequence[SeriesPoint], width_s: float) -> list[SeriesPoint]:
     """One point, the mean, for each *width_s* in which there is any; all of them when that is 0."""
     if width_s <= 0:
         return list(points)
-    found: dict[int, list[Point]] = {}
+    found: dict[int, list[SeriesPoint]] = {}
     for point in points:
         found.setdefault(int(point.at // width_s), []).append(point)
     return [
-        Point(
+        SeriesPoint(
             sum(point.at for point in some) / len(some),
             sum(point.value for point in some) / len(some),
         )

@@ -9,7 +9,7 @@ autoregressive process of the residuals' correlation would need.
 import math
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from itertools import combinations
+from itertools import combinations, pairwise
 from statistics import NormalDist, median
 from typing import NamedTuple
 
@@ -21,12 +21,14 @@ LEAST_CORRELATED = 10
 
 HIGHEST_CORRELATION = 0.98
 
+NEGLIGIBLE = 0.02
+
 NORMAL = NormalDist()
 
 _MAD_TO_SIGMA = 1.4826
 
 
-class Point(NamedTuple):
+class SeriesPoint(NamedTuple):
     at: float
     value: float
 
@@ -52,7 +54,7 @@ class Trend:
         return self.slope - _student(alpha, self.effective - 2) * self.error
 
 
-def trend(series: Sequence[Sequence[Point]], *, seasonal: bool = False) -> Trend | None:
+def trend(series: Sequence[Sequence[SeriesPoint]], *, seasonal: bool = False) -> Trend | None:
     """The trend that *series* share; None when no two points of them can be compared."""
     score, variance, slopes = 0, 0.0, list[float]()
     for one in series:
@@ -67,7 +69,8 @@ def trend(series: Sequence[Sequence[Point]], *, seasonal: bool = False) -> Trend
         return None
     slope = median(slopes)
     residuals = [_residuals(one, slope, seasonal=seasonal) for one in series]
-    factor = _inflation(residuals)
+    span = max(one[-1].at - one[0].at for one in series if one)
+    factor = _inflation(residuals, rise=abs(slope) * span)
     spread = sum(_spread(one) for one in series)
     sigma = _sigma(residuals)
     points = sum(map(len, series))
@@ -80,17 +83,17 @@ def trend(series: Sequence[Sequence[Point]], *, seasonal: bool = False) -> Trend
     )
 
 
-def _strata(points: Sequence[Point], *, seasonal: bool) -> Iterator[Sequence[Point]]:
+def _strata(points: Sequence[SeriesPoint], *, seasonal: bool) -> Iterator[Sequence[SeriesPoint]]:
     if not seasonal:
         yield points
         return
-    hours: dict[int, list[Point]] = {}
+    hours: dict[int, list[SeriesPoint]] = {}
     for point in points:
         hours.setdefault(_hour(point), []).append(point)
     yield from hours.values()
 
 
-def _hour(point: Point) -> int:
+def _hour(point: SeriesPoint) -> int:
     return int(point.at % DAY_S // HOUR_S)
 
 
@@ -106,23 +109,26 @@ def _variance(values: Sequence[float]) -> float:
     return term(len(values)) - sum(term(count) for count in ties.values())
 
 
-def _residuals(points: Sequence[Point], slope: float, *, seasonal: bool) -> list[float]:
+def _residuals(points: Sequence[SeriesPoint], slope: float, *, seasonal: bool) -> list[float]:
     if not points:
         return []
-    left = [Point(at, value - slope * (at - points[0].at)) for at, value in points]
+    left = [SeriesPoint(at, value - slope * (at - points[0].at)) for at, value in points]
     usual: dict[int, float] = {}
     for stratum in _strata(left, seasonal=seasonal):
         usual[_hour(stratum[0]) if seasonal else 0] = median(point.value for point in stratum)
     return [point.value - usual[_hour(point) if seasonal else 0] for point in left]
 
 
-def _inflation(series: Sequence[Sequence[float]]) -> float:
-    """The factor by which correlation of neighbours makes the variance larger; at least 1."""
+def _inflation(series: Sequence[Sequence[float]], *, rise: float) -> float:
+    """The factor by which correlation of neighbours makes the variance larger; at least 1.
+
+    What remains beside a much larger *rise* decides nothing, however it is correlated.
+    """
     count = sum(map(len, series))
     square = sum(value * value for one in series for value in one)
-    if count < LEAST_CORRELATED or square <= 0:
+    if count < LEAST_CORRELATED or math.sqrt(square / count) <= NEGLIGIBLE * rise:
         return 1.0
-    along = sum(a * b for one in series for a, b in zip(one, one[1:], strict=False))
+    along = sum(a * b for one in series for a, b in pairwise(one))
     # A fitted line takes part of the correlation away; this gives it back (Kendall, Marriott, Pope).
     correlation = (count * along / square + 2) / (count - 4)
     correlation = min(max(correlation, 0.0), HIGHEST_CORRELATION)
@@ -136,7 +142,7 @@ def _sigma(series: Sequence[Sequence[float]]) -> float:
     return max(robust, math.sqrt(sum(value * value for value in all_of_them) / len(all_of_them)))
 
 
-def _spread(points: Sequence[Point]) -> float:
+def _spread(points: Sequence[SeriesPoint]) -> float:
     if not points:
         return 0.0
     centre = sum(point.at for point in points) / len(points)

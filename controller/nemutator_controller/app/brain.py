@@ -8,6 +8,8 @@ from nemutator_common.process import Process
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 
+from nemutator_controller.ageing.findings import Findings
+from nemutator_controller.app.ageing import ageing_part
 from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
@@ -63,11 +65,13 @@ async def run(settings: BrainSettings, stop: asyncio.Event) -> None:
 
 def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[Part]:
     nodes = Nodes(most=context.settings.most_nodes)
+    findings = Findings()
     usages = Usages(most=context.settings.sized_containers)
     parts = [
         nodes_part(context, nodes, usages),
         sizing_part(context, usages),
         profiles_part(context, nodes, console_url),
+        ageing_part(context, findings),
         grants_part(context),
         journal_part(context),
     ]

@@ -11,6 +11,7 @@ from nemutator_common.process import Process
 from nemutator_controller.access.bearers import Accounts, account
 from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.app.cluster_adapters import (
+    AgeingNewsOnPods,
     KubeEvictions,
     NamedPods,
     OwnersOfUse,
@@ -19,6 +20,7 @@ from nemutator_controller.app.cluster_adapters import (
     RequestedNow,
     ResultsOnPods,
     StampedPodChanges,
+    WindowOwners,
 )
 from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.cluster.watching import ClusterWatch
@@ -79,12 +81,14 @@ class Cluster:
             process,
         )
         self._announcer = Announcer(self.writer, process, component="nemutator-brain")
+        self.window_owners = WindowOwners(self.watch)
         self.usage_owners = OwnersOfUse(self.watch)
         self.requests = RequestedNow(self.watch, clock)
         self.pods = NamedPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)
+        self.ageing_news = AgeingNewsOnPods(self.pods, self._announcer)
         self.restartable = PodsToRestart(self.watch)
         self.evictions = KubeEvictions(self.writer, self._announcer)
         self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)

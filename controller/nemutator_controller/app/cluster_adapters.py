@@ -9,6 +9,8 @@ from nemutator_common.names import MUTATION, ON_ROTATE, PROFILE, PROFILE_RESULT
 from nemutator_common.on_rotate import RESTART
 from nemutator_common.wire import Summary
 
+from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
+from nemutator_controller.ageing.owners import ByGroup
 from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.evictions.records import (
@@ -165,6 +167,40 @@ class ResultsOnPods:
     def notify(self, pod: PodRef, note: str) -> None:
         self.announcer.announce(
             News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Profile", note, "Warning")
+        )
+
+
+@dataclass(frozen=True, slots=True)
+class WindowOwners:
+    """The `WorkloadOwners` of ageing."""
+
+    watch: ClusterWatch
+
+    def of(self, source: WindowSource) -> AgedWorkload | None:
+        if source.pod_uid is None:
+            return ByGroup().of(source)
+        placed = self.watch.of(source.node, source.pod_uid, source.container_id)
+        if placed is None:
+            return None
+        owner, container = placed.owner, placed.container or "-"
+        return AgedWorkload(placed.namespace, owner.kind, owner.name, container, source.program)
+
+
+@dataclass(frozen=True, slots=True)
+class AgeingNewsOnPods:
+    """The `AgeingNews`: an Event of one pod of the workload."""
+
+    pods: NamedPods
+    announcer: Announcer
+
+    def notify(self, finding: AgeingFinding, note: str) -> None:
+        uids = [one.pod_uid for one in finding.replicas if one.pod_uid is not None]
+        found = (self.pods.find(uid) for uid in uids)
+        pod = next((one.ref for one in found if one is not None), None)
+        if pod is None:
+            return
+        self.announcer.announce(
+            News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Ageing", note, "Warning")
         )
 
 

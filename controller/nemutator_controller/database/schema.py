@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0002"
+HEAD = "0003"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -174,4 +174,57 @@ leases = Table(
     Column("expires_at", Float),
     Column("revoked", Boolean, nullable=False),
     Index("leases_touched_at", "touched_at"),
+)
+
+window_sources = Table(
+    "window_sources",
+    metadata,
+    # Processes that quiet windows have read, and the workload of each once it is known.
+    Column("id", Text, primary_key=True),
+    Column("node", Text, nullable=False),
+    Column("pid", Integer, nullable=False),
+    Column("started_at", Float, nullable=False),
+    Column("program", Text, nullable=False),
+    Column("image", Text, nullable=False),
+    Column("go_version", Text, nullable=False),
+    Column("group", Text, nullable=False),
+    Column("pod_uid", Text),
+    Column("container_id", Text),
+    Column("last_at", Float, nullable=False),
+    Column("workload", Text),
+    Index("window_sources_workload", "workload", "started_at"),
+    Index("window_sources_last_at", "last_at"),
+)
+
+windows = Table(
+    "windows",
+    metadata,
+    # One reading of one process: amounts by the ids of sites and functions, packed.
+    Column("number", Integer, primary_key=True),
+    Column("source", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("bytes", Integer, nullable=False),
+    Column("packed", LargeBinary, nullable=False),
+    Index("windows_source", "source", "at"),
+    Index("windows_at", "at"),
+)
+
+window_symbols = Table(
+    "window_symbols",
+    metadata,
+    # What the ids of sites and functions stand for, on all nodes.
+    Column("id", Text, primary_key=True),
+    Column("seen_at", Float, nullable=False),
+    Column("frames", LargeBinary, nullable=False),
+    Index("window_symbols_seen_at", "seen_at"),
+)
+
+aged_workloads = Table(
+    "aged_workloads",
+    metadata,
+    # Workloads of those processes, and the newest finding on each.
+    Column("id", Text, primary_key=True),
+    Column("namespace", Text, nullable=False),
+    Column("workload", LargeBinary, nullable=False),
+    Column("finding", LargeBinary),
 )

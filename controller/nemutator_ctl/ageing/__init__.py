@@ -1,0 +1,1 @@
+"""`nemutator ageing`: what grows with age, how fast, and in which line."""

@@ -1,0 +1,55 @@
+from typing import Any
+
+import msgspec
+import pytest
+from nemutator_common.errors import OperatorError
+from nemutator_controller.ageing.documents import item_document, list_document
+from nemutator_ctl.ageing.view import chosen, decode, decode_one, details, overview
+
+from tests.controller.ageing.test_findings import finding
+from tests.fakes.ageing import SHOP, kept_windows, window_source
+
+
+def listing(**changed: Any) -> Any:
+    found = msgspec.json.decode(msgspec.json.encode(list_document([finding()], {})))
+    found["items"][0] |= changed
+    return found
+
+
+def test_a_leak_is_a_row_with_its_rate_and_its_line() -> None:
+    row = overview(decode(listing())).splitlines()[1]
+    assert "leak (provisional)" in row
+    assert "shop/web shop" in row
+    assert "5.0 MB/min" in row
+    assert "main.remember main.go:84" in row
+
+
+def test_nothing_is_explained() -> None:
+    assert "No process was looked at yet" in overview(())
+
+
+def test_one_is_found_by_what_people_call_it() -> None:
+    found = decode(listing())
+    for name in (SHOP.id, "shop", "web"):
+        assert chosen(found, name) == found[0]
+    assert chosen(found, "bank") is None
+
+
+def test_one_is_shown_with_its_numbers_and_its_stack() -> None:
+    windows = {window_source(): kept_windows(10, grows_by=5)}
+    document = msgspec.json.decode(msgspec.json.encode(item_document(finding(), windows)))
+    text = details(decode_one(document))
+    assert text.startswith("shop: leak (provisional): heap grows since its start, 5.0 MB/min")
+    assert "100% of the growth, keeps 50% of what it takes" in text
+    assert "  main.remember  /src/main.go:84\n" in text
+
+
+@pytest.mark.parametrize("wrong", [{"verdict": 5}, {"p": 1e300}, {"sites": [{}]}])
+def test_an_answer_of_another_shape_is_one_message(wrong: dict[str, Any]) -> None:
+    with pytest.raises(OperatorError, match="not understood"):
+        decode(listing(**wrong))
+
+
+def test_names_do_not_draw_on_the_terminal() -> None:
+    hostile = listing(sentence="\x1b[2Jshop")["items"][0]
+    assert "\x1b" not in details(decode_one(hostile))
