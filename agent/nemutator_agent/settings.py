@@ -174,20 +174,45 @@ class CredentialsSettings(CallsBrain):
     vault_address: str = setting(
         "",
         "URL of Vault, like `https://vault.example:8200`; empty: this machine's own encrypted "
-        "file of secrets, for one socket and all callers.",
+        "file of secrets alone, for one socket and all callers.",
         check=_url,
     )
     vault_ca_file: str = setting(
         "", "PEM file with the authorities that sign Vault's certificate; empty: the system's."
     )
-    vault_auth_method: Literal["kubernetes", "jwt"] = setting(
+    vault_auth_method: Literal["kubernetes", "jwt", "approle", "token"] = setting(
         "kubernetes",
-        "How Vault knows the tokens of pods: it asks the API server (kubernetes), or has its keys (jwt).",
+        "How Vault knows the tokens of pods: it asks the API server (kubernetes), or has its keys (jwt). "
+        "On a machine without Kubernetes, what the agent itself logs in with: an AppRole (approle), or a "
+        "token of yours (token).",
     )
     vault_auth_mount: str = setting(
         "",
         "Where that method is mounted in Vault, below `auth/`; empty: under its own name.",
         check=_mount,
+    )
+    vault_role_id_file: str = setting(
+        "",
+        "File with the role id of an AppRole, which only root or the agent's user may write. It is read at "
+        "start.",
+        check=_absolute_or_empty,
+    )
+    vault_secret_id_file: str = setting(
+        "",
+        "File with its secret id, which nobody else may read. It is read for each login.",
+        check=_absolute_or_empty,
+    )
+    vault_secret_id_wrapping_path: str = setting(
+        "",
+        "Where the secret id was made, if it is a wrapped one, like `auth/approle/role/shop/secret-id`: the "
+        "file then has a wrapping token, which is unwrapped once, and only if it was made there.",
+        check=_mount,
+    )
+    vault_token_file: str = setting(
+        "",
+        "File with the token of the method token, which nobody else may read. It is renewed, and never "
+        "revoked; the file is read again when the token has ended.",
+        check=_absolute_or_empty,
     )
     vault_namespace: str = setting("", "Vault Enterprise's or OpenBao's namespace.")
     pods_root: str = setting(
@@ -197,13 +222,13 @@ class CredentialsSettings(CallsBrain):
     )
     agent_socket: str = setting(
         "",
-        "Without Vault, the socket of all callers of this machine; empty: `agent.sock` in the data "
+        "Without Kubernetes, the socket of all callers of this machine; empty: `agent.sock` in the data "
         "directory, which no other user may enter.",
         check=_socket,
     )
     files_dir: str = setting(
         "",
-        "Without Vault, the directory of secrets that are kept in files, too; empty: `files` in the "
+        "Without Kubernetes, the directory of secrets that are kept in files, too; empty: `files` in the "
         "data directory, which no other user may enter. What lies below /run is in memory.",
         check=_absolute_or_empty,
     )
@@ -242,9 +267,13 @@ class CredentialsSettings(CallsBrain):
     )
     requests_per_s: float = setting(
         50.0,
-        "Requests per second of one pod (of one uid, without Vault); twice as many at once.",
+        "Requests per second of one pod (of one uid, without Kubernetes); twice as many at once.",
         check=between(1, 10_000),
     )
+
+    @property
+    def serves_pods(self) -> bool:
+        return bool(self.vault_address) and self.vault_auth_method in ("kubernetes", "jwt")
 
     @property
     def auth_mount(self) -> str:

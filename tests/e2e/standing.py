@@ -29,6 +29,7 @@ STOP_S = 20.0
 KEPT = frozenset({
     "audit.key",
     "files",
+    "ledger",
     "link-token",
     "nemutator.db",
     "objects",

@@ -42,6 +42,8 @@ class MemoryLedger:
         self.entries.apply(TokenRevoked(entry))
 
     def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
+        if not self.entries.knows(token):
+            return 0
         entry = self.entries.last + 1
         self.entries.apply(lease_of(entry, path, holding, token, now=0.0, monotonic=0.0))
         return entry

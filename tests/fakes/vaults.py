@@ -26,6 +26,7 @@ from nemutator_agent.credentials.vault.failures import (
     VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.leases import Lease
+from nemutator_agent.credentials.vault.login_proofs import AppRole, GivenToken, LoginProof
 from nemutator_common.secret import Secret
 
 LOOPBACK = "127.0.0.1"
@@ -65,6 +66,10 @@ class VaultState:
             "transit/": Engine(None),
         }
         self.roles: dict[str, Role] = {}
+        self.app_roles: dict[str, tuple[str, set[str]]] = {}
+        """By role id: the role, and the secret ids that are good."""
+        self.wrapped: dict[str, tuple[str, str]] = {}
+        """By wrapping token: where it was made, and the secret id in it."""
         self.tokens: dict[str, str] = {}
         """To roles; those that are revoked are gone from here."""
         self.revoked: list[str] = []
@@ -104,6 +109,10 @@ class VaultState:
     ) -> None:
         self.roles[name] = Role(frozenset({jwt}), frozenset(reads), ttl_s, batch)
 
+    def give(self, token: str, role: str) -> None:
+        """A token that an operator has made."""
+        self.tokens[token] = role
+
     def answer(
         self, method: str, path: str, token: str, body: Mapping[str, Any]
     ) -> tuple[int, dict[str, Any]]:
@@ -117,8 +126,12 @@ class VaultState:
             operation = _operation(method, path)
             self.calls[operation] += 1
             if operation == "login":
+                if path.startswith("auth/approle/"):
+                    return self._app_role(str(body.get("role_id")), str(body.get("secret_id")))
                 return self._login(str(body.get("role")), str(body.get("jwt")))
             role = self.roles.get(self.tokens.get(token, ""))
+            if role is None and path.startswith("sys/wrapping/"):
+                return self._wrapping(path, str(body.get("token", token)))
             if role is None:
                 return 403, {"errors": ["permission denied" if self.plain else INVALID_TOKEN]}
             match operation:
@@ -155,6 +168,23 @@ class VaultState:
         token = f"hvs.{secrets.token_urlsafe(24)}"
         self.tokens[token] = name
         return 200, {"auth": _auth(token, role)}
+
+    def _app_role(self, role_id: str, secret_id: str) -> tuple[int, dict[str, Any]]:
+        name, secret_ids = self.app_roles.get(role_id, ("", set()))
+        if secret_id not in secret_ids:
+            return 400, {"errors": ["invalid role or secret ID"]}
+        token = f"hvs.{secrets.token_urlsafe(24)}"
+        self.tokens[token] = name
+        return 200, {"auth": _auth(token, self.roles[name])}
+
+    def _wrapping(self, path: str, token: str) -> tuple[int, dict[str, Any]]:
+        if token not in self.wrapped:
+            return 400, {"errors": ["wrapping token is not valid or does not exist"]}
+        made_at, secret_id = self.wrapped[token]
+        if path == "sys/wrapping/lookup":
+            return 200, {"request_id": "1", "data": {"creation_path": made_at}}
+        del self.wrapped[token]
+        return 200, {"request_id": "1", "data": {"secret_id": secret_id}}
 
     def _mount(self, role: Role, path: str) -> tuple[int, dict[str, Any]]:
         if path.startswith("auth/token/"):
@@ -312,12 +342,28 @@ class MemoryVault:
         """Calls wait for it."""
         self.open.set()
 
-    async def login(self, role: str, jwt: Secret) -> Lease:
-        body = {"role": role, "jwt": jwt.reveal()}
-        status, document = await self._ask("POST", "auth/kubernetes/login", None, body)
+    async def login(self, role: str, proof: LoginProof) -> Lease:
+        match proof:
+            case AppRole():
+                assert not proof.wrapping_path, "only over HTTP"
+                body = {"role_id": proof.role_id.reveal(), "secret_id": proof.secret_id.reveal()}
+                where = "auth/approle/login"
+            case GivenToken():
+                return await self._given(proof.token)
+            case _:
+                body = {"role": role, "jwt": proof.reveal()}
+                where = "auth/kubernetes/login"
+        status, document = await self._ask("POST", where, None, body)
         if status in (400, 403):
             raise LoginRefusedError(document["errors"][0])
         return _lease(_checked(status, document))
+
+    async def _given(self, token: Secret) -> Lease:
+        status, document = await self._ask("GET", "auth/token/lookup-self", token)
+        if status == 403:
+            raise LoginRefusedError(f"auth/token/lookup-self: {document['errors'][0]}")
+        about = _checked(status, document)["data"]
+        return Lease(token, about["ttl"], about["renewable"], ours=False)
 
     async def renew(self, token: Secret) -> Lease:
         self._check("renew")
@@ -409,7 +455,7 @@ def _lease(document: dict[str, Any]) -> Lease:
 
 
 def _operation(method: str, path: str) -> str:
-    if path.startswith("auth/kubernetes/login"):
+    if path.startswith(("auth/kubernetes/login", "auth/approle/login")):
         return "login"
     if path.startswith("sys/health"):
         return "health"

@@ -50,6 +50,6 @@ async def run(settings: CredentialsSettings, stop: asyncio.Event) -> None:
         process.supervisor.add("ship grants", grants.run)
         if peers.polls:
             process.supervisor.add("poll queues", peers.run)
-        form = with_vault if settings.vault_address else with_files
+        form = with_vault if settings.serves_pods else with_files
         async with form(parts):
             await process.supervisor.run(stop)

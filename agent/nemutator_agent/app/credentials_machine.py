@@ -1,4 +1,5 @@
-"""`credentials` without a cluster: one socket for all callers, with a file of secrets behind it."""
+"""`credentials` without a cluster: one socket for all callers, with a file of secrets behind it, and Vault
+where the settings name one."""
 
 import asyncio
 import contextlib
@@ -11,6 +12,7 @@ from nemutator_common.addresses import UnixAddress
 from nemutator_common.serving.server import HttpServer
 from nemutator_common.serving.sockets import ListeningSocket
 
+from nemutator_agent.app.credentials_machine_vault import machine_vault
 from nemutator_agent.app.credentials_parts import CredentialsParts, private_listener
 from nemutator_agent.credentials.files.folder import SecretFolder
 from nemutator_agent.credentials.http_api import HttpApi, refusals_as_json
@@ -29,18 +31,21 @@ eight of them can use all of theirs before idle connections are closed."""
 
 @contextlib.asynccontextmanager
 async def with_files(parts: CredentialsParts) -> AsyncIterator[None]:
-    """Serve one socket for all callers, with a file of secrets behind it: without a cluster."""
+    """Serve one socket for all callers, with the machine's own secrets behind it: without a cluster."""
     process, settings = parts.process, parts.settings
     files = SecretFiles(process.directory.root)
     folder = SecretFolder(Path(settings.files_dir or process.directory.root / "files"))
     store = SecretStore(files.load(), files.save, folder, process)
     await store.write_files()
+    vault = machine_vault(parts, store.changes) if settings.vault_address else None
+    reads = vault.reading if vault is not None else None
     handler = MachineHandler(
         store,
         process,
         audit=parts.audit,
         node=parts.node,
         rate=settings.requests_per_s,
+        vault=reads,
     )
     where = settings.agent_socket or str(process.directory.root / names.POD_SOCKET)
     # Rules decide who gets a secret, and the directory's mode decides who may call.
@@ -62,7 +67,7 @@ async def with_files(parts: CredentialsParts) -> AsyncIterator[None]:
     )
     private = private_listener(
         process,
-        StoreApi(store, parts.audit).routes(),
+        StoreApi(store, parts.audit, reads).routes(),
         middlewares=[with_link_token(process.directory)],
     )
     try:
@@ -73,3 +78,5 @@ async def with_files(parts: CredentialsParts) -> AsyncIterator[None]:
     finally:
         public.close()
         private.close()
+        if vault is not None:
+            vault.close()

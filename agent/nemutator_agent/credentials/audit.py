@@ -36,8 +36,13 @@ class AuditSubject:
     caller: str = ""
 
 
+AGENT = "nemutator-agent"
+"""The caller in records of what the agent does for all callers of a machine without pods."""
+
+
 def subject_of(pod: PublishedPod) -> AuditSubject:
     return AuditSubject(
+        caller="" if pod.uid else AGENT,
         namespace=pod.namespace,
         pod=pod.name,
         pod_uid=pod.uid,

@@ -3,6 +3,7 @@
 from collections.abc import Mapping, Sequence
 from typing import Protocol
 
+from nemutator_common.declarations import Reference
 from nemutator_common.on_rotate import ContainerSignal
 from nemutator_common.secret import Secret
 from nemutator_common.wire import Grant
@@ -16,6 +17,7 @@ from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease
+from nemutator_agent.credentials.vault.login_proofs import LoginProof
 from nemutator_agent.credentials.vault_api.api_answer import ApiAnswer, Turn
 from nemutator_agent.credentials.vault_api.api_request import SentRequest
 from nemutator_agent.identity.facts import ProcessFacts
@@ -25,7 +27,7 @@ from nemutator_agent.publications import VolumeDirectory
 class Vault(Protocol):
     """Vault, as its API is used here. Each method raises a `failures.VaultError`."""
 
-    async def login(self, role: str, jwt: Secret) -> Lease: ...
+    async def login(self, role: str, proof: LoginProof) -> Lease: ...
 
     async def renew(self, token: Secret) -> Lease: ...
 
@@ -75,7 +77,8 @@ class Ledger(Protocol):
         ...
 
     def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
-        """Vault has lent what is at *path* for the token with that number; returns the lease's own."""
+        """Vault has lent what is at *path* for the token with that number; returns the lease's own, or 0 for
+        a token that is not in the ledger."""
         ...
 
     def renew_lease(self, entry: int, holding: LeaseHolding) -> None: ...
@@ -131,6 +134,18 @@ class SecretChanges(Protocol):
 
     async def beyond(self, sequence: int) -> None:
         """Wait for a change after *sequence*, and not for ever."""
+        ...
+
+
+class ReadsVault(Protocol):
+    """Vault, for a machine without pods."""
+
+    async def read(self, name: str, reference: Reference) -> SecretResponse:
+        """The secret *name*, which is there; raises an `HttpRefusal`."""
+        ...
+
+    def forget(self, name: str) -> None:
+        """It is not that secret any more: what was lent for it alone is not renewed."""
         ...
 
 

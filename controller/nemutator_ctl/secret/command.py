@@ -37,12 +37,13 @@ def main(argv: Sequence[str]) -> int:
     match given.what:
         case "set":
             path = path_of(given.name)
-            secret = value_from(_read(given.name))
-            wanted = {"value": secret.reveal(), "rules": given.rule, "in_file": given.file}
+            kept = {"vault": given.vault} if given.vault else {"value": _value(given.name)}
+            wanted = {**kept, "rules": given.rule, "in_file": given.file}
             made = row(store.put(path, wanted))
             sys.stdout.write(
                 f"{made.name}: version {made.version}, for {' or '.join(made.rules)}"
-                f"{f', in {made.file}' if made.file else ''}\n"
+                f"{f', in {made.file}' if made.file else ''}"
+                f"{f', from {made.vault} in Vault' if made.vault else ''}\n"
             )
             for rule in open_rules(made.rules):
                 sys.stderr.write(
@@ -100,7 +101,8 @@ def _report(text: str) -> None:
 def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="nemutator secret",
-        description="Keep the secrets of a machine without Vault: encrypted, for the processes that rules name.",
+        description="Keep the secrets of a machine without Kubernetes, encrypted or in Vault, for the processes "
+        "that rules name.",
         allow_abbrev=False,
     )
     verbs = parser.add_subparsers(dest="what", required=True, metavar="set|get|delete|list|watch")
@@ -132,12 +134,23 @@ def _parser() -> argparse.ArgumentParser:
                 "Without any it stays as it was, and a new secret is for the user who sets it",
             )
             sub.add_argument(
+                "--vault",
+                metavar="PATH#KEY",
+                help="no value is kept: whoever has the secret gets what Vault has there, like "
+                "secret/shop/db#password, without #KEY all of it as JSON. The settings of credentials say "
+                "where Vault is and how this machine logs in to it",
+            )
+            sub.add_argument(
                 "--file",
                 action=argparse.BooleanOptionalAction,
                 help="keep it in a file, too, that only the user of its one rule (uid=) may read, and "
                 "that follows each change; without either it stays as it was",
             )
     return parser
+
+
+def _value(name: str) -> str:
+    return value_from(_read(name)).reveal()
 
 
 def _read(name: str) -> bytes:

@@ -16,7 +16,12 @@ STORE_PATH = "/v1/store/secrets"
 LARGEST_BYTES = 64 << 10
 """What the store takes: more is not even sent."""
 
-LAYOUT = (Column("NAME"), Column("VERSION", right=True), Column("FOR", limit=100))
+LAYOUT = (
+    Column("NAME"),
+    Column("VERSION", right=True),
+    Column("FOR", limit=100),
+    Column("IN VAULT", limit=100),
+)
 
 NOTHING = "There are no secrets yet: `nemutator secret set NAME` makes one.\n"
 
@@ -28,6 +33,8 @@ class SecretRow:
     rules: tuple[str, ...]
     file: str = ""
     """Its path, when it is kept in a file, too."""
+    vault: str = ""
+    """Where Vault has it, when no value is kept."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,7 +93,10 @@ def value(document: object) -> Secret:
 def view(found: Sequence[SecretRow]) -> str:
     if not found:
         return NOTHING
-    return table(LAYOUT, [(row.name, str(row.version), " or ".join(row.rules)) for row in found])
+    lines = [(row.name, str(row.version), " or ".join(row.rules), row.vault) for row in found]
+    if not any(row.vault for row in found):
+        return table(LAYOUT[:-1], [line[:-1] for line in lines])
+    return table(LAYOUT, lines)
 
 
 def _bad(what: str) -> OperatorError:

@@ -110,11 +110,16 @@ def real_place(vault: Vault, cluster: Cluster) -> Iterator[RealPlace]:
 
 @contextmanager
 def adapter(
-    url: str, *, ca_file: Path | None = None, namespace: str = "", call_s: float = 10.0
+    url: str,
+    *,
+    ca_file: Path | None = None,
+    namespace: str = "",
+    call_s: float = 10.0,
+    auth_mount: str = "kubernetes",
 ) -> Iterator[HvacVault]:
     session = HvacSession(url, ca_file=ca_file, namespace=namespace, call_s=call_s)
     try:
-        yield HvacVault(session, auth_mount="kubernetes", job_s=10.0)
+        yield HvacVault(session, auth_mount=auth_mount, job_s=10.0)
     finally:
         session.close()
 

@@ -51,10 +51,17 @@ class Vault:
         return f"http://{LOOPBACK}:{self.port}"
 
     def call(
-        self, method: str, path: str, body: object = None, *, token: Secret | None = None
+        self,
+        method: str,
+        path: str,
+        body: object = None,
+        *,
+        token: Secret | None = None,
+        wrap_ttl: str = "",
     ) -> dict[str, Any]:
         """What Vault answers below /v1/, as root unless *token* is another's; {} for no content."""
-        return _call(self.port, method, path, body, token=token or self.root_token)
+        asks = token or self.root_token
+        return _call(self.port, method, path, body, token=asks, wrap_ttl=wrap_ttl)
 
     def policy(self, name: str, rules: str) -> None:
         self.call("PUT", f"sys/policies/acl/{name}", {"policy": rules})
@@ -178,9 +185,17 @@ def _may_review(cluster: Cluster) -> bool:
 
 
 def _call(
-    port: int, method: str, path: str, body: object = None, *, token: Secret | None = None
+    port: int,
+    method: str,
+    path: str,
+    body: object = None,
+    *,
+    token: Secret | None = None,
+    wrap_ttl: str = "",
 ) -> dict[str, Any]:
     headers = {"X-Vault-Token": token.reveal()} if token is not None else {}
+    if wrap_ttl:
+        headers["X-Vault-Wrap-TTL"] = wrap_ttl
     given = None if body is None else json.dumps(body)
     connection = http.client.HTTPConnection(LOOPBACK, port, timeout=CALL_S)
     with contextlib.closing(connection):

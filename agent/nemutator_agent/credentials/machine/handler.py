@@ -4,14 +4,20 @@ from collections.abc import Mapping, Sequence
 from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
+from nemutator_common.declarations import Reference
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation, Result
-from nemutator_agent.credentials.http_refusals import not_attested, too_many, undeclared
+from nemutator_agent.credentials.http_refusals import (
+    HttpRefusal,
+    not_attested,
+    too_many,
+    undeclared,
+)
 from nemutator_agent.credentials.machine.secret_store import SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import StoredSecret
-from nemutator_agent.credentials.ports import ConnectedPeer
+from nemutator_agent.credentials.ports import ConnectedPeer, ReadsVault
 from nemutator_agent.credentials.rate_limits import RateLimits
 from nemutator_agent.credentials.refused_callers import RefusedCallers
 from nemutator_agent.credentials.responses import SecretResponse
@@ -34,6 +40,8 @@ class MachineHandler:
     audit: Audit
     node: str
     rate: float
+    vault: ReadsVault | None = None
+    """None where the machine is told of no Vault."""
     refused: RefusedCallers = field(init=False)
     _limits: RateLimits = field(init=False)
 
@@ -87,9 +95,25 @@ class MachineCaller:
         except AttestationError as refused:
             self._record("read", "denied", name, reason=refused.step)
             raise self.handler.refused.counted(not_attested(refused)) from None
+        value = stored.value
+        if isinstance(value, Reference):
+            return await self._from_vault(name, value)
         self.handler.process.meter.count(names.CREDENTIAL_READS, result="stored")
         self._record("read", "granted", name, version=stored.version)
-        return SecretResponse(name=name, read=lambda: stored.value, version=stored.version)
+        return SecretResponse(name=name, read=lambda: value, version=stored.version)
+
+    async def _from_vault(self, name: str, reference: Reference) -> SecretResponse:
+        try:
+            answer = await read_vault(self.handler.vault, name, reference)
+        except HttpRefusal as refusal:
+            result: Result = "failed" if refusal.status == 503 else "denied"
+            self._record("read", result, name, reason=refusal.step, path=reference.path)
+            raise self.handler.refused.counted(refusal) from None
+        reason = "stale" if answer.stale else ""
+        self._record(
+            "read", "granted", name, reason=reason, version=answer.version, path=reference.path
+        )
+        return answer
 
     async def environment(self) -> Mapping[str, Secret]:
         """Nothing: only pods declare variables."""
@@ -119,6 +143,7 @@ class MachineCaller:
         *,
         reason: str = "",
         version: int | None = None,
+        path: str = "",
     ) -> None:
         program = self.facts.executable or "a program that may not be seen"
         self.handler.audit.record(
@@ -126,6 +151,19 @@ class MachineCaller:
             operation,
             result,
             secret=name,
+            path=path,
             reason=reason,
             version=version,
         )
+
+
+async def read_vault(vault: ReadsVault | None, name: str, reference: Reference) -> SecretResponse:
+    """Raises an `HttpRefusal`."""
+    if vault is None:
+        raise HttpRefusal(
+            503,
+            f"the secret {name!r} is in Vault, and this agent is told of none",
+            remedy="set credentials.vault_address, and vault_auth_method to approle or token",
+            step="vault",
+        )
+    return await vault.read(name, reference)

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_common import names
+from nemutator_common.declarations import Reference
 from nemutator_common.errors import OperatorError
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
@@ -34,7 +35,7 @@ class SecretStore:
     async def set(
         self,
         name: str,
-        value: Secret,
+        value: Secret | Reference,
         *,
         rules: tuple[CallerRule, ...],
         owner: int,
@@ -86,7 +87,7 @@ class SecretStore:
 
     async def _follow(self, name: str, stored: StoredSecret | None, *, had_file: bool) -> None:
         try:
-            if stored is not None:
+            if stored is not None and isinstance(stored.value, Secret):
                 await self.files.write(name, stored.value, owner=file_owner(stored.rules))
             elif had_file:
                 await self.files.remove(name)

@@ -1,4 +1,4 @@
-"""The API of `nemutator secret`: sets, gets, deletes and lists the secrets of a machine without Vault."""
+"""The API of `nemutator secret`: sets, gets, deletes and lists the secrets of a machine without pods."""
 
 import contextlib
 from collections.abc import Iterator
@@ -10,25 +10,31 @@ from aiohttp.typedefs import Handler, Middleware
 from nemutator_common import names
 from nemutator_common.data_directory import DataDirectory
 from nemutator_common.data_directory_files import read_link_token
+from nemutator_common.declarations import Reference, parse_reference
 from nemutator_common.errors import OperatorError
 from nemutator_common.secret import Secret
 from nemutator_common.serving.connection import accepted_peer_of
 
 from nemutator_agent.credentials.audit import Audit, AuditSubject, Operation
 from nemutator_agent.credentials.connection_peer import UnknownPeer
+from nemutator_agent.credentials.http_refusals import HttpRefusal
+from nemutator_agent.credentials.machine.handler import read_vault
 from nemutator_agent.credentials.machine.secret_store import SecretStore
 from nemutator_agent.credentials.machine.stored_secrets import (
     StoredSecret,
     StoredSecretError,
     checked_rules,
 )
+from nemutator_agent.credentials.ports import ReadsVault
 from nemutator_agent.identity.peers import Peer
 
 STORE_PATH = "/v1/store/secrets"
 
 
 class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
-    value: str
+    value: str | None = None
+    vault: str | None = None
+    """In place of a value: where Vault has it, as `mount/path#key`."""
     rules: list[str] = []
     in_file: bool | None = None
     """Whether to keep it in a file, too; None leaves that as it is."""
@@ -38,6 +44,7 @@ class SetRequest(msgspec.Struct, forbid_unknown_fields=True):
 class StoreApi:
     store: SecretStore
     audit: Audit
+    vault: ReadsVault | None = None
 
     def routes(self) -> list[web.RouteDef]:
         return [
@@ -57,8 +64,20 @@ class StoreApi:
         stored = self.store.secrets.get(name)
         if stored is None:
             return _unknown(name)
-        self.audit.record(_caller(request), "read", "granted", secret=name, version=stored.version)
-        return _json({**self._document(name, stored), "value": stored.value.reveal()})
+        value, path = stored.value, ""
+        if isinstance(value, Reference):
+            path = value.path
+            try:
+                value = (await read_vault(self.vault, name, value)).value
+            except HttpRefusal as refusal:
+                self.audit.record(
+                    _caller(request), "read", "failed", secret=name, path=path, reason=refusal.step
+                )
+                return _refusal(refusal.status, refusal.error, refusal.remedy)
+        self.audit.record(
+            _caller(request), "read", "granted", secret=name, path=path, version=stored.version
+        )
+        return _json({**self._document(name, stored), "value": value.reveal()})
 
     async def _set(self, request: web.Request) -> web.Response:
         name = request.match_info["name"]
@@ -67,11 +86,13 @@ class StoreApi:
             return _refusal(403, "the kernel does not name this caller", "call from this machine")
         try:
             wanted = msgspec.json.decode(await request.read(), type=SetRequest)
+            value = _value(wanted)
             rules = checked_rules(wanted.rules)
+            before = self.store.secrets.get(name)
             with self._failure_recorded(request, "set"):
                 stored = await self.store.set(
                     name,
-                    Secret(wanted.value),
+                    value,
                     rules=rules,
                     owner=peer.uid,
                     in_file=wanted.in_file,
@@ -84,7 +105,12 @@ class StoreApi:
         except StoredSecretError as error:
             self.audit.record(_caller(request), "set", "denied", secret=name, reason="declaration")
             return _refusal(400, str(error), "see `nemutator secret set --help`")
-        self.audit.record(_caller(request), "set", "granted", secret=name, version=stored.version)
+        if before is not None and before.value != stored.value:
+            self._forget(name)
+        path = value.path if isinstance(value, Reference) else ""
+        self.audit.record(
+            _caller(request), "set", "granted", secret=name, path=path, version=stored.version
+        )
         return _json(self._document(name, stored))
 
     async def _delete(self, request: web.Request) -> web.Response:
@@ -93,10 +119,15 @@ class StoreApi:
             deleted = await self.store.delete(name)
         if deleted is None:
             return _unknown(name)
+        self._forget(name)
         self.audit.record(
             _caller(request), "delete", "granted", secret=name, version=deleted.version
         )
         return _json(self._document(name, deleted))
+
+    def _forget(self, name: str) -> None:
+        if self.vault is not None:
+            self.vault.forget(name)
 
     @contextlib.contextmanager
     def _failure_recorded(self, request: web.Request, operation: Operation) -> Iterator[None]:
@@ -120,8 +151,22 @@ class StoreApi:
             "version": stored.version,
             "changed_at": stored.changed_at,
             "rules": [str(rule) for rule in stored.rules],
+            "vault": str(stored.value) if isinstance(stored.value, Reference) else "",
             "file": self.store.files.path_of(name) if stored.in_file else "",
         }
+
+
+def _value(wanted: SetRequest) -> Secret | Reference:
+    if (wanted.value is None) == (wanted.vault is None):
+        raise StoredSecretError("expected either a value or a place in Vault")
+    try:
+        return (
+            Secret(wanted.value)
+            if wanted.value is not None
+            else parse_reference(wanted.vault or "")
+        )
+    except ValueError as error:
+        raise StoredSecretError(str(error)) from None
 
 
 def with_link_token(directory: DataDirectory) -> Middleware:

@@ -4,7 +4,7 @@ import json
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from nemutator_common.declarations import is_name
+from nemutator_common.declarations import Reference, is_name, parse_reference
 from nemutator_common.secret import Secret
 
 from nemutator_agent.identity.rules import CallerRule, parse_rule
@@ -21,7 +21,8 @@ class StoredSecretError(ValueError):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class StoredSecret:
-    value: Secret
+    value: Secret | Reference
+    """The value itself, or where Vault has it."""
     version: int
     """It is 1 at first, and one more after each change."""
     changed_at: float
@@ -43,7 +44,7 @@ def checked_rules(texts: Sequence[str]) -> tuple[CallerRule, ...]:
 def changed(
     secrets: Mapping[str, StoredSecret],
     name: str,
-    value: Secret,
+    value: Secret | Reference,
     *,
     rules: tuple[CallerRule, ...],
     owner: int,
@@ -56,7 +57,7 @@ def changed(
         raise StoredSecretError(
             "a name has letters, digits, dots, dashes and underscores, at most 63"
         )
-    if len(value.reveal().encode()) > LARGEST_BYTES:
+    if isinstance(value, Secret) and len(value.reveal().encode()) > LARGEST_BYTES:
         raise StoredSecretError(f"a value has at most {LARGEST_BYTES} bytes")
     before = secrets.get(name)
     if before is None and len(secrets) >= MOST:
@@ -69,6 +70,10 @@ def changed(
         in_file=before is not None and before.in_file if in_file is None else in_file,
     )
     if made.in_file:
+        if isinstance(value, Reference):
+            raise StoredSecretError(
+                "a secret of Vault is not kept in a file: read it from the socket, or with `nemutator exec`"
+            )
         file_owner(made.rules)
     return {**secrets, name: made}
 
@@ -89,7 +94,7 @@ def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
     return json.dumps(
         {
             name: {
-                "value": stored.value.reveal(),
+                **_encoded(stored.value),
                 "version": stored.version,
                 "changed_at": stored.changed_at,
                 "rules": [str(rule) for rule in stored.rules],
@@ -100,12 +105,18 @@ def encode(secrets: Mapping[str, StoredSecret]) -> bytes:
     ).encode()
 
 
+def _encoded(value: Secret | Reference) -> dict[str, str]:
+    return {"vault": str(value)} if isinstance(value, Reference) else {"value": value.reveal()}
+
+
 def decode(plain: bytes) -> dict[str, StoredSecret]:
     """The secrets that `encode` wrote; a ValueError for any other content."""
     try:
         return {
             name: StoredSecret(
-                value=Secret(fields["value"]),
+                value=parse_reference(fields["vault"])
+                if "vault" in fields
+                else Secret(fields["value"]),
                 version=int(fields["version"]),
                 changed_at=float(fields["changed_at"]),
                 rules=tuple(parse_rule(text) for text in fields["rules"]),

@@ -66,15 +66,18 @@ class RotationChecks:
 
     async def run(self) -> None:
         while True:
-            path = await self._next()
-            self.schedule.begun(path, self._now(), roll=self.process.dice.random())
-            readers = [one for one in self._followers[path] if not one.session.closed]
-            if readers:
-                await self._check(path, readers)
-            else:
-                del self._followers[path]
-                self.schedule.remove(path)
-                self._count()
+            await self._turn(await self._next())
+
+    async def _turn(self, path: str) -> None:
+        # Not in `run`, which would keep those that nobody else knows any more until the next turn.
+        self.schedule.begun(path, self._now(), roll=self.process.dice.random())
+        readers = [one for one in self._followers[path] if not one.session.closed]
+        if readers:
+            await self._check(path, readers)
+        else:
+            del self._followers[path]
+            self.schedule.remove(path)
+            self._count()
 
     async def _next(self) -> str:
         while (check := self.schedule.next()) is None or check.at > self._now():

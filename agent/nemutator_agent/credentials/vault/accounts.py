@@ -7,7 +7,7 @@ from nemutator_agent.publications import PublishedPod
 
 @dataclass(frozen=True, slots=True)
 class Account:
-    """A pod with the role that it logs in with: each has one token of Vault."""
+    """A pod with the role that it logs in with, or a machine without pods: each has one token of Vault."""
 
     pod: PublishedPod
     role: str
@@ -25,3 +25,12 @@ def account(pod: PublishedPod, role: str | None, *, home: str = "") -> Account:
     The name of a namespace has no dot, so no two accounts share such a role.
     """
     return Account(pod, role or f"{pod.namespace}.{pod.service_account}", home)
+
+
+MACHINE = PublishedPod(namespace="", name="", uid="", service_account="")
+"""Stands for a machine without Kubernetes, where all callers have one account."""
+
+
+def machine_account(role: str) -> Account:
+    """*role* tells apart what the machine logs in with: an earlier run's token belongs to its own."""
+    return Account(MACHINE, role)

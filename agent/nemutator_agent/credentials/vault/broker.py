@@ -119,9 +119,17 @@ class Broker:
         session.jwt = jwt
         session.login_denial = None
 
+    async def log_in(self, session: VaultSession) -> None:
+        """Before anybody reads, so that its token is renewed from now on; raises a VaultError."""
+        await self._tokens.of(session)
+
     def release(self, session: VaultSession, lease_id: str) -> None:
         """The pod itself has ended that lease."""
         self.ledger.end_lease(session.release(lease_id))
+
+    def release_at(self, session: VaultSession, path: str) -> None:
+        """Nobody needs what is lent at *path*: it is not renewed any more."""
+        self.ledger.end_lease(session.release_at(path))
 
     def close(self, session: VaultSession) -> None:
         """Its pod has ended: forget what it had, and have its token revoked."""

@@ -16,6 +16,7 @@ from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import VaultError, VaultUnavailableError
 from nemutator_agent.credentials.vault.leases import Lease
+from nemutator_agent.credentials.vault.login_proofs import LoginProof
 from nemutator_agent.credentials.vault.probing import VaultCircuit
 
 T = TypeVar("T")
@@ -54,8 +55,8 @@ class VaultCalls:
         """Whether Vault is well; raises a VaultUnavailableError."""
         await self._counted("health", self.vault.health, self.deadline_s)
 
-    async def login(self, role: str, jwt: Secret) -> Lease:
-        return await self._call("login", lambda: self.vault.login(role, jwt), JOB_S + LATER_S)
+    async def login(self, role: str, proof: LoginProof) -> Lease:
+        return await self._call("login", lambda: self.vault.login(role, proof), JOB_S + LATER_S)
 
     async def renew(self, token: Secret) -> Lease:
         return await self._call("renew", lambda: self.vault.renew(token), self.deadline_s)

@@ -75,6 +75,17 @@ class NoAccountTokenError(VaultError):
     kind = "token"
 
 
+class LoginFileError(NoAccountTokenError):
+    """A file that this machine logs in with cannot be used."""
+
+    def __init__(self, why: str, remedy: str) -> None:
+        super().__init__(why)
+        self.remedy = remedy
+
+    def again(self) -> Self:
+        return type(self)(self.why, self.remedy)
+
+
 class VaultDeniedError(VaultError):
     """Vault knows the caller, and denies the request."""
 

@@ -1,7 +1,6 @@
 """What is asked of Vault for every pod: logins, tokens and documents of KV engines, through hvac."""
 
 from collections.abc import Mapping
-from typing import Any
 
 from hvac import exceptions  # type: ignore[import-untyped]
 from nemutator_common.secret import Secret
@@ -9,22 +8,22 @@ from nemutator_common.secret import Secret
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.exchanges import VaultAnswer, VaultExchange
 from nemutator_agent.credentials.vault.failures import (
-    LoginRefusedError,
     UnsupportedSecretError,
     VaultDeniedError,
     VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.hvac_exchange import exchanged
 from nemutator_agent.credentials.vault.hvac_failures import (
-    REFUSALS,
     check_done,
     check_vault_says,
     is_gone,
     mapping,
     reason_of,
 )
+from nemutator_agent.credentials.vault.hvac_logins import HvacLogins, lease_in
 from nemutator_agent.credentials.vault.hvac_session import HvacSession
 from nemutator_agent.credentials.vault.leases import Lease
+from nemutator_agent.credentials.vault.login_proofs import LoginProof
 
 _HEALTH = (
     "/v1/sys/health?standbyok=true&perfstandbyok=true"
@@ -40,28 +39,19 @@ class HvacVault:
 
     def __init__(self, session: HvacSession, *, auth_mount: str, job_s: float) -> None:
         self._session = session
-        self._auth_mount = auth_mount
         self._job_s = job_s
+        self._logins = HvacLogins(
+            lambda token: session.client(token, answer_s=job_s), auth_mount=auth_mount
+        )
 
-    async def login(self, role: str, jwt: Secret) -> Lease:
-        def call() -> Lease:
-            try:
-                # The method jwt takes the same.
-                answer = self._session.client(None, answer_s=self._job_s).auth.kubernetes.login(
-                    role, jwt.reveal(), use_token=False, mount_point=self._auth_mount
-                )
-            except REFUSALS as error:
-                check_vault_says(error)
-                raise LoginRefusedError(reason_of(error)) from None
-            return _lease(answer)
-
+    async def login(self, role: str, proof: LoginProof) -> Lease:
         return await self._session.run(
-            call, pool="logins", undo=lambda lease: self._revoke(lease.token)
+            lambda: self._logins.lease(role, proof), pool="logins", undo=self._undo
         )
 
     async def renew(self, token: Secret) -> Lease:
         return await self._session.run(
-            lambda: _lease(self._session.client(token).auth.token.renew_self())
+            lambda: lease_in(self._session.client(token).auth.token.renew_self())
         )
 
     async def revoke(self, token: Secret) -> None:
@@ -95,6 +85,10 @@ class HvacVault:
         await self._session.run(call)
 
     # --- in a thread ----------------------------------------------------------------------------
+    def _undo(self, login: Lease) -> None:
+        if login.ours:
+            self._revoke(login.token)
+
     def _revoke(self, token: Secret) -> None:
         check_done(self._session.client(token, answer_s=self._job_s).auth.token.revoke_self())
 
@@ -149,11 +143,3 @@ class HvacVault:
         if document.size > LARGEST_DOCUMENT:
             raise UnsupportedSecretError(f"it is larger than {LARGEST_DOCUMENT >> 10} KiB")
         return document
-
-
-def _lease(answer: Any) -> Lease:
-    auth = mapping(mapping(answer).get("auth"))
-    token, ttl = auth.get("client_token"), auth.get("lease_duration")
-    if not isinstance(token, str) or not token or not isinstance(ttl, int):
-        raise VaultUnavailableError("malformed", "the answer has no token")
-    return Lease(Secret(token), float(ttl), auth.get("renewable") is True)

@@ -22,6 +22,8 @@ class Lease:
     token: Secret
     ttl_s: float
     renewable: bool
+    ours: bool = True
+    """Whether it was made for us, so that we end it. One that the operator has made goes on without us."""
 
 
 @dataclass(frozen=True, slots=True)

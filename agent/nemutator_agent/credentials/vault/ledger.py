@@ -105,6 +105,8 @@ class LedgerFile:
             self._write(TokenRevoked(entry))
 
     def lend(self, path: str, holding: LeaseHolding, token: int) -> int:
+        if not self._entries.knows(token):
+            return 0
         entry = self._entries.last + 1
         now, monotonic = self.process.clock.now(), self.process.clock.monotonic()
         self._write(lease_of(entry, path, holding, token, now=now, monotonic=monotonic))

@@ -25,6 +25,7 @@ from nemutator_agent.credentials.vault.failures import (
     VaultUnavailableError,
 )
 from nemutator_agent.credentials.vault.leases import HeldLease, Lease, hold
+from nemutator_agent.credentials.vault.login_proofs import LoginProof
 from nemutator_agent.credentials.vault.revocations import Revocations
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_agent.credentials.vault.single_flight import SingleFlight
@@ -74,9 +75,10 @@ class SessionTokens:
         return held.lease.token
 
     def drop(self, session: VaultSession, *, superseded: bool = False) -> None:
-        """Have the token revoked."""
+        """Have the token revoked, if it is ours."""
         if session.held is not None:
-            self.revocations.add(session.account, session.held, superseded=superseded)
+            if session.held.lease.ours:
+                self.revocations.add(session.account, session.held, superseded=superseded)
             session.held = None
 
     def forget(self, session: VaultSession, token: Secret) -> None:
@@ -97,15 +99,13 @@ class SessionTokens:
             tasks.create_task(self._renew(), name="renew tokens")
 
     async def _login(self, session: VaultSession) -> HeldLease:
-        account, jwt = session.account, session.jwt
-        if jwt is None:
-            raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
+        account, proof = session.account, await _proof(session)
         denial = session.login_denial
         if denial is not None and self.process.clock.monotonic() < denial.until:
             raise denial.error.again()
         entry = self.ledger.intend(account)
         try:
-            lease = await self.vault.of(account).login(account.role, jwt)
+            lease = await self.vault.of(account).login(account.role, proof)
         except VaultError as failure:
             error = self._settled(session, failure)
             if _gave_nothing(error):
@@ -125,13 +125,23 @@ class SessionTokens:
             self._record(session, "login", result, reason=error.kind)
             raise error from None
         held = self._held(lease, entry)
-        self.ledger.save(account, held)
+        if lease.ours:
+            self.ledger.save(account, held)
+        else:
+            # Nobody has to revoke it, so a next run need not know it.
+            self.ledger.end(entry)
         self._record(session, "login", "granted", lasts_s=lease.ttl_s)
         if session.closed:
-            self.revocations.add(account, held)
+            if lease.ours:
+                self.revocations.add(account, held)
             raise NoAccountTokenError("the pod has ended")
         self.revocations.supersede(account)
-        self.drop(session, superseded=True)
+        before = session.held
+        if before is not None and before.lease.token == lease.token:
+            # The same token was given again: what was lent for it goes on.
+            held = replace(held, entry=before.entry)
+        else:
+            self.drop(session, superseded=True)
         session.held = held
         self._proves(session, held.lease.token)
         self._last_login = self.process.clock.monotonic()
@@ -217,7 +227,7 @@ class SessionTokens:
                 session.held = replace(held, renew=held.ends)
             return
         self._record(session, "renew", "granted", lasts_s=lease.ttl_s)
-        renewed = self._held(lease, held.entry)
+        renewed = self._held(replace(lease, ours=held.lease.ours), held.entry)
         if session.held is not held:
             return
         self.ledger.renew(renewed)
@@ -256,6 +266,14 @@ class SessionTokens:
             reason=reason,
             lasts_s=lasts_s,
         )
+
+
+async def _proof(session: VaultSession) -> LoginProof:
+    if session.proof is not None:
+        return await session.proof()
+    if session.jwt is None:
+        raise NoAccountTokenError("kubelet has given no token of this pod for Vault")
+    return session.jwt
 
 
 def _gave_nothing(error: VaultError) -> bool:

@@ -1,5 +1,6 @@
 """What is known of one account while its pod lives, in memory and nowhere else."""
 
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from nemutator_common.secret import Secret
@@ -14,6 +15,7 @@ from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDenials, DocumentCache
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
 from nemutator_agent.credentials.vault.leases import HeldLease
+from nemutator_agent.credentials.vault.login_proofs import LoginProof
 
 
 @dataclass(slots=True, eq=False)
@@ -21,6 +23,8 @@ class VaultSession:
     account: Account
     jwt: Secret | None = None
     """The pod's own token for Vault, as kubelet gave it last."""
+    proof: Callable[[], Awaitable[LoginProof]] | None = None
+    """Without pods, reads what the machine logs in with, for each login anew; raises a LoginFileError."""
     held: HeldLease | None = None
     login_denial: CachedDenial | None = None
     refused_at: float | None = None
@@ -84,6 +88,11 @@ class VaultSession:
             return _revoked(self.leased.pop(path))
         lease = self.recovered.pop(lease_id, None)
         return _revoked(lease) if lease is not None else 0
+
+    def release_at(self, path: str) -> int:
+        """What is lent at *path* is not needed any more; returns as `release` does."""
+        leased = self.leased.pop(path, None)
+        return _revoked(leased) if leased is not None else 0
 
     def release_all(self) -> None:
         """The pod has ended: what is lent to it ends with its token."""
