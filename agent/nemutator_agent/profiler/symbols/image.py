@@ -16,8 +16,8 @@ MOST_BLOCKS = 48
 """3 MiB for one file: the tables of a Go program that one profile touches."""
 
 EFFORT = 8_000_000
-"""The most steps through tables for one question, about a second of Python. A usual question of 500
-addresses takes less than a tenth of that."""
+"""The most steps through tables for one question, about a second of Python. A usual question of 1500
+addresses takes less than a third of that."""
 
 _BLOCK_EFFORT = 500
 LONGEST_TEXT = 2048

@@ -10,6 +10,7 @@ from nemutator_common.profiles.model import Frame, FrameTable
 
 from nemutator_agent.inspection.bounded_file import ReadAt, TooMuchError
 from nemutator_agent.inspection.elf import NotElfError
+from nemutator_agent.profiler.printable_text import printable
 from nemutator_agent.profiler.symbols import calls, kallsyms, native
 from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
@@ -134,6 +135,9 @@ def _pieces(read_at: ReadAt) -> Iterator[bytes]:
 
 
 def _cut(frame: Frame) -> Frame:
-    if len(frame.function) <= LONGEST_TEXT and len(frame.file) <= LONGEST_TEXT:
+    """The frame with names that are neither too long nor steer a terminal."""
+    function = printable(frame.function, longest=LONGEST_TEXT)
+    file = printable(frame.file, longest=LONGEST_TEXT)
+    if (function, file) == (frame.function, frame.file):
         return frame
-    return replace(frame, function=frame.function[:LONGEST_TEXT], file=frame.file[:LONGEST_TEXT])
+    return replace(frame, function=function, file=file)

@@ -15,12 +15,12 @@ from nemutator_common.profiles.model import Frame
 from nemutator_agent.inspection.failures import InvalidAnswerError
 from nemutator_agent.inspection.identities import FileId
 
-MOST_ADDRESSES = 512
-"""The most of one question."""
+MOST_ADDRESSES = 1536
+"""The most of one question. Tables of symbols are read once for each."""
 
 LARGEST_QUESTION = 64 << 10
 LARGEST_ANSWER = 8 << 20
-MOST_FRAMES = 64 * MOST_ADDRESSES
+MOST_FRAMES = 32 * MOST_ADDRESSES
 LONGEST_TEXT = 4096
 _LARGEST = 1 << 62
 _BUILD_ID = re.compile("(?:[0-9a-f]{2}){0,64}")
@@ -109,6 +109,8 @@ def _is_symbol(frame: Frame) -> bool:
     return (
         len(frame.function) <= LONGEST_TEXT
         and len(frame.file) <= LONGEST_TEXT
+        and frame.function.isprintable()
+        and frame.file.isprintable()
         and 0 <= frame.line <= 1 << 32
         and 0 <= frame.start_line <= 1 << 32
         and frame.address == 0

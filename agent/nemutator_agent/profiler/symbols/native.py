@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 
 from nemutator_common.profiles.model import Frame
 
+from nemutator_agent.profiler.symbols.demangled.names import demangled
 from nemutator_agent.profiler.symbols.image import DamagedError, Image
 from nemutator_agent.profiler.symbols.nearest import Nearest
 
@@ -46,16 +47,24 @@ def _named(image: Image, symbols: bytes, strings: bytes, wanted: list[int]) -> d
     texts = image.elf.section(strings)
     if texts is None:
         return {}
-    named = {}
+    named: dict[int, Frame] = {}
+    frames: dict[int, Frame | None] = {}
     for address, name, _, _ in _around(image, symbols, wanted):
         if name < texts.size:
-            try:
-                text = image.text(texts.offset + name)
-            except DamagedError:
-                continue
-            if text:
-                named[address] = Frame(text, kind="native")
+            if name not in frames:
+                frames[name] = _frame(image, texts.offset + name)
+            frame = frames[name]
+            if frame is not None:
+                named[address] = frame
     return named
+
+
+def _frame(image: Image, offset: int) -> Frame | None:
+    try:
+        text = image.text(offset)
+    except DamagedError:
+        return None
+    return Frame(demangled(text, image.effort.spend), kind="native") if text else None
 
 
 def _around(image: Image, table: bytes, wanted: list[int]) -> Iterator[tuple[int, int, int, int]]:

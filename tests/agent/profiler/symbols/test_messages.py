@@ -1,10 +1,12 @@
 import json
+from dataclasses import replace
 from typing import get_args
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.inspection.failures import InvalidAnswerError
+from nemutator_agent.profiler.printable_text import printable
 from nemutator_agent.profiler.symbols.messages import (
     LARGEST_ANSWER,
     LARGEST_QUESTION,
@@ -27,11 +29,17 @@ from tests.common.profiles.made import FRAMES
 PLACES = st.integers(0, 1 << 40)
 
 
+def _shown(frame: Frame) -> Frame:
+    """As the worker writes it."""
+    function = printable(frame.function, longest=LONGEST_TEXT)
+    return replace(frame, function=function, file=printable(frame.file, longest=LONGEST_TEXT))
+
+
 @st.composite
 def conversations(draw: st.DrawFn) -> tuple[SymbolQuestion, SymbolAnswer]:
     places = draw(st.lists(PLACES, max_size=8))
     depths = draw(st.lists(PLACES, max_size=3))
-    frames = tuple(draw(st.lists(FRAMES, min_size=1, max_size=5)))
+    frames = tuple(draw(st.lists(FRAMES.map(_shown), min_size=1, max_size=5)))
     calls = draw(st.lists(st.tuples(PLACES, PLACES), max_size=3))
     stacks = st.none() | st.lists(st.integers(0, len(frames) - 1), max_size=4).map(tuple)
     answer = SymbolAnswer(
@@ -88,6 +96,8 @@ BINARY = {"file": "/bin/sh", "build_id": "", "start": 0, "limit": 0, "offset": 0
         ("frames", frame(start_line=-1)),
         ("frames", frame(start_line=(1 << 32) + 1)),
         ("frames", frame(function="f" * (LONGEST_TEXT + 1))),
+        ("frames", frame(function="\x1b[2J")),
+        ("frames", frame(file="a\nb")),
         ("frames", frame(file="f" * (LONGEST_TEXT + 1))),
         ("frames", frame(address=1)),
         ("frames", frame(binary=BINARY)),

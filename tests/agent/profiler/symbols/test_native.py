@@ -18,6 +18,7 @@ def library(
     word: int = 8,
     order: str = "<",
     names: tuple[bytes, bytes] = (b".symtab", b".strtab"),
+    flags: int = 6,
 ) -> bytes:
     """*symbols*: name, address, size, kind."""
     table, texts = bytearray(), bytearray(b"\0")
@@ -28,7 +29,7 @@ def library(
             table += struct.pack(order + "IIIBBH", len(texts), address, size, kind, 0, 1)
         texts += name.encode() + b"\0"
     contents = [(names[0], bytes(table)), (names[1], bytes(texts))]
-    return Forge(word, order, contents).build()
+    return Forge(word, order, contents, flags=flags).build()
 
 
 def named(content: bytes, addresses: list[int]) -> dict[int, str]:
@@ -70,3 +71,8 @@ def test_nothing_is_named_after_a_function_that_it_is_not_in(ranges: list[tuple[
     for address, name in found.items():
         start, size = ranges[int(name[1:])]
         assert start <= address < start + size
+
+
+def test_a_mangled_name_is_shown_as_its_source_has_it() -> None:
+    content = library([("_ZN3foo3barEv", 100, 10, FUNCTION), ("_ZN3foo", 200, 10, FUNCTION)])
+    assert named(content, [100, 109, 200]) == {100: "foo::bar()", 109: "foo::bar()", 200: "_ZN3foo"}

@@ -210,7 +210,7 @@ async def test_calls_that_the_worker_fails_on_are_unread(world: World) -> None:
 
 
 async def test_many_places_are_many_questions(world: World) -> None:
-    size = 3 * MOST_ADDRESSES
+    size = 2 * MOST_ADDRESSES + 1
     program = GoProgram(functions=(Function("main.long", size, lines=[(1, size)]),))
     world.files.contents[7] = program.build()
     lines, _ = await world.folded(*(row(app(place)) for place in range(size)))

@@ -1,0 +1,111 @@
+"""Names of living programs that are not Go: each is what another tool, or the program itself, says."""
+
+import re
+import shutil
+import subprocess
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from pathlib import Path
+
+import pytest
+from nemutator_agent.app.workers import symbol_worker
+from nemutator_agent.profiler.symbols.mappings import Mapping
+from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
+from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
+from nemutator_agent.profiler.symbols.wanted import TaskAddresses
+from nemutator_common.profiles.model import Frame
+
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+from tests.testbed.running.waiting import until
+
+pytestmark = pytest.mark.e2e
+
+CPP_PROGRAM = r"""
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+#include <unistd.h>
+namespace shop {
+template <typename T, int N> struct Shelf {
+    std::vector<T> items;
+    Shelf &operator<<(const T &item) { items.push_back(item); return *this; }
+    ~Shelf() { items.clear(); }
+};
+static void each(const std::function<int(const std::string &)> &found) { found("x"); }
+}
+template <typename... Args> int count(Args &&...) { return sizeof...(Args); }
+int main() {
+    shop::Shelf<std::map<std::string, int>, 3> shelf;
+    shelf << std::map<std::string, int>{{"a", count(1, 'b', "c")}};
+    shop::each([&](const std::string &name) { return (int)(name.size() + shelf.items.size()); });
+    for (;;) pause();
+}
+"""
+
+
+def compiled(tmp_path: Path, compiler: str, source: str, *options: str) -> Path:
+    tool = shutil.which(compiler)
+    if tool is None:
+        pytest.skip(f"no {compiler} on this machine: apt-get install {compiler}")
+    (tmp_path / "source.cc").write_text(source)
+    program = tmp_path / "program"
+    subprocess.run([tool, *options, "-o", program, tmp_path / "source.cc"], check=True)
+    return program
+
+
+@contextmanager
+def running(*command: str | Path) -> Iterator[int]:
+    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL) as process:
+        try:
+            yield process.pid
+        finally:
+            process.kill()
+
+
+async def mapped(pid: int, path: Path) -> Mapping:
+    """Where a living process has the code of its program."""
+
+    def started() -> bool:
+        return str(path) in Path(f"/proc/{pid}/maps").read_text()
+
+    until(started, "the program", within_s=60)
+    return next(one for one in await ProcMaps().mappings(pid) if one.path == str(path))
+
+
+async def named(pid: int, addresses: list[int]) -> dict[int, tuple[Frame, ...]]:
+    worker = symbol_worker()
+    try:
+        symbols = WorkerSymboliser(ProcMaps(), worker, fake_process(meter=MemoryMeter()))
+        wanted = TaskAddresses((pid, 0), dict.fromkeys(addresses, 1), set())
+        before = time.process_time()
+        frames, notes = await symbols.named(wanted)
+        spent = worker.cpu_s + time.process_time() - before
+        print(f"{len(addresses)} addresses, {spent:.2f} s of CPU time, {notes}")
+        return frames
+    finally:
+        worker.stop()
+
+
+def listed(program: Path, *, demangle: bool) -> dict[str, int]:
+    """The places of functions, by their names as binutils show them."""
+    options = ["--demangle"] if demangle else []
+    said = subprocess.run(
+        ["nm", "--print-size", *options, program], check=True, capture_output=True, text=True
+    ).stdout
+    found = re.findall(r"^([0-9a-f]+) [0-9a-f]+ [tTwW] (.+)$", said, re.MULTILINE)
+    return {name: int(address, 16) for address, name in found}
+
+
+async def test_functions_of_cpp_have_the_names_that_binutils_show(tmp_path: Path) -> None:
+    program = compiled(tmp_path, "g++", CPP_PROGRAM, "-no-pie", "-O0")
+    functions = listed(program, demangle=True)
+    with running(program) as pid:
+        await mapped(pid, program)
+        frames = await named(pid, [*functions.values()])
+    shown = {frames[address][0].function for address in functions.values()}
+    assert shown == set(functions)
+    assert len(shown) > 50
+    assert any("{lambda(" in name for name in shown)
