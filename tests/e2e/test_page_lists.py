@@ -42,6 +42,31 @@ def test_a_profile_leads_to_its_flame_graph_and_files(page: Page, brain: FakeBra
     expect(links.first).to_have_attribute("href", f"{PROFILES}/a1/flamegraph")
 
 
+def test_two_profiles_are_ticked_and_compared_the_earlier_first(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.lists[PROFILES] = [
+        profile(id="c3", asked_at=300.0),
+        profile(id="b2", asked_at=200.0),
+        profile(id="a1", asked_at=100.0),
+        profile(id="d4", asked_at=400.0, measure="heap"),
+        profile(id="e5", state="running"),
+    ]
+    rows = shown(page, "profiles")
+    boxes, compare = rows.get_by_label("compare"), page.locator("#compare")
+    expect(boxes).to_have_count(4)
+    boxes.nth(0).check()
+    expect(compare).to_be_hidden()
+    boxes.nth(1).check()
+    expect(compare).to_have_attribute("href", f"{PROFILES}/b2/difference/c3")
+    boxes.nth(2).check()
+    expect(compare).to_have_attribute("href", f"{PROFILES}/a1/difference/b2")
+    expect(boxes.nth(0)).not_to_be_checked()
+    boxes.nth(3).check()
+    expect(compare).to_be_hidden()
+    expect(boxes.nth(1)).not_to_be_checked()
+
+
 def test_a_profile_that_was_refused_says_why(page: Page, brain: FakeBrain) -> None:
     brain.lists[PROFILES] = [
         profile(state="refused", reason="no BPF", remedy="run as root", notes=[])

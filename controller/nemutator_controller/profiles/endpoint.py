@@ -2,12 +2,15 @@
 
 import asyncio
 import secrets
+import time
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass, field
 
 from aiohttp import web
 from nemutator_common.process import Process
 from nemutator_common.profiles import flamegraph, folded, pprof
+from nemutator_common.profiles.difference import difference
+from nemutator_common.profiles.sums import NotAlikeError
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.answers import answer, refusal, unavailable
@@ -39,6 +42,8 @@ RENDER_S = 20.0
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
+Stored = tuple[ProfileRecord, bytes]
+
 Render = Callable[[NamedProfile, ProfileRecord], web.Response]
 
 
@@ -64,6 +69,11 @@ class ProfilesApi:
             allowed("get", "profiles", web.get(f"{one}/pprof", _explained(self._pprof))),
             allowed("get", "profiles", web.get(f"{one}/folded", _explained(self._folded))),
             allowed("get", "profiles", web.get(f"{one}/flamegraph", _explained(self._flamegraph))),
+            allowed(
+                "get",
+                "profiles",
+                web.get(f"{one}/difference/{{after}}", _explained(self._compared)),
+            ),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
@@ -107,11 +117,13 @@ class ProfilesApi:
         return answer(profile_document(profile, link=self.link(profile.id)))
 
     async def _found(self, request: web.Request) -> ProfileRecord | None:
-        identity = request.match_info["id"]
+        return await self._named(request.match_info["id"])
+
+    async def _named(self, identity: str) -> ProfileRecord | None:
         return await self.queue.find(identity) if is_id(identity) else None
 
     async def _pprof(self, request: web.Request) -> web.Response:
-        found = await self._stored(request)
+        found = await self._stored(request.match_info["id"])
         if isinstance(found, web.Response):
             return found
         profile, content = found
@@ -125,31 +137,41 @@ class ProfilesApi:
 
     async def _flamegraph(self, request: web.Request) -> web.Response:
         def render(named: NamedProfile, profile: ProfileRecord) -> web.Response:
-            page = flamegraph.render(named, title=profile.title).encode()
-            response = _file(page, "text/html", None)
-            # Only its own script and style may run: names in it come from the profiled program.
-            response.headers["Content-Security-Policy"] = flamegraph.CONTENT_SECURITY_POLICY
-            return response
+            return _page(flamegraph.render(named, title=profile.title))
 
         return await self._rendered(request, render)
 
     async def _rendered(self, request: web.Request, render: Render) -> web.Response:
-        found = await self._stored(request)
+        found = await self._stored(request.match_info["id"])
         if isinstance(found, web.Response):
             return found
         profile, content = found
+        return await self._drawn(lambda: render(decoded(content, profile.measure), profile))
+
+    async def _compared(self, request: web.Request) -> web.Response:
+        """One flame graph of two profiles, the one asked for being the earlier."""
+        before = await self._stored(request.match_info["id"])
+        if isinstance(before, web.Response):
+            return before
+        after = await self._stored(request.match_info["after"])
+        if isinstance(after, web.Response):
+            return after
+        try:
+            return await self._drawn(lambda: _difference(before, after))
+        except NotAlikeError as error:
+            return refusal(400, f"these two cannot be compared: {error}", "name two of one measure")
+
+    async def _drawn(self, draw: Callable[[], web.Response]) -> web.Response:
         try:
             async with asyncio.timeout(RENDER_S), self._rendering:
-                return await asyncio.to_thread(
-                    lambda: render(decoded(content, profile.measure), profile)
-                )
+                return await asyncio.to_thread(draw)
         except TimeoutError:
             return refusal(503, "drawing it takes too long", "take /pprof to `go tool pprof`")
         except pprof.MalformedProfileError as error:
             return refusal(500, f"what is stored is no profile: {error}", "profile once more")
 
-    async def _stored(self, request: web.Request) -> tuple[ProfileRecord, bytes] | web.Response:
-        profile = await self._found(request)
+    async def _stored(self, identity: str) -> Stored | web.Response:
+        profile = await self._named(identity)
         if profile is None:
             return _no_such()
         content = await self.store.pprof(profile.id) if profile.state == "done" else None
@@ -166,6 +188,31 @@ def _file(content: bytes, content_type: str, name: str | None) -> web.Response:
         headers["Content-Disposition"] = f'attachment; filename="{name}"'
     charset = "utf-8" if content_type.startswith("text/") else None
     return web.Response(body=content, content_type=content_type, charset=charset, headers=headers)
+
+
+def _page(content: str) -> web.Response:
+    response = _file(content.encode(), "text/html", None)
+    # Only its own script and style may run: names in it come from the profiled program.
+    response.headers["Content-Security-Policy"] = flamegraph.CONTENT_SECURITY_POLICY
+    return response
+
+
+def _difference(before: Stored, after: Stored) -> web.Response:
+    (earlier, _), (later, _) = before, after
+    found = difference(*(decoded(content, profile.measure) for profile, content in (before, after)))
+    alike = earlier.title == later.title
+    return _page(
+        flamegraph.render_difference(
+            found,
+            title=later.title if alike else f"{earlier.title} → {later.title}",
+            before=_when(earlier) if alike else f"{earlier.title}, {_when(earlier)}",
+            after=_when(later) if alike else f"{later.title}, {_when(later)}",
+        )
+    )
+
+
+def _when(profile: ProfileRecord) -> str:
+    return time.strftime("%Y-%m-%d %H:%M:%SZ", time.gmtime(profile.asked_at))
 
 
 def _no_such() -> web.Response:

@@ -8,6 +8,7 @@ from typing import Any
 from nemutator_common.profiles import flamegraph, pprof
 
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.profiles import heap_content
 from tests.fakes.profiling_agents import FakeAgent
 
 PATH = "/api/v1/profiles"
@@ -90,6 +91,33 @@ async def test_the_console_shows_a_flame_graph_under_its_own_policy(tmp_path: Pa
         foreign = headers | {"Origin": "http://elsewhere.test"}
         async with brain.browser.post(f"{base}{PATH}", json=PID, headers=foreign) as answer:
             assert answer.status == 403
+
+
+async def made(brain: StandingBrain, agent: FakeAgent, *, heap: bool = False) -> str:
+    """The id of a profile that is done."""
+    await asked(brain, {"target": PID["target"], "measure": "heap"} if heap else PID)
+    [request] = await agent.requests()
+    of_heap = {"pprof": heap_content(), "recorded": 1, "seconds": 0.0, "hz": 0} if heap else {}
+    assert (await agent.report(request, "done", **of_heap))[0] == 200
+    return request.id
+
+
+async def test_two_are_compared_in_one_flame_graph(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        first, second = await made(brain, agent), await made(brain, agent)
+        async with brain.local.get(f"{PATH}/{first}/difference/{second}") as answer:
+            assert answer.status == 200
+            assert answer.headers["Content-Security-Policy"] == flamegraph.CONTENT_SECURITY_POLICY
+            assert '"difference":' in await answer.text()
+        heap = await made(brain, agent, heap=True)
+        status, refused = await shown(brain, f"/{first}/difference/{heap}")
+        assert status == 400
+        assert "these two cannot be compared: one counts CPU time" in refused["error"]
+        for unknown in ("0123456789abcdef", "x"):
+            assert (await shown(brain, f"/{first}/difference/{unknown}"))[0] == 404
+            assert (await shown(brain, f"/{unknown}/difference/{first}"))[0] == 404
 
 
 async def test_a_refusal_is_told_with_its_reason(tmp_path: Path) -> None:

@@ -1,9 +1,13 @@
 // One list on the page: asked for every few seconds while it is shown, drawn as a table.
 
 import * as brain from "./brain.js";
+import { comparison, ticked } from "./comparison.js";
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { counted, visible } from "./format.js";
 import { narrowed, rows, target } from "./lists.js";
+
+/** The profiles that are ticked, to be compared. */
+let chosen = [];
 
 /** Show *document* as *list* wants it; *takeBack* is called with what a row offers to roll back. */
 export function showList(list, document, takeBack) {
@@ -31,6 +35,19 @@ export function showList(list, document, takeBack) {
     (row) => made(row, list.acts, takeBack),
     fill,
   );
+  showTicks();
+}
+
+/** Ticking one may untick another; and two that are ticked can be compared. */
+function showTicks() {
+  const boxes = [...byId("list-rows").querySelectorAll("input[type=checkbox]")];
+  for (const box of boxes) {
+    const { id } = box.closest("tr").compare;
+    box.checked = chosen.some((one) => one.id === id);
+  }
+  const href = boxes.length > 0 ? comparison(chosen) : null;
+  hide(byId("compare"), href == null);
+  attribute(byId("compare"), "href", href);
 }
 
 /** How many rows there are, and how many of them are seen. */
@@ -38,6 +55,17 @@ function size(shown, matching, all) {
   if (all === 0) return "";
   const found = matching < all ? `${matching} of ${counted(all, "row")}` : counted(all, "row");
   return shown < matching ? `${found}, the first ${shown} are shown` : found;
+}
+
+/** What a row offers: files to open, something to take back, a box to tick. */
+function action({ href, compare }) {
+  if (compare) {
+    const label = globalThis.document.createElement("label");
+    const box = Object.assign(globalThis.document.createElement("input"), { type: "checkbox" });
+    label.append(box, globalThis.document.createElement("span"));
+    return label;
+  }
+  return globalThis.document.createElement(href == null ? "button" : "a");
 }
 
 function made(row, acts, takeBack) {
@@ -49,6 +77,10 @@ function made(row, acts, takeBack) {
   element.append(last);
   last.addEventListener("click", (event) => {
     if (event.target.matches("button")) takeBack(element.rollback);
+  });
+  last.addEventListener("change", () => {
+    chosen = ticked(chosen, element.compare);
+    showTicks();
   });
   return element;
 }
@@ -64,19 +96,17 @@ function fill(element, row) {
   const last = element.children[row.cells.length];
   if (last == null) return;
   element.rollback = row.rollback;
+  element.compare = row.compare;
   const actions = row.links.map(({ text: name, href }) => ({ key: name, name, href }));
   if (row.rollback) actions.push({ key: "rollback", name: "Take back …", href: null });
-  keyed(
-    last,
-    actions,
-    ({ href }) => globalThis.document.createElement(href == null ? "button" : "a"),
-    (action, { name, href }) => {
-      text(action, name);
-      attribute(action, "href", href);
-      if (href == null) action.type = "button";
-      else Object.assign(action, { target: "_blank", rel: "noopener" });
-    },
-  );
+  if (row.compare) actions.push({ key: "compare", name: "compare", compare: row.compare });
+  keyed(last, actions, action, (shown, { name, href, compare }) => {
+    if (compare) return text(shown.lastElementChild, name);
+    text(shown, name);
+    attribute(shown, "href", href);
+    if (href == null) shown.type = "button";
+    else Object.assign(shown, { target: "_blank", rel: "noopener" });
+  });
 }
 
 /** Ask for a profile of what was typed, of its CPU time or its heap; the answer is shown below the form. */

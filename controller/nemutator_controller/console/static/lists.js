@@ -77,6 +77,10 @@ const profiles = {
               href: `/api/v1/profiles/${encodeURIComponent(profile.id)}/${what}`,
             }))
           : [],
+      compare:
+        profile.state === "done"
+          ? { id: profile.id, measure: profile.measure ?? "cpu", at: profile.asked_at }
+          : null,
     };
   },
 };
