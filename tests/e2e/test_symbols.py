@@ -173,10 +173,13 @@ async def test_every_address_of_many_functions_is_named_alike(
     started = time.perf_counter()
     frames = await frames_of(program, worker, pcs)
     took_us = (time.perf_counter() - started) * 1e6
+    # No traceback shows them, though who asks for their addresses is told their names.
+    wrappers = {point.named[0] for point in program.points if not frames[point.pc]}
+    assert wrappers <= {"main.each[...]"}
     wrong = [
         (point, frames[point.pc])
         for point in program.points
-        if named(frames[point.pc][0]) != point.named
+        if point.named[0] not in wrappers and named(frames[point.pc][0]) != point.named
     ]
     assert wrong == []
     print(f"{len(pcs)} addresses are equal; {took_us / len(pcs):.0f} µs each")

@@ -56,6 +56,8 @@ class Function:
     """Counted from the beginning of the text, as all places in it are."""
     name: int
     start_line: int
+    kind: int
+    """What the runtime knows the function as; 0 is nothing special, the others change with versions."""
     unit: int
     depths: int
     """Tables of values by address, 0 when there is none: of the stack's depth, the file, the line,
@@ -137,7 +139,7 @@ class GoTable:
             layout, at
         )
         start_line = rest[0] if self.newer else 0
-        kinds = rest[-1]
+        kind, _, _, kinds = rest[-4:]
         if start != entry or tables > _MOST_TABLES or kinds > _MOST_TABLES:
             raise DamagedError("a function is not where the table says it is")
         at += layout.size
@@ -147,6 +149,7 @@ class GoTable:
             entry=entry,
             name=name,
             start_line=max(start_line, 0),
+            kind=kind,
             unit=unit,
             depths=depths,
             files=files,

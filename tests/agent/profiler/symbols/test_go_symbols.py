@@ -33,6 +33,24 @@ def test_what_nobody_wrote_is_left_out_and_its_inlined_call_stands_alone() -> No
     assert program.frames(address(0x68)) == (Frame("main.T.M", "main.go", 50, 49, "go"),)
 
 
+SWITCH = Function("runtime.systemstack_switch", 0x10, [(0, 0x10)], [(1, 0x10)], kind=20)
+
+
+@pytest.mark.parametrize("newer", [True, False])
+def test_wrappers_are_known_by_their_kind_wherever_they_stand(newer: bool) -> None:
+    deferred = Function(
+        "main.main.deferwrap1", 0x10, [(0, 0x10)], [(7, 0x10)], kind=21,
+        inlined=[(-1, 4), (0, 4), (1, 8)], tree=[("main.inner", 2, 9), ("main.T.M", 2, 9)], kinds=(0, 21),
+    )  # fmt: skip
+    # Nobody wrote it, and it computes: the runtime shows it.
+    equal = Function("type:.eq.main.T", 0x10, [(2, 0x10)], [(1, 0x10)])
+    program = symbols(GoProgram(newer=newer, functions=(SWITCH, deferred, equal)))
+    start = 9 if newer else 0
+    assert program.frames(address(0x14)) == (Frame("main.inner", "main.go", 7, start, "go"),)
+    assert program.frames(address(0x18)) == ()
+    assert [one.function for one in program.frames(address(0x20))] == ["type:.eq.main.T"]
+
+
 def test_the_depth_of_the_stack_is_known_everywhere() -> None:
     program = symbols(GoProgram())
     assert [program.depth(address(place)) for place in (0, 4, 8, 0x3F)] == [0, 8, 0x18, 0x18]
