@@ -64,7 +64,7 @@ only_root = pytest.mark.skipif(os.geteuid() != 0, reason="only root can be sever
 def worker_of(program: str) -> ConfinedWorker:
     return ConfinedWorker(
         "attempts",
-        AnswerLimits(cpu_s=60, wall_s=60, bytes=1 << 20),
+        AnswerLimits(cpu_s=120, wall_s=240, bytes=1 << 20),
         command=(sys.executable, "-I", "-c", program),
     )
 

@@ -43,6 +43,10 @@ def test_doctor_misses_nothing_there(guest: Machine) -> None:
     on_any_kernel.doctor_misses_nothing(guest)
 
 
+def test_a_worker_that_was_taken_over_can_do_nothing(guest: Machine) -> None:
+    on_any_kernel.a_worker_that_was_taken_over_can_do_nothing(guest)
+
+
 def test_the_kernel_samples_programs_and_counts_groups(guest: Machine) -> None:
     on_any_kernel.passes(guest, "tests/contract/profiler", "tests/contract/usage", "-m", "e2e")
 

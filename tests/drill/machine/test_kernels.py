@@ -46,5 +46,9 @@ def test_a_volume_is_its_pods_alone(guest: Machine) -> None:
     on_any_kernel.a_volume_is_its_pods_alone(guest)
 
 
+def test_a_worker_that_was_taken_over_can_do_nothing(guest: Machine) -> None:
+    on_any_kernel.a_worker_that_was_taken_over_can_do_nothing(guest)
+
+
 def test_the_kernel_samples_programs_and_counts_groups(guest: Machine) -> None:
     on_any_kernel.passes(guest, "tests/contract/profiler", "tests/contract/usage", "-m", "e2e")
