@@ -145,10 +145,14 @@ class ObserveSettings(CallsBrain):
     )
 
     @property
+    def is_brain_local(self) -> bool:
+        """Whether this machine stands alone: the brain of a cluster is called over TLS."""
+        return not self.brain.startswith("https:")
+
+    @property
     def window_pace(self) -> tuple[float, float]:
         """The age of a process in seconds, and the seconds between two looks at it."""
-        is_local = not self.brain.startswith("https:")
-        age_s, every_s = (60.0, 30.0) if is_local else (3600.0, 600.0)
+        age_s, every_s = (60.0, 30.0) if self.is_brain_local else (3600.0, 600.0)
         return self.window_age_s or age_s, self.window_every_s or every_s
 
     def name_of(self, host: str) -> str:

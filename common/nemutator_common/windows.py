@@ -23,6 +23,11 @@ from nemutator_common.wire import Missing
 
 VERSION = 1
 
+PODS_PATH = "/uplink/v1/window-pods"
+"""POST of `WindowCandidates` returns the `WindowPods` that may be looked at now."""
+
+MOST_CANDIDATES = 1_000
+
 MOST_SITES = 128
 """Of one reading: 64 with most bytes in use, and 64 with most growth since the reading before."""
 MOST_FUNCTIONS = 128
@@ -202,6 +207,21 @@ class WindowPause:
     why: str = ""
     """For people, with the figures."""
     remedy: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class WindowCandidates:
+    """The pods of a node that windows would look at."""
+
+    node: str
+    uids: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class WindowPods:
+    """Those that are chosen: a pod that is missing here may not be read."""
+
+    uids: tuple[str, ...]
 
 
 def site_id(frames: Iterable[SymbolFrame]) -> str:

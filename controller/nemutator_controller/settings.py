@@ -136,6 +136,14 @@ class BrainSettings(ServesMetrics):
         "Bytes of all readings of quiet windows in the database; the oldest are dropped for new ones.",
         check=between(1 << 20, 1 << 40),
     )
+    window_namespaces: str = setting(
+        "",
+        "Namespaces whose pods quiet windows may look at, with commas between; empty: all.",
+    )
+    window_selector: str = setting(
+        "",
+        "Label selector of the pods that quiet windows may look at, like `tier in (a,b)`; empty: all.",
+    )
     cluster: bool = setting(
         False,
         "Run in a pod of a Kubernetes cluster: agents and people call over TLS, and the API server"
@@ -175,6 +183,11 @@ class BrainSettings(ServesMetrics):
         "Seconds for which a browser may use the console after it has opened a link.",
         check=between(60, 30 * 86_400),
     )
+
+    @property
+    def chosen_namespaces(self) -> tuple[str, ...]:
+        """The names in `window_namespaces`."""
+        return _separate(self.window_namespaces)
 
     @property
     def further_names(self) -> tuple[str, ...]:

@@ -80,8 +80,7 @@ async def run(settings: ObserveSettings, stop: asyncio.Event) -> None:
         supervisor.add("take snapshots", poller.run)
         try:
             with profiling(process, brain, settings, node=node) as profiler:
-                # A cluster's pods may have declared that they are not to be looked at.
-                if settings.windows and not settings.brain.startswith("https:"):
+                if settings.windows:
                     add_windows(
                         process,
                         brain,

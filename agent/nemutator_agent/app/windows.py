@@ -9,7 +9,7 @@ from pathlib import Path
 
 from nemutator_common.process import Process
 from nemutator_common.profiles.model import Frame
-from nemutator_common.shipping.brain_http import BrainOverHttp, StreamOverHttp
+from nemutator_common.shipping.brain_http import BrainOverHttp, StreamOverHttp, WindowPodsOverHttp
 from nemutator_common.shipping.streams import window_stream
 from nemutator_common.windows import DEEPEST, LONGEST_NAME, SymbolFrame
 from nemutator_common.wire import Missing
@@ -26,6 +26,7 @@ from nemutator_agent.usage.polling import UsagePoller
 from nemutator_agent.usage.reports import LONGEST_PATH
 from nemutator_agent.usage.text import clean
 from nemutator_agent.windows.budget import WindowBudget
+from nemutator_agent.windows.choosing import PodChoosing
 from nemutator_agent.windows.heap_reading import HeapReadings, ReadingBounds
 from nemutator_agent.windows.heap_sites import Choose, SomeSites
 from nemutator_agent.windows.limiting import WindowLimit
@@ -52,13 +53,16 @@ def add_windows(
         epoch=secrets.token_hex(16),
         call_s=settings.call_s,
     )
+    pods: PodChoosing | OnlyOutsideOfPods = OnlyOutsideOfPods()
+    if not settings.is_brain_local:
+        pods = PodChoosing(WindowPodsOverHttp(brain=brain, node=node), process)
     budget = WindowBudget(settings.window_cpu_percent / 100, settings.window_memory_bytes)
     age_s, every_s = settings.window_pace
     readings = HeapReadings(
         processes,
         ReadHeapSites(profiler.heaps, started_ticks),
         ProcCounters(started_ticks),
-        OnlyOutsideOfPods(),
+        pods,
         sink,
         WindowLimit(budget, OwnCosts(profiler.workers), sink, process, node=node),
         SentSymbols(node),
@@ -67,6 +71,8 @@ def add_windows(
         bounds=ReadingBounds(age_s=age_s, every_s=every_s, processes=settings.window_processes),
     )
     process.supervisor.add("ship windows", sink.run)
+    if isinstance(pods, PodChoosing):
+        process.supervisor.add("choose pods", pods.run)
     process.supervisor.add("look at heaps", readings.run)
 
 
@@ -163,7 +169,7 @@ class OwnCosts:
 
 
 class OnlyOutsideOfPods:
-    """The `ChosenPods` where nobody knows what a pod declares: none of them is looked at."""
+    """The `ChosenPods` of a machine of its own, where nobody knows what a pod declares."""
 
     def allow(self, process: ObservedProcess) -> bool:
         return process.pod_uid is None

@@ -24,7 +24,7 @@ class WindowBudget:
     _stopped: Passed | None = field(default=None, init=False)
 
     def __post_init__(self) -> None:
-        self._credit_s = self.most_s
+        self._credit_s = LEAST_SAVED_S
 
     @property
     def most_s(self) -> float:
@@ -40,15 +40,14 @@ class WindowBudget:
         return self._credit_s
 
     def passed(self, *, now: float, memory_bytes: int) -> Passed | None:
-        """Which bound the next look would pass. After a stop, half of what can be saved must be there, so
-        that windows do not begin and stop with each look."""
+        """Which bound the next look would pass. After a stop, two looks must be paid for, so that windows
+        do not begin and stop with each."""
         since, self._at = self._at, now
         if since is not None:
             earned = max(now - since, 0.0) * self.share
             self._credit_s = min(self._credit_s + earned, self.most_s)
-        needed = min(self._expected_s, self.most_s)
-        if self._stopped == "cpu":
-            needed = max(needed, self.most_s / 2)
+        times = 2 if self._stopped == "cpu" else 1
+        needed = min(times * self._expected_s, self.most_s)
         if memory_bytes > self.most_bytes:
             self._stopped = "memory"
         else:

@@ -1,6 +1,6 @@
 """What windows need of others."""
 
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from typing import Protocol
 
 from nemutator_common.windows import WindowCounters, WindowPause, WindowReading, WindowSymbols
@@ -31,6 +31,12 @@ class KernelCounters(Protocol):
 class ChosenPods(Protocol):
     def allow(self, process: ObservedProcess) -> bool:
         """Whether it may be looked at. In doubt it may not."""
+        ...
+
+
+class PodChoices(Protocol):
+    async def chosen(self, uids: Sequence[str]) -> Collection[str]:
+        """Which of these pods may be looked at now. Raises LinkError."""
         ...
 
 

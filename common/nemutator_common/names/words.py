@@ -89,6 +89,10 @@ PROFILE_RESULT = Word(
     "annotation of a pod, written by the brain: id, state (`running`, `done`, `refused: reason`)"
     " and link of the requested profile",
 )
+PROFILE_WINDOWS = Word(
+    f"{DOMAIN}/profile-windows",
+    "annotation of a pod: with `off`, or anything but `on`, its processes are not looked at unasked",
+)
 MUTATION = Word(
     f"{DOMAIN}/mutation",
     "annotation of a pod, written by the webhook: the id and the edits of its mutation, which can be"

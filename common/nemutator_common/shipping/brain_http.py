@@ -21,6 +21,7 @@ from nemutator_common.shipping.destinations import Destination, LocalBrain, pars
 from nemutator_common.shipping.files import RereadFile
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
 from nemutator_common.shipping.settings import CallsBrain
+from nemutator_common.windows import PODS_PATH, WindowCandidates, WindowPods
 from nemutator_common.wire import (
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
@@ -261,6 +262,20 @@ class ProfilesOverHttp:
     async def report(self, outcome: ProfileOutcome) -> None:
         """Returns when *outcome* is stored; sending it again is harmless. Raises LinkError."""
         await self.brain.call("POST", PROFILES_PATH, msgspec.json.encode(outcome))
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class WindowPodsOverHttp:
+    """Asks which pods of *node* quiet windows may look at."""
+
+    brain: BrainOverHttp
+    node: str
+
+    async def chosen(self, uids: Sequence[str]) -> Sequence[str]:
+        """Those of *uids* that may be. Raises LinkError."""
+        asked = WindowCandidates(self.node, tuple(uids))
+        answer = await self.brain.call("POST", PODS_PATH, msgspec.json.encode(asked))
+        return _decoded(answer, WindowPods).uids
 
 
 @dataclass(frozen=True, slots=True)

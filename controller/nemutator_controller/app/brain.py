@@ -21,6 +21,7 @@ from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.sizing import sizing_part
 from nemutator_controller.app.streams import streams_part
+from nemutator_controller.app.windows import windows_part
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
 from nemutator_controller.settings import BrainSettings
@@ -74,6 +75,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         ageing_part(context, findings),
         grants_part(context),
         journal_part(context),
+        windows_part(context),
     ]
     streams = {name: stream for part in parts for name, stream in part.streams.items()}
     return [*parts, streams_part(context, streams)]

@@ -12,6 +12,7 @@ from nemutator_controller.access.bearers import Accounts, account
 from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.app.cluster_adapters import (
     AgeingNewsOnPods,
+    DeclaredPods,
     KubeEvictions,
     NamedPods,
     OwnersOfUse,
@@ -85,6 +86,7 @@ class Cluster:
         self.usage_owners = OwnersOfUse(self.watch)
         self.requests = RequestedNow(self.watch, clock)
         self.pods = NamedPods(self.watch)
+        self.declared = DeclaredPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)

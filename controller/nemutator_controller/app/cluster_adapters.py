@@ -42,6 +42,7 @@ from nemutator_controller.profiles.records import (
     ResultUnwrittenError,
 )
 from nemutator_controller.sizing.keys import ContainerKey, Requested
+from nemutator_controller.windows.choice import DeclaredPod
 
 REQUESTED_S = 30.0
 """How old the requests of containers may be: gathering them reads every pod."""
@@ -106,6 +107,22 @@ class NamedPods:
         namespace, slash, pod_name = name.partition("/")
         pod = snapshot.pods.get(namespace, pod_name) if slash else snapshot.pod(name)
         return None if pod is None else KnownPod(_ref(pod), pod.spec.node_name)
+
+
+@dataclass(frozen=True, slots=True)
+class DeclaredPods:
+    """The `NodePods` of windows."""
+
+    watch: ClusterWatch
+
+    def find(self, node: str, uid: str) -> DeclaredPod | None:
+        snapshot = self.watch.snapshot()
+        pod = None if snapshot is None else snapshot.pod(uid)
+        # A node may ask about its own pods only.
+        if pod is None or pod.spec.node_name != node:
+            return None
+        meta = pod.metadata
+        return DeclaredPod(meta.namespace, meta.labels, meta.annotations)
 
 
 @dataclass(frozen=True, slots=True)

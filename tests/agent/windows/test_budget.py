@@ -5,19 +5,21 @@ from nemutator_agent.windows.budget import LEAST_SAVED_S, SAVED_S, WindowBudget
 def test_time_is_earned_and_spent() -> None:
     budget = WindowBudget(0.02, 100)
     assert budget.passed(now=0.0, memory_bytes=0) is None
-    budget.spend(budget.most_s)
+    budget.spend(LEAST_SAVED_S)
     assert budget.passed(now=1.0, memory_bytes=0) == "cpu"
     assert budget.credit_s == pytest.approx(0.02)
 
 
-def test_after_a_stop_half_must_be_there() -> None:
+def test_after_a_stop_two_looks_must_be_paid_for() -> None:
     budget = WindowBudget(0.02, 100)
     budget.passed(now=0.0, memory_bytes=0)
-    for _ in range(12):
-        budget.spend(1.0)
+    budget.spend(1.0)
+    budget.spend(1.0)
     assert budget.passed(now=0.0, memory_bytes=0) == "cpu"
-    assert budget.passed(now=299.0, memory_bytes=0) == "cpu"
-    assert budget.passed(now=301.0, memory_bytes=0) is None
+    assert budget.passed(now=99.0, memory_bytes=0) == "cpu"
+    assert budget.passed(now=101.0, memory_bytes=0) is None
+    budget.spend(1.0)
+    assert budget.passed(now=101.0, memory_bytes=0) is None
 
 
 def test_no_more_is_saved_than_for_a_while() -> None:

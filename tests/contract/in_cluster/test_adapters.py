@@ -94,6 +94,16 @@ async def watched(folder: Path) -> AsyncIterator[tuple[FakeKube, Cluster]]:
             stop.set()
 
 
+async def test_windows_learn_what_the_pods_of_their_own_node_declare(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (_, cluster):
+        found = cluster.declared.find("n1", "u2")
+        assert found is not None
+        assert found.namespace == "shop"
+        assert found.annotations == {"nemutator.io/profile": "cpu 30s"}
+        assert cluster.declared.find("n2", "u2") is None
+        assert cluster.declared.find("n1", "u9") is None
+
+
 async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) -> None:
     async with watched(tmp_path) as (_, cluster):
         key = ContainerKey("shop", "Pod", "web-1", "app")

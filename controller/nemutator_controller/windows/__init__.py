@@ -1,0 +1,1 @@
+"""Which pods the quiet windows of agents may look at."""
