@@ -98,7 +98,9 @@ class WindowProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowCounters:
-    """Of the process at the moment of the reading."""
+    """Of the process at the moment of the reading. The four of Go's runtime (`goroutines`, `gc_cycles`,
+    `gc_pause_share`, `heap_live_bytes`) are read by no agent yet: they are None without a reason in
+    `missing`."""
 
     rss_anon_bytes: int | None = None
     """Memory of its own that is in RAM, without files and shared memory."""
@@ -158,7 +160,8 @@ class FunctionSamples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuWindow:
-    """The samples of this process in a window of the whole node. A process that did not run has 0."""
+    """The samples of this process in a window of the whole node. A process that did not run has 0. No
+    agent takes one yet: all readings are of `heap`."""
 
     seconds: float
     hz: int
