@@ -16,9 +16,10 @@ from nemutator_common.errors import ExitCode, OperatorError
 
 from tests.contract.credentials.places import eventually
 from tests.contract.credentials.standalone import STORE, Machine
-from tests.contract.credentials.test_machine_logins import PATH, FakePlace
+from tests.contract.credentials.test_machine_logins import PATH, FakePlace, RealPlace
 from tests.fakes.pod_sockets import call
 from tests.fakes.vaults import FakeVault
+from tests.testbed.parts import vault as testbed
 
 
 def written(path: Path, content: str, mode: int = 0o400) -> str:
@@ -37,10 +38,10 @@ def gone(path: Path) -> None:
 
 
 @pytest.fixture
-def vault() -> Iterator[FakeVault]:
-    with FakeVault() as vault:
-        FakePlace(vault)
-        yield vault
+def fake() -> Iterator[FakeVault]:
+    with FakeVault() as fake:
+        FakePlace(fake)
+        yield fake
 
 
 @pytest.fixture
@@ -49,10 +50,10 @@ def secret_id(tmp_path: Path) -> Path:
 
 
 @pytest.fixture
-def with_app_role(tmp_path: Path, vault: FakeVault, secret_id: Path) -> Machine:
+def with_app_role(tmp_path: Path, fake: FakeVault, secret_id: Path) -> Machine:
     return Machine(
         tmp_path / "data",
-        vault_address=vault.url,
+        vault_address=fake.url,
         vault_auth_method="approle",
         vault_role_id_file=written(tmp_path / "role-id", "the-role\n", 0o644),
         vault_secret_id_file=str(secret_id),
@@ -63,16 +64,16 @@ def with_app_role(tmp_path: Path, vault: FakeVault, secret_id: Path) -> Machine:
 
 
 @pytest.fixture
-def token_file(tmp_path: Path, vault: FakeVault) -> Path:
-    vault.give("hvs.operator", "machine")
+def token_file(tmp_path: Path, fake: FakeVault) -> Path:
+    fake.give("hvs.operator", "machine")
     return Path(written(tmp_path / "token", "hvs.operator\n"))
 
 
 @pytest.fixture
-def with_token(tmp_path: Path, vault: FakeVault, token_file: Path) -> Machine:
+def with_token(tmp_path: Path, fake: FakeVault, token_file: Path) -> Machine:
     return Machine(
         tmp_path / "data",
-        vault_address=vault.url,
+        vault_address=fake.url,
         vault_auth_method="token",
         vault_token_file=str(token_file),
     )
@@ -83,7 +84,7 @@ async def asked(machine: Machine, name: str = "db") -> tuple[int, Any]:
 
 
 async def test_a_rule_lets_callers_have_what_vault_has(
-    with_app_role: Machine, vault: FakeVault, caplog: pytest.LogCaptureFixture
+    with_app_role: Machine, fake: FakeVault, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.DEBUG)
     async with with_app_role.running() as machine:
@@ -98,13 +99,13 @@ async def test_a_rule_lets_callers_have_what_vault_has(
         assert found["value"] == "x"
         _, listed = await call(machine.private, STORE, **machine.token)
         assert [one["vault"] for one in listed["items"]] == [f"{PATH}#password", "", PATH]
-    assert vault.calls["login"] == 1
+    assert fake.calls["login"] == 1
     shown = caplog.text + json.dumps([str(record.args) for record in caplog.records])
     assert not [word for word in ("the-role", "hvs.") if word in shown]
 
 
 async def test_its_token_outlives_a_restart_and_a_secret_id_that_is_gone(
-    with_app_role: Machine, vault: FakeVault, secret_id: Path
+    with_app_role: Machine, fake: FakeVault, secret_id: Path
 ) -> None:
     async with with_app_role.running() as machine:
         await machine.set_in_vault("db", f"{PATH}#password")
@@ -112,72 +113,118 @@ async def test_its_token_outlives_a_restart_and_a_secret_id_that_is_gone(
     gone(secret_id)
     async with with_app_role.running() as machine:
         assert (await asked(machine))[0] == 200
-    assert (vault.calls["login"], vault.revoked) == (1, [])
+    assert (fake.calls["login"], fake.revoked) == (1, [])
 
 
 async def test_a_token_that_another_has_replaced_is_revoked(
-    with_app_role: Machine, vault: FakeVault
+    with_app_role: Machine, fake: FakeVault
 ) -> None:
     async with with_app_role.running() as machine:
         await machine.set_in_vault("db", f"{PATH}#password")
         assert (await asked(machine))[0] == 200
-        (first,) = vault.tokens
+        (first,) = fake.tokens
     # Another role: what the last run has left is nobody's.
-    vault.app_roles["other"] = ("machine", {"one"})
+    fake.app_roles["other"] = ("machine", {"one"})
     written(Path(with_app_role.settings["vault_role_id_file"]), "other")
     with_app_role.settings["orphans_s"] = 1.0
     async with with_app_role.running() as machine:
         assert (await asked(machine))[0] == 200
-        await eventually(lambda: vault.revoked == [first], "it is revoked")
+        await eventually(lambda: fake.revoked == [first], "it is revoked")
 
 
 async def test_an_operators_token_is_used_and_never_revoked(
-    with_token: Machine, vault: FakeVault
+    with_token: Machine, fake: FakeVault
 ) -> None:
     for _ in range(2):
         async with with_token.running() as machine:
             await machine.set_in_vault("db", f"{PATH}#password")
             assert (await asked(machine))[1]["value"] == "x"
-    assert (vault.calls["lookup"], vault.calls["login"]) == (2, 0)
-    assert vault.revoked == []
-    assert list(vault.tokens) == ["hvs.operator"]
+    assert (fake.calls["lookup"], fake.calls["login"]) == (2, 0)
+    assert fake.revoked == []
+    assert list(fake.tokens) == ["hvs.operator"]
     assert b"hvs.operator" not in (with_token.directory.root / "ledger").read_bytes()
 
 
 async def test_another_token_in_the_file_is_taken_once_the_first_has_ended(
-    with_token: Machine, vault: FakeVault, token_file: Path
+    with_token: Machine, fake: FakeVault, token_file: Path
 ) -> None:
     with_token.settings["fresh_s"] = 0.0
     async with with_token.running() as machine:
         await machine.set_in_vault("db", f"{PATH}#password")
         assert (await asked(machine))[0] == 200
-        del vault.tokens["hvs.operator"]
-        vault.give("hvs.second", "machine")
+        del fake.tokens["hvs.operator"]
+        fake.give("hvs.second", "machine")
         written(token_file, "hvs.second")
         assert (await asked(machine))[0] == 200
-    assert vault.revoked == []
+    assert fake.revoked == []
+
+
+def granted(caplog: pytest.LogCaptureFixture, operation: str) -> list[tuple[object, object]]:
+    """Who had it, and the name of the secret."""
+    lines = [record.args for record in caplog.records if record.msg == "grant"]
+    return [
+        (line[names.POD], line[names.SECRET_NAME])
+        for line in lines
+        if isinstance(line, dict)
+        and (line[names.OPERATION], line[names.RESULT]) == (operation, "granted")
+    ]
+
+
+def rotated(caplog: pytest.LogCaptureFixture) -> bool:
+    return ("nemutator-agent", "db") in granted(caplog, "rotate")
 
 
 async def test_a_rotation_reaches_watchers_and_the_audit(
-    with_app_role: Machine, vault: FakeVault, caplog: pytest.LogCaptureFixture
+    with_app_role: Machine, fake: FakeVault, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-
-    def rotated() -> bool:
-        lines = [record.args for record in caplog.records if record.msg == "grant"]
-        seen = [line for line in lines if isinstance(line, dict)]
-        return any(
-            (line[names.OPERATION], line[names.SECRET_NAME], line[names.POD])
-            == ("rotate", "db", "nemutator-agent")
-            for line in seen
-        )
-
     async with with_app_role.running() as machine:
         await machine.set_in_vault("db", f"{PATH}#password")
         assert (await asked(machine))[1]["version"] == 1
-        vault.write(PATH, {"password": "y"})
-        await eventually(rotated, "the change is seen")
+        fake.write(PATH, {"password": "y"})
+        await eventually(lambda: rotated(caplog), "the change is seen")
         assert await asked(machine) == (200, {"name": "db", "value": "y", "version": 2})
+
+
+@pytest.mark.e2e
+async def test_a_real_vault_is_read_followed_and_left_in_order(
+    tmp_path: Path, vault: testbed.Vault, caplog: pytest.LogCaptureFixture
+) -> None:
+    caplog.set_level(logging.INFO)
+    place = RealPlace(vault)
+    proof = place.app_role()
+    settings: dict[str, Any] = {
+        "vault_address": vault.url,
+        "vault_auth_method": "approle",
+        "vault_role_id_file": written(tmp_path / "role-id", proof.role_id.reveal(), 0o644),
+        "vault_secret_id_file": written(tmp_path / "secret-id", proof.secret_id.reveal()),
+        "check_s": 1.0,
+        "checks_per_minute": 6000.0,
+    }
+    real = Machine(tmp_path / "data", **settings)
+    async with real.running() as machine:
+        await machine.set_in_vault("db", f"{PATH}#password")
+        first = (await asked(machine))[1]["version"]
+        vault.call("POST", "secret/data/machine/db", {"data": {"password": "x", "more": "y"}})
+        vault.call("POST", "secret/data/machine/db", {"data": {"password": "z"}})
+        await eventually(lambda: rotated(caplog), "the change is seen")
+        answer = {"name": "db", "value": "z", "version": first + 2}
+        assert await asked(machine) == (200, answer)
+        vault.call("POST", "secret/data/machine/db", {"data": {"password": "x"}})
+    # Its secret id was good for one login.
+    async with real.running() as machine:
+        assert (await asked(machine))[1]["value"] == "x"
+    given = place.token()
+    settings |= {
+        "vault_auth_method": "token",
+        "vault_token_file": written(tmp_path / "token", given.reveal()),
+        "orphans_s": 1.0,
+    }
+    with_token = Machine(tmp_path / "data", **settings)
+    async with with_token.running() as machine:
+        assert (await asked(machine))[1]["value"] == "x"
+        await eventually(lambda: granted(caplog, "revoke"), "the AppRole's token is revoked")
+    assert vault.call("GET", "auth/token/lookup-self", token=given)["data"]["ttl"] > 0
 
 
 def pipe(path: Path) -> None:
@@ -211,7 +258,7 @@ Breaks = Callable[[Path], object]
 )
 async def test_a_file_that_cannot_be_trusted_is_refused_with_step_and_remedy(
     with_app_role: Machine,
-    vault: FakeVault,
+    fake: FakeVault,
     secret_id: Path,
     breaks: Breaks,
     why: str,
@@ -229,7 +276,7 @@ async def test_a_file_that_cannot_be_trusted_is_refused_with_step_and_remedy(
         assert f"{PART}: no login to Vault" in str(ready)
         await machine.set("own", "kept-here")
         assert (await asked(machine, "own"))[0] == 200
-    assert vault.calls["login"] == 0
+    assert fake.calls["login"] == 0
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root can give a file away")
@@ -253,7 +300,7 @@ async def test_a_file_that_is_mended_is_read_without_a_restart(
 
 
 async def test_vaults_own_refusals_say_what_to_do(
-    with_app_role: Machine, vault: FakeVault, secret_id: Path
+    with_app_role: Machine, fake: FakeVault, secret_id: Path
 ) -> None:
     written(secret_id, "wrong")
     async with with_app_role.running() as machine:
@@ -274,13 +321,13 @@ async def test_vaults_own_refusals_say_what_to_do(
 
 
 async def test_while_vault_is_sealed_the_machines_own_secrets_are_given(
-    with_app_role: Machine, vault: FakeVault
+    with_app_role: Machine, fake: FakeVault
 ) -> None:
     async with with_app_role.running() as machine:
         await machine.set_in_vault("db", f"{PATH}#password")
         await machine.set("own", "kept-here")
         assert (await asked(machine))[0] == 200
-        vault.sealed = True
+        fake.sealed = True
         status, document = await asked(machine)
         assert (status, document["stale"]) == (200, True)
         assert (await asked(machine, "own"))[0] == 200
