@@ -1,8 +1,10 @@
 """Names of living programs that are not Go: each is what another tool, or the program itself, says."""
 
+import os
 import re
 import shutil
 import subprocess
+import sys
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -15,6 +17,7 @@ from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 from nemutator_common.profiles.model import Frame
+from playwright._impl._driver import compute_driver_executable
 
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
@@ -109,3 +112,47 @@ async def test_functions_of_cpp_have_the_names_that_binutils_show(tmp_path: Path
     assert shown == set(functions)
     assert len(shown) > 50
     assert any("{lambda(" in name for name in shown)
+
+
+async def test_functions_of_the_vdso_have_names() -> None:
+    with running(sys.executable, "-I", "-c", "input()") as pid:
+        mappings = await ProcMaps().mappings(pid)
+        vdso = next(one for one in mappings if one.named == "[vdso]")
+        frames = await named(pid, list(range(vdso.start, vdso.end, 16)))
+    found = {stack[0].function for stack in frames.values()}
+    assert any(name.startswith(("__vdso_", "__kernel_")) for name in found), found
+
+
+COMPILED = """
+function burn(n) { let s = 0; for (let i = 0; i < n; i++) s = (s * 31 + i) % 1000003; return s; }
+let s = 0;
+for (let i = 0; i < 300; i++) s += burn(100000);
+require("fs").writeFileSync("/tmp/ready", String(s));
+setInterval(() => {}, 1000);
+"""
+
+
+@pytest.mark.skipif(os.geteuid() != 0, reason="only root makes mount namespaces")
+async def test_functions_that_node_has_compiled_have_names() -> None:
+    """In namespaces of its own, as in a container: another number, and another /tmp."""
+    node = str(Path(compute_driver_executable()[0]))
+    shell = f"mount -t tmpfs none /tmp && cd /tmp && exec {node} --perf-basic-prof -e '{COMPILED}'"
+    unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", shell]
+    with running(*unshare) as outer:
+        pid = child_of(outer)
+        temporary = Path(f"/proc/{pid}/root/tmp")
+        until(lambda: (temporary / "ready").exists(), "the names", within_s=120)
+        lines = (temporary / "perf-1.map").read_text().splitlines()
+        told = [line.split(" ", 2) for line in lines if "burn" in line]
+        mappings = await ProcMaps().mappings(pid)
+        burning = {int(start, 16) for start, _, _ in told if mappings.at(int(start, 16))}
+        frames = await named(pid, sorted(burning))
+    print(len(lines), "lines,", [stack[0].function for stack in frames.values()])
+    assert burning
+    assert all("burn" in frames[address][0].function for address in burning)
+
+
+def child_of(pid: int) -> int:
+    children = Path(f"/proc/{pid}/task/{pid}/children")
+    until(lambda: children.read_text().strip() != "", "the process", within_s=60)
+    return int(children.read_text().split()[0])

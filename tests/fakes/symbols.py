@@ -27,6 +27,8 @@ class FakeFiles:
         self.images: dict[int, int] = {}
         self.open_files = 0
         self.kernel: bytes | Exception = b""
+        self.perf_maps: dict[int, bytes] = {}
+        """By process."""
 
     async def mappings(self, pid: int) -> Mappings:
         found = self.processes.get(pid, ProcessGoneError())
@@ -41,6 +43,12 @@ class FakeFiles:
             raise ProcessGoneError
         self.open_files += 1
         return OpenFile(mapping.inode, FileId(1, mapping.inode, 1, 1))
+
+    async def open_perf_map(self, pid: int) -> OpenFile:
+        if pid not in self.perf_maps:
+            raise ProcessGoneError
+        self.open_files += 1
+        return OpenFile(pid, FileId(2, pid, len(self.perf_maps[pid]), 1))
 
     async def open_kernel(self) -> OpenFile:
         if isinstance(self.kernel, Exception):
@@ -74,17 +82,24 @@ class LocalWorker:
             await self.answering()
         if file in self.failing:
             raise self.failing[file]
-        content = self._files.kernel if found.kernel else self._files.contents[file]
+        content = self._content(found, file)
         assert isinstance(content, bytes)
 
         def read_at(offset: int, size: int) -> bytes:
             return content[offset : offset + size]
 
-        if found.kernel:
+        if found.perf_map:
+            answer = lookup.compiled(read_at, found)
+        elif found.kernel:
             answer = lookup.kernel(read_at, found)
         else:
             answer = lookup.Executable(read_at).answer(found)
         return decode(encode_answer(answer))
+
+    def _content(self, question: SymbolQuestion, file: int) -> bytes | Exception:
+        if question.perf_map:
+            return self._files.perf_maps[file]
+        return self._files.kernel if question.kernel else self._files.contents[file]
 
     def stop(self) -> None:
         self.stops += 1

@@ -11,10 +11,16 @@ from nemutator_common.profiles.model import Frame, FrameTable
 from nemutator_agent.inspection.bounded_file import ReadAt, TooMuchError
 from nemutator_agent.inspection.elf import NotElfError
 from nemutator_agent.profiler.printable_text import printable
-from nemutator_agent.profiler.symbols import calls, kallsyms, native
+from nemutator_agent.profiler.symbols import calls, kallsyms, native, perf_map
 from nemutator_agent.profiler.symbols.build_ids import build_id
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
-from nemutator_agent.profiler.symbols.image import EFFORT, EXECUTABLE, DamagedError, Image
+from nemutator_agent.profiler.symbols.image import (
+    EFFORT,
+    EXECUTABLE,
+    DamagedError,
+    Effort,
+    Image,
+)
 from nemutator_agent.profiler.symbols.messages import (
     LONGEST_TEXT,
     Note,
@@ -101,6 +107,19 @@ def kernel(read_at: ReadAt, question: SymbolQuestion) -> SymbolAnswer:
     return _answer(question, {place: (frame,) for place, frame in named.items()}, {})
 
 
+def compiled(read_at: ReadAt, question: SymbolQuestion) -> SymbolAnswer:
+    """Answer from the end of the names that a process has written."""
+    size = question.id.size if question.id is not None else 0
+    first = max(0, size - perf_map.LARGEST)
+    wanted = sorted(set(question.places))
+    named, whole = perf_map.functions(_pieces(read_at, first), wanted, Effort())
+    notes: list[Note] = ["cut"] if first else []
+    if not whole:
+        notes.append("too_much")
+    known = {place: (frame,) for place, frame in named.items()}
+    return _answer(question, known, {}, notes=tuple(notes))
+
+
 def _answer(
     question: SymbolQuestion,
     known: Mapping[int, tuple[Frame, ...]],
@@ -127,8 +146,7 @@ def _range(image: Image, go: GoSymbols) -> tuple[int, int]:
     return first, first + go.end - go.first
 
 
-def _pieces(read_at: ReadAt) -> Iterator[bytes]:
-    offset = 0
+def _pieces(read_at: ReadAt, offset: int = 0) -> Iterator[bytes]:
     while piece := read_at(offset, _PIECE):
         yield piece
         offset += len(piece)

@@ -25,24 +25,27 @@ LONGEST_TEXT = 4096
 _LARGEST = 1 << 62
 _BUILD_ID = re.compile("(?:[0-9a-f]{2}){0,64}")
 
-Note = Literal["go_too_old", "go_damaged", "no_inlines", "too_much", "hidden", "no_elf"]
+Note = Literal["go_too_old", "go_damaged", "no_inlines", "too_much", "hidden", "no_elf", "cut"]
 """no_inlines: a Go program whose inlined calls cannot be found. too_much: the file led from place to
-place until the effort was spent. hidden: the kernel shows no addresses."""
+place until the effort was spent. hidden: the kernel shows no addresses. cut: of a list of names that
+is too long only the end was read."""
 
 
 @dataclass(frozen=True, slots=True)
 class SymbolQuestion:
-    """About the file that comes with it: an executable, or the kernel's list of symbols."""
+    """About the file that comes with it: an executable, the kernel's list of symbols, or the names that
+    a process has written for code it has compiled."""
 
     kernel: bool
     places: tuple[int, ...] = ()
-    """Offsets in the file; addresses where the kernel is asked."""
+    """Offsets in the file; addresses where a list of names is asked."""
     depths: tuple[int, ...] = ()
     """Those of the places for which the depth of the stack is asked, too."""
     calls: tuple[tuple[int, int], ...] = ()
     """Callers, each by the last byte before the return address, with the place in what it called."""
     id: FileId | None = None
     """What the file was when it was opened: by this the worker, which cannot ask, knows it again."""
+    perf_map: bool = False
 
 
 @dataclass(frozen=True, slots=True)

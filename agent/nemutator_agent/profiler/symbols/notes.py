@@ -11,6 +11,7 @@ _OF_A_FILE = {
     "go_damaged": "the tables of Go in {file} are damaged: its functions have no names",
     "no_inlines": "in {file} calls that the compiler inlined cannot be told from their callers",
     "too_much": "{file} took more effort than one profile may cost: some of it has no names",
+    "cut": "{file} is very long: of the names in it the oldest were not read",
     "no_elf": "{file} is not an executable that can be read",
     "hidden": (
         "the kernel shows no addresses of its functions: sysctl kernel.kptr_restrict=1, and run as"

@@ -16,6 +16,8 @@ from nemutator_agent.inspection.opening_thread import OpeningThread
 from nemutator_agent.profiler.cpu_time import parse_process_image
 from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings, parse
 from nemutator_agent.profiler.symbols.symbolising import OpenFile
+from nemutator_agent.profiler.symbols.target_files import open_perf_map
+from nemutator_agent.profiler.symbols.vdso import NAME, is_same, own_vdso
 
 _FLAGS = os.O_RDONLY | os.O_NONBLOCK | os.O_CLOEXEC | os.O_NOCTTY
 
@@ -29,12 +31,17 @@ class ProcMaps:
             deadline_s=open_s, close=lambda mappings: None
         )
         self._files: OpeningThread[OpenFile] = OpeningThread(deadline_s=open_s, close=self.close)
+        self._vdso: tuple[int, int] | None = None
+        """Our own, once it was asked for: an open file, and its size."""
 
     async def mappings(self, pid: int) -> Mappings:
         return await self._lists.do(functools.partial(self._mappings, pid))
 
     async def open(self, pid: int, mapping: Mapping) -> OpenFile:
         return await self._files.do(functools.partial(self._open, pid, mapping))
+
+    async def open_perf_map(self, pid: int) -> OpenFile:
+        return await self._files.do(functools.partial(self._perf_map, pid))
 
     async def open_kernel(self) -> OpenFile:
         return await self._files.do(functools.partial(self._opened, self._proc / "kallsyms"))
@@ -62,7 +69,15 @@ class ProcMaps:
         except OSError:
             raise ProcessGoneError from None
 
+    def _perf_map(self, pid: int) -> OpenFile:
+        return self._identified(open_perf_map(self._proc / str(pid)))
+
     def _open(self, pid: int, mapping: Mapping) -> OpenFile:
+        if mapping.named == NAME:
+            self._vdso = self._vdso or own_vdso()
+            if self._vdso is None or not is_same(mapping, self._vdso[1]):
+                raise ProcessGoneError
+            return self._identified(os.dup(self._vdso[0]))
         process = self._proc / str(pid)
         try:
             return self._opened(process / "map_files" / f"{mapping.start:x}-{mapping.end:x}")
@@ -81,6 +96,9 @@ class ProcMaps:
             raise HiddenFileError from None
         except OSError:
             raise ProcessGoneError from None
+        return self._identified(file)
+
+    def _identified(self, file: int) -> OpenFile:
         status = os.fstat(file)
         if not stat.S_ISREG(status.st_mode):
             os.close(file)

@@ -24,12 +24,14 @@ class ExaminedFiles:
     def respond(self, question: bytes, file: int) -> bytes:
         """Takes *file* over."""
         asked = decode_question(question)
-        if asked.id is not None and not asked.kernel:
+        if asked.id is not None and not asked.kernel and not asked.perf_map:
             return encode_answer(self._get(asked.id, file).answer(asked))
         reading = functools.partial(read_at, file)
         try:
             if asked.kernel:
                 return encode_answer(lookup.kernel(reading, asked))
+            if asked.perf_map:
+                return encode_answer(lookup.compiled(reading, asked))
             return encode_answer(lookup.Executable(reading).answer(asked))
         finally:
             os.close(file)

@@ -26,7 +26,7 @@ from nemutator_agent.inspection.failures import (
     WorkerFailedError,
 )
 from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.raw import RawProfile, Task
 from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.messages import (
@@ -45,6 +45,7 @@ from nemutator_agent.profiler.symbols.wanted import (
     by_mapping,
     by_task,
     most_seen_first,
+    of_memory,
     without_names,
 )
 
@@ -83,6 +84,10 @@ class MappedFiles(Protocol):
     async def mappings(self, pid: int) -> Mappings: ...
 
     async def open(self, pid: int, mapping: Mapping) -> OpenFile: ...
+
+    async def open_perf_map(self, pid: int) -> OpenFile:
+        """The names that a process has written for code it has compiled itself."""
+        ...
 
     async def open_kernel(self) -> OpenFile: ...
 
@@ -202,8 +207,10 @@ class WorkerSymboliser:
         for wanted in tasks:
             parts += await self._mapped(session, wanted)
         for part in most_seen_first(parts):
-            if part.mapping.inode:
+            if part.mapping.inode or part.mapping.named == VDSO.function:
                 await self._name(session, part)
+        for task, addresses in of_memory(parts, session.names.user).items():
+            await self._compiled(session, task, addresses)
         session.unnamed = without_names(parts, session.names.user)
 
     # --- a process -------------------------------------------------------------------------------
@@ -350,10 +357,35 @@ class WorkerSymboliser:
             log.warning("symbols_failed", {names.REASON: failure.reason})
             raise
         self.process.meter.count(names.SYMBOL_QUESTIONS, result="answered")
-        if not question.kernel:
+        if not question.kernel and not question.perf_map:
             about = _File(answer.text, answer.notes, answer.build_id, answer.shift)
             _cache_put(self._known, file.id, about, MOST_FILES)
         return answer
+
+    async def _compiled(self, session: "_Session", task: Task, addresses: list[int]) -> None:
+        """Name what a process has compiled itself, where it tells the names."""
+        try:
+            file = await self.files.open_perf_map(task[0])
+        except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
+            return
+        name = f"perf-{task[0]}.map"
+        try:
+            for start in range(0, len(addresses), MOST_ADDRESSES):
+                if self._is_over(session):
+                    session.note(name, "late")
+                    break
+                some = tuple(addresses[start : start + MOST_ADDRESSES])
+                answer = await self._answer(SymbolQuestion(False, some, perf_map=True), file)
+                for pc, stack in zip(some, answer.places, strict=True):
+                    if stack:
+                        session.names.user[task, pc] = (answer.frames[stack[0]],)
+                for note in answer.notes:
+                    session.note(name, note)
+        except WorkerFailedError as failure:
+            session.failures += 1
+            session.note(name, _note_of(failure))
+        finally:
+            self.files.close(file)
 
     # --- the kernel ------------------------------------------------------------------------------
     async def _kernel(self, session: "_Session", raw: RawProfile) -> None:

@@ -123,6 +123,18 @@ def without_names(
     return found
 
 
+def of_memory(
+    parts: Iterable[MappedAddresses], names: dict[tuple[Task, int], tuple[Frame, ...]]
+) -> dict[Task, list[int]]:
+    """Addresses without a name in memory that no file fills, sorted, by process."""
+    found: dict[Task, list[int]] = {}
+    for part in parts:
+        if not part.mapping.inode or part.mapping.path.startswith("/memfd:"):
+            unnamed = (pc for pc in part.places if _is_unnamed(names.get((part.task, pc), ())))
+            found.setdefault(part.task, []).extend(unnamed)
+    return {task: sorted(addresses) for task, addresses in found.items() if addresses}
+
+
 def _is_unnamed(frames: tuple[Frame, ...]) -> bool:
     # No frame at all: the compiler made the function, and it is left out.
     return bool(frames) and frames[0].kind == "unknown"

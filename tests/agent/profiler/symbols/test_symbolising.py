@@ -362,3 +362,25 @@ async def test_addresses_alone_are_named_too(world: World) -> None:
     }
     assert notes == ("1 of 2 places have no name: 1 in memory without a file (seen once)",)
     assert (world.files.open_files, world.worker.stops) == (0, 1)
+
+
+async def test_code_that_a_process_has_compiled_has_the_names_that_it_tells(world: World) -> None:
+    world.files.perf_maps[1] = (
+        b"9000 20 LazyCompile:~old x.js:1:1\n9000 20 LazyCompile:*new x.js:1:1\n"
+    )
+    lines, notes = await world.folded(row(0x9010, 0x9F01, count=2), row(app(1)))
+    assert lines == [
+        "[unknown_in_memory_without_a_file];LazyCompile:*new_x.js:1:1 2",
+        "main.main 1",
+    ]
+    assert notes == ("1 of 3 places have no name: 1 in memory without a file (seen 2 times)",)
+
+
+async def test_a_process_that_cannot_be_asked_for_more_keeps_its_memory_without_names(
+    world: World,
+) -> None:
+    world.files.perf_maps[1] = b"9000 20 f\n"
+    world.worker.failing[1] = WorkerFailedError("died")
+    lines, notes = await world.folded(row(0x9010))
+    assert lines == ["[unknown_in_memory_without_a_file] 1"]
+    assert notes[0] == "reading perf-1.map failed: it has no names"
