@@ -4,6 +4,7 @@ instruction before a return address is a call, and of what.
 The code is a stranger's: any bytes have an answer, in a time that their number bounds.
 """
 
+import re
 import struct
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -17,6 +18,7 @@ LONGEST_CALL = 7
 _WORD = struct.Struct("<I")
 _DISTANCE = struct.Struct("<i")
 _BYTE = struct.Struct("<b")
+_JUMP_TO_REGISTER = re.compile(b"\xff[\xe0-\xe7]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +61,14 @@ def jumps(code: bytes, machine: int) -> Iterator[int]:
                 yield at + _signed(word, bits=26) * 4
             elif word >> 24 == 0b01010100:
                 yield at + _signed(word >> 5, bits=19) * 4
+
+
+def jumps_by_pointer(code: bytes, machine: int) -> bool:
+    """Whether *code* jumps to what a register holds, as Go's `systemstack` does when it need not switch."""
+    if machine == X86_64:
+        return _JUMP_TO_REGISTER.search(code) is not None
+    words = (_WORD.unpack_from(code, at)[0] for at in range(0, len(code) - 3, 4))
+    return machine == ARM64 and any(word & 0xFFFFFC1F == 0xD61F0000 for word in words)
 
 
 def _by_pointer(code: bytes) -> bool:

@@ -14,6 +14,7 @@ from nemutator_agent.profiler.symbols.call_instructions import (
     CallInstruction,
     call_before,
     jumps,
+    jumps_by_pointer,
 )
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 from nemutator_agent.profiler.symbols.image import EXECUTABLE, DamagedError, Image
@@ -88,8 +89,9 @@ def _verdict(image: Image, found: _Found, ranges: Mapping[int, _Range], machine:
     except DamagedError:
         return "possible"
     image.effort.spend(len(code) // 8)
-    jumped = any(_within(begin + to, callee) for to in jumps(code, machine))
-    return "direct" if jumped else "wrong"
+    if any(_within(begin + to, callee) for to in jumps(code, machine)):
+        return "direct"
+    return "possible" if jumps_by_pointer(code, machine) else "wrong"
 
 
 def _within(address: int, place: _Range) -> bool:

@@ -45,6 +45,10 @@ INJECTED = frozenset(
 """The runtime or the kernel has put these on the stack, wherever the code was: nobody called them."""
 
 
+UNKNOWN = Frame("[unknown]")
+UNKNOWN_MEMORY = "[unknown in memory without a file]"
+
+
 class Names(Protocol):
     """Addresses of processes, as far as they have names and were checked."""
 
@@ -77,12 +81,16 @@ def graded(rows: Iterable[tuple[RawRow, tuple[int, ...]]], names: Names) -> Grad
         if row.cut:
             return "cut"
         outermost = names.user.get((row.task, stack[-1]), ())
-        if not outermost or outermost[-1].kind == "unknown":
-            gone = outermost and outermost[-1].function == "[gone]"
-            return "gone" if gone else "unnamed"
-        if outermost[-1].kind == "go":
-            return "go"
-        return "cgo" if row.task in go_tasks else "native"
+        last = outermost[-1] if outermost else UNKNOWN
+        if last.function == "[gone]":
+            return "gone"
+        # Go has names for all of its own: in its program, code of a file without a name is C.
+        of_file = last.function.startswith("[unknown in ") and last.function != UNKNOWN_MEMORY
+        if row.task in go_tasks and (last.kind == "native" or of_file):
+            return "cgo"
+        if last.kind == "unknown":
+            return "unnamed"
+        return "go" if last.kind == "go" else "native"
 
     rooted = 0
     broken: Counter[Break] = Counter()

@@ -7,6 +7,7 @@ from nemutator_agent.profiler.symbols.call_instructions import (
     CallInstruction,
     call_before,
     jumps,
+    jumps_by_pointer,
 )
 
 BY_POINTER = CallInstruction(None, by_pointer=True)
@@ -80,10 +81,19 @@ def test_jumps_of_arm64() -> None:
     assert list(jumps(code, ARM64)) == [16, 0, 24]
 
 
+def test_jumps_to_what_a_register_holds() -> None:
+    assert jumps_by_pointer(bytes.fromhex("48 89 fa ff e7"), X86_64)
+    assert not jumps_by_pointer(bytes.fromhex("ff d7 ff 24 c5 00 10 40 00"), X86_64)
+    assert jumps_by_pointer((0xD61F0060).to_bytes(4, "little"), ARM64)
+    assert not jumps_by_pointer((0xD65F03C0).to_bytes(4, "little"), ARM64)
+    assert not jumps_by_pointer(bytes.fromhex("ff e7 1f d6"), 0)
+
+
 @given(st.binary(max_size=64), st.sampled_from([X86_64, ARM64, 0, 3]))
 def test_any_bytes_have_an_answer(code: bytes, machine: int) -> None:
     found = call_before(code, machine)
     assert found is None or found.by_pointer or found.distance is not None
     assert len(list(jumps(code, machine))) <= 18 * len(code)
+    assert jumps_by_pointer(code, machine) in (True, False)
     if machine not in (X86_64, ARM64):
         assert found is None

@@ -65,6 +65,8 @@ def test_a_function_that_only_jumps_to_another_one_has_called_it() -> None:
     assert verdict(EACH + 9, MAIN + 1, code) == "direct"
     away = {EACH + 5: call(EACH + 5, WRAPPER), WRAPPER: jump(0xE9, WRAPPER, EACH)}
     assert verdict(EACH + 9, MAIN + 1, away) == "wrong"
+    by_pointer = {EACH + 5: call(EACH + 5, WRAPPER), WRAPPER: b"\xff\xe7"}
+    assert verdict(EACH + 9, MAIN + 1, by_pointer) == "possible"
 
 
 def test_a_call_of_code_without_a_function_may_lead_anywhere() -> None:

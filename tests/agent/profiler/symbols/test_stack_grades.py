@@ -16,6 +16,7 @@ FUNCTIONS: dict[int, tuple[str, FrameKind]] = {
     60: ("runtime.asyncPreempt", "go"),
     70: ("[unknown in libc.so.6]", "unknown"),
     80: ("[gone]", "unknown"),
+    90: ("[unknown in memory without a file]", "unknown"),
 }
 
 
@@ -46,7 +47,8 @@ def row(
         ((10, 40), "cgo"),
         # Its goroutine has a root, but what called the C is lost.
         ((40, BREAK, 10, 20, 30), "cgo"),
-        ((10, 70), "unnamed"),
+        ((10, 70), "cgo"),
+        ((10, 90), "unnamed"),
         ((10, 99), "unnamed"),
         ((80, 80), "gone"),
     ],
@@ -60,7 +62,8 @@ def test_a_stack_reaches_a_root_or_breaks_for_a_reason(
 
 
 def test_c_of_a_program_without_go_is_only_c() -> None:
-    assert graded([(row(), (40,))], names(kinds=("native",))).broken == {"native": 1}
+    only_c = names(kinds=("native", "unknown"))
+    assert graded([(row(), (40,)), (row(), (70,))], only_c).broken == {"native": 1, "unnamed": 1}
 
 
 def test_a_stack_that_was_cut_is_so_only_short_of_its_root() -> None:
