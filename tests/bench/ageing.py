@@ -21,8 +21,8 @@ from numpy.typing import NDArray
 
 from tests.bench.frame import Result, aim
 
-WEEKS = 600
-LEAKING_WEEKS = 600
+WEEKS = 6_000
+LEAKING_WEEKS = 3_000
 SEED = 14
 
 STEP_S = 600.0

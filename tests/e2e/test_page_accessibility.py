@@ -5,7 +5,7 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
 from tests.fakes.console_brain import ORIGIN, FakeBrain, node, process
-from tests.fakes.console_lists import advice, grant, lease, mutation, profile
+from tests.fakes.console_lists import advice, ageing, grant, lease, mutation, profile
 
 LISTS = {
     "/api/v1/profiles": [
@@ -20,6 +20,14 @@ LISTS = {
         mutation(id="m4", state="partly"),
     ],
     "/api/v1/advice": [advice(), advice(container="b", state="provisional", reason="3 points")],
+    "/api/v1/ageing": [
+        ageing(),
+        ageing(id="w2", verdict="drift", measure="goroutines", sites=[], stack=[]),
+        ageing(
+            id="w3", verdict="steady", state="firm", rate="", first_seen=None, sites=[], stack=[]
+        ),
+        ageing(id="w4", verdict="cannot tell", rate="", readings=0, points=[], sites=[], stack=[]),
+    ],
     "/api/v1/leases": [lease(), lease(role="other", state="lost")],
     "/api/v1/grants": [grant(), grant(result="denied", reason="Vault denies it")],
 }
@@ -58,7 +66,7 @@ def test_the_list_of_nodes(page: Page, brain: FakeBrain) -> None:
     assert complaints(page) == []
 
 
-@pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "leases", "grants"])
+@pytest.mark.parametrize("view", ["profiles", "mutations", "advice", "ageing", "leases", "grants"])
 def test_a_list_and_an_empty_one(page: Page, brain: FakeBrain, view: str) -> None:
     page.goto(f"{ORIGIN}/#{view}")
     expect(page.locator("#list-rows tr")).to_have_count(len(LISTS[f"/api/v1/{view}"]))

@@ -7,7 +7,7 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.browsing import hold_clock
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
-from tests.fakes.console_lists import advice, grant, lease, mutation, profile
+from tests.fakes.console_lists import advice, ageing, grant, lease, mutation, profile
 
 PROFILES, MUTATIONS = "/api/v1/profiles", "/api/v1/mutations"
 EVIL = "<img src=x onerror=alert(1)>\u202eevil"
@@ -159,6 +159,20 @@ def test_what_was_reversed_or_only_previewed_cannot_be_taken_back(
     rows = shown(page, "mutations")
     expect(rows).to_have_count(2)
     expect(rows.get_by_role("button")).to_have_count(0)
+
+
+def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain: FakeBrain) -> None:
+    brain.lists["/api/v1/ageing"] = [ageing(), ageing(id="w2", sites=[], stack=[], points=[])]
+    rows = shown(page, "ageing")
+    cells = rows.nth(0).locator("td")
+    expect(cells.nth(0)).to_have_text("shop of shop/api")
+    expect(cells.nth(1)).to_have_text("leak (provisional)")
+    expect(cells.nth(2)).to_have_text("4.9 MB/min")
+    expect(cells.nth(3)).to_have_text("main.remember main.go:84")
+    expect(cells.nth(4)).to_have_text("heap from 20.0 MiB to 71.0 MiB in 11 min")
+    assert (cells.nth(4).locator(".line").get_attribute("d") or "").count("L") == 11
+    expect(rows.nth(0).locator("a")).to_have_text(["what grew", "folded"])
+    expect(rows.nth(1).locator("a")).to_have_count(0)
 
 
 def test_advice_is_a_value_or_the_reason_why_not_yet(page: Page, brain: FakeBrain) -> None:

@@ -62,6 +62,37 @@ def advice(**changed: Any) -> Json:
     }
 
 
+def ageing(**changed: Any) -> Json:
+    now = time.time()
+    return {
+        "id": "w1",
+        "workload": {
+            "namespace": "shop",
+            "owner_kind": "Deployment",
+            "owner": "api",
+            "container": "app",
+            "program": "shop",
+        },
+        "verdict": "leak",
+        "state": "provisional",
+        "measure": "heap",
+        "reason": "it grows since its start; firm after three days",
+        "rate": "4.9 MB/min",
+        "sentence": "shop: leak (provisional): heap grows since its start, 4.9 MB/min",
+        "readings": 12,
+        "span_s": 660,
+        "first_level": 20 << 20,
+        "last_level": 71 << 20,
+        "first_seen": now - 300,
+        "replicas_say": "there is one process only: nothing can be compared with it",
+        "sites": [{"function": "main.remember", "file": "/src/main.go", "line": 84}],
+        "functions": [],
+        "stack": [["main.remember", "/src/main.go", 84], ["main.main", "/src/main.go", 130]],
+        "points": [[now - 660 + 60 * place, (20 + 5 * place) << 20] for place in range(12)],
+        **changed,
+    }
+
+
 WHO: Json = {"node": "n1", "namespace": "shop", "pod": "api-0", "pod_uid": "u", "caller": ""}
 
 

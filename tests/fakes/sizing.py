@@ -1,12 +1,25 @@
 """What sizing needs from others, in memory."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.packed_rows import SavedUsage
 
 from tests.fakes.brain_stores import Failing
+
+
+@dataclass
+class GrowingContainers:
+    """`GrowingMemory` of what a test says."""
+
+    keys: Collection[ContainerKey] = ()
+
+    def of(self, key: ContainerKey) -> str | None:
+        return "this memory grows: see ageing" if key in self.keys else None
+
+
+NOTHING_GROWS = GrowingContainers()
 
 
 @dataclass

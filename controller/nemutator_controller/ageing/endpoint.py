@@ -1,10 +1,13 @@
 """`/api/v1/ageing`: what grows from day to day, how fast, and in which line."""
 
+import asyncio
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 from aiohttp import web
-from nemutator_common.profiles import folded
+from nemutator_common.profiles import flamegraph, folded
+from nemutator_common.profiles.difference import difference
+from nemutator_common.profiles.heap import HeapProfile
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
 from nemutator_controller.ageing.documents import (
@@ -27,6 +30,8 @@ MOST = 1_000
 MOST_GRAPHS = 20
 """Items of a list that come with points: those that grow fastest."""
 
+RENDER_S = 20.0
+
 Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
@@ -34,6 +39,8 @@ Handler = Callable[[web.Request], Awaitable[web.Response]]
 class AgeingApi:
     findings: Findings
     store: WindowStore
+    _rendering: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+    """One at a time: each may take a core for a while."""
 
     def routes(self) -> list[AllowedRoute]:
         one = f"{PATH}/{{id}}"
@@ -41,6 +48,7 @@ class AgeingApi:
             allowed("get", "ageing", web.get(PATH, _explained(self._list)), narrows=True),
             allowed("get", "ageing", web.get(one, _explained(self._show))),
             allowed("get", "ageing", web.get(f"{one}/folded", _explained(self._folded))),
+            allowed("get", "ageing", web.get(f"{one}/flamegraph", _explained(self._flamegraph))),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
@@ -64,17 +72,48 @@ class AgeingApi:
         finding = self._found(request)
         if finding is None:
             return _no_such()
-        history = await self.store.history(finding.workload)
-        ids = {site for windows in history.values() for one in windows for site in one.sites or ()}
-        stacks = in_use(history, await self.store.frames(ids))
+        _, last = await self._heaps(finding)
         return web.Response(
-            text=folded.render(stacks),
+            text=folded.render(last),
             content_type="text/plain",
             headers={
                 "Cache-Control": "no-store",
                 "Content-Disposition": f'attachment; filename="{finding.workload.id}.folded"',
             },
         )
+
+    async def _flamegraph(self, request: web.Request) -> web.Response:
+        """What is in use now beside what was in use at first."""
+        finding = self._found(request)
+        if finding is None:
+            return _no_such()
+        first, last = await self._heaps(finding)
+        title = f"{finding.workload.program}: memory in use"
+        try:
+            async with asyncio.timeout(RENDER_S), self._rendering:
+                page = await asyncio.to_thread(
+                    lambda: flamegraph.render_difference(
+                        difference(first, last),
+                        title=title,
+                        before="first reading",
+                        after="last reading",
+                    )
+                )
+        except TimeoutError:
+            return refusal(503, "drawing it takes too long", "take /folded instead")
+        headers = {
+            "Cache-Control": "no-store",
+            # Only its own script and style may run: names in it come from the profiled program.
+            "Content-Security-Policy": flamegraph.CONTENT_SECURITY_POLICY,
+        }
+        return web.Response(text=page, content_type="text/html", headers=headers)
+
+    async def _heaps(self, finding: AgeingFinding) -> tuple[HeapProfile, HeapProfile]:
+        """Of the first reading of each process, and of the last one."""
+        history = await self.store.history(finding.workload)
+        ids = {site for windows in history.values() for one in windows for site in one.sites or ()}
+        frames = await self.store.frames(ids)
+        return in_use(history, frames, first=True), in_use(history, frames)
 
     def _found(self, request: web.Request) -> AgeingFinding | None:
         return self.findings.find(request.match_info["id"])

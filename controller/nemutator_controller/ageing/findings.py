@@ -28,6 +28,9 @@ class Findings:
         """Forget workloads of which nothing is stored any more."""
         self._by_id = {key: one for key, one in self._by_id.items() if key in identities}
 
+    def leaks(self) -> Sequence[AgeingFinding]:
+        return [one for one in self._by_id.values() if one.verdict == "leak"]
+
     def all(self, namespace: str | None = None) -> Sequence[AgeingFinding]:
         """What grows comes first, the fastest first."""
         chosen = (

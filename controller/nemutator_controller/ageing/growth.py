@@ -23,7 +23,7 @@ LONGEST_S = 2 * WEEK_S
 WEEKLY_ALPHA = 0.0005
 """The chance of a false firm verdict in a week, spent in equal parts by one look a day."""
 
-KENDALL_ALPHA = 0.05
+KENDALL_ALPHA = 0.01
 """The rise itself must be beyond this; that it is above the floor, beyond what the look may spend. (The
 former test counts signs, of which a week of correlated points has few to count.)"""
 

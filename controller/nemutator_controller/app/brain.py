@@ -70,7 +70,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     usages = Usages(most=context.settings.sized_containers)
     parts = [
         nodes_part(context, nodes, usages),
-        sizing_part(context, usages),
+        sizing_part(context, usages, findings),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         grants_part(context),

@@ -8,7 +8,7 @@ import msgspec
 from nemutator_common.clocks import Clock
 
 from nemutator_controller.sizing.documents import Advice, advice_list, essence
-from nemutator_controller.sizing.ports import Requests
+from nemutator_controller.sizing.ports import GrowingMemory, Requests
 from nemutator_controller.sizing.usages import Usages
 
 AT_ONCE = 200
@@ -23,7 +23,12 @@ class AllAdvice:
 
 
 async def gather_advice(
-    usages: Usages, requests: Requests, *, clock: Clock, namespace: str | None = None
+    usages: Usages,
+    requests: Requests,
+    *,
+    growing: GrowingMemory,
+    clock: Clock,
+    namespace: str | None = None,
 ) -> AllAdvice:
     """Advice for all containers that *usages* know, or for those in *namespace*."""
     requested, now = await requests.now(), clock.now()
@@ -31,7 +36,9 @@ async def gather_advice(
     items: list[Advice] = []
     digest = hashlib.blake2b(digest_size=16)
     for begin in range(0, len(keys), AT_ONCE):
-        some = advice_list(usages.seen(keys[begin : begin + AT_ONCE], now=now), requested, now=now)
+        some = advice_list(
+            usages.seen(keys[begin : begin + AT_ONCE], now=now), requested, growing, now=now
+        )
         digest.update(msgspec.json.encode(essence(some)))
         items += some
         await clock.sleep(0)

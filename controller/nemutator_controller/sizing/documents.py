@@ -8,6 +8,7 @@ from nemutator_common import names
 from nemutator_common.wire import Amounts, RecommendedContainer
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
+from nemutator_controller.sizing.ports import GrowingMemory
 from nemutator_controller.sizing.recommendation import STRATEGY, NotYet, Recommendation, recommend
 from nemutator_controller.sizing.usages import KnownUsage
 
@@ -52,10 +53,14 @@ UNLISTED_S = 3600.0
 
 
 def advice_list(
-    seen: Iterable[KnownUsage], requested: Mapping[ContainerKey, Requested], *, now: float
+    seen: Iterable[KnownUsage],
+    requested: Mapping[ContainerKey, Requested],
+    growing: GrowingMemory,
+    *,
+    now: float,
 ) -> list[Advice]:
     """Advice for all that was *seen*; *requested* is what containers request now."""
-    return [_advice(one, requested.get(one.key), now=now) for one in seen]
+    return [_advice(one, requested.get(one.key), growing.of(one.key), now=now) for one in seen]
 
 
 def is_listed(advice: Advice, *, now: float) -> bool:
@@ -92,15 +97,20 @@ SUMMED = "a sum of processes"
 they share counts twice."""
 
 
-def _reason(key: ContainerKey, recommended: Recommendation | NotYet) -> str:
-    parts = [recommended.reason, SUMMED if key.owner_kind == PROGRAM else ""]
+def _reason(key: ContainerKey, recommended: Recommendation | NotYet, growth: str | None) -> str:
+    parts = [recommended.reason, SUMMED if key.owner_kind == PROGRAM else "", growth or ""]
     return "; ".join(part for part in parts if part)
 
 
-def _advice(seen: KnownUsage, requested: Requested | None, *, now: float) -> Advice:
+def _advice(
+    seen: KnownUsage, requested: Requested | None, growth: str | None, *, now: float
+) -> Advice:
     recommended = recommend(seen, now=now)
     cpu = f"{recommended.cpu_millis}m" if isinstance(recommended, Recommendation) else None
     memory = f"{recommended.memory_mb}M" if isinstance(recommended, Recommendation) else None
+    if growth is not None:
+        # Of what leaks, no amount is enough: to request more pays for the leak.
+        memory = None
     return Advice(
         namespace=seen.key.namespace,
         owner_kind=seen.key.owner_kind,
@@ -108,7 +118,7 @@ def _advice(seen: KnownUsage, requested: Requested | None, *, now: float) -> Adv
         container=seen.key.container,
         strategy=STRATEGY,
         state=recommended.state if isinstance(recommended, Recommendation) else "not_yet",
-        reason=_reason(seen.key, recommended),
+        reason=_reason(seen.key, recommended, growth),
         points=seen.points,
         span_s=round(seen.span_s, 1),
         last_at=seen.last_at,

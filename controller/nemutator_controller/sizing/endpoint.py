@@ -10,7 +10,7 @@ from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allow
 from nemutator_controller.answers import answer, unless_known
 from nemutator_controller.sizing.all_advice import gather_advice
 from nemutator_controller.sizing.documents import AdviceList, for_admission, is_listed
-from nemutator_controller.sizing.ports import Requests
+from nemutator_controller.sizing.ports import GrowingMemory, Requests
 from nemutator_controller.sizing.usages import Usages
 
 
@@ -18,6 +18,7 @@ from nemutator_controller.sizing.usages import Usages
 class AdviceApi:
     usages: Usages
     requests: Requests
+    growing: GrowingMemory
     process: Process
 
     def routes(self) -> list[AllowedRoute]:
@@ -31,13 +32,19 @@ class AdviceApi:
     async def _show(self, request: web.Request) -> web.Response:
         namespace = request.query.get("namespace") or None
         found = await gather_advice(
-            self.usages, self.requests, clock=self.process.clock, namespace=namespace
+            self.usages,
+            self.requests,
+            growing=self.growing,
+            clock=self.process.clock,
+            namespace=namespace,
         )
         now = self.process.clock.now()
         listed = [one for one in found.items if is_listed(one, now=now)]
         return answer(AdviceList(items=listed))
 
     async def _snapshot(self, request: web.Request) -> web.Response:
-        found = await gather_advice(self.usages, self.requests, clock=self.process.clock)
+        found = await gather_advice(
+            self.usages, self.requests, growing=self.growing, clock=self.process.clock
+        )
         snapshot = AdviceSnapshot(tuple(map(for_admission, found.items)))
         return unless_known(request, snapshot, tag=found.tag)

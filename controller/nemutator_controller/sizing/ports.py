@@ -21,6 +21,12 @@ class Requests(Protocol):
         ...
 
 
+class GrowingMemory(Protocol):
+    def of(self, key: ContainerKey) -> str | None:
+        """Why memory should not be requested for it by what it has used; None: it may be."""
+        ...
+
+
 class UsageStore(Protocol):
     """Where histograms survive a restart of the brain."""
 

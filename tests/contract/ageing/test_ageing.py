@@ -71,6 +71,11 @@ async def test_a_leak_is_told_with_its_line_and_survives_a_restart(tmp_path: Pat
         async with brain.local.get(f"/api/v1/ageing/{item['id']}/folded") as answer:
             assert (await answer.text()).startswith("[no_name]") is False
             assert "main.main;main.remember" in await answer.text()
+        async with brain.local.get(f"/api/v1/ageing/{item['id']}/flamegraph") as answer:
+            assert "script-src 'sha256-" in answer.headers["Content-Security-Policy"]
+            page = await answer.text()
+            assert "main.remember" in page
+            assert "first reading" in page
         assert (await get(brain, "/api/v1/ageing?namespace=bank"))["items"] == []
     async with standing_brain(tmp_path / "data") as brain:
         again = await get(brain, "/api/v1/ageing")

@@ -7,7 +7,7 @@ from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.usages import Usages
 
 from tests.controller.sizing.test_usages import NOW, key, summary
-from tests.fakes.sizing import FixedRequests
+from tests.fakes.sizing import NOTHING_GROWS, FixedRequests
 
 CLOCK = SystemClock()
 NOBODY = FixedRequests({})
@@ -23,9 +23,9 @@ def usages(*keys: ContainerKey, points: int = 9) -> Usages:
 
 async def test_a_namespace_shows_its_own_only_beside_what_is_asked_for() -> None:
     both, asked = usages(key("cart"), OTHER), FixedRequests({OTHER: Requested(500, None)})
-    found = await gather_advice(both, asked, clock=CLOCK, namespace="other")
+    found = await gather_advice(both, asked, growing=NOTHING_GROWS, clock=CLOCK, namespace="other")
     assert [(one.namespace, one.requests_now.cpu) for one in found.items] == [("other", "500m")]
-    assert len((await gather_advice(both, asked, clock=CLOCK)).items) == 2
+    assert len((await gather_advice(both, asked, growing=NOTHING_GROWS, clock=CLOCK)).items) == 2
 
 
 async def test_of_many_none_is_missing_and_others_get_their_turn_meanwhile() -> None:
@@ -40,7 +40,7 @@ async def test_of_many_none_is_missing_and_others_get_their_turn_meanwhile() -> 
 
     async with asyncio.TaskGroup() as group:
         task = group.create_task(other())
-        found = await gather_advice(many, NOBODY, clock=CLOCK)
+        found = await gather_advice(many, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)
         task.cancel()
     assert [one.owner for one in found.items] == [one.owner for one in many.keys()]  # noqa: SIM118
     assert turns > 5
@@ -48,9 +48,12 @@ async def test_of_many_none_is_missing_and_others_get_their_turn_meanwhile() -> 
 
 async def test_its_tag_changes_with_a_decision_and_not_with_a_point() -> None:
     known = usages(key())
-    tag = (await gather_advice(known, NOBODY, clock=CLOCK)).tag
+    tag = (await gather_advice(known, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag
     known.learn([(key(), summary())], now=NOW)
-    assert (await gather_advice(known, NOBODY, clock=CLOCK)).tag == tag
+    assert (await gather_advice(known, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag == tag
     known.learn([(key(), summary(time.time(), memory_bytes=10**9))], now=NOW)
-    assert (await gather_advice(known, NOBODY, clock=CLOCK)).tag != tag
-    assert (await gather_advice(usages(), NOBODY, clock=CLOCK)).tag not in ("", tag)
+    assert (await gather_advice(known, NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag != tag
+    assert (await gather_advice(usages(), NOBODY, growing=NOTHING_GROWS, clock=CLOCK)).tag not in (
+        "",
+        tag,
+    )

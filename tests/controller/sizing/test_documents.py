@@ -10,6 +10,8 @@ from nemutator_controller.sizing.documents import (
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 from nemutator_controller.sizing.usages import KnownUsage
 
+from tests.fakes.sizing import NOTHING_GROWS, GrowingContainers
+
 NOW = 8.0
 SEEN = KnownUsage(
     key=ContainerKey("shop", "Deployment", "cart", "app"),
@@ -27,7 +29,7 @@ FEW = replace(SEEN, key=ContainerKey("other", "unit", "ssh.service", "-"), point
 
 def test_advice_stands_beside_what_is_requested_now() -> None:
     asked = {SEEN.key: Requested(cpu_millis=500, memory_bytes=1 << 30)}
-    [advice] = advice_list([SEEN], asked, now=NOW)
+    [advice] = advice_list([SEEN], asked, NOTHING_GROWS, now=NOW)
     assert (advice.state, advice.strategy, advice.reason) == ("firm", "krr-simple", "")
     assert (advice.requests_now.cpu, advice.requests_now.memory) == ("500m", "1073741824")
     assert (advice.requests.cpu, advice.requests.memory) == ("200m", "230M")
@@ -35,8 +37,15 @@ def test_advice_stands_beside_what_is_requested_now() -> None:
     assert advice.span_s == 1500.0
 
 
+def test_memory_that_grows_is_not_paid_for() -> None:
+    [advice] = advice_list([SEEN], {}, GrowingContainers([SEEN.key]), now=NOW)
+    assert (advice.requests.cpu, advice.requests.memory) == ("200m", None)
+    assert advice.limits.memory is None
+    assert advice.reason == "this memory grows: see ageing"
+
+
 def test_without_enough_points_there_are_only_reasons() -> None:
-    [advice] = advice_list([FEW], {}, now=NOW)
+    [advice] = advice_list([FEW], {}, NOTHING_GROWS, now=NOW)
     assert advice.state == "not_yet"
     assert advice.reason.startswith("3 of 8 points")
     nothing = (None, None)
@@ -46,14 +55,14 @@ def test_without_enough_points_there_are_only_reasons() -> None:
 
 def test_a_sum_of_processes_is_called_one() -> None:
     program = replace(SEEN, key=ContainerKey("vm", "program", "shop", "-"))
-    firm, few = advice_list([program, replace(program, points=9)], {}, now=NOW)
+    firm, few = advice_list([program, replace(program, points=9)], {}, NOTHING_GROWS, now=NOW)
     assert firm.reason == "a sum of processes"
     assert few.reason.endswith("; a sum of processes")
 
 
 def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
     def of(seen: KnownUsage) -> object:
-        return essence(advice_list([seen], {}, now=NOW))
+        return essence(advice_list([seen], {}, NOTHING_GROWS, now=NOW))
 
     assert of(SEEN) == of(replace(SEEN, points=200, span_s=9999.0, last_at=8.0))
     assert of(SEEN) != of(replace(SEEN, cpu_p95=0.3))
@@ -61,7 +70,7 @@ def test_its_essence_changes_with_a_decision_and_not_with_time() -> None:
 
 
 def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
-    value, few = advice_list([SEEN, FEW], {}, now=NOW)
+    value, few = advice_list([SEEN, FEW], {}, NOTHING_GROWS, now=NOW)
     later = NOW + UNLISTED_S + 1
     assert is_listed(few, now=NOW)
     assert not is_listed(few, now=later)
@@ -69,7 +78,7 @@ def test_what_ended_without_a_value_leaves_the_list_after_an_hour() -> None:
 
 
 def test_admission_gets_what_it_decides_by() -> None:
-    [advice] = advice_list([SEEN], {}, now=NOW)
+    [advice] = advice_list([SEEN], {}, NOTHING_GROWS, now=NOW)
     sent = for_admission(advice)
     whose = (sent.namespace, sent.owner_kind, sent.owner, sent.container)
     assert whose == ("shop", "Deployment", "cart", "app")

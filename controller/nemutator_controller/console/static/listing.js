@@ -70,7 +70,7 @@ function action({ href, compare }) {
 
 function made(row, acts, takeBack) {
   const element = globalThis.document.createElement("tr");
-  row.cells.forEach(() => element.append(fromTemplate("cell")));
+  row.cells.forEach(({ drawn }) => element.append(fromTemplate(drawn ? "graph" : "cell")));
   if (!acts) return element;
   const last = globalThis.document.createElement("td");
   last.className = "actions";
@@ -88,7 +88,11 @@ function made(row, acts, takeBack) {
 function fill(element, row) {
   row.cells.forEach((cell, index) => {
     const shown = element.children[index];
-    text(shown.firstElementChild, cell.text);
+    text(shown.querySelector("bdi"), cell.text);
+    if (cell.drawn) {
+      attribute(shown.querySelector(".line"), "d", cell.drawn.line);
+      attribute(shown.querySelector(".area"), "d", cell.drawn.area);
+    }
     attribute(shown, "title", cell.title || null);
     attribute(shown, "data-grade", cell.grade);
     attribute(shown, "data-wide", cell.wide);

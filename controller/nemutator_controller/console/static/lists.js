@@ -3,6 +3,7 @@
 // person can do with it.
 
 import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
+import { drawing } from "./history.js";
 
 const cell = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
 
@@ -140,12 +141,75 @@ const advice = {
         : change(one.requests_now.cpu, one.requests.cpu),
       one.state === "not_yet"
         ? cell("", { title: visible(one.reason) })
-        : change(one.requests_now.memory, one.requests.memory),
+        : one.requests.memory == null
+          ? cell(one.reason)
+          : change(one.requests_now.memory, one.requests.memory),
       cell(cores(one.use.cpu_p95)),
       cell(bytes(one.use.memory_max)),
       cell(`${one.points}`, { title: `over ${span(one.span_s)}` }),
     ],
   }),
+};
+
+const MEMORY = ["heap", "memory"];
+
+/** How what a verdict is about went, drawn and in words. */
+function graph(one) {
+  const say = (value) => (MEMORY.includes(one.measure) ? bytes(value) : String(Math.round(value)));
+  const points = one.points.map(([at, value]) => ({ at, value }));
+  const words =
+    one.readings === 0
+      ? ""
+      : `${one.measure} from ${say(one.first_level)} to ${say(one.last_level)} in ${span(one.span_s)}`;
+  return cell(words, { drawn: drawing(points, "value", 160, 40) });
+}
+
+const VERDICTS = { leak: "suffer", drift: "notice", "hot spot grew": "notice", steady: "calm" };
+
+/** The innermost function that people can change, with its file and line. */
+const where = ({ sites: [site], functions: [hot] }) => {
+  const found = site ?? hot;
+  return found ? `${found.function} ${found.file.split("/").at(-1)}:${found.line}` : "";
+};
+
+const ageing = {
+  title: "Ageing",
+  about:
+    "Processes of Go that are read unasked: what grows with age, how fast, and in which line. In the first days a verdict is provisional: it says what was seen since the start. The flame graph compares the first reading with the last.",
+  empty: "No process was read yet: each is once it is old enough.",
+  path: "/api/v1/ageing",
+  columns: ["Workload", "Verdict", "Rate", "Where", "Graph", "Why", "Allocated by"],
+  acts: true,
+  row: (one, now) => {
+    const { namespace, owner, container, program } = one.workload;
+    const provisional = one.rate !== "" && one.state === "provisional";
+    return {
+      key: one.id,
+      cells: [
+        cell(container === "-" ? `${program} in ${owner}` : `${program} of ${place(namespace, owner)}`),
+        cell(provisional ? `${one.verdict} (provisional)` : one.verdict, {
+          grade: VERDICTS[one.verdict] ?? "none",
+          title: visible(one.sentence),
+        }),
+        cell(one.rate),
+        cell(where(one)),
+        graph(one),
+        lines(
+          one.reason,
+          one.first_seen == null ? "" : `first seen ${span(now - one.first_seen)} ago`,
+          one.replicas_say,
+        ),
+        lines(...one.stack.slice(0, 6).map(([name, file, line]) => `${name} ${file.split("/").at(-1)}:${line}`)),
+      ],
+      links:
+        one.sites.length > 0
+          ? ["flamegraph", "folded"].map((what) => ({
+              text: what === "flamegraph" ? "what grew" : what,
+              href: `/api/v1/ageing/${encodeURIComponent(one.id)}/${what}`,
+            }))
+          : [],
+    };
+  },
 };
 
 const leases = {
@@ -189,7 +253,7 @@ const grants = {
   }),
 };
 
-export const LISTS = { profiles, mutations, advice, leases, grants };
+export const LISTS = { profiles, mutations, advice, ageing, leases, grants };
 
 /** The rows of *document*, each with a key of its own: equal keys would be drawn as one row. */
 export function rows(list, document, now) {
