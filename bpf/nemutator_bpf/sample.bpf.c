@@ -333,21 +333,30 @@ INLINE u64 owner(u64 thread, const struct go_layout *layout, struct goroutine *g
 	return found;
 }
 
-/* Follow the frame pointers of a goroutine that waits, within its stack. */
-INLINE void walk(const struct goroutine *waiting, u64 frame, struct stack *stack)
+/*
+ * Follow the frame pointers of a goroutine that waits, within its stack, into the scratch; how deep
+ * it is. The verifier goes through a function of its own once, and through an inlined one from each
+ * of the states that may come before it.
+ */
+__attribute__((noinline)) int walk(u64 lowest, u64 highest, u64 sp, u64 frame)
 {
+	const u32 only = 0;
+	struct stack *stack = bpf_map_lookup_elem(&scratch, &only);
 	struct {
 		u64 next, caller;
 	} pair;
 	u32 depth = 0;
 
+	/* Older kernels were not tried with such a loop. */
+	if (!KERNEL_HAS_ENUM(bpf_func_id, BPF_FUNC_task_pt_regs) || !stack)
+		return 0;
 	/* Until Go 1.20 the function that left the stack has no frame there, but a return address.
 	 */
-	if (frame != waiting->sp && frame + 8 != waiting->sp &&
-	    !bpf_probe_read_user(&stack->at[0], sizeof(u64), (void *)waiting->sp))
+	if (frame != sp && frame + 8 != sp &&
+	    !bpf_probe_read_user(&stack->at[0], sizeof(u64), (void *)sp))
 		depth = 1;
 	for (u32 i = 0; i < DEEPEST - 1; i++) {
-		if (frame < waiting->lowest || frame >= waiting->highest ||
+		if (frame < lowest || frame >= highest ||
 		    bpf_probe_read_user(&pair, sizeof(pair), (void *)frame) || !pair.caller ||
 		    depth >= DEEPEST)
 			break;
@@ -357,6 +366,7 @@ INLINE void walk(const struct goroutine *waiting, u64 frame, struct stack *stack
 		frame = pair.next;
 	}
 	stack->depth = depth;
+	return depth;
 }
 
 /*
@@ -370,7 +380,6 @@ INLINE bool store_goroutine(struct bpf_perf_event_data *context, struct stack *s
 	struct goroutine waiting = {};
 	u64 current, found, thread = 0, own = 0, frame = 0;
 
-	/* Older kernels were not tried with such a loop. */
 	if (!KERNEL_HAS_ENUM(bpf_func_id, BPF_FUNC_task_pt_regs) || !row->user)
 		return 1;
 	current = current_goroutine(context);
@@ -396,8 +405,8 @@ INLINE bool store_goroutine(struct bpf_perf_event_data *context, struct stack *s
 	    bpf_probe_read_user(&frame, sizeof(frame), (void *)found + frame))
 		return 1;
 	row->owner = OWNER_BORROWED;
-	walk(&waiting, frame, stack);
-	return !stack->depth || store(stack, count, &row->goroutine);
+	return !walk(waiting.lowest, waiting.highest, waiting.sp, frame) ||
+	       store(stack, count, &row->goroutine);
 }
 
 SEC("perf_event")

@@ -21,7 +21,7 @@ from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget
+from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget, TargetSelection
 from nemutator_common.names import AS_ROOT
 from nemutator_common.wire import ProfileTarget
 
@@ -256,6 +256,20 @@ async def test_the_caller_of_a_leaf_that_is_in_the_kernel_is_in_the_words(
     # By frame pointers `main` called it. The word says who did.
     assert {program.function_at(row.user[1] - 1) for row in faults} == {"main"}
     assert {program.function_at(row.words[0] - 1) for row in faults} == {"work"}
+
+
+async def test_the_verifier_is_far_from_its_limit() -> None:
+    """A million instructions: each kernel counts its own, and a person waits meanwhile."""
+    sampling = await KernelSampler().start(TargetSelection("process", 1), hz=HZ, texts={})
+    try:
+        about = await asyncio.to_thread(Path(f"/proc/self/fdinfo/{sampling.program_fd}").read_text)
+    finally:
+        await sampling.discard()
+    counted = re.search(r"^verified_insns:\s*(\d+)$", about, re.MULTILINE)
+    if counted is None:
+        pytest.skip("this kernel does not tell")
+    print(counted[0])
+    assert int(counted[1]) < 60_000
 
 
 async def test_a_stack_that_is_too_deep_is_counted(targets: MachineTargets, tmp_path: Path) -> None:

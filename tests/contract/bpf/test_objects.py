@@ -39,9 +39,9 @@ def helpers(content: bytes) -> set[int]:
         budget_bytes=len(content),
         budget_reads=100,
     )
-    code = Elf(file).section(b"perf_event")
-    assert code is not None
-    instructions = _INSTRUCTION.iter_unpack(content[code.offset : code.offset + code.size])
+    sections = [Elf(file).section(name) for name in (b"perf_event", b".text")]
+    code = b"".join(content[one.offset : one.offset + one.size] for one in sections if one)
+    instructions = _INSTRUCTION.iter_unpack(code)
     # Another register than 0 is a call of another function of the program.
     return {
         number for code, registers, _, number in instructions if (code, registers) == (_CALL, 0)
