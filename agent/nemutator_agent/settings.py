@@ -134,7 +134,7 @@ class ObserveSettings(CallsBrain):
         200, "Most processes that are looked at; the oldest come first.", check=between(1, 2_000)
     )
     window_cpu_percent: float = setting(
-        2.0,
+        5.0,
         "Budget of all looks, in percent of one CPU; what would pass it waits, and is told.",
         check=between(0.1, 100),
     )
