@@ -16,6 +16,10 @@ SPARING = "GODEBUG=asyncpreemptoff=1 GOGC=400"
 """For programs of Go: what interrupts their functions, and clears up after them, takes an emulated CPU
 a fifth of its time."""
 
+PATIENCE = "120s"
+"""For the answer of a container's shim: by default two to five seconds. After a restart, containerd ends
+each pod whose shim has not answered by then."""
+
 
 @dataclass(frozen=True, slots=True)
 class Engine:
@@ -42,6 +46,11 @@ runtime_type = "io.containerd.runc.v2"
 [plugins."io.containerd.grpc.v1.cri".containerd.runtimes.runc.options]
 BinaryName = "{engine.runc}/runc"
 SystemdCgroup = true
+[timeouts]
+"io.containerd.timeout.shim.cleanup" = "{PATIENCE}"
+"io.containerd.timeout.shim.load" = "{PATIENCE}"
+"io.containerd.timeout.shim.shutdown" = "{PATIENCE}"
+"io.containerd.timeout.task.state" = "{PATIENCE}"
 """
 
 

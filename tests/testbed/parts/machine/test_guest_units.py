@@ -23,6 +23,13 @@ def test_containerd_leaves_all_control_groups_to_systemd() -> None:
     assert plugin["cni"]["bin_dir"] == "/cni"
 
 
+def test_containerd_waits_for_shims_that_lack_cpu() -> None:
+    timeouts = tomllib.loads(guest_units.containerd_settings(ENGINE))["timeouts"]
+    waits = {name.removeprefix("io.containerd.timeout."): wait for name, wait in timeouts.items()}
+    kinds = ("shim.cleanup", "shim.load", "shim.shutdown", "task.state")
+    assert waits == dict.fromkeys(kinds, "120s")
+
+
 def test_the_end_of_a_daemon_is_not_the_end_of_its_pods() -> None:
     for text in (guest_units.containerd_unit(ENGINE), guest_units.kubelet_unit("/kube", "kubelet")):
         assert unit(text)["Service"]["KillMode"] == "process"
