@@ -3,11 +3,13 @@
 The steps are those of `tests/e2e/first_light`; then what only such a node can show, in order too.
 """
 
+import json
 import urllib.request
 
 import pytest
 from nemutator_common import names
 
+from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import METRICS, Installation
 from tests.e2e.first_light.team import PASSWORD, REACHED_S, Team
@@ -20,6 +22,9 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.timeout(6000)
 
 APP = "stays"
+
+BACK_S = 2 * REACHED_S
+"""When all pods start at once, and kubelet's waits between its tries have become long."""
 
 
 @pytest.fixture(scope="module")
@@ -89,8 +94,8 @@ def warnings(team: Team) -> list[str]:
 
 def test_the_machine_is_restarted_and_all_comes_back(team: Team, node: GuestNode, app: str) -> None:
     node.machine.reboot()
-    until(node.is_ready, "the node is ready", within_s=REACHED_S)
-    until(lambda: answers(team, app), "the pod is given its secret again", within_s=REACHED_S)
+    until(node.is_ready, "the node is ready", within_s=BACK_S)
+    until(lambda: answers(team, app), "the pod is given its secret again", within_s=BACK_S)
     assert content(team, app) == PASSWORD
     a_new_pod_is_served_and_leaves(team, "after-boot")
     until(lambda: mounts(node) == 1, "no mount is left but the pod's", within_s=REACHED_S)
@@ -117,7 +122,16 @@ def content(team: Team, pod: str) -> str:
     return team.kubectl("exec", pod, "--container=app", "--", "cat", "/run/nemutator/secrets/db")
 
 
+def is_injected(team: Team) -> bool:
+    """Whether a pod would get its volume now: while admission is away, pods are let in without."""
+    pod = json.dumps(scratch.pod("asked", teams.ANNOTATIONS, {"name": "app"}))
+    asked = ("create", "--dry-run=server", "--output=json", "--filename=-")
+    made = json.loads(team.installation.cluster.kubectl(*asked, given=pod))
+    return any("csi" in volume for volume in made["spec"].get("volumes", ()))
+
+
 def a_new_pod_is_served_and_leaves(team: Team, name: str) -> None:
+    until(lambda: is_injected(team), "admission is back", within_s=BACK_S)
     before = len(team.vault_tokens())
     team.installation.cluster.apply(teams.deployment(name))
     ready(team, name)

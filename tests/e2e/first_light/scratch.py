@@ -14,7 +14,8 @@ PROGRAM = "/sh"
 VAULT_IMAGE = "localhost/nemutator/vault:e2e"
 VAULT = "/vault"
 NOBODY = 65534
-ENDED_S = 300.0
+ENDED_S = 900.0
+"""On an emulated CPU."""
 
 Json = dict[str, Any]
 

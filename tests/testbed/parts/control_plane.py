@@ -25,7 +25,8 @@ from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until
 
 READY_S = 60.0
-CALL_S = 30.0
+CALL_S = 120.0
+"""The API server asks webhooks first, which an emulated node takes its time to answer."""
 SERVICES = "10.213.0.0/16"
 PODS = "10.214.0.0/16"
 

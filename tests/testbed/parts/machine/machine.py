@@ -24,6 +24,9 @@ from tests.testbed.running.waiting import until
 READY_S = 600.0
 """Emulated on a busy machine; on an idle one it takes half a minute."""
 
+REBOOTED_S = 1800.0
+"""What runs in it may take minutes to end, before it starts anew."""
+
 CALL_S = 600.0
 
 ACCELERATOR = "NEMUTATOR_MACHINE_ACCELERATOR"
@@ -138,8 +141,8 @@ class Machine:
         before = self.run("cat", BOOT_ID)
         with contextlib.suppress(CommandFailedError):  # the connection may end before the answer
             self.run("systemctl", "reboot", "--no-block")
-        until(lambda: self._booted_since(before), "the machine is up again", within_s=READY_S)
-        self.daemon.wait_until(self.is_up, within_s=READY_S)
+        until(lambda: self._booted_since(before), "the machine is up again", within_s=REBOOTED_S)
+        self.daemon.wait_until(self.is_up, within_s=REBOOTED_S)
 
     def is_up(self) -> bool:
         return self.holds("systemctl is-system-running --wait")
