@@ -9,6 +9,7 @@ from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Frame
 from nemutator_common.profiles.model import Profile as NamedProfile
 from nemutator_common.wire import ProfileTarget
+from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
@@ -69,12 +70,16 @@ class MemoryProfiles(Failing):
     def __init__(self) -> None:
         self.kept: dict[str, ProfileRecord] = {}
         self.contents: dict[str, bytes] = {}
+        self.late = False
+        """Whether what is saved is there only after the caller has given up."""
 
     async def save(self, profile: ProfileRecord, pprof: bytes | None = None) -> None:
         self._work()
         self.kept[profile.id] = profile
         if pprof is not None:
             self.contents[profile.id] = pprof
+        if self.late:
+            raise StoreUnavailableError("deadline")
 
     async def find(self, identity: str) -> ProfileRecord | None:
         self._work()

@@ -154,7 +154,8 @@ class ProfileQueue:
         return profile
 
     async def run(self) -> None:
-        """Give up profiles that nobody makes, and remove those that are too many; at the end release all pollers."""
+        """Take up profiles that were stored too late to be known, give up those that nobody makes, and
+        remove those that are too many; at the end release all pollers."""
         try:
             while True:
                 await self.tidy()
@@ -167,6 +168,7 @@ class ProfileQueue:
         now = self.process.clock.now()
         try:
             async with self._turn:
+                await self._take_up()
                 for profile in list(self._open.values()):
                     why = overdue(profile, now=now) or self._deserted(profile)
                     if why is not None:
@@ -179,6 +181,14 @@ class ProfileQueue:
         self.process.meter.count(names.PROFILES_DROPPED, by_bytes, reason="bytes")
         if any(self._due(profile) for profile in self._open.values()):
             self._wake()
+
+    async def _take_up(self) -> None:
+        """A write that was given up at its deadline may still have been made: who asked again finds
+        the profile stored, and relies on its being made."""
+        for profile in await self.store.unfinished():
+            if profile.id not in self._open and len(self._open) < MOST_OPEN:
+                self._open[profile.id] = profile
+                self._notify(profile)
 
     def _note_asking(self, node: str) -> None:
         now = self.process.clock.monotonic()

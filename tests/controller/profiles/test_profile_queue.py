@@ -227,6 +227,21 @@ async def test_what_could_not_be_stored_was_not_asked() -> None:
     assert bench.heard == []
 
 
+async def test_what_was_stored_after_its_deadline_is_made_nevertheless() -> None:
+    bench = Bench()
+    async with bench.running():
+        bench.store.late = True
+        with pytest.raises(StoreUnavailableError):
+            await bench.desk.ask(profile(1))
+        bench.store.late = False
+        assert await bench.desk.take("n1", 0.0) == ()
+        # Who asks again finds it, and has nothing more to ask for.
+        assert await bench.desk.find(profile(1).id) == profile(1)
+        await bench.clock.advance(EVERY_S)
+        assert await bench.desk.take("n1", 0.0) == (profile(1).request,)
+        assert bench.heard == [("1", "asked")]
+
+
 async def test_another_life_of_the_brain_goes_on_with_what_was_open() -> None:
     before = Bench()
     await before.desk.ask(profile(1))
