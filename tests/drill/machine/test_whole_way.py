@@ -99,7 +99,9 @@ def test_the_machine_is_restarted_and_all_comes_back(team: Team, node: GuestNode
     until(lambda: answers(team, app), "the pod is given its secret again", within_s=BACK_S)
     assert content(team, app) == PASSWORD
     a_new_pod_is_served_and_leaves(team, "after-boot")
-    until(lambda: mounts(node) == 1, "no mount is left but the pod's", within_s=REACHED_S)
+    until(
+        lambda: mounts(node) == volumes(team), "no mount is left but the pods'", within_s=REACHED_S
+    )
     nothing_waits(team.installation)
     team.kubectl("delete", "deployment", APP, "--wait=true")
     until(
@@ -107,7 +109,7 @@ def test_the_machine_is_restarted_and_all_comes_back(team: Team, node: GuestNode
         "it ends",
         within_s=REACHED_S,
     )
-    until(lambda: mounts(node) == 0, "its mount ends with it", within_s=REACHED_S)
+    until(lambda: mounts(node) == volumes(team), "its mount ends with it", within_s=REACHED_S)
     nothing_waits(team.installation)
 
 
@@ -150,6 +152,12 @@ def mounts(node: GuestNode) -> int:
         " /var/lib/kubelet/pods/" in line and "kubernetes.io~csi" in line
         for line in table.splitlines()
     )
+
+
+def volumes(team: Team) -> int:
+    """How many volumes of ours the pods of the node have."""
+    pods = team.installation.cluster.get("pods", "--all-namespaces")["items"]
+    return sum("csi" in volume for pod in pods for volume in pod["spec"].get("volumes", ()))
 
 
 def nothing_waits(installation: Installation) -> None:
