@@ -140,7 +140,7 @@ async def test_functions_that_node_has_compiled_have_names() -> None:
     unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", shell]
     with running(*unshare) as outer:
         pid = child_of(outer)
-        temporary = Path(f"/proc/{pid}/root/tmp")
+        temporary = Path("/proc", str(pid), "root", "tmp")
         until(lambda: (temporary / "ready").exists(), "the names", within_s=120)
         lines = (temporary / "perf-1.map").read_text().splitlines()
         told = [line.split(" ", 2) for line in lines if "burn" in line]
