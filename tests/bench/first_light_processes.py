@@ -42,20 +42,7 @@ class Process:
         return sum(_while_it_runs(_cpu_s, pid) for pid in self.family)
 
     def bpf(self) -> "Bpf":
-        """Of the programs and maps that it holds now."""
-        total = {"memlock": 0, "run_time_ns": 0, "run_cnt": 0}
-        seen: set[str] = set()
-        for info in Path(f"/proc/{self.popen.pid}/fdinfo").glob("*"):
-            with contextlib.suppress(OSError):
-                text = info.read_text()
-                which = re.search(r"^(?:prog|map)_id:\s*\d+$", text, re.MULTILINE)
-                if which is None or which[0] in seen:
-                    continue
-                seen.add(which[0])
-                for field in total:
-                    found = re.search(rf"^{field}:\s*(\d+)$", text, re.MULTILINE)
-                    total[field] += int(found[1]) if found else 0
-        return Bpf(total["memlock"], total["run_time_ns"], total["run_cnt"])
+        return bpf_of(self.popen.pid)
 
     def wait_ready(self, socket: Path) -> None:
         def ready() -> bool:
@@ -82,6 +69,23 @@ class Bpf:
     memlock: int
     run_time_ns: int
     run_count: int
+
+
+def bpf_of(pid: int) -> Bpf:
+    """Of the programs and maps that a process holds now."""
+    total = {"memlock": 0, "run_time_ns": 0, "run_cnt": 0}
+    seen: set[str] = set()
+    for info in Path(f"/proc/{pid}/fdinfo").glob("*"):
+        with contextlib.suppress(OSError):
+            text = info.read_text()
+            which = re.search(r"^(?:prog|map)_id:\s*\d+$", text, re.MULTILINE)
+            if which is None or which[0] in seen:
+                continue
+            seen.add(which[0])
+            for field in total:
+                found = re.search(rf"^{field}:\s*(\d+)$", text, re.MULTILINE)
+                total[field] += int(found[1]) if found else 0
+    return Bpf(total["memlock"], total["run_time_ns"], total["run_cnt"])
 
 
 class EndedError(Exception):

@@ -24,6 +24,18 @@ UNWANTED = frozenset(
 
 def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
     """Compile one of our programs into the cache. To be called while the cache is locked."""
+    _build(recipe, cache, say, {recipe.part: False})
+
+
+def build_kinds(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
+    """The same for the program that is compiled with C in it, too."""
+    _build(recipe, cache, say, {recipe.part: False, f"{recipe.part}-cgo": True})
+
+
+def _build(
+    recipe: Recipe, cache: Cache, say: Callable[[str], None], binaries: Mapping[str, bool]
+) -> None:
+    """*binaries*: the name of each, and whether there is C in it."""
     cache.check_disk(recipe)
     module = PROGRAMS / recipe.part
     go_mod = recipe.inputs["go.mod"].decode()
@@ -34,10 +46,11 @@ def build(recipe: Recipe, cache: Cache, say: Callable[[str], None]) -> None:
         )
         for name in ("GOCACHE", "GOMODCACHE", "GOTMPDIR"):
             Path(environment[name]).mkdir()
-        work = _Work(recipe, go, module, environment, scratch, say)
         try:
-            packages = work.download()
-            work.compile(packages, folder / recipe.part)
+            for binary, cgo in binaries.items():
+                settings = environment | {"CGO_ENABLED": str(int(cgo))}
+                work = _Work(recipe, go, module, settings, scratch, say)
+                work.compile(work.download(), folder / binary)
         except CommandError as failed:
             raise MissingPartError(
                 f"could not be built: {failed}\n"

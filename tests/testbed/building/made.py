@@ -1,7 +1,7 @@
 """Where things are once they are made; each function raises MissingPartError when its is not."""
 
 import platform
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from pathlib import Path
 
 from tests.testbed.building import recipes, requirements
@@ -9,6 +9,7 @@ from tests.testbed.building.cache import Cache, MissingPartError, directory
 from tests.testbed.building.recipes import (
     DEBIAN_GROUPS,
     GO_INPUTS,
+    GO_KINDS_INPUTS,
     GUEST_KERNELS,
     GuestKernel,
     Machine,
@@ -54,6 +55,11 @@ def vault() -> Path:
 def vault_client() -> Path:
     """A program that uses Vault through Go's own client."""
     return _cache().folder(recipe("vault-client")) / "vault-client"
+
+
+def go_kinds(*, cgo: bool = False) -> Path:
+    """A program that is one kind of program, and can profile itself; with C in it, or without."""
+    return _cache().folder(recipe("go-kinds")) / ("go-kinds-cgo" if cgo else "go-kinds")
 
 
 def runtime() -> Path:
@@ -127,8 +133,8 @@ def _cache() -> Cache:
     return Cache(directory())
 
 
-def _go_inputs(part: str) -> dict[str, bytes]:
-    return {name: (PROGRAMS / part / name).read_bytes() for name in GO_INPUTS}
+def _go_inputs(part: str, names: Iterable[str] = GO_INPUTS) -> dict[str, bytes]:
+    return {name: (PROGRAMS / part / name).read_bytes() for name in names}
 
 
 def _runtime() -> Recipe:
@@ -169,6 +175,7 @@ PARTS: dict[str, Callable[[], Recipe]] = {
     "guest-packages-arm64": lambda: recipes.foreign_guest_packages(
         guest_requirements(), "arm64", _with_codename("guest-packages-arm64")
     ),
+    "go-kinds": lambda: recipes.go_kinds(_go_inputs("go-kinds", GO_KINDS_INPUTS), this_machine()),
     "vault-client": lambda: recipes.vault_client(_go_inputs("vault-client"), this_machine()),
     "vault": lambda: recipes.vault(_go_inputs("vault"), this_machine()),
     "kube": lambda: recipes.kube(_go_inputs("kube"), this_machine()),

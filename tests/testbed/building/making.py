@@ -30,6 +30,7 @@ MAKERS: dict[str, Maker] = {
     "runtime": runtime.build,
     "guest-arm64": functools.partial(foreign_guest.build, "arm64"),
     "guest-packages-arm64": functools.partial(guest_packages.build, architecture="arm64"),
+    "go-kinds": go_programs.build_kinds,
     "vault-client": go_programs.build,
     "vault": go_programs.build,
     "kube": go_programs.build,

@@ -33,6 +33,7 @@ GUEST_KERNEL_REVISION = 1
 
 GO_FLAGS = ("-mod=readonly", "-trimpath", "-buildvcs=false")
 GO_INPUTS = ("go.mod", "go.sum", "main.go")
+GO_KINDS_INPUTS = ("go.mod", "main.go", "work.go", "native.go")
 RUNTIME_FLAGS = (*GO_FLAGS, "-tags", "seccomp", "-ldflags", "-s -w")
 
 
@@ -112,6 +113,10 @@ def vault_client(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     return _go_program("vault-client", files, machine, estimate_s=30, room_gb=1)
 
 
+def go_kinds(files: Mapping[str, bytes], machine: Machine) -> Recipe:
+    return _go_program("go-kinds", files, machine, estimate_s=60, room_gb=1)
+
+
 def runtime(files: Mapping[str, bytes], machine: Machine) -> Recipe:
     inputs = dict(files) | {
         "flags": "\n".join(RUNTIME_FLAGS).encode(),
@@ -129,14 +134,16 @@ def _go_program(
     room_gb: int = 15,
 ) -> Recipe:
     flags = go_flags(part, files["go.mod"].decode())
-    inputs = {name: files[name] for name in GO_INPUTS}
-    inputs |= {"flags": "\n".join(flags).encode(), "GOARCH": machine.architecture.encode()}
+    inputs = dict(files) | {
+        "flags": "\n".join(flags).encode(),
+        "GOARCH": machine.architecture.encode(),
+    }
     return Recipe(part, inputs, estimate_s=estimate_s, room_gb=room_gb)
 
 
 def go_flags(part: str, go_mod: str) -> tuple[str, ...]:
     """The flags of `go build` for one of our programs."""
-    if part == "vault-client":
+    if part in ("vault-client", "go-kinds"):
         return (*GO_FLAGS, "-ldflags", "-s -w")
     if part == "vault":
         return (*GO_FLAGS, "-tags", "minimal", "-ldflags", "-s -w")

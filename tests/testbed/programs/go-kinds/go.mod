@@ -1,0 +1,3 @@
+module nemutator.io/testbed/go-kinds
+
+go 1.24
