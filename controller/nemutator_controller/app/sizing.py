@@ -15,6 +15,9 @@ from nemutator_controller.sizing.usages import Usages
 
 GROWS = "this memory grows: see ageing"
 
+_LONGEST_COMM = 15
+"""The kernel cuts the name of a process here."""
+
 
 class NoRequests:
     """Off clusters nobody requests anything. A `Requests`."""
@@ -37,7 +40,7 @@ def _is_of(finding: AgeingFinding, key: ContainerKey) -> bool:
     aged = finding.workload
     if key.owner_kind == PROGRAM:
         # There is no group that counts: the kernel's name for the process, which is cut, is all.
-        return aged.namespace == key.namespace and aged.program[: len(key.owner)] == key.owner
+        return (aged.namespace, aged.program[:_LONGEST_COMM]) == (key.namespace, key.owner)
     return (aged.namespace, aged.owner, aged.container) == (key.namespace, key.owner, key.container)
 
 

@@ -1,0 +1,35 @@
+import dataclasses
+
+import pytest
+from nemutator_controller.ageing.findings import Findings
+from nemutator_controller.ageing.model import AgedWorkload
+from nemutator_controller.app.sizing import GROWS, LeakingMemory
+from nemutator_controller.sizing.keys import PROGRAM, ContainerKey
+
+from tests.controller.ageing.test_findings import finding
+
+LEAKING = AgedWorkload("shop", "Deployment", "cart", "app", "a-program-with-a-long-name")
+
+
+@pytest.mark.parametrize(
+    ("key", "leaks"),
+    [
+        (ContainerKey("shop", "Deployment", "cart", "app"), True),
+        (ContainerKey("shop", "Deployment", "cart", "proxy"), False),
+        (ContainerKey("other", "Deployment", "cart", "app"), False),
+        (ContainerKey("shop", PROGRAM, "a-program-with-", "-"), True),
+        (ContainerKey("shop", PROGRAM, "a-program", "-"), False),
+    ],
+)
+def test_memory_is_left_out_of_the_workload_that_leaks_alone(
+    key: ContainerKey, leaks: bool
+) -> None:
+    findings = Findings()
+    findings.replace(dataclasses.replace(finding(), workload=LEAKING, verdict="leak"))
+    assert LeakingMemory(findings).of(key) == (GROWS if leaks else None)
+
+
+def test_what_is_steady_is_sized() -> None:
+    findings = Findings()
+    findings.replace(dataclasses.replace(finding(), workload=LEAKING, verdict="steady"))
+    assert LeakingMemory(findings).of(ContainerKey("shop", "Deployment", "cart", "app")) is None
