@@ -28,6 +28,7 @@ UPLINK: dict[tuple[str, str], set[CallerKind]] = {
     ("GET", "/uplink/v1/tombstones"): {"admission", "local"},
     ("GET", "/uplink/v1/profile-requests"): {"agent", "local"},
     ("POST", "/uplink/v1/profiles"): {"agent", "local"},
+    ("POST", "/uplink/v1/window-pods"): {"agent", "local"},
     ("GET", "/uplink/v1/reports"): {"agent", "local"},
     ("POST", "/uplink/v1/reports"): {"agent", "local"},
     ("GET", "/uplink/v1/streams/{stream}"): {"agent", "admission", "local"},

@@ -3,6 +3,7 @@ from nemutator_controller.database.schema import HEAD, metadata
 
 def test_the_tables_are_known_by_name() -> None:
     assert set(metadata.tables) == {
+        "aged_workloads",
         "cursors",
         "decisions",
         "grants",
@@ -15,6 +16,9 @@ def test_the_tables_are_known_by_name() -> None:
         "sessions",
         "stream_cursors",
         "tombstones",
+        "window_sources",
+        "window_symbols",
+        "windows",
     }
 
 

@@ -39,7 +39,7 @@ def test_what_was_found_before_the_effort_was_spent_is_kept() -> None:
     content = GoProgram().build()
     places = (TEXT, TEXT + 0x15, TEXT + 0x41)
     whole = asked(content, *places)
-    partial = Executable(reader(content), effort=60).answer(SymbolQuestion(False, places))
+    partial = Executable(reader(content), effort=600).answer(SymbolQuestion(False, places))
     assert partial.places[0] == whole.places[0]
     assert partial.places[-1] is None
     assert partial.notes == ("too_much",)
