@@ -69,7 +69,7 @@ def test_two_profiles_are_ticked_and_compared_the_earlier_first(
 
 def test_a_profile_that_was_refused_says_why(page: Page, brain: FakeBrain) -> None:
     brain.lists[PROFILES] = [
-        profile(state="refused", reason="no BPF", remedy="run as root", notes=[])
+        profile(state="refused", reason="no BPF", remedy="run as root", notes=[], grade=None)
     ]
     rows = shown(page, "profiles")
     said = rows.locator("td").last.locator("xpath=preceding-sibling::td[1]")
