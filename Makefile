@@ -61,11 +61,13 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 	@$(if $(ARGS),$(PYTEST) -m e2e $(or_empty),\
 	    $(MAKE) --no-print-directory --jobs --output-sync --keep-going $(E2E))
 
+# Tests run make, too, whose output nothing may hold back.
 .PHONY: $(E2E)
 e2e-here:
-	@echo '— the kernel, Kubernetes and Vault'; $(PYTEST) -m e2e $(addprefix --ignore=,$(BESIDE))
+	@echo '— the kernel, Kubernetes and Vault'; \
+	    env -u MAKEFLAGS $(PYTEST) -m e2e $(addprefix --ignore=,$(BESIDE))
 e2e-beside:
-	@echo '— the other machine, and the page'; $(PYTEST) -m e2e $(BESIDE)
+	@echo '— the other machine, and the page'; env -u MAKEFLAGS $(PYTEST) -m e2e $(BESIDE)
 
 .PHONY: drill
 drill: venv-dev ## fuzz, other Pythons, and faults (these alone: FAULTS="--seed 11"); never in CI
