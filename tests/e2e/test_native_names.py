@@ -136,7 +136,11 @@ setInterval(() => {}, 1000);
 async def test_functions_that_node_has_compiled_have_names() -> None:
     """In namespaces of its own, as in a container: another number, and another /tmp."""
     node = str(Path(compute_driver_executable()[0]))
-    shell = f"mount -t tmpfs none /tmp && cd /tmp && exec {node} --perf-basic-prof -e '{COMPILED}'"
+    # Opened before, because it may lie in the /tmp that is hidden.
+    shell = (
+        f"exec 9<{node}; mount -t tmpfs none /tmp && cd /tmp &&"
+        f" exec /proc/self/fd/9 --perf-basic-prof -e '{COMPILED}'"
+    )
     unshare = ["unshare", "--mount", "--pid", "--fork", "--kill-child", "sh", "-c", shell]
     with running(*unshare) as outer:
         pid = child_of(outer)
