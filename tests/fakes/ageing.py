@@ -76,6 +76,8 @@ class MemoryWindows:
     owned: dict[str, AgedWorkload] = field(default_factory=dict)
     saved: dict[str, AgeingFinding] = field(default_factory=dict)
     is_away: bool = False
+    histories: int = 0
+    """How often one was read."""
 
     async def unowned(self, most: int) -> Sequence[WindowSource]:
         if self.is_away:
@@ -86,14 +88,16 @@ class MemoryWindows:
         self.owned |= sources
 
     async def changed_since(self, moment: float) -> Sequence[ChangedWorkload]:
-        newest = {
-            self.owned[source.id]: source.image
-            for source in sorted(self.sources, key=lambda one: one.started_at)
-            if source.id in self.owned and self.sources[source][-1].at > moment
-        }
-        return [ChangedWorkload(workload, image) for workload, image in newest.items()]
+        newest: dict[AgedWorkload, tuple[str, float]] = {}
+        for source in sorted(self.sources, key=lambda one: one.started_at):
+            read_at = self.sources[source][-1].at
+            if source.id in self.owned and read_at > moment:
+                _, before = newest.get(self.owned[source.id], ("", 0.0))
+                newest[self.owned[source.id]] = source.image, max(before, read_at)
+        return [ChangedWorkload(one, image, at) for one, (image, at) in newest.items()]
 
     async def history(self, workload: AgedWorkload) -> Mapping[WindowSource, Sequence[KeptWindow]]:
+        self.histories += 1
         of_it = [one for one in self.sources if self.owned.get(one.id) == workload]
         newest = max(of_it, key=lambda one: one.started_at).image
         return {one: self.sources[one] for one in of_it if one.image == newest}

@@ -3,7 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -38,6 +38,8 @@ class AgeingAssessments:
     in_thread: Callable[[Callable[[], AgeingFinding]], Awaitable[AgeingFinding]]
     """Runs what takes a processor for long beside the event loop."""
     process: Process
+    _read_at: dict[str, float] = field(default_factory=dict, init=False)
+    """By the id of a workload, its newest reading that was looked at."""
 
     async def restore(self) -> None:
         self.findings.restore(await self.store.findings())
@@ -51,7 +53,10 @@ class AgeingAssessments:
             try:
                 await self._find_owners()
                 for changed in await self.store.changed_since(since):
-                    await self._assess_unless_done_today(changed)
+                    # Those of the overlap come again and again.
+                    if self._read_at.get(changed.workload.id) != changed.read_at:
+                        await self._assess_unless_done_today(changed)
+                        self._read_at[changed.workload.id] = changed.read_at
                 since = began - OVERLAP_S
                 if clock.monotonic() - pruned_at >= PRUNED_EVERY_S:
                     pruned_at = clock.monotonic()
@@ -117,7 +122,10 @@ class AgeingAssessments:
     async def _prune(self) -> None:
         for reason, count in (await self.store.prune()).items():
             self.process.meter.count(names.WINDOWS_DROPPED, count, reason=reason)
-        self.findings.keep_only(await self.store.known())
+        known = await self.store.known()
+        self.findings.keep_only(known)
+        for gone in self._read_at.keys() - known:
+            del self._read_at[gone]
 
     def _count(self) -> None:
         verdicts = [one.verdict for one in self.findings.all()]

@@ -35,6 +35,8 @@ class ChangedWorkload:
 
     workload: AgedWorkload
     image: str
+    read_at: float
+    """When its newest reading was made."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -89,18 +89,21 @@ class SqlWindows:
 
     async def changed_since(self, moment: float) -> Sequence[ChangedWorkload]:
         query = (
-            select(aged_workloads.c.workload, window_sources.c.image)
+            select(aged_workloads.c.workload, window_sources.c.image, window_sources.c.last_at)
             .join(window_sources, window_sources.c.workload == aged_workloads.c.id)
             .where(window_sources.c.last_at > moment)
             .order_by(window_sources.c.started_at)
         )
 
         def job(connection: Connection) -> list[ChangedWorkload]:
-            # The process that started last comes last, and its image is the newest.
-            newest = {row.workload: row.image for row in connection.execute(query)}
+            newest: dict[bytes, tuple[str, float]] = {}
+            for document, image, read_at in connection.execute(query):
+                # The process that started last comes last, and its image is the newest.
+                _, before = newest.get(document, ("", 0.0))
+                newest[document] = image, max(before, read_at)
             return [
-                ChangedWorkload(_workload.decode(document), image)
-                for document, image in newest.items()
+                ChangedWorkload(_workload.decode(document), image, read_at)
+                for document, (image, read_at) in newest.items()
             ]
 
         return await self.database.read(job)
@@ -218,10 +221,10 @@ def _history(
     rows = connection.execute(
         select(windows.c.source, windows.c.packed)
         .where(windows.c.source.in_(sources))
-        .order_by(windows.c.at)
+        .order_by(windows.c.at.desc())
         .limit(MOST_OF_A_WORKLOAD)
-    )
-    for source, content in rows:
+    ).all()
+    for source, content in reversed(rows):
         found[sources[source]].append(unpacked(content))
     return {source: kept_windows for source, kept_windows in found.items() if kept_windows}
 

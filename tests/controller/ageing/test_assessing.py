@@ -85,6 +85,19 @@ async def test_a_leak_is_found_told_once_and_remembered() -> None:
         assert again.told.notes == []
 
 
+async def test_a_reading_is_looked_at_once() -> None:
+    brain = Brain()
+    source = window_source()
+    brain.store.sources[source] = kept_windows(10, grows_by=5)
+    async with brain.running():
+        await brain.look()
+        await brain.look()
+        assert brain.store.histories == 1
+        brain.store.sources[source] = kept_windows(11, grows_by=5)
+        await brain.look()
+        assert brain.store.histories == 2
+
+
 async def test_after_the_first_days_there_is_one_look_a_day() -> None:
     brain = Brain(clock=ManualClock(now=7 * DAY_S))
     source = window_source()
