@@ -49,10 +49,11 @@ check-c:
 check-house:
 	@echo '— house rules';   $(BIN)/python -m pytest -q tests/house
 
-# Tests with a machine of their own, or with a browser alone, take nothing of this one that the others
-# need, and much of their time is spent waiting: they run beside those that share one cluster.
+# Three groups that take nothing of each other, and of whose time much is spent waiting: those that share
+# one cluster; those with a browser, or with a machine of their own; and the programs of this machine.
+CLUSTER := tests/e2e/first_light tests/e2e/testbed tests/contract/credentials tests/contract/kube
 BESIDE := tests/e2e/machine $(sort $(wildcard tests/e2e/test_page*.py)) tests/e2e/test_flamegraph.py
-E2E := e2e-here e2e-beside
+E2E := e2e-cluster e2e-beside e2e-programs
 
 .PHONY: e2e
 e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; builds the testbed first
@@ -62,12 +63,15 @@ e2e: venv-dev ## tests on real parts: Kubernetes, Vault, Chromium, the kernel; b
 	    $(MAKE) --no-print-directory --jobs --output-sync --keep-going $(E2E))
 
 # Tests run make, too, whose output nothing may hold back.
+LONGEST := --durations=15 --durations-min=5
 .PHONY: $(E2E)
-e2e-here:
-	@echo '— the kernel, Kubernetes and Vault'; \
-	    env -u MAKEFLAGS $(PYTEST) -m e2e $(addprefix --ignore=,$(BESIDE))
+e2e-cluster:
+	@echo '— Kubernetes and Vault'; env -u MAKEFLAGS $(PYTEST) -m e2e $(LONGEST) $(CLUSTER)
 e2e-beside:
-	@echo '— the other machine, and the page'; env -u MAKEFLAGS $(PYTEST) -m e2e $(BESIDE)
+	@echo '— the page, and the other machine'; env -u MAKEFLAGS $(PYTEST) -m e2e $(LONGEST) $(BESIDE)
+e2e-programs:
+	@echo '— programs and kernel of this machine'; \
+	    env -u MAKEFLAGS $(PYTEST) -m e2e $(LONGEST) $(addprefix --ignore=,$(CLUSTER) $(BESIDE))
 
 .PHONY: drill
 drill: venv-dev ## fuzz, other Pythons, and faults (these alone: FAULTS="--seed 11"); never in CI
