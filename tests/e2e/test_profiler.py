@@ -25,7 +25,7 @@ from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget, Target
 from nemutator_common.names import AS_ROOT
 from nemutator_common.wire import ProfileTarget
 
-from tests.contract.profiler.busy import AGREES, SPIN, busy, until_used
+from tests.contract.profiler.busy import AGREES, BURSTS, SPIN, busy, until_used
 from tests.e2e.standing import Person
 from tests.processes import cpu_seconds
 from tests.testbed.running.waiting import until
@@ -112,6 +112,15 @@ async def test_a_process_is_sampled_as_long_as_it_runs(targets: MachineTargets, 
     in_kernel = sum(row.count for row in found.samples.rows if row.kernel)
     share = in_kernel / found.samples.recorded
     assert share < 0.2 if code == SPIN else share > 0.3
+
+
+async def test_a_process_that_only_ever_runs_for_a_moment_is_seen_as_often_as_it_runs(
+    targets: MachineTargets,
+) -> None:
+    with busy(BURSTS) as pid:
+        resolved = await targets.resolve(ProfileTarget("pid", str(pid)))
+        found = await sampled(resolved, pid=pid, seconds=0.5)
+    assert abs(found.ratio - 1) < 0.6
 
 
 @dataclass(frozen=True)

@@ -16,7 +16,7 @@ from nemutator_common.process import Process
 from nemutator_common.shipping.links import BatchRefusedError, LinkError
 from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome, ProfileRequest
 
-from nemutator_agent.profiler.bpf_maps import DEEPEST, Samples
+from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.cpu_time import spent
 from nemutator_agent.profiler.outbox import Outbox
 from nemutator_agent.profiler.ports import (
@@ -30,6 +30,7 @@ from nemutator_agent.profiler.ports import (
 from nemutator_agent.profiler.printable_text import printable
 from nemutator_agent.profiler.raw import RawProfile
 from nemutator_agent.profiler.refusals import ProfileRefused
+from nemutator_agent.profiler.remarks import remarks
 
 log = logging.getLogger(__name__)
 
@@ -49,9 +50,6 @@ _MOST_NOTES = 32
 _LONGEST_NOTE = 500
 _BACKOFF = Backoff(first_s=0.5, longest_s=30.0)
 _STREAM = "profiles"
-
-_AGREES = 0.15
-_ENOUGH_CPU_S = 1.0
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -337,25 +335,3 @@ def _printable_notes(*notes: str) -> tuple[str, ...]:
     if len(shown) > _MOST_NOTES:
         shown[_MOST_NOTES - 1 :] = [f"and {len(shown) - _MOST_NOTES + 1} more notes"]
     return tuple(shown)
-
-
-def remarks(raw: RawProfile, *, truncated: int) -> tuple[str, ...]:
-    """Notes on how far a profile can be trusted, from its numbers."""
-    found = []
-    if not raw.recorded:
-        found.append("no sample: the target used hardly any CPU time")
-    if truncated:
-        found.append(
-            f"{truncated} samples are deeper than {DEEPEST} frames: their roots are cut off"
-        )
-    if raw.cpu_seconds is None:
-        found.append("the target's own CPU time could not be read: it may have ended")
-    elif (
-        raw.cpu_seconds > _ENOUGH_CPU_S
-        and abs(raw.sampled_cpu_seconds - raw.cpu_seconds) > _AGREES * raw.cpu_seconds
-    ):
-        found.append(
-            f"samples say {raw.sampled_cpu_seconds:.1f} s of CPU time, "
-            f"the kernel's accounts {raw.cpu_seconds:.1f} s"
-        )
-    return tuple(found)

@@ -5,9 +5,9 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from nemutator_agent.profiler.heap.sites import HeapReading
-from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.raw import RawRow
 from nemutator_agent.profiler.refusals import ProfileRefused
-from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions, remarks
+from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common import names
 from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableError
@@ -270,31 +270,6 @@ async def test_a_profile_that_the_brain_does_not_take_becomes_a_refusal() -> Non
     assert last.state == "refused"
     assert "the brain did not take the profile (413)" in last.reason
     assert agent.meter.value(names.PROFILE_OUTCOMES_DROPPED, reason="too_large") == 1
-
-
-RAW = RawProfile(
-    hz=100, started_at=0, seconds=10, rows=(), recorded=1000, lost={}, cpu_seconds=10.0
-)
-
-
-@pytest.mark.parametrize(
-    ("raw", "truncated", "said"),
-    [
-        (RAW, 0, ()),
-        (replace(RAW, recorded=0, cpu_seconds=0.0), 0, ("no sample",)),
-        (RAW, 4, ("4 samples are deeper than 127 frames",)),
-        (replace(RAW, cpu_seconds=None), 0, ("could not be read",)),
-        (replace(RAW, cpu_seconds=12.0), 0, ("samples say 10.0 s of CPU time",)),
-        (replace(RAW, recorded=800, lost={"rows_full": 200}), 0, ()),
-        (replace(RAW, recorded=3, cpu_seconds=0.5), 0, ()),
-    ],
-)
-def test_the_numbers_of_a_profile_are_commented(
-    raw: RawProfile, truncated: int, said: tuple[str, ...]
-) -> None:
-    found = remarks(raw, truncated=truncated)
-    assert len(found) == len(said)
-    assert all(part in remark for part, remark in zip(said, found, strict=True))
 
 
 HEAP = ProfileRequest(id="h1", target=TARGET, seconds=0, hz=0, measure="heap")

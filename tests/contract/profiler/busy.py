@@ -13,6 +13,14 @@ AGREES = 0.3
 timers late. What is promised is measured in the bench."""
 
 SPIN = "while True: sum(range(1000))"
+BURSTS = """
+import time
+while True:
+    end = time.perf_counter() + 0.0004
+    while time.perf_counter() < end: pass
+    time.sleep(0.004)
+"""
+"""It never runs for as long as a clock takes to tick."""
 
 
 @contextlib.contextmanager
