@@ -180,7 +180,7 @@ ADMISSIONS = Metric(
     "nemutator_admissions_total",
     "counter",
     "pods under review, by result: patched, unchanged, preview, dry_run, denied (the pod must not run"
-    " without us, and cannot be injected), failed (let in unchanged: see"
+    " without us, and cannot be injected; or a policy does not allow its images), failed (let in unchanged: see"
     " nemutator_admission_failures_total)",
     ("result",),
 )
@@ -202,6 +202,13 @@ ADMISSION_FAILURES = Metric(
 )
 ADMISSION_EDITS = Metric(
     "nemutator_admission_edits_total", "counter", "fields of pods that were changed", ("verb",)
+)
+IMAGE_OFFENDERS = Metric(
+    "nemutator_admission_image_offenders_total",
+    "counter",
+    "images of pods that a policy does not allow, by result: previewed (the policy is a preview), warned,"
+    " refused (with their pod)",
+    ("result",),
 )
 POLICIES = Metric(
     "nemutator_policies",

@@ -128,6 +128,8 @@ class WebhookHandler:
         if why := too_large(pod):
             raise _FailedError("too_large", why)
         planned = self._plan(pod, situation)
+        for offender in planned.offenders:
+            self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
         if planned.refused:
             log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)

@@ -52,6 +52,8 @@ class Applying:
             return await self._save(manifest, before)
         policies = await self._policies()
         planned = self._plan(manifest, policies)
+        if planned.refused:
+            raise ManifestError((planned.refused,))
         faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
         warnings = (*planned.warnings, *faulty, *await self.manifests.damaged(KIND))
         id_ = self.fresh()

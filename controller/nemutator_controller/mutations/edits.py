@@ -4,7 +4,7 @@ Objects are never changed in place and never copied whole: only what lies on the
 copied. Fields that we do not know are the very same afterwards.
 """
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
@@ -15,6 +15,7 @@ from nemutator_controller.mutations.paths import (
     Path,
     PathError,
     Step,
+    field_path,
     index_of,
     member,
     parse_path,
@@ -25,6 +26,12 @@ from nemutator_controller.mutations.paths import (
 FIRST = frozenset({"initContainers"})
 """Lists in which our items go first. Init containers run in their order, and the others may wait for
 what ours fetches."""
+
+DERIVED: Mapping[Path, tuple[Path, ...]] = {
+    field_path("priorityClassName"): (field_path("priority"), field_path("preemptionPolicy"))
+}
+"""Fields that the API server fills in from another one. When that one changes they are removed: a pod
+whose number is not that of its class is refused."""
 
 _KEPT_EMPTY = frozenset({FieldStep("metadata"), FieldStep("spec"), FieldStep("template")})
 
@@ -166,6 +173,8 @@ class Writing:
         return self._holder[""]
 
     def write(self, path: Path, value: Maybe) -> None:
+        for derived in DERIVED.get(path, ()):
+            self.write(derived, ())
         steps = steps_in(self._kind, path)
         if value:
             self._set(steps, value[0])

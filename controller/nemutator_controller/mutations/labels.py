@@ -22,8 +22,10 @@ def apply(draft: Draft, texts: Texts, *, kept: frozenset[str], policy: str) -> l
         for key, value in texts.set.items()
         if key in kept and draft.value(label(key)) != (value,)
     ]
+    refused += [key for key in texts.remove if key in kept]
     allowed = {key: value for key, value in texts.set.items() if key not in refused}
-    write(draft, Texts(set=allowed, add=texts.add), label, Author(VERB, policy))
+    removed = tuple(key for key in texts.remove if key not in refused)
+    write(draft, Texts(set=allowed, add=texts.add, remove=removed), label, Author(VERB, policy))
     return [
         f"policy {policy}: {label(key)}: left alone: its workload may find its pods by it; change"
         " the workload's template"

@@ -8,13 +8,14 @@ from collections.abc import Iterable, Sequence
 from typing import Literal
 
 from nemutator_controller.mutations.decisions import Edit
-from nemutator_controller.mutations.edits import Writing, emptied, place_of_new, same
+from nemutator_controller.mutations.edits import DERIVED, Writing, emptied, place_of_new, same
 from nemutator_controller.mutations.paths import (
     ItemStep,
     Json,
     Step,
     enter,
     escaped,
+    item_of,
     parse_path,
     pointer_along,
     pointer_to,
@@ -47,6 +48,9 @@ def render_and_apply(
     writing = Writing(manifest, kind)
     for edit in edits:
         path = parse_path(edit.path)
+        for derived in DERIVED.get(path, ()):
+            operations += _removed(writing.manifest, steps_in(kind, derived))
+            writing.write(derived, ())
         steps, now = steps_in(kind, path), writing.manifest
         operations += _written(now, steps, edit.after[0]) if edit.after else _removed(now, steps)
         writing.write(path, edit.after)
@@ -133,7 +137,10 @@ def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Itera
             pointer = pointer_along(now, steps[:depth])
             if pointer is None:
                 break
-            yield _operation("test", pointer + escaped(step.by), step.value)
+            if step.by:
+                yield _operation("test", pointer + escaped(step.by), step.value)
+            else:
+                yield _operation("test", pointer, item_of(step.value))
 
 
 class _Copies:

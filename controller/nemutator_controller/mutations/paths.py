@@ -7,6 +7,7 @@ the template of a Deployment.
     metadata.labels[team]                               a key of people's own choice
     containers[name=app].resources.requests.cpu         an item, by what tells it from the others
     volumes[name="a]b"]                                 text that would end the brackets is quoted
+    tolerations[={"key":"gpu"}]                         an item that nothing but all of it tells apart
 """
 
 import functools
@@ -28,6 +29,9 @@ LONGEST = 2048
 
 DEEPEST = 32
 
+LONGEST_ITEM = 1536
+"""Characters of an item that is named by all of it. It leaves room for where its list is."""
+
 LONGEST_NAME = 253
 """Characters of an item's name. No API server stores more, but webhooks see what it would refuse."""
 
@@ -44,7 +48,7 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
-_STRING = json.JSONDecoder()
+_JSON = json.JSONDecoder()
 
 
 class PathError(ValueError):
@@ -75,13 +79,16 @@ class KeyStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 
 @final
 class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
-    """The first item of a list in which the field *by* is *value*."""
+    """The first item of a list in which the field *by* is *value*.
+
+    Without *by* the whole item is *value*, which is JSON then (`whole`).
+    """
 
     by: str
     value: str
 
     def __str__(self) -> str:
-        return f"[{self.by}={_quoted(self.value)}]"
+        return f"[{self.by}={_quoted(self.value)}]" if self.by else f"[={self.value}]"
 
 
 Step = FieldStep | KeyStep | ItemStep
@@ -119,6 +126,14 @@ def named(field: str, name: str) -> Path:
         # Otherwise the caches of paths would grow by megabytes with each pod of a stranger.
         raise PathError(f"{field}[name={name[:40]}…]: longer than {LONGEST_NAME} characters")
     return Path((FieldStep(field), ItemStep("name", name)))
+
+
+def whole(field: Path, item: Json) -> Path:
+    """The item of the list *field* that is *item*, for lists whose items have no names."""
+    text = _canonical(item)
+    if len(text) > LONGEST_ITEM:
+        raise PathError(f"{field}[={text[:40]}…]: longer than {LONGEST_ITEM} characters")
+    return field / ItemStep("", text)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -214,10 +229,23 @@ def index_of(container: Json, item: ItemStep) -> int | None:
     if not isinstance(container, list):
         raise _not_around(item, container)
     by, value = item.by, item.value
+    if not by:
+        wanted = item_of(value)
+        for index, entry in enumerate(container):
+            # The first comparison is fast; the second one knows that `true` is not 1.
+            if entry == wanted and _canonical(entry) == value:
+                return index
+        return None
     for index, entry in enumerate(container):
         if isinstance(entry, dict) and entry.get(by) == value:
             return index
     return None
+
+
+@functools.lru_cache(maxsize=1024)
+def item_of(text: str) -> Json:
+    """The item that a step without a name is about. It is shared: nobody may write into it."""
+    return json.loads(text)
 
 
 def escaped(name: str) -> str:
@@ -249,6 +277,14 @@ def _steps(text: str) -> Iterator[Step]:
 
 
 def _bracketed(text: str, at: int) -> tuple[Step, int]:
+    if text[at : at + 1] == "=":
+        try:
+            item, end = _JSON.raw_decode(text, at + 1)
+        except (ValueError, RecursionError):
+            raise _unexpected(text, at + 1, "an item as JSON") from None
+        if text[end : end + 1] != "]":
+            raise _unexpected(text, end, "']'")
+        return ItemStep("", _canonical(item)), end + 1
     first, quoted, at = _text(text, at)
     step: Step = KeyStep(first)
     if text[at : at + 1] == "=" and not quoted:
@@ -262,7 +298,7 @@ def _bracketed(text: str, at: int) -> tuple[Step, int]:
 def _text(text: str, at: int) -> tuple[str, bool, int]:
     if text[at : at + 1] == '"':
         try:
-            value, end = _STRING.raw_decode(text, at)
+            value, end = _JSON.raw_decode(text, at)
         except ValueError:
             raise _unexpected(text, at, "a string in quotes") from None
         return str(value), True, end
@@ -270,6 +306,10 @@ def _text(text: str, at: int) -> tuple[str, bool, int]:
     if plain is None:
         raise _unexpected(text, at, "a name")
     return plain[0], False, plain.end()
+
+
+def _canonical(item: Json) -> str:
+    return json.dumps(item, sort_keys=True, separators=(",", ":"))
 
 
 def _quoted(text: str) -> str:

@@ -23,6 +23,7 @@ from nemutator_controller.mutations.advisor import (
     Side,
     WorkloadRef,
 )
+from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.edits import Author, Draft
 from nemutator_controller.mutations.paths import Path, field_path, named, parse_path
 from nemutator_controller.mutations.qos import class_of, quantity
@@ -36,8 +37,6 @@ _UNIT = 10**9
 
 QUANTITY = re.compile(r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$")
 """What people write. The API server reads more, like `-` and `+.e0`, and exponents of any length."""
-
-Glob = Annotated[str, msgspec.Meta(min_length=1, max_length=253)]
 
 
 class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -53,7 +52,7 @@ class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 
 
 class ContainerResources(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    containers: Annotated[tuple[Glob, ...], msgspec.Meta(min_length=1, max_length=64)] = ("*",)
+    containers: Globs = ("*",)
     """Globs on their names."""
     requests: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}
     limits: Annotated[Mapping[Name, Amount], msgspec.Meta(min_length=1)] = {}

@@ -12,23 +12,39 @@ from nemutator_common import names
 
 VERBS = frozenset(
     [
+        "affinity",
         "annotations",
         "containers",
         "env",
         "image",
+        "imagePullPolicy",
+        "imagePullSecrets",
         "labels",
+        "nodeSelector",
+        "priorityClassName",
         "prom_metrics",
         "resources",
+        "schedulerName",
+        "securityContext",
         "selectors",
         "tolerations",
+        "topologySpreadConstraints",
     ]
 )
 PREVIEW = "patch"
 _KNOWN = VERBS | {PREVIEW}
+
+
+def _bare(word: str) -> str:
+    """*word* without case and dashes: `nodeSelector` is also `node-selector`."""
+    return word.replace("_", "").replace("-", "").lower()
+
+
 _SPELLINGS = {
-    "selector": "selectors",
-    "prom_resources": "prom_metrics",
-    "toleration": "tolerations",
+    **{_bare(verb): verb for verb in VERBS},
+    **{_bare(verb).removesuffix("s"): verb for verb in VERBS},
+    "images": "image",
+    "promresources": "prom_metrics",
 }
 _YES = frozenset({"true", "yes", "on", "1"})
 _NO = frozenset({"", "false", "no", "off", "0"})
@@ -53,8 +69,8 @@ def skips_of(annotations: Mapping[str, object]) -> Skips:
         if text in _YES:
             everything = True
         elif text not in _NO:
-            words_here = (word.replace("-", "_") for word in re.split(r"[\s,]+", text) if word)
-            listed = {_SPELLINGS.get(word, word) for word in words_here}
+            words_here = (word for word in re.split(r"[\s,]+", text) if word)
+            listed = {_SPELLINGS.get(_bare(word), word) for word in words_here}
             # A `skip` in words that we do not know still means that the pod is to be left alone.
             everything = everything or (key == names.SKIP and bool(listed - _KNOWN))
             words |= listed

@@ -1,6 +1,7 @@
-"""What labels and annotations have in common: both are maps of short texts."""
+"""What labels, annotations and node selectors have in common: all are maps of short texts."""
 
 from collections.abc import Callable, Iterator, Mapping
+from typing import Annotated
 
 import msgspec
 from nemutator_common import names
@@ -11,6 +12,10 @@ from nemutator_controller.mutations.paths import Path
 
 MOST = 64
 LONGEST_ANNOTATION = 4096
+LONGEST_KEY = 317
+"""A prefix of 253, a slash, a name of 63."""
+
+Key = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_KEY)]
 
 
 class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -20,6 +25,8 @@ class Texts(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tru
     """Replaces what is there."""
     add: Mapping[str, str] = {}
     """Is added where the map does not have the key."""
+    remove: Annotated[tuple[Key, ...], msgspec.Meta(max_length=MOST)] = ()
+    """Keys that the map should not have."""
 
 
 def write(draft: Draft, texts: Texts, path: Callable[[str], Path], author: Author) -> None:
@@ -28,15 +35,20 @@ def write(draft: Draft, texts: Texts, path: Callable[[str], Path], author: Autho
     for key, value in texts.add.items():
         if not draft.value(path(key)):
             draft.set(path(key), value, author)
+    for key in texts.remove:
+        draft.put(path(key), (), author)
 
 
 def faults(texts: Texts, *, labels: bool) -> Iterator[str]:
     """Why the API server, or we, would refuse *texts*; each fault begins with the field."""
-    if not texts.set and not texts.add:
-        yield "set: name at least one key here or in add"
-    if len(texts.set) + len(texts.add) > MOST:
+    if not texts.set and not texts.add and not texts.remove:
+        yield "set: name at least one key here, in add or in remove"
+    if len(texts.set) + len(texts.add) + len(texts.remove) > MOST:
         yield f"set: more than {MOST} keys"
-    for field, pairs in (("set", texts.set), ("add", texts.add)):
+    if twice := sorted(set(texts.remove) & {*texts.set, *texts.add}):
+        yield f"remove: {twice[0][:80]} is set or added, too"
+    removed = dict.fromkeys(texts.remove, "")
+    for field, pairs in (("set", texts.set), ("add", texts.add), ("remove", removed)):
         for key, value in pairs.items():
             where = f"{field}[{key[:80]}]"
             if key.startswith(f"{names.DOMAIN}/"):

@@ -10,8 +10,10 @@ from typing import Any
 import msgspec
 
 from nemutator_controller.kube import quantities
+from nemutator_controller.mutations.chosen_names import NAME
+from nemutator_controller.mutations.image_references import PREFIX, TAG
 from nemutator_controller.mutations.resources import QUANTITY
-from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, MOST
+from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, LONGEST_KEY, MOST
 from nemutator_controller.policies.model import (
     GROUP,
     KIND,
@@ -19,11 +21,9 @@ from nemutator_controller.policies.model import (
     VERSION,
     Spec,
 )
+from nemutator_controller.policies.verbs import VERBS
 
 Schema = dict[str, Any]
-
-_LONGEST_KEY = 317
-"""A prefix of 253, a slash, a name of 63."""
 
 _MEANINGS: Mapping[str, str] = {
     "Spec.match": "Which pods: all that is given must fit; empty: every pod.",
@@ -37,6 +37,27 @@ _MEANINGS: Mapping[str, str] = {
     "Match.excludedNames": "Globs; what one of them names is left alone.",
     "Texts.set": "Keys and values, whatever stood there before.",
     "Texts.add": "Keys and values, where nothing stands.",
+    "Texts.remove": "Keys that are taken away.",
+    "ChosenName.set": "Replaces what is there.",
+    "ChosenName.add": "Where nothing stands.",
+    "ImageRules.containers": "Globs on names of containers; init containers, too.",
+    "ImageRules.tags": "Versions; the first rule that fits counts. Digests stay.",
+    "ImageRules.move": "Mirrors; the first prefix that fits counts.",
+    "ImageRules.allowed": "Globs on repositories in full; all others are offenders.",
+    "ImageRules.offenders": "Warn, the default, lets the pod in; Refuse does not.",
+    "TagRule.images": "Globs on repositories in full, like docker.io/library/ubuntu.",
+    "TagRule.tags": "Globs on the tag; latest where none is written.",
+    "TagRule.set": "The tag that they get.",
+    "Move.from": "A registry in full, with or without folders: docker.io, host:5000/team.",
+    "Move.to": "What stands in place of that.",
+    "PullPolicy.containers": "Globs on names of containers; init containers, too.",
+    "PullSecrets.add": "Names of secrets in the pod's namespace.",
+    "PullSecrets.remove": "Names of secrets that are not to be used.",
+    "Toleration.key": "Of the taint; empty, with Exists: every taint.",
+    "Toleration.effect": "Absent: every effect.",
+    "Toleration.tolerationSeconds": "How long NoExecute is put up with; absent: for ever.",
+    "Tolerations.add": "Where the pod has none of the same key, operator, value and effect.",
+    "Tolerations.remove": "Those that have all the given fields; this comes before what is added.",
     "ContainerResources.containers": "Globs on names of containers; init containers are left alone.",
     "ContainerResources.requests": "What containers ask for. Never above their limits.",
     "ContainerResources.limits": "What containers may use at most. Never below their requests.",
@@ -56,44 +77,75 @@ _LABEL_VALUE: Schema = {
 }
 """A pattern. Patterns cost nothing, while each call of CEL counts: only keys of maps need CEL."""
 
+_LABEL_KEY: Schema = {
+    "pattern": (
+        r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
+        r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"
+    ),
+    "maxLength": LONGEST_KEY,
+}
+_TAINT_KEY: Schema = _LABEL_KEY | {"pattern": f"^$|{_LABEL_KEY['pattern']}"}
+_NAME: Schema = {"pattern": NAME.pattern}
+_OBJECT_NAME: Schema = {"type": "string", "pattern": NAME.pattern, "maxLength": 253}
+
 _BOUNDS: Mapping[str, Schema] = {
     "LabelSelector.matchLabels": {"additionalProperties": _LABEL_VALUE},
-    "Expression.key": {
-        "pattern": (
-            r"^([a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*/)?"
-            r"([A-Za-z0-9][-A-Za-z0-9_.]{0,61})?[A-Za-z0-9]$"
-        ),
-        "maxLength": _LONGEST_KEY,
-    },
+    "Expression.key": _LABEL_KEY,
     "Expression.values": {"items": _LABEL_VALUE},
     "Amount.value": _QUANTITY,
     "Amount.min": _QUANTITY,
     "Amount.max": _QUANTITY,
     "Texts.set": {"maxProperties": MOST},
     "Texts.add": {"maxProperties": MOST},
+    "Texts.remove": {"items": {"type": "string"} | _LABEL_KEY},
+    "PullSecrets.add": {"items": _OBJECT_NAME},
+    "PullSecrets.remove": {"items": _OBJECT_NAME},
+    "TagRule.set": {"pattern": TAG.pattern},
+    "Move.from": {"pattern": PREFIX.pattern},
+    "Move.to": {"pattern": PREFIX.pattern},
+    "ChosenName.set": _NAME,
+    "ChosenName.add": _NAME,
+    "Toleration.key": _TAINT_KEY,
+    "Toleration.value": _LABEL_VALUE,
 }
 
 _BOTH = "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
+_REMOVED = "(has(self.remove) ? self.remove : [])"
+_ADD_OR_REMOVE = (
+    "(has(self.add) && self.add.size() > 0) || (has(self.remove) && self.remove.size() > 0)",
+    "name at least one in add or remove",
+)
 
 _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
     "PolicyMutation": (
         (
-            (
-                "[has(self.labels), has(self.annotations), has(self.resources)]"
-                ".filter(given, given).size() == 1"
-            ),
-            "expected exactly one of labels, annotations, resources",
+            f"[{', '.join(f'has(self.{verb})' for verb in VERBS)}].filter(given, given).size() == 1",
+            f"expected exactly one of {', '.join(VERBS)}",
         ),
     ),
     "Texts": (
-        (f"{_BOTH}.exists(each, each.size() > 0)", "name at least one key in set or add"),
         (
-            f"(has(self.set) ? self.set.size() : 0) + (has(self.add) ? self.add.size() : 0) <= {MOST}",
-            f"more than {MOST} keys",
+            f"{_BOTH}.exists(each, each.size() > 0) || {_REMOVED}.size() > 0",
+            "name at least one key in set, add or remove",
         ),
         (
             (
-                f"{_BOTH}.all(each, each.all(key, key.size() <= {_LONGEST_KEY}"
+                "(has(self.set) ? self.set.size() : 0) + (has(self.add) ? self.add.size() : 0)"
+                f" + {_REMOVED}.size() <= {MOST}"
+            ),
+            f"more than {MOST} keys",
+        ),
+        (
+            f"{_REMOVED}.all(key, {_BOTH}.all(each, !(key in each)))",
+            "a key that is removed is set or added, too",
+        ),
+        (
+            f"{_REMOVED}.all(key, !key.startsWith('{GROUP}/'))",
+            f"words of {GROUP} steer nemutator itself; use other keys",
+        ),
+        (
+            (
+                f"{_BOTH}.all(each, each.all(key, key.size() <= {LONGEST_KEY}"
                 " && !format.qualifiedName().validate(key).hasValue()))"
             ),
             "expected keys as Kubernetes takes them: letters, digits, - _ . up to 63",
@@ -101,6 +153,53 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (
             f"{_BOTH}.all(each, each.all(key, !key.startsWith('{GROUP}/')))",
             f"words of {GROUP} steer nemutator itself; use other keys",
+        ),
+    ),
+    "ImageRules": (
+        (
+            (
+                "(has(self.tags) && self.tags.size() > 0) || (has(self.move) && self.move.size() > 0)"
+                " || has(self.allowed)"
+            ),
+            "name at least one rule in tags, move or allowed",
+        ),
+        (
+            "has(self.allowed) || !has(self.offenders) || self.offenders == 'Warn'",
+            "without allowed there are no offenders",
+        ),
+    ),
+    "Move": (
+        (
+            "self.to != self.from && !self.to.startsWith(self.from + '/')",
+            "to is below from, and would be moved again",
+        ),
+    ),
+    "ChosenName": (("has(self.set) != has(self.add)", "expected exactly one of set, add"),),
+    "Toleration": (
+        (
+            (
+                "(has(self.operator) && self.operator == 'Exists')"
+                " ? !has(self.value) || self.value == '' : has(self.key) && self.key != ''"
+            ),
+            "Equal takes a key, Exists takes no value",
+        ),
+        (
+            "!has(self.tolerationSeconds) || (has(self.effect) && self.effect == 'NoExecute')",
+            "tolerationSeconds: only NoExecute takes it",
+        ),
+    ),
+    "TolerationPattern": (
+        (
+            "has(self.key) || has(self.operator) || has(self.value) || has(self.effect)",
+            "name at least one field",
+        ),
+    ),
+    "Tolerations": (_ADD_OR_REMOVE,),
+    "PullSecrets": (
+        _ADD_OR_REMOVE,
+        (
+            "!has(self.add) || !has(self.remove) || self.add.all(name, !(name in self.remove))",
+            "a name that is removed is added, too",
         ),
     ),
     "ContainerResources": (
@@ -249,6 +348,8 @@ def _of_type(info: msgspec.inspect.Type) -> Schema:
         case msgspec.inspect.StrType():
             longest = info.max_length or LONGEST_ANNOTATION
             return {"type": "string", "maxLength": longest} | _given(minLength=info.min_length)
+        case msgspec.inspect.IntType():
+            return {"type": "integer", "format": "int32"} | _given(minimum=info.ge, maximum=info.le)
         case msgspec.inspect.BoolType():
             return {"type": "boolean"}
         case msgspec.inspect.FloatType():
@@ -285,8 +386,8 @@ def _of_struct(info: msgspec.inspect.StructType) -> Schema:
             made["description"] = _MEANINGS[word]
         if word == "Spec.mode":
             made["default"] = "Preview"
-        if word == "PolicyMutation.labels":
-            for each in made["properties"].values():
+        if word in ("PolicyMutation.labels", "PolicyMutation.nodeSelector"):
+            for each in (made["properties"][key] for key in ("set", "add")):
                 each["additionalProperties"] = _LABEL_VALUE
         properties[field.encode_name] = made
     schema: Schema = {"type": "object", "properties": properties}

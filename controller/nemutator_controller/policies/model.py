@@ -12,11 +12,10 @@ import msgspec
 from nemutator_common import names
 
 from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
-from nemutator_controller.mutations import resources as resources_verb
-from nemutator_controller.mutations import texts as texts_of
-from nemutator_controller.mutations.resources import ContainerResources, Glob
-from nemutator_controller.mutations.texts import Texts, is_label
+from nemutator_controller.mutations.chosen_containers import Glob
+from nemutator_controller.mutations.texts import is_label
 from nemutator_controller.policies.explanations import explained
+from nemutator_controller.policies.verbs import Action, PolicyMutation, actions_of, faults_of
 
 GROUP = names.DOMAIN
 VERSION = "v1alpha1"
@@ -71,14 +70,6 @@ class Match(_Strict, frozen=True):
     excluded_names: Globs = ()
 
 
-class PolicyMutation(_Strict, frozen=True):
-    """One verb: exactly one of these fields."""
-
-    labels: Texts | None = None
-    annotations: Texts | None = None
-    resources: ContainerResources | None = None
-
-
 class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
     mode: Literal["Apply", "Preview"] = "Preview"
@@ -104,6 +95,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     spec: Spec
     namespaces: Selector
     pods: Selector
+    actions: tuple[Action, ...]
+    """What is to be done, in this order."""
 
 
 def policy_of(name: str, spec: Any) -> Policy:
@@ -123,6 +116,7 @@ def policy_of(name: str, spec: Any) -> Policy:
         spec=typed,
         namespaces=selector_of(typed.match.namespace_selector),
         pods=selector_of(typed.match.pod_selector),
+        actions=actions_of(typed.mutations, name),
     )
 
 
@@ -160,20 +154,7 @@ def _faults(spec: Spec) -> Iterator[str]:
     ):
         yield from (f"spec.match.{field}.{fault}" for fault in _selector_faults(selector))
     for index, mutation in enumerate(spec.mutations):
-        yield from (f"spec.mutations[{index}]{fault}" for fault in _mutation_faults(mutation))
-
-
-def _mutation_faults(mutation: PolicyMutation) -> Iterator[str]:
-    given = [name for name in mutation.__struct_fields__ if getattr(mutation, name) is not None]
-    if len(given) != 1:
-        yield f": expected exactly one of {', '.join(mutation.__struct_fields__)}"
-    if mutation.labels is not None:
-        yield from (f".labels.{each}" for each in texts_of.faults(mutation.labels, labels=True))
-    if mutation.annotations is not None:
-        for each in texts_of.faults(mutation.annotations, labels=False):
-            yield f".annotations.{each}"
-    if mutation.resources is not None:
-        yield from (f".resources.{each}" for each in resources_verb.faults(mutation.resources))
+        yield from (f"spec.mutations[{index}]{fault}" for fault in faults_of(mutation))
 
 
 def _selector_faults(selector: LabelSelector) -> Iterator[str]:

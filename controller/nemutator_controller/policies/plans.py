@@ -15,11 +15,12 @@ from typing import Literal
 
 from nemutator_common import names
 
-from nemutator_controller.mutations import annotations, injection, labels, resources, sandboxes
+from nemutator_controller.mutations import injection, labels, resources, sandboxes
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
 from nemutator_controller.mutations.edits import Draft, apply_edits, same
+from nemutator_controller.mutations.image import Offender
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.paths import (
     Json,
@@ -33,6 +34,7 @@ from nemutator_controller.mutations.skips import Skips, skips_of
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
 from nemutator_controller.policies.matches import CandidatePod, matches
 from nemutator_controller.policies.model import Policy
+from nemutator_controller.policies.verbs import Surroundings
 
 Inject = Literal["enabled", "disabled", "required"]
 
@@ -73,7 +75,10 @@ class MutationPlan:
     """The edits that would follow if they were not to be previewed only."""
     warnings: tuple[str, ...] = ()
     refused: str = ""
-    """Why the object must not be let in: it requires an injection that is not possible."""
+    """Why the object must not be let in: it requires an injection that is not possible, or a policy
+    says so."""
+    offenders: tuple[Offender, ...] = ()
+    """What policies do not allow, those to be previewed too."""
 
 
 def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
@@ -107,7 +112,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         measured=resources.ADVICE_VERB not in skips.verbs,
     )
     kept = labels.selected_by(draft.manifest, kind, managed=bool(subject.owner_name))
-    follow = partial(_follow, skips=skips, circumstances=circumstances, kept=kept)
+    follow = partial(_follow, skips=skips, surroundings=Surroundings(circumstances, kept))
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
         # Our own edits could make policies match, and shares would be taken of them.
@@ -116,8 +121,11 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
             follow(policy, again)
         warnings += [FORGOTTEN] if again.edits() else []
         chosen = applied = []
+    offenders: list[Offender] = []
     for policy in applied:
-        warnings += follow(policy, draft)
+        warned, found = follow(policy, draft)
+        warnings += warned + [each.why for each in found if each.result == "warned"]
+        offenders += found
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
     if not skips.preview:
@@ -126,7 +134,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     further = draft.further()
     for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
         # A preview is only about what would change: its warnings do not concern the pod.
-        follow(policy, further)
+        offenders += (replace(each, result="previewed") for each in follow(policy, further)[1])
     if skips.preview:
         injected(further)
     edits, previewed = draft.edits(), further.edits()
@@ -138,7 +146,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         edits=edits,
         previewed=previewed,
         warnings=tuple(warnings),
-        refused=refused,
+        refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
+        offenders=tuple(offenders),
     )
 
 
@@ -173,22 +182,20 @@ def _injected(
 
 
 def _follow(
-    policy: Policy,
-    draft: Draft,
-    *,
-    skips: Skips,
-    circumstances: Circumstances,
-    kept: frozenset[str],
-) -> list[str]:
-    name, warnings = policy.name, list[str]()
-    for mutation in policy.spec.mutations:
-        if mutation.labels is not None and labels.VERB not in skips.verbs:
-            warnings += labels.apply(draft, mutation.labels, kept=kept, policy=name)
-        if mutation.annotations is not None and annotations.VERB not in skips.verbs:
-            annotations.apply(draft, mutation.annotations, policy=name)
-        if mutation.resources is not None and resources.VERB not in skips.verbs:
-            warnings += resources.apply(draft, mutation.resources, circumstances, policy=name)
-    return warnings
+    policy: Policy, draft: Draft, *, skips: Skips, surroundings: Surroundings
+) -> tuple[list[str], list[Offender]]:
+    """Warnings, and what the policy does not allow."""
+    warnings: list[str] = []
+    offenders: list[Offender] = []
+    for action in policy.actions:
+        if action.verb in skips.verbs:
+            continue
+        for finding in action.apply(draft, surroundings) or ():
+            if isinstance(finding, str):
+                warnings.append(finding)
+            else:
+                offenders.append(finding)
+    return warnings, offenders
 
 
 def _before_us(manifest: Json, kind: str, stamp: Stamp | None) -> Json:

@@ -79,11 +79,18 @@ def _planned(manifest: Manifest, policies: Policies, faults: list[str]) -> str:
         faults.append(f"{head}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
         return ""
     text = f"{head}\n"
+    if planned.refused:
+        text += f"  refused: {visible(planned.refused, limit=WIDTH)}\n"
     text += "".join(f"  warning: {visible(each, limit=WIDTH)}\n" for each in planned.warnings)
+    text += "".join(
+        f"  preview only: {visible(each.why, limit=WIDTH)}\n"
+        for each in planned.offenders
+        if each.result == "previewed"
+    )
     for title, edits in (("", planned.edits), ("  preview only:\n", planned.previewed)):
         if edits:
             changes = (ShownEdit(e.path, e.before, e.after, e.policy, e.reason) for e in edits)
             text += title + diff(changes)
-    if not planned.edits and not planned.previewed:
+    if not planned.edits and not planned.previewed and not planned.offenders:
         text += "  no change\n"
     return text

@@ -228,6 +228,16 @@ async def test_what_is_refused_was_never_journaled() -> None:
     assert len(place.objects.living) == 1
 
 
+async def test_an_image_that_a_policy_refuses_is_refused_and_not_kept() -> None:
+    place = Place()
+    refusing = {"image": {"allowed": ["mirror.example/*"], "offenders": "Refuse"}}
+    await place.apply({**policy(), "spec": {"mode": "Apply", "mutations": [refusing]}})
+    with pytest.raises(ManifestError, match=r"docker\.io/library/app is not an allowed source"):
+        await place.apply(deployment())
+    assert await place.journaled() == {}
+    assert len(place.objects.living) == 1
+
+
 @pytest.mark.parametrize(
     "document",
     [

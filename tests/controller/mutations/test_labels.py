@@ -25,3 +25,11 @@ def test_a_label_to_be_kept_may_be_set_to_what_it_is() -> None:
 
 def test_what_a_bare_pod_is_called_is_nobodys_selector() -> None:
     assert labels.selected_by({"metadata": {"labels": {"a": "b"}}}, "Pod", managed=False) == set()
+
+
+def test_a_label_to_be_kept_is_not_removed() -> None:
+    draft = Draft({"metadata": {"labels": {"app": "web", "old": "1"}}}, "Pod")
+    wanted = Texts(remove=("app", "old"))
+    [warning] = labels.apply(draft, wanted, kept=frozenset({"app"}), policy="p")
+    assert draft.manifest["metadata"]["labels"] == {"app": "web"}
+    assert "metadata.labels[app]: left alone" in warning

@@ -6,23 +6,32 @@ from hypothesis import strategies as st
 from nemutator_controller.mutations.paths import (
     DEEPEST,
     LONGEST,
+    LONGEST_ITEM,
     LONGEST_NAME,
     FieldStep,
     ItemStep,
     KeyStep,
     Path,
     PathError,
+    field_path,
     label,
     named,
     parse_path,
     pointer_to,
     value_at,
+    whole,
 )
 
 from tests.controller.mutations.pods import Json, edited, keys, texts
 
 words = st.from_regex(r"[A-Za-z][A-Za-z0-9_-]{0,8}", fullmatch=True)
-steps = st.one_of(words.map(FieldStep), texts.map(KeyStep), st.builds(ItemStep, words, texts))
+items = st.dictionaries(texts, st.none() | st.booleans() | st.integers() | texts, max_size=3)
+steps = st.one_of(
+    words.map(FieldStep),
+    texts.map(KeyStep),
+    st.builds(ItemStep, words, texts),
+    items.map(lambda item: whole(field_path("a"), item).steps[-1]),
+)
 paths = st.builds(
     lambda first, others: Path((FieldStep(first), *others)), words, st.lists(steps, max_size=8)
 )
@@ -114,6 +123,9 @@ def test_a_kind_without_a_pod_is_named() -> None:
         ('a["b]', "a string in quotes at character 3"),
         ("a[b=]", "a name at character 5"),
         ("a[b=c=d]", "']' at character 6"),
+        ("a[=]", "an item as JSON at character 4"),
+        ("a[={]", "an item as JSON at character 4"),
+        ("a[={}", "']' at character 6"),
         ("a" * (LONGEST + 1), "longer than"),
         ("a" + ".a" * DEEPEST, "deeper than"),
     ],
@@ -154,3 +166,13 @@ def test_a_name_that_nothing_can_have_is_no_path() -> None:
     named("containers", "x" * LONGEST_NAME)
     with pytest.raises(PathError, match="longer than 253"):
         named("containers", "x" * (LONGEST_NAME + 1))
+
+
+def test_an_item_without_a_name_is_told_by_all_of_it() -> None:
+    manifest = {"spec": {"tolerations": [{"key": "a"}, {"seconds": 1}, {"seconds": True}]}}
+    path = whole(field_path("tolerations"), {"seconds": True})
+    assert str(path) == 'tolerations[={"seconds":true}]'
+    # In Python 1 is true; in JSON it is not.
+    assert pointer_to(manifest, path, "Pod") == "/spec/tolerations/2"
+    with pytest.raises(PathError, match=f"longer than {LONGEST_ITEM}"):
+        whole(field_path("tolerations"), {"key": "x" * LONGEST_ITEM})

@@ -1,7 +1,8 @@
 """What a pod says that it does not want, in our words and in the first nemutator's."""
 
 import pytest
-from nemutator_controller.mutations.skips import Skips, skips_of
+from nemutator_controller.mutations.skips import VERBS, Skips, skips_of
+from nemutator_controller.policies import verbs
 
 SKIP, SKIP_MUTATION = "nemutator.io/skip", "nemutator.io/skip-mutation"
 
@@ -29,6 +30,11 @@ SKIP, SKIP_MUTATION = "nemutator.io/skip", "nemutator.io/skip-mutation"
         ({SKIP: "labels"}, Skips(verbs=frozenset({"labels"}))),
         ({SKIP_MUTATION: "selector"}, Skips(verbs=frozenset({"selectors"}))),
         ({SKIP_MUTATION: "prom_resources"}, Skips(verbs=frozenset({"prom_metrics"}))),
+        ({SKIP_MUTATION: "images"}, Skips(verbs=frozenset({"image"}))),
+        ({SKIP_MUTATION: "nodeSelector"}, Skips(verbs=frozenset({"nodeSelector"}))),
+        ({SKIP_MUTATION: "node-selector"}, Skips(verbs=frozenset({"nodeSelector"}))),
+        ({SKIP_MUTATION: "toleration"}, Skips(verbs=frozenset({"tolerations"}))),
+        ({SKIP_MUTATION: "image_pull_secret"}, Skips(verbs=frozenset({"imagePullSecrets"}))),
         ({SKIP_MUTATION: "patch"}, Skips(preview=True)),
         (
             {SKIP_MUTATION: "patch nothing"},
@@ -39,3 +45,7 @@ SKIP, SKIP_MUTATION = "nemutator.io/skip", "nemutator.io/skip-mutation"
 )
 def test_both_ways_to_say_it_are_understood(annotations: dict[str, str], expected: Skips) -> None:
     assert skips_of(annotations) == expected
+
+
+def test_each_verb_of_policies_can_be_declined() -> None:
+    assert set(verbs.VERBS) <= VERBS

@@ -24,11 +24,21 @@ def test_set_wins_and_add_fills_gaps() -> None:
         (Texts(add={"a": "x y"}), "add[a]: expected a label's key and value"),
         (Texts(add={"a,b": "x"}), "add[a,b]: expected a label's key and value"),
         (Texts(add={"a": "x,c=d"}), "add[a]: expected a label's key and value"),
+        (Texts(set={"a": "1"}, remove=("a",)), "remove: a is set or added, too"),
+        (Texts(remove=("a b",)), "remove[a b]: expected a label's key and value"),
+        (Texts(remove=("nemutator.io/skip",)), "remove[nemutator.io/skip]: words of"),
         (Texts(add={"a": "x" * 64}), "add[a]: expected a label's key and value"),
     ],
 )
 def test_what_the_server_would_refuse_in_a_label_is_named(texts: Texts, fault: str) -> None:
     assert any(each.startswith(fault) for each in faults(texts, labels=True))
+
+
+def test_what_is_removed_is_gone_and_what_is_not_there_is_no_edit() -> None:
+    draft = Draft({"metadata": {"labels": {"a": "1"}}}, "Pod")
+    write(draft, Texts(remove=("a", "b")), label, Author("labels", "p"))
+    assert draft.manifest == {"metadata": {}}
+    assert [edit.path for edit in draft.edits()] == ["metadata.labels[a]"]
 
 
 def test_labels_that_are_fine_have_no_faults() -> None:

@@ -30,6 +30,29 @@ def policy(name: str, *mutations: Json, mode: str = "Apply", match: Json = None)
     return policy_of(name, {"mode": mode, "mutations": list(mutations), "match": match or {}})
 
 
+OFFENDING = {"image": {"allowed": ["mirror.example/*"], "offenders": "Refuse"}}
+
+
+def with_image(image: str) -> Json:
+    manifest = pod()
+    manifest["spec"]["containers"][0]["image"] = image
+    return manifest
+
+
+def test_an_offender_is_refused_only_when_its_policy_says_so_and_is_applied() -> None:
+    refusing = policy("a", OFFENDING)
+    why = "policy a: containers[name=app].image: docker.io/library/ubuntu is not an allowed source"
+    planned = plan(with_image("ubuntu"), situation(), [refusing])
+    assert (planned.refused, planned.warnings) == (why, ())
+    assert plan(with_image("mirror.example/a"), situation(), [refusing]) == MutationPlan()
+    warning = policy("a", {"image": {"allowed": ["mirror.example/*"]}})
+    planned = plan(with_image("ubuntu"), situation(), [warning])
+    assert (planned.refused, planned.warnings) == ("", (why,))
+    preview = plan(with_image("ubuntu"), situation(), [policy("a", OFFENDING, mode="Preview")])
+    assert (preview.refused, preview.warnings) == ("", ())
+    assert [each.result for each in preview.offenders] == ["previewed"]
+
+
 def labelled(name: str, value: str, **more: Any) -> Policy:
     return policy(name, {"labels": {"set": {"team": value}}}, **more)
 

@@ -53,6 +53,25 @@ def test_advice_is_said_to_be_followed_in_a_cluster() -> None:
     assert "from the brain yet" not in report.text
 
 
+@pytest.mark.parametrize(
+    ("mode", "offenders", "word"),
+    [
+        ("Apply", "Warn", "warning"),
+        ("Apply", "Refuse", "refused"),
+        ("Preview", "Refuse", "preview only"),
+    ],
+)
+def test_an_image_that_is_not_allowed_is_named(mode: str, offenders: str, word: str) -> None:
+    rules = {"image": {"allowed": ["mirror.example/*"], "offenders": offenders}}
+    report = attempt(
+        [file("x", {**policy(), "spec": {"mode": mode, "mutations": [rules]}}, deployment())]
+    )
+    assert (
+        f"  {word}: policy defaults: containers[name=app].image: docker.io/library/app"
+        in report.text
+    )
+
+
 def test_a_policy_alone_is_judged() -> None:
     assert attempt([file("x", policy())]).text.startswith("1 policy is sound")
     assert attempt([file("x", policy(), policy("b"))]).text.startswith("2 policies are sound")

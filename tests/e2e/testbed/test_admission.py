@@ -6,6 +6,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -88,6 +89,50 @@ def test_policies_change_a_pod_and_the_record_says_what(called: Webhook, namespa
     assert same["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "200m"
     assert len(called.decisions_in(namespace)) == 1
     cluster.kubectl("delete", "mutationpolicy", "team")
+
+
+def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str) -> None:
+    cluster = called.cluster
+    priority: dict[str, Any] = {
+        "apiVersion": "scheduling.k8s.io/v1",
+        "kind": "PriorityClass",
+        "metadata": {"name": f"{namespace}-high"},
+        "value": 1000,
+    }
+    cluster.apply(priority)
+    cluster.apply(
+        policy(
+            "verbs",
+            namespace,
+            {"labels": {"set": {"verbs": "all"}}},
+            {"nodeSelector": {"set": {"disk": "ssd"}}},
+            {"tolerations": {"add": [{"key": "gpu", "operator": "Exists"}]}},
+            {"priorityClassName": {"add": f"{namespace}-high"}},
+            {"schedulerName": {"set": "mine"}},
+            {"image": {"move": [{"from": "docker.io", "to": "mirror.example:5000/hub"}]}},
+            {"imagePullPolicy": {"set": "Always"}},
+            {"imagePullSecrets": {"add": ["mirror"]}},
+        )
+    )
+    called.until_known(namespace, "verbs")
+    made = create(cluster, namespace, pod("verbs"))
+    spec = made["spec"]
+    assert spec["nodeSelector"] == {"disk": "ssd"}
+    assert {"key": "gpu", "operator": "Exists"} in spec["tolerations"]
+    # The server had written 0, the number of no class, before it asked us.
+    assert (spec["priorityClassName"], spec["priority"]) == (f"{namespace}-high", 1000)
+    assert spec["schedulerName"] == "mine"
+    assert spec["imagePullSecrets"] == [{"name": "mirror"}]
+    assert spec["containers"][0]["imagePullPolicy"] == "Always"
+    assert spec["containers"][0]["image"].startswith("mirror.example:5000/hub/")
+    # What came out, made anew, is left as it is.
+    again = {key: made[key] for key in ("apiVersion", "kind", "spec")}
+    again["metadata"] = {"name": "again", "annotations": made["metadata"]["annotations"]}
+    same = create(cluster, namespace, again)["spec"]
+    assert {**same, "containers": []} == {**spec, "containers": []}
+    assert len(called.decisions_in(namespace)) == 1
+    cluster.kubectl("delete", "mutationpolicy", "verbs")
+    cluster.kubectl("delete", "priorityclass", f"{namespace}-high")
 
 
 def test_an_injected_pod_passes_the_restricted_standard(called: Webhook, namespace: str) -> None:

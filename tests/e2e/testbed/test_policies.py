@@ -96,6 +96,9 @@ TEXTS: tuple[Any, ...] = (
     {"set": {"n" * 63: "x"}}, {"set": {"n" * 64: "x"}}, {"set": {f"{'p' * 253}/n": "x"}},
     {"set": {str(n): "x" for n in range(33)}, "add": {f"a{n}": "x" for n in range(32)}},
     {"set": {"nemutator.io/inject": "enabled"}}, {"set": {"a": "ä"}}, {"remove": ["a"]},
+    {"remove": []}, {"remove": ["a b"]}, {"remove": [""]}, {"remove": ["nemutator.io/skip"]},
+    {"remove": ["a"], "set": {"a": "b"}}, {"remove": ["a"], "add": {"b": "c"}}, {"remove": [1]},
+    {"remove": ["a"] * 65},
 )  # fmt: skip
 QUANTITIES = (
     "1", "0.1", "100m", "1e3", "1E3", "1Gi", "1G", "5n", ".5", "1.", "0", "0m", "-1", "+1", "1 ",
@@ -121,6 +124,35 @@ SELECTORS: tuple[Any, ...] = (
         )
     ),
 )  # fmt: skip
+TOLERATIONS: tuple[Any, ...] = (
+    *({"add": [each]} for each in (
+        {"key": "a"}, {"key": "a", "operator": "Exists"}, {"operator": "Exists"}, {},
+        {"operator": "Exists", "value": "x"}, {"operator": "Exists", "value": ""}, {"key": "a b"},
+        {"key": "a", "value": "b c"}, {"key": "example.org/a", "value": "b", "effect": "NoExecute"},
+        {"key": "a", "effect": "Never"}, {"key": "a", "tolerationSeconds": 5}, {"key": ""},
+        {"key": "a", "effect": "NoExecute", "tolerationSeconds": 5},
+        {"key": "a", "effect": "NoExecute", "tolerationSeconds": -1}, {"key": "a", "until": 5},
+    )),
+    {}, {"add": []}, {"add": [{"key": "a"}] * 33}, {"remove": [{}]}, {"remove": [{"key": "a"}]},
+    {"remove": [{"effect": "NoSchedule"}], "add": [{"key": "b"}]}, {"remove": [{"keys": "a"}]},
+)  # fmt: skip
+NAMES: tuple[Any, ...] = (
+    {}, {"set": "a"}, {"add": "a"}, {"set": "a", "add": "b"}, {"set": ""}, {"set": "A"},
+    {"set": "a.b-c"}, {"set": "a..b"}, {"set": "-a"}, {"set": "a" * 254}, {"set": 1},
+)  # fmt: skip
+OTHERS: dict[str, tuple[Any, ...]] = {
+    "tolerations": TOLERATIONS,
+    "priorityClassName": NAMES,
+    "schedulerName": NAMES,
+    "imagePullPolicy": (
+        {}, {"set": "Always"}, {"set": "always"}, {"set": "Never", "containers": ["a*"]},
+        {"set": "Never", "containers": []},
+    ),
+    "imagePullSecrets": (
+        {}, {"add": []}, {"add": ["a"]}, {"add": ["A"]}, {"remove": ["a"]}, {"add": ["a"] * 17},
+        {"add": ["a"], "remove": ["b"]}, {"add": ["a"], "remove": ["a"]},
+    ),
+}  # fmt: skip
 GLOBS: tuple[Any, ...] = (
     ["*"],
     [],
@@ -138,8 +170,11 @@ def specs() -> Iterator[Json]:
     """Every part once by itself, and some by dice together."""
     one = {"labels": {"set": {"team": "a"}}}
     yield from (
-        {"mutations": [{verb: each}]} for verb in ("labels", "annotations") for each in TEXTS
+        {"mutations": [{verb: each}]}
+        for verb in ("labels", "annotations", "nodeSelector")
+        for each in TEXTS
     )
+    yield from ({"mutations": [{verb: each}]} for verb in OTHERS for each in OTHERS[verb])
     resources: list[Any] = [{"requests": {"cpu": each}} for each in AMOUNTS]
     resources += [
         {}, {"requests": {}}, {"limits": {}, "requests": {"cpu": {"value": "1"}}},

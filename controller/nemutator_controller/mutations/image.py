@@ -1,0 +1,149 @@
+"""The verb `image`: from where images come, and in which version.
+
+Tags are changed first, by the names that the pod's author has written, then repositories; and what
+comes out must be from an allowed source.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from fnmatch import fnmatchcase
+from typing import Annotated, Literal
+
+import msgspec
+
+from nemutator_controller.mutations.chosen_containers import Globs, chosen
+from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.image_references import (
+    LONGEST_REPOSITORY,
+    PREFIX,
+    TAG,
+    ImageReference,
+    ImageReferenceError,
+    parse_image,
+)
+from nemutator_controller.mutations.paths import Path
+
+VERB = "image"
+
+MOST_RULES = 32
+
+Prefix = Annotated[str, msgspec.Meta(min_length=1, max_length=LONGEST_REPOSITORY)]
+Tag = Annotated[str, msgspec.Meta(min_length=1, max_length=128)]
+
+
+class Move(
+    msgspec.Struct,
+    frozen=True,
+    forbid_unknown_fields=True,
+    kw_only=True,
+    rename={"origin": "from", "target": "to"},
+):
+    """Repositories below one prefix are below another: a mirror has them."""
+
+    origin: Prefix
+    target: Prefix
+
+
+class TagRule(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    images: Globs
+    """On repositories in full, like `docker.io/library/ubuntu`."""
+    tags: Globs = ("*",)
+    """On the tag that is meant: `latest` where none is written."""
+    set: Tag
+
+
+class ImageRules(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """Of tags and of moves the first rule that fits counts."""
+
+    containers: Globs = ("*",)
+    tags: Annotated[tuple[TagRule, ...], msgspec.Meta(max_length=MOST_RULES)] = ()
+    move: Annotated[tuple[Move, ...], msgspec.Meta(max_length=MOST_RULES)] = ()
+    allowed: Globs | None = None
+    """On repositories in full; all others are offenders."""
+    offenders: Literal["Warn", "Refuse"] = "Warn"
+
+
+OffenderResult = Literal["warned", "refused", "previewed"]
+"""What happens to its pod: let in with a warning, not let in, or nothing."""
+
+
+@dataclass(frozen=True, slots=True)
+class Offender:
+    """An image that a policy does not allow."""
+
+    policy: str
+    why: str
+    result: OffenderResult
+
+
+def apply(draft: Draft, rules: ImageRules, *, policy: str) -> list[str | Offender]:
+    """Warnings, and the images that are not allowed."""
+    found: list[str | Offender] = []
+    for path, container in chosen(draft, rules.containers):
+        written = container.get(VERB)
+        # An API server refuses a pod without one; the template of a workload may lack it.
+        if isinstance(written, str) and written:
+            found += _applied(draft, path / VERB, written, rules, policy)
+    return found
+
+
+def _applied(
+    draft: Draft, path: Path, written: str, rules: ImageRules, policy: str
+) -> Iterator[str | Offender]:
+    try:
+        before = parse_image(written)
+    except ImageReferenceError as error:
+        fault = f"policy {policy}: {path}: left alone: {error}"
+        yield fault if rules.allowed is None else _offender(rules, policy, fault)
+        return
+    reasons: list[str] = []
+    tagged = before
+    rule = next((each for each in rules.tags if _fits(before, each)), None)
+    if rule is not None and before.tag != rule.set:
+        if before.digest:
+            yield f"policy {policy}: {path}: its tag is left alone: the image is pinned by its digest"
+        else:
+            tagged = before.tagged(rule.set)
+            reasons.append(f"tag {before.version} → {rule.set}")
+    after = tagged
+    for move in rules.move:
+        if (moved := tagged.moved(move.origin, move.target)) is not None:
+            after = moved
+            reasons.append(f"{move.origin} → {move.target}")
+            break
+    if after != before:
+        draft.set(path, str(after), Author(VERB, policy, "; ".join(reasons)))
+    if rules.allowed is not None and not _any(rules.allowed, after.repository):
+        why = f"policy {policy}: {path}: {after.repository} is not an allowed source"
+        yield _offender(rules, policy, why)
+
+
+def faults(rules: ImageRules) -> Iterator[str]:
+    if not rules.tags and not rules.move and rules.allowed is None:
+        yield "tags: name at least one rule here, in move or in allowed"
+    if rules.offenders == "Refuse" and rules.allowed is None:
+        yield "offenders: without allowed there are none"
+    for index, rule in enumerate(rules.tags):
+        if not TAG.fullmatch(rule.set):
+            yield f"tags[{index}].set: expected a tag: letters, digits, - _ ."
+    for index, move in enumerate(rules.move):
+        for field, prefix in (("from", move.origin), ("to", move.target)):
+            if not PREFIX.fullmatch(prefix):
+                yield (
+                    f"move[{index}].{field}: expected a registry in full, with or without folders, "
+                    "like docker.io/library or host:5000"
+                )
+        if f"{move.target}/".startswith(f"{move.origin}/"):
+            yield f"move[{index}].to: it is below from, and would be moved again"
+
+
+def _fits(image: ImageReference, rule: TagRule) -> bool:
+    return _any(rule.images, image.repository) and _any(rule.tags, image.version)
+
+
+def _any(globs: tuple[str, ...], text: str) -> bool:
+    return any(fnmatchcase(text, glob) for glob in globs)
+
+
+def _offender(rules: ImageRules, policy: str, why: str) -> Offender:
+    return Offender(policy, why, "refused" if rules.offenders == "Refuse" else "warned")

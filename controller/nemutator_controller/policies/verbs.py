@@ -1,0 +1,132 @@
+"""The verbs of policies: what each is called, what it takes, and what does it.
+
+A new verb is a file in `mutations/` and a line in both tables here.
+"""
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import msgspec
+
+from nemutator_controller.mutations import (
+    annotations,
+    chosen_names,
+    image,
+    image_pull_policy,
+    image_pull_secrets,
+    labels,
+    node_selector,
+    priority_class_name,
+    resources,
+    scheduler_name,
+    texts,
+    tolerations,
+)
+from nemutator_controller.mutations.chosen_names import ChosenName
+from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.image import ImageRules, Offender
+from nemutator_controller.mutations.image_pull_policy import PullPolicy
+from nemutator_controller.mutations.image_pull_secrets import PullSecrets
+from nemutator_controller.mutations.resources import Circumstances, ContainerResources
+from nemutator_controller.mutations.texts import Texts
+from nemutator_controller.mutations.tolerations import Tolerations
+
+
+class PolicyMutation(
+    msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
+):
+    """One verb: exactly one of these fields, whose names are the words of `skip-mutation`."""
+
+    labels: Texts | None = None
+    annotations: Texts | None = None
+    resources: ContainerResources | None = None
+    image: ImageRules | None = None
+    node_selector: Texts | None = None
+    tolerations: Tolerations | None = None
+    priority_class_name: ChosenName | None = None
+    scheduler_name: ChosenName | None = None
+    image_pull_policy: PullPolicy | None = None
+    image_pull_secrets: PullSecrets | None = None
+
+
+Findings = Iterable[str | Offender] | None
+"""Warnings, which say what a policy wants and was not done, and what it does not allow."""
+
+
+@dataclass(frozen=True, slots=True)
+class Surroundings:
+    """What verbs depend on beside the object and the policy."""
+
+    circumstances: Circumstances
+    kept: frozenset[str]
+    """Keys of labels by which a workload may find its pod."""
+
+
+@dataclass(frozen=True, slots=True)
+class Action:
+    """One mutation of one policy."""
+
+    verb: str
+    apply: Callable[[Draft, Surroundings], Findings]
+    """Writes into the draft."""
+
+
+Apply = Callable[[Draft, Any, Surroundings, str], Findings]
+
+_APPLY: Mapping[str, Apply] = {
+    labels.VERB: lambda d, wanted, s, p: labels.apply(d, wanted, kept=s.kept, policy=p),
+    annotations.VERB: lambda d, wanted, _, p: annotations.apply(d, wanted, policy=p),
+    resources.VERB: lambda d, wanted, s, p: resources.apply(d, wanted, s.circumstances, policy=p),
+    image.VERB: lambda d, wanted, _, p: image.apply(d, wanted, policy=p),
+    node_selector.VERB: lambda d, wanted, _, p: node_selector.apply(d, wanted, policy=p),
+    tolerations.VERB: lambda d, wanted, _, p: tolerations.apply(d, wanted, policy=p),
+    priority_class_name.VERB: lambda d, w, _, p: priority_class_name.apply(d, w, policy=p),
+    scheduler_name.VERB: lambda d, wanted, _, p: scheduler_name.apply(d, wanted, policy=p),
+    image_pull_policy.VERB: lambda d, wanted, _, p: image_pull_policy.apply(d, wanted, policy=p),
+    image_pull_secrets.VERB: lambda d, w, _, p: image_pull_secrets.apply(d, w, policy=p),
+}
+"""By verb: what writes into a draft, for what the policy wants, in its name."""
+
+_FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
+    labels.VERB: lambda wanted: texts.faults(wanted, labels=True),
+    annotations.VERB: lambda wanted: texts.faults(wanted, labels=False),
+    resources.VERB: resources.faults,
+    image.VERB: image.faults,
+    node_selector.VERB: lambda wanted: texts.faults(wanted, labels=True),
+    tolerations.VERB: tolerations.faults,
+    priority_class_name.VERB: chosen_names.faults,
+    scheduler_name.VERB: chosen_names.faults,
+    image_pull_secrets.VERB: image_pull_secrets.faults,
+}
+"""By verb: what its types alone do not exclude; each fault begins with the field."""
+
+VERBS = PolicyMutation.__struct_encode_fields__
+
+
+def actions_of(mutations: Iterable[PolicyMutation], policy: str) -> tuple[Action, ...]:
+    """What mutations without faults do, made once so that no pod has to wait for it."""
+    return tuple(
+        _action(verb, wanted, policy) for mutation in mutations for verb, wanted in _given(mutation)
+    )
+
+
+def faults_of(mutation: PolicyMutation) -> Iterator[str]:
+    given = list(_given(mutation))
+    if len(given) != 1:
+        yield f": expected exactly one of {', '.join(VERBS)}"
+    for verb, wanted in given:
+        if verb in _FAULTS:
+            yield from (f".{verb}.{fault}" for fault in _FAULTS[verb](wanted))
+
+
+def _action(verb: str, wanted: Any, policy: str) -> Action:
+    apply = _APPLY[verb]
+    return Action(verb, lambda draft, surroundings: apply(draft, wanted, surroundings, policy))
+
+
+def _given(mutation: PolicyMutation) -> Iterator[tuple[str, Any]]:
+    for verb, field in zip(VERBS, mutation.__struct_fields__, strict=True):
+        wanted = getattr(mutation, field)
+        if wanted is not None:
+            yield verb, wanted

@@ -1,0 +1,95 @@
+"""Images come from where a policy says, in the version that it says, and others offend."""
+
+from typing import Any
+
+import msgspec
+import pytest
+from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.image import ImageRules, Offender, apply, faults
+
+DIGEST = "sha256:" + "0123456789abcdef" * 4
+UBUNTU = {"images": ["docker.io/library/ubuntu"], "tags": ["14.*", "latest"], "set": "20.04"}
+MIRROR = {"from": "docker.io", "to": "mirror.example:5000/hub"}
+
+
+def rules(**fields: Any) -> ImageRules:
+    return msgspec.convert(fields, ImageRules)
+
+
+def made(image: Any, **fields: Any) -> tuple[Any, list[str | Offender]]:
+    draft = Draft({"spec": {"containers": [{"name": "app", "image": image}]}}, "Pod")
+    found = apply(draft, rules(**fields), policy="p")
+    return draft.manifest["spec"]["containers"][0]["image"], found
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("ubuntu:14.04", "docker.io/library/ubuntu:20.04"),
+        ("ubuntu", "docker.io/library/ubuntu:20.04"),
+        ("docker.io/library/ubuntu:14.10", "docker.io/library/ubuntu:20.04"),
+        ("ubuntu:20.04", "ubuntu:20.04"),
+        ("ubuntu:18.04", "ubuntu:18.04"),
+        ("team/ubuntu:14.04", "team/ubuntu:14.04"),
+        ("", ""),
+        (3, 3),
+    ],
+)
+def test_a_version_is_forced(before: Any, after: Any) -> None:
+    assert made(before, tags=[UBUNTU]) == (after, [])
+
+
+def test_a_digest_stays_and_is_named() -> None:
+    image, [warning] = made(f"ubuntu:14.04@{DIGEST}", tags=[UBUNTU])
+    assert image == f"ubuntu:14.04@{DIGEST}"
+    assert warning == (
+        "policy p: containers[name=app].image: its tag is left alone: the image is pinned by its digest"
+    )
+    moved, _ = made(f"ubuntu:14.04@{DIGEST}", move=[MIRROR])
+    assert moved == f"mirror.example:5000/hub/library/ubuntu:14.04@{DIGEST}"
+
+
+def test_the_first_prefix_that_fits_counts_and_the_reason_names_it() -> None:
+    own = {"from": "docker.io/team", "to": "own.example"}
+    assert made("team/app:1", move=[own, MIRROR])[0] == "own.example/app:1"
+    draft = Draft({"spec": {"containers": [{"name": "app", "image": "ubuntu"}]}}, "Pod")
+    apply(draft, rules(tags=[UBUNTU], move=[own, MIRROR]), policy="p")
+    [edit] = draft.edits()
+    assert edit.after == ("mirror.example:5000/hub/library/ubuntu:20.04",)
+    assert edit.reason == "tag latest → 20.04; docker.io → mirror.example:5000/hub"
+
+
+def test_what_is_not_allowed_offends() -> None:
+    allowed = {"allowed": ["mirror.example:5000/*"]}
+    assert made("ubuntu", **allowed, move=[MIRROR])[1] == []
+    why = "policy p: containers[name=app].image: docker.io/library/ubuntu is not an allowed source"
+    assert made("ubuntu", **allowed)[1] == [Offender("p", why, "warned")]
+    [refused] = made("ubuntu", **allowed, offenders="Refuse")[1]
+    assert isinstance(refused, Offender)
+    assert refused.result == "refused"
+
+
+def test_what_cannot_be_read_is_left_alone_and_is_no_allowed_source() -> None:
+    image, [warning] = made("Not An Image", move=[MIRROR])
+    assert image == "Not An Image"
+    assert isinstance(warning, str)
+    assert "left alone: 'Not An Image': expected registry/" in warning
+    [offender] = made("Not An Image", allowed=["*"])[1]
+    assert isinstance(offender, Offender)
+
+
+@pytest.mark.parametrize(
+    ("fields", "fault"),
+    [
+        ({}, "tags: name at least one rule"),
+        ({"move": [MIRROR], "offenders": "Refuse"}, "offenders: without allowed there are none"),
+        ({"tags": [UBUNTU | {"set": "a b"}]}, "tags[0].set: expected a tag"),
+        ({"move": [{"from": "ubuntu", "to": "a.b"}]}, "move[0].from: expected a registry in full"),
+        ({"move": [{"from": "a.b", "to": "a.b/"}]}, "move[0].to: expected a registry in full"),
+        ({"move": [{"from": "a.b", "to": "a.b/c"}]}, "move[0].to: it is below from"),
+        ({"move": [{"from": "a.b", "to": "a.b"}]}, "move[0].to: it is below from"),
+    ],
+)
+def test_what_cannot_work_is_named(fields: Any, fault: str) -> None:
+    assert any(each.startswith(fault) for each in faults(rules(**fields)))
+    assert list(faults(rules(move=[{"from": "a.b", "to": "a.bc"}]))) == []

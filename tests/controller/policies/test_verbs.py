@@ -1,0 +1,153 @@
+"""Every verb: what is done is not done again, is what the patch does, and can be taken back."""
+
+import copy
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from nemutator_controller.mutations.decisions import Subject
+from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
+from nemutator_controller.mutations.patches import apply_patch, render
+from nemutator_controller.mutations.stamps import merged, stamp_of, stamping, written
+from nemutator_controller.policies.model import PolicyError, policy_of
+from nemutator_controller.policies.plans import Situation, plan
+from nemutator_controller.policies.verbs import VERBS
+
+from tests.controller.mutations.pods import Json, manifests, pruned
+
+SAMPLES: dict[str, list[Json]] = {
+    "labels": [{"set": {"team": "a"}, "add": {"tier": "b"}, "remove": ["a/b"]}],
+    "annotations": [{"set": {"a/b": "c"}, "remove": ["x"]}],
+    "resources": [{"requests": {"cpu": {"ratio": 0.5}}}],
+    "image": [
+        {
+            "tags": [{"images": ["*/ubuntu"], "set": "20.04"}],
+            "move": [{"from": "docker.io", "to": "m.example:5000/hub"}],
+            "allowed": ["m.example:5000/*"],
+        },
+        {"move": [{"from": "m.example:5000/hub", "to": "n.example"}]},
+    ],
+    "nodeSelector": [{"set": {"disk": "ssd"}, "add": {"arch": "amd64"}, "remove": ["old"]}],
+    "tolerations": [
+        {
+            "add": [{"key": "gpu", "operator": "Exists"}, {"key": "a", "value": "b"}],
+            "remove": [{"key": "old"}, {"effect": "NoExecute"}],
+        }
+    ],
+    "priorityClassName": [{"set": "high"}, {"add": "low"}],
+    "schedulerName": [{"set": "mine"}, {"add": "other"}],
+    "imagePullPolicy": [{"set": "Always"}, {"set": "Never", "containers": ["side"]}],
+    "imagePullSecrets": [{"add": ["mirror"], "remove": ["old"]}],
+}
+
+taints = st.fixed_dictionaries(
+    {"key": st.sampled_from(["gpu", "a", "old"])},
+    optional={
+        "operator": st.sampled_from(["Equal", "Exists"]),
+        "value": st.just("b"),
+        "effect": st.sampled_from(["NoSchedule", "NoExecute"]),
+        "tolerationSeconds": st.integers(0, 2),
+    },
+)
+images = st.sampled_from(
+    ["ubuntu", "ubuntu:14.04", "ubuntu@sha256:" + "0" * 64, "m.example:5000/hub/a", "No Image", ""]
+)
+specs = st.fixed_dictionaries(
+    {},
+    optional={
+        "nodeSelector": st.dictionaries(st.sampled_from(["disk", "arch", "old"]), st.just("x")),
+        "tolerations": st.none() | st.lists(taints, max_size=4),
+        "priorityClassName": st.sampled_from(["", "high", "other"]),
+        "priority": st.integers(0, 3),
+        "schedulerName": st.sampled_from(["default-scheduler", "mine", "theirs"]),
+        "imagePullSecrets": st.lists(
+            st.sampled_from(["old", "mirror", "own"]).map(lambda name: {"name": name}),
+            unique_by=lambda item: item["name"],
+        ),
+    },
+)
+
+
+def spec_of(kind: str, manifest: Json) -> Json:
+    for name in {"Pod": (), "CronJob": ("spec", "jobTemplate", "spec", "template")}.get(
+        kind, ("spec", "template")
+    ):
+        manifest = manifest[name]
+    return manifest["spec"]
+
+
+@st.composite
+def cases(draw: st.DrawFn) -> tuple[str, Json, list[Json]]:
+    kind, manifest = draw(manifests())
+    spec = spec_of(kind, manifest)
+    spec.update(draw(specs))
+    for container in spec["containers"]:
+        container["image"] = draw(images)
+    verbs = draw(st.lists(st.sampled_from(list(SAMPLES)), min_size=1, max_size=4))
+    return kind, manifest, [{verb: draw(st.sampled_from(SAMPLES[verb]))} for verb in verbs]
+
+
+def settled(kind: str, manifest: Json) -> Json:
+    """As Kubernetes sees it: lists that are sets have no order, a priority follows from its class."""
+    manifest = pruned(copy.deepcopy(manifest))
+    spec = spec_of(kind, manifest)
+    if spec.get("priorityClassName", "") == "":
+        spec.pop("priorityClassName", None)
+    for field in ("priority", "preemptionPolicy"):
+        spec.pop(field, None)
+    for field in ("tolerations", "imagePullSecrets"):
+        if field in spec:
+            spec[field] = sorted(spec[field], key=repr)
+    return manifest
+
+
+def situation(kind: str) -> Situation:
+    return Situation(subject=Subject(api_version="v1", kind=kind, namespace="n", name="web"))
+
+
+def test_each_verb_has_a_sample() -> None:
+    assert tuple(SAMPLES) == VERBS
+
+
+@pytest.mark.slow
+@given(cases())
+def test_what_is_done_is_done_once_and_can_be_taken_back(
+    case: tuple[str, Json, list[Json]],
+) -> None:
+    kind, manifest, mutations = case
+    untouched = copy.deepcopy(manifest)
+    policies = [policy_of("p", {"mode": "Apply", "mutations": mutations})]
+    edits = plan(manifest, situation(kind), policies).edits
+    assert same(manifest, untouched)
+    done = apply_edits(manifest, edits, kind)
+    assert same(apply_patch(manifest, render(manifest, edits, kind)), done)
+    stamp = stamping((), written(merged(stamp_of(manifest, kind), "id", edits)))
+    stamped = apply_edits(done, [stamp], kind) if edits else done
+    assert plan(stamped, situation(kind), policies).edits == ()
+    back = apply_edits(done, reversed_edits(edits), kind)
+    assert same(settled(kind, back), settled(kind, manifest))
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_pod_can_decline_each_verb(verb: str) -> None:
+    policies = [policy_of("p", {"mode": "Apply", "mutations": [{verb: SAMPLES[verb][0]}]})]
+    pod: Any = {
+        "metadata": {"annotations": {"nemutator.io/skip-mutation": verb}},
+        "spec": {
+            "containers": [
+                {"name": "app", "image": "ubuntu", "resources": {"requests": {"cpu": "1"}}}
+            ]
+        },
+    }
+    assert plan(pod, situation("Pod"), policies).edits == ()
+    del pod["metadata"]["annotations"]
+    edits = plan(pod, situation("Pod"), policies).edits
+    assert {edit.verb for edit in edits} == {verb}
+
+
+@pytest.mark.parametrize("verb", VERBS)
+def test_a_verb_that_asks_for_nothing_is_a_fault(verb: str) -> None:
+    with pytest.raises(PolicyError) as error:
+        policy_of("p", {"mutations": [{verb: {}}]})
+    assert all(each.startswith(f"spec.mutations[0].{verb}") for each in error.value.faults)
