@@ -3,7 +3,7 @@
 import re
 from dataclasses import dataclass
 from pathlib import Path
-from typing import ClassVar, Literal
+from typing import ClassVar, Literal, NamedTuple
 
 from nemutator_common import names
 from nemutator_common.errors import ExitCode, OperatorError
@@ -68,6 +68,19 @@ def _absolute_or_empty(value: str) -> str | None:
     return _absolute(Path(value)) if value else None
 
 
+class WindowPace(NamedTuple):
+    """In seconds."""
+
+    age_s: float
+    """Of the youngest process that windows look at."""
+    every_s: float
+    """Between two looks at the heap of one process."""
+    cpu_s: float
+    """How long a window of CPU time takes."""
+    cpu_every_s: float
+    """From the beginning of one to that of the next."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ObserveSettings(CallsBrain):
     """`nemutator-agent observe`."""
@@ -115,8 +128,8 @@ class ObserveSettings(CallsBrain):
     )
     windows: bool = setting(
         True,
-        "Look at the heaps of Go processes that have run for long, without being asked: that is how"
-        " leaks are found.",
+        "Look at Go processes that have run for long, without being asked, at their heaps and at where"
+        " their CPU time goes: that is how leaks, and functions that take more and more, are found.",
     )
     window_age_s: float = setting(
         0.0,
@@ -129,6 +142,24 @@ class ObserveSettings(CallsBrain):
         "Seconds between two looks at the heap of one process; 0: ten minutes in a cluster, half a"
         " minute where the brain is on this machine.",
         check=between(0, 86_400),
+    )
+    window_cpu_s: float = setting(
+        0.0,
+        "Seconds that one window of CPU time takes; 0: 30 in a cluster, 10 where the brain is on this"
+        " machine. It is at most half of the time between two.",
+        check=between(0, 600),
+    )
+    window_cpu_every_s: float = setting(
+        0.0,
+        "Seconds between two windows of CPU time, each of which is of all processes of the node; 0: ten"
+        " minutes in a cluster, two minutes where the brain is on this machine.",
+        check=between(0, 86_400),
+    )
+    window_hz: int = setting(
+        49,
+        "Samples that such a window takes per second and CPU, fewer on a node with many CPUs; 0: no"
+        " windows of CPU time.",
+        check=between(0, USUAL_HIGHEST_PROFILE_HZ),
     )
     window_processes: int = setting(
         200, "Most processes that are looked at; the oldest come first.", check=between(1, 2_000)
@@ -150,10 +181,18 @@ class ObserveSettings(CallsBrain):
         return not self.brain.startswith("https:")
 
     @property
-    def window_pace(self) -> tuple[float, float]:
-        """The age of a process in seconds, and the seconds between two looks at it."""
-        age_s, every_s = (60.0, 30.0) if self.is_brain_local else (3600.0, 600.0)
-        return self.window_age_s or age_s, self.window_every_s or every_s
+    def window_pace(self) -> WindowPace:
+        alone = self.is_brain_local
+        usual = (
+            WindowPace(60.0, 30.0, 10.0, 120.0) if alone else WindowPace(3600.0, 600.0, 30.0, 600.0)
+        )
+        cpu_every_s = self.window_cpu_every_s or usual.cpu_every_s
+        return WindowPace(
+            age_s=self.window_age_s or usual.age_s,
+            every_s=self.window_every_s or usual.every_s,
+            cpu_s=min(self.window_cpu_s or usual.cpu_s, cpu_every_s / 2),
+            cpu_every_s=cpu_every_s,
+        )
 
     def name_of(self, host: str) -> str:
         """What the machine called *host* is reported as; a brain refuses what is not a host name."""

@@ -86,8 +86,9 @@ class WindowProcess:
     """The name of the executable's file, like `shop`."""
     image: str
     """The build id of the executable in hexadecimal digits, the same wherever this build runs; a hash of
-    what its headers say where it has none. A deploy changes it. Empty in a reading whose `heap` is None:
-    then it is not known, and *program* is the kernel's name for the process."""
+    what its headers say where it has none. A deploy changes it. Empty where the executable could not be
+    read: then *program* is the kernel's name for the process. Agents before CPU windows left it empty in
+    each reading whose `heap` is None."""
     go_version: str
     """Like `go1.26.8`."""
     group: str
@@ -160,8 +161,8 @@ class FunctionSamples:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class CpuWindow:
-    """The samples of this process in a window of the whole node. A process that did not run has 0. No
-    agent takes one yet: all readings are of `heap`."""
+    """The samples of this process in a window of the whole node. A process that did not run has 0.
+    What the kernel does for a process counts for the function that has called it."""
 
     seconds: float
     hz: int

@@ -106,8 +106,13 @@ def test_vault_may_be_anywhere_and_its_login_below_a_path() -> None:
 
 
 def test_windows_are_young_and_frequent_where_a_person_waits_for_them() -> None:
-    assert ObserveSettings().window_pace == (60.0, 30.0)
-    assert ObserveSettings(brain="unix:/run/brain.sock").window_pace == (60.0, 30.0)
-    assert ObserveSettings(brain="https://brain:8421").window_pace == (3600.0, 600.0)
+    assert ObserveSettings().window_pace == (60.0, 30.0, 10.0, 120.0)
+    assert ObserveSettings(brain="unix:/run/brain.sock").window_pace[:2] == (60.0, 30.0)
+    assert ObserveSettings(brain="https://brain:8421").window_pace == (
+        3600.0,
+        600.0,
+        30.0,
+        600.0,
+    )
     chosen = ObserveSettings(brain="https://brain:8421", window_age_s=5.0, window_every_s=7.0)
-    assert chosen.window_pace == (5.0, 7.0)
+    assert chosen.window_pace[:2] == (5.0, 7.0)

@@ -2,20 +2,26 @@
 
 import asyncio
 import subprocess
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Coroutine, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from nemutator_agent.app.cpu_windows import SampleNode
 from nemutator_agent.app.windows import OwnCosts, ReadHeapSites
 from nemutator_agent.app.workers import heap_worker, symbol_worker
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
+from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
+from nemutator_agent.profiler.targets import TargetSelection
+from nemutator_agent.profiler.turn_taking import SamplingTurns
 from nemutator_agent.windows.budget import WindowBudget
-from nemutator_agent.windows.heap_reading import HeapReadings, ReadingBounds
+from nemutator_agent.windows.cpu_reading import CpuBounds, CpuReadings
+from nemutator_agent.windows.following import FollowedProcesses
+from nemutator_agent.windows.heap_reading import HeapReadings
 from nemutator_agent.windows.limiting import WindowLimit
 from nemutator_agent.windows.proc_counters import ProcCounters
 from nemutator_agent.windows.sent_symbols import SentSymbols
@@ -56,33 +62,106 @@ def symbols_of(sink: ListSink) -> list[WindowSymbols]:
     return [one for one in sink.records if isinstance(one, WindowSymbols)]
 
 
-async def test_the_leak_of_the_sample_is_read_with_its_line(shop: int) -> None:
-    files, symbols, heaps = ProcMaps(), symbol_worker(), heap_worker()
-    process = fake_process(clock=SystemClock())
-    reader = HeapReader(files, ProcMem(), heaps, WorkerSymboliser(files, symbols, process), process)
-    costs, sink = OwnCosts((symbols, heaps)), ListSink()
-    found = replace(observed(shop), id=ProcessId(shop, ticks_of(shop) or 0))
-    readings = HeapReadings(
-        MemoryProcesses([found]),
-        ReadHeapSites(reader, ticks_of),
-        ProcCounters(ticks_of),
-        ListedPods(),
-        sink,
-        WindowLimit(WindowBudget(1.0, 4 << 30), costs, sink, process, node="n"),
-        SentSymbols("n"),
-        process,
-        node="n",
-        bounds=ReadingBounds(age_s=60.0, every_s=2.0, processes=10),
+class Node:
+    """The agent's own parts, in this process, for one process."""
+
+    def __init__(self, pid: int) -> None:
+        files, symbol, heap = ProcMaps(), symbol_worker(), heap_worker()
+        self.process = fake_process(clock=SystemClock())
+        self.symbols = WorkerSymboliser(files, symbol, self.process)
+        self.heaps = HeapReader(files, ProcMem(), heap, self.symbols, self.process)
+        self.turns = SamplingTurns(KernelSampler())
+        self.sink, self.sent, self.turn = ListSink(), SentSymbols("n"), asyncio.Lock()
+        costs, budget = OwnCosts((symbol, heap)), WindowBudget(1.0, 4 << 30)
+        self.limit = WindowLimit(budget, costs, self.sink, self.process, node="n")
+        found = replace(observed(pid), id=ProcessId(pid, ticks_of(pid) or 0))
+        self.followed = FollowedProcesses(
+            MemoryProcesses([found]), ListedPods(), self.process, age_s=60.0, most=10
+        )
+
+    def heap_readings(self, *, every_s: float) -> HeapReadings:
+        return HeapReadings(
+            self.followed,
+            ReadHeapSites(self.heaps, ticks_of),
+            self.turns,
+            ProcCounters(ticks_of),
+            self.sink,
+            self.limit,
+            self.sent,
+            self.process,
+            self.turn,
+            node="n",
+            every_s=every_s,
+        )
+
+    def cpu_readings(self, *, seconds: float, every_s: float) -> CpuReadings:
+        return CpuReadings(
+            self.followed,
+            SampleNode(self.turns, self.symbols, self.heaps, ticks_of),
+            ProcCounters(ticks_of),
+            self.sink,
+            self.limit,
+            self.sent,
+            self.process,
+            self.turn,
+            node="n",
+            bounds=CpuBounds(seconds=seconds, every_s=every_s, hz=99),
+        )
+
+    async def until(self, seen: Callable[[], object], task: Coroutine[None, None, None]) -> None:
+        async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
+            running = group.create_task(task)
+            while not seen():
+                await self.process.clock.sleep(0.1)
+            running.cancel()
+
+
+async def test_where_the_sample_spends_its_time_is_seen_unasked(shop: int) -> None:
+    node = Node(shop)
+
+    def is_seen() -> bool:
+        return any(one.cpu and one.cpu.samples for one in node.sink.readings)
+
+    await node.until(is_seen, node.cpu_readings(seconds=5.0, every_s=10.0).run())
+    reading = next(one for one in node.sink.readings if one.cpu and one.cpu.samples)
+    assert reading.cpu is not None
+    names = {one.id: one for record in symbols_of(node.sink) for one in record.functions}
+    seen = {names[one.function].function: one for one in reading.cpu.functions}
+    assert any(name.startswith("main.") for name in seen)
+    own = sum(one.own for one in reading.cpu.functions) + reading.cpu.rest_own
+    assert own == reading.cpu.samples
+    main = next(one for one in names.values() if one.function.startswith("main."))
+    assert main.file.endswith("main.go")
+    assert main.line
+    # By the same image as its heap has, or they would be two programs.
+    await node.until(
+        lambda: [one for one in node.sink.readings if one.heap],
+        node.heap_readings(every_s=2.0).run(),
     )
+    heap = next(one for one in node.sink.readings if one.heap)
+    assert (reading.process.program, reading.process.image) == ("shop", heap.process.image)
 
-    async def until_it_grows() -> None:
-        while growth(sink.readings) < 1 << 20:
-            await process.clock.sleep(0.1)
 
-    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as group:
-        task = group.create_task(readings.run())
-        await until_it_grows()
-        task.cancel()
+async def test_a_profile_that_is_asked_for_ends_a_window(shop: int) -> None:
+    node = Node(shop)
+    sampling = await SampleNode(node.turns, node.symbols, node.heaps, ticks_of).begin([], hz=49)
+    assert sampling is not None
+    async with asyncio.timeout(PATIENCE_S), asyncio.TaskGroup() as tasks:
+        asked = tasks.create_task(
+            node.turns.start(TargetSelection("process", shop), hz=99, texts={})
+        )
+        await sampling.until_wanted()
+        samples = await sampling.end([])
+        await (await asked).discard()
+    assert samples.lost_share < 0.5
+
+
+async def test_the_leak_of_the_sample_is_read_with_its_line(shop: int) -> None:
+    node = Node(shop)
+    await node.until(
+        lambda: growth(node.sink.readings) >= 1 << 20, node.heap_readings(every_s=2.0).run()
+    )
+    sink = node.sink
     last = sink.readings[-1]
     assert last.heap is not None
     frames = {site.id: site.frames for one in symbols_of(sink) for site in one.sites}

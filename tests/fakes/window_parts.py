@@ -1,11 +1,13 @@
 """What looks of windows ask for, in memory."""
 
+import asyncio
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 
 from nemutator_agent.inspection.identities import ProcessId
+from nemutator_agent.windows.cpu_functions import NodeSamples, ProcessSamples, SampledStack
 from nemutator_agent.windows.heap_sites import Choose, SomeSites
-from nemutator_agent.windows.observed import NotReadError, ObservedProcess
+from nemutator_agent.windows.observed import KnownProgram, NotReadError, ObservedProcess
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import (
     SymbolFrame,
@@ -15,6 +17,8 @@ from nemutator_common.windows import (
     WindowSymbols,
 )
 from nemutator_common.wire import Missing
+
+SHOP = KnownProgram("shop", "go1.26.8", "ab12")
 
 
 def observed(
@@ -70,9 +74,7 @@ class MemorySites:
             if stack not in chosen:
                 rest = rest.plus(allocated)
         return SomeSites(
-            program="shop",
-            version="go1.26.8",
-            image="ab12",
+            program=SHOP,
             rate=524_288,
             collection=3,
             sites=tuple(
@@ -81,6 +83,58 @@ class MemorySites:
             rest=rest,
             rest_sites=len(found) - len(chosen),
         )
+
+
+@dataclass
+class MemoryCpuSampling:
+    """The `CpuSampling` of one window."""
+
+    sampler: "MemoryCpuSampler"
+    ended: bool = False
+
+    async def until_wanted(self) -> None:
+        await self.sampler.wanted.wait()
+
+    async def end(self, processes: Sequence[ObservedProcess]) -> NodeSamples:
+        assert not self.ended
+        self.ended = True
+        self.sampler.ending()
+        found: dict[ProcessId, ProcessSamples | Missing] = {}
+        for one in processes:
+            stacks = self.sampler.stacks.get(one.id.pid, ())
+            if isinstance(stacks, Missing):
+                found[one.id] = stacks
+            elif stacks is not None:
+                found[one.id] = ProcessSamples(SHOP, tuple(stacks))
+        return NodeSamples(recorded=90, lost=10, processes=found)
+
+    async def discard(self) -> None:
+        self.ended = True
+
+
+@dataclass
+class MemoryCpuSampler:
+    """The `CpuSampler`: stacks by pid; None: it has ended meanwhile."""
+
+    stacks: dict[int, Sequence[SampledStack] | Missing | None] = field(default_factory=dict)
+    refusal: Exception | None = None
+    wanted: asyncio.Event = field(default_factory=asyncio.Event)
+    begun: list[tuple[list[int], int]] = field(default_factory=list)
+    samplings: list[MemoryCpuSampling] = field(default_factory=list)
+    ending: Callable[[], None] = lambda: None
+
+    @property
+    def is_wanted(self) -> bool:
+        return self.wanted.is_set()
+
+    async def begin(
+        self, processes: Sequence[ObservedProcess], *, hz: int
+    ) -> MemoryCpuSampling | None:
+        if self.refusal is not None:
+            raise self.refusal
+        self.begun.append(([one.id.pid for one in processes], hz))
+        self.samplings.append(MemoryCpuSampling(self))
+        return self.samplings[-1]
 
 
 def not_read(reason: str) -> NotReadError:

@@ -17,6 +17,7 @@ from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.sessions import Bounds, ProfileSessions
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
 from nemutator_agent.profiler.symbols.symbolising import WorkerSymboliser
+from nemutator_agent.profiler.turn_taking import SamplingTurns
 from nemutator_agent.settings import ObserveSettings
 
 
@@ -24,6 +25,8 @@ from nemutator_agent.settings import ObserveSettings
 class Profiler:
     """What others share of it."""
 
+    turns: SamplingTurns
+    symbols: WorkerSymboliser
     heaps: HeapReader
     workers: tuple[ConfinedWorker, ...]
 
@@ -37,10 +40,11 @@ def profiling(
     files = ProcMaps()
     symbols = WorkerSymboliser(files, worker, process)
     heaps = HeapReader(files, ProcMem(), heap, symbols, process)
+    turns = SamplingTurns(KernelSampler())
     sessions = ProfileSessions(
         ProfilesOverHttp(brain=brain, node=node),
         MachineTargets(KnownGroups()),
-        KernelSampler(),
+        turns,
         symbols,
         symbols,
         heaps,
@@ -52,7 +56,7 @@ def profiling(
     process.supervisor.add("make profiles", sessions.work)
     process.supervisor.add("ask for profiles", sessions.poll)
     try:
-        yield Profiler(heaps, (worker, heap))
+        yield Profiler(turns, symbols, heaps, (worker, heap))
     finally:
         worker.stop()
         heap.stop()

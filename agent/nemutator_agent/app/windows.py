@@ -1,9 +1,10 @@
 """Quiet windows of `nemutator-agent observe`, put together."""
 
+import asyncio
 import resource
 import secrets
 import time
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -14,6 +15,13 @@ from nemutator_common.shipping.streams import window_stream
 from nemutator_common.windows import DEEPEST, LONGEST_NAME, SymbolFrame
 from nemutator_common.wire import Missing
 
+from nemutator_agent.app.cpu_windows import (
+    SampleNode,
+    StartedTicks,
+    cpu_bounds,
+    known_program,
+    program_of,
+)
 from nemutator_agent.app.profiling import Profiler
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
 from nemutator_agent.inspection.detected_runtime import UNKNOWN
@@ -27,10 +35,12 @@ from nemutator_agent.usage.reports import LONGEST_PATH
 from nemutator_agent.usage.text import clean
 from nemutator_agent.windows.budget import WindowBudget
 from nemutator_agent.windows.choosing import PodChoosing
-from nemutator_agent.windows.heap_reading import HeapReadings, ReadingBounds
+from nemutator_agent.windows.cpu_reading import CpuReadings
+from nemutator_agent.windows.following import FollowedProcesses
+from nemutator_agent.windows.heap_reading import HeapReadings
 from nemutator_agent.windows.heap_sites import Choose, SomeSites
 from nemutator_agent.windows.limiting import WindowLimit
-from nemutator_agent.windows.observed import NotReadError, ObservedProcess
+from nemutator_agent.windows.observed import KnownProgram, NotReadError, ObservedProcess
 from nemutator_agent.windows.proc_counters import ProcCounters
 from nemutator_agent.windows.sent_symbols import SentSymbols
 
@@ -43,7 +53,7 @@ def add_windows(
     node: str,
     processes: "SnapshotProcesses",
     profiler: Profiler,
-    started_ticks: "StartedTicks",
+    started_ticks: StartedTicks,
 ) -> None:
     """Add the tasks of windows to *process*."""
     sink = window_stream(
@@ -57,26 +67,43 @@ def add_windows(
     if not settings.is_brain_local:
         pods = PodChoosing(WindowPodsOverHttp(brain=brain, node=node), process)
     budget = WindowBudget(settings.window_cpu_percent / 100, settings.window_memory_bytes)
-    age_s, every_s = settings.window_pace
-    readings = HeapReadings(
-        processes,
+    limit = WindowLimit(budget, OwnCosts(profiler.workers), sink, process, node=node)
+    pace = settings.window_pace
+    followed = FollowedProcesses(
+        processes, pods, process, age_s=pace.age_s, most=settings.window_processes
+    )
+    counters, symbols, turn = ProcCounters(started_ticks), SentSymbols(node), asyncio.Lock()
+    heaps = HeapReadings(
+        followed,
         ReadHeapSites(profiler.heaps, started_ticks),
-        ProcCounters(started_ticks),
-        pods,
+        profiler.turns,
+        counters,
         sink,
-        WindowLimit(budget, OwnCosts(profiler.workers), sink, process, node=node),
-        SentSymbols(node),
+        limit,
+        symbols,
         process,
+        turn,
         node=node,
-        bounds=ReadingBounds(age_s=age_s, every_s=every_s, processes=settings.window_processes),
+        every_s=pace.every_s,
+    )
+    cpu = CpuReadings(
+        followed,
+        SampleNode(profiler.turns, profiler.symbols, profiler.heaps, started_ticks),
+        counters,
+        sink,
+        limit,
+        symbols,
+        process,
+        turn,
+        node=node,
+        bounds=cpu_bounds(settings),
     )
     process.supervisor.add("ship windows", sink.run)
     if isinstance(pods, PodChoosing):
         process.supervisor.add("choose pods", pods.run)
-    process.supervisor.add("look at heaps", readings.run)
-
-
-StartedTicks = Callable[[int], int | None]
+    process.supervisor.add("look at heaps", heaps.run)
+    if settings.window_hz:
+        process.supervisor.add("take CPU windows", cpu.run)
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,17 +157,27 @@ class ReadHeapSites:
             found = await self.reader.read_some(process.id.pid, choose, is_meant=is_meant)
         except ProfileRefused as refusal:
             shown = (clean(one, longest=500) for one in ("heap", refusal.what, refusal.remedy))
-            raise NotReadError(refusal.reason, Missing(*shown)) from refusal
+            program = await self._program(process) if refusal.reason != "gone" else None
+            raise NotReadError(refusal.reason, Missing(*shown), program) from refusal
         return SomeSites(
-            program=clean(found.program, longest=LONGEST_NAME),
-            version=clean(found.version, longest=LONGEST_NAME),
-            image=found.image,
+            program=KnownProgram(
+                clean(found.program, longest=LONGEST_NAME),
+                clean(found.version, longest=LONGEST_NAME),
+                found.image,
+            ),
             rate=found.rate,
             collection=found.collections if found.collections >= 0 else None,
             sites=tuple((stack, _shown(frames), of) for stack, frames, of in found.named),
             rest=found.rest,
             rest_sites=found.rest_sites,
         )
+
+    async def _program(self, process: ObservedProcess) -> KnownProgram | None:
+        """One without a heap profile has the same image in its readings as in its CPU windows."""
+        try:
+            return known_program(await program_of(self.reader, self.started_ticks, process.id))
+        except ProfileRefused:
+            return None
 
 
 def _shown(frames: Iterable[Frame]) -> tuple[SymbolFrame, ...]:

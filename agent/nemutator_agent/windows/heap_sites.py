@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import MOST_SITES, HeapWindow, SiteAmounts, SymbolFrame, site_id
 
+from nemutator_agent.windows.observed import KnownProgram
+
 REMEMBERED = 512
 """Sites of a process whose bytes in use are kept until the next reading."""
 
@@ -24,9 +26,7 @@ Stacks = Mapping[str, tuple[SymbolFrame, ...]]
 class SomeSites:
     """The heap profile of one process: those sites that were chosen, and the sum of the others."""
 
-    program: str
-    version: str
-    image: str
+    program: KnownProgram
     rate: int
     collection: int | None
     sites: tuple[tuple[Addresses, tuple[SymbolFrame, ...], Allocated], ...]

@@ -9,10 +9,39 @@ from nemutator_common import names
 from nemutator_common.process import Process
 from nemutator_common.windows import WindowPause
 
-from nemutator_agent.windows.budget import Passed, WindowBudget
+from nemutator_agent.windows.budget import Passed, WindowBudget, WindowKind
 from nemutator_agent.windows.ports import Costs, WindowSink
 
 log = logging.getLogger(__name__)
+
+
+@dataclass(eq=False, slots=True)
+class MeasuredWindow:
+    """What one look costs."""
+
+    costs: Costs
+    _begun_s: float = field(init=False)
+    _more_s: float = field(default=0.0, init=False)
+
+    def __post_init__(self) -> None:
+        self._begun_s = self.costs.cpu_s()
+
+    @property
+    def spent_s(self) -> float:
+        return max(self.costs.cpu_s() - self._begun_s + self._more_s, 0.0)
+
+    def add(self, cpu_s: float) -> None:
+        """CPU time that others take for it."""
+        self._more_s += cpu_s
+
+    @contextlib.contextmanager
+    def unmeasured(self) -> Iterator[None]:
+        """While it only waits: what the process does meanwhile is its other work."""
+        before = self.costs.cpu_s()
+        try:
+            yield
+        finally:
+            self._more_s -= self.costs.cpu_s() - before
 
 
 @dataclass(eq=False, slots=True)
@@ -23,30 +52,40 @@ class WindowLimit:
     process: Process
     _: KW_ONLY
     node: str
-    _stopped: Passed | None = field(default=None, init=False)
+    _stopped: dict[WindowKind, Passed] = field(default_factory=dict, init=False)
 
-    def allows(self) -> bool:
+    def allows(self, kind: WindowKind) -> bool:
         """Whether a look may begin now."""
         now, memory = self.process.clock.monotonic(), self.costs.memory_bytes()
-        passed = self.budget.passed(now=now, memory_bytes=memory)
-        if passed != self._stopped:
-            self._stopped = passed
-            self._say(passed, memory)
+        passed = self.budget.passed(kind, now=now, memory_bytes=memory)
+        before = self._standing
+        if passed != "memory":
+            self._stopped = {one: why for one, why in self._stopped.items() if why != "memory"}
+        self._stopped.pop(kind, None)
+        if passed is not None:
+            self._stopped[kind] = passed
+        if self._standing != before:
+            self._say(kind, self._standing, memory)
         return passed is None
 
+    @property
+    def _standing(self) -> Passed | None:
+        """Why any of the looks may not begin."""
+        return next(iter(self._stopped.values()), None)
+
     @contextlib.contextmanager
-    def measured(self) -> Iterator[None]:
+    def measured(self, kind: WindowKind) -> Iterator[MeasuredWindow]:
         """A look, whatever becomes of it."""
-        before = self.costs.cpu_s()
+        cost = MeasuredWindow(self.costs)
         try:
-            yield
+            yield cost
         finally:
-            spent = max(self.costs.cpu_s() - before, 0.0)
-            self.budget.spend(spent)
+            spent = cost.spent_s
+            self.budget.spend(kind, spent)
             self.process.meter.count(names.WINDOW_CPU_SECONDS, spent)
 
-    def _say(self, passed: Passed | None, memory: int) -> None:
-        why, remedy = self._sentences(passed, memory)
+    def _say(self, kind: WindowKind, passed: Passed | None, memory: int) -> None:
+        why, remedy = self._sentences(kind, passed, memory)
         if passed:
             log.warning("windows_stopped", {names.REASON: passed, names.ERROR: why})
         else:
@@ -64,12 +103,12 @@ class WindowLimit:
             )
         )
 
-    def _sentences(self, passed: Passed | None, memory: int) -> tuple[str, str]:
+    def _sentences(self, kind: WindowKind, passed: Passed | None, memory: int) -> tuple[str, str]:
         budget = self.budget
         if passed == "cpu":
             left_s = max(budget.credit_s, 0.0)
             return (
-                f"a look takes {budget.expected_s:.2f} s of CPU time; {left_s:.2f} s are left of the budget",
+                f"a look takes {budget.expected_s(kind):.2f} s of CPU time; {left_s:.2f} s are left of the budget",
                 "windows go on by themselves; observe.window_cpu_percent sets the budget",
             )
         if passed == "memory":

@@ -6,6 +6,7 @@ from typing import Protocol
 from nemutator_common.windows import WindowCounters, WindowPause, WindowReading, WindowSymbols
 from nemutator_common.wire import Missing
 
+from nemutator_agent.windows.cpu_functions import NodeSamples
 from nemutator_agent.windows.heap_sites import Choose, SomeSites
 from nemutator_agent.windows.observed import ObservedProcess
 
@@ -19,6 +20,36 @@ class ObservedProcesses(Protocol):
 class HeapSites(Protocol):
     async def read(self, process: ObservedProcess, choose: Choose) -> SomeSites:
         """Raises NotReadError. Nothing of another process is read that has its number by now."""
+        ...
+
+
+class RequestedSampling(Protocol):
+    @property
+    def is_wanted(self) -> bool:
+        """Whether a profile of CPU time is made that somebody has asked for, or is about to."""
+        ...
+
+
+class CpuSampling(Protocol):
+    """The whole node is sampled."""
+
+    async def until_wanted(self) -> None:
+        """Until somebody asks for a profile: then this is to end."""
+        ...
+
+    async def end(self, processes: Sequence[ObservedProcess]) -> NodeSamples:
+        """End it; to be called once. Only *processes* are looked into. Raises NotReadError."""
+        ...
+
+    async def discard(self) -> None:
+        """End it without samples; does nothing after `end`."""
+        ...
+
+
+class CpuSampler(RequestedSampling, Protocol):
+    async def begin(self, processes: Sequence[ObservedProcess], *, hz: int) -> CpuSampling | None:
+        """Sample the node, with what leads to lost callers in *processes*. None while a profile is made
+        that somebody has asked for. Raises NotReadError where the kernel refuses it."""
         ...
 
 

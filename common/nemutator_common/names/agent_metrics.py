@@ -148,8 +148,8 @@ REVOCATIONS_DROPPED = Metric(
 PROFILE_SESSIONS = Metric(
     "nemutator_profile_sessions_total",
     "counter",
-    "profiles requested of this node, by result: done, or the reason of the refusal: busy, cgroup, gone, internal,"
-    " kernel, libbpf, request, rights, symbols",
+    "profiles requested of this node, by result: done, or the reason of the refusal: busy, cgroup, gone, heap,"
+    " internal, kernel, libbpf, request, rights, symbols",
     ("result",),
 )
 PROFILE_PLACES = Metric(
@@ -190,8 +190,9 @@ WINDOW_PROCESSES = Metric(
 WINDOW_READINGS = Metric(
     "nemutator_window_readings_total",
     "counter",
-    "looks of quiet windows at one process, by window (heap, cpu) and result: done, or the reason of the"
-    " failure, as of profiles",
+    "looks of quiet windows at one process, by window (heap, cpu) and result: done; gone; yielded (a"
+    " whole CPU window, because somebody asked for a profile); or the reason of the failure, as of"
+    " profiles",
     ("window", "result"),
 )
 WINDOW_CPU_SECONDS = Metric(
@@ -202,6 +203,7 @@ WINDOW_CPU_SECONDS = Metric(
 WINDOWS_STOPPED = Metric(
     "nemutator_windows_stopped",
     "gauge",
-    "1 while quiet windows stand still, because they would pass a budget, by reason: cpu, memory",
+    "1 while quiet windows stand still, because they would pass a budget, by reason: cpu, memory,"
+    " sampling (the kernel refuses it: windows of CPU time alone)",
     ("reason",),
 )

@@ -1,4 +1,7 @@
+import re
+
 from nemutator_agent.profiler.refusals import REASONS, ProfileRefused, gone
+from nemutator_common import names
 
 
 def test_a_refusal_says_what_and_what_to_do() -> None:
@@ -10,3 +13,7 @@ def test_a_refusal_says_what_and_what_to_do() -> None:
 def test_a_target_that_is_gone_is_named() -> None:
     assert gone("process 7").reason == "gone"
     assert str(gone("process 7")).startswith("process 7 is not running on this node")
+
+
+def test_the_metric_names_all_reasons() -> None:
+    assert {*REASONS} <= {*re.findall(r"\w+", names.PROFILE_SESSIONS.meaning)}

@@ -4,12 +4,15 @@ from contextlib import asynccontextmanager
 
 import pytest
 from nemutator_agent.windows.budget import WindowBudget
-from nemutator_agent.windows.heap_reading import CHECK_S, HeapReadings, ReadingBounds
+from nemutator_agent.windows.following import FollowedProcesses
+from nemutator_agent.windows.heap_reading import CHECK_S, HeapReadings
 from nemutator_agent.windows.limiting import WindowLimit
+from nemutator_agent.windows.observed import KnownProgram, NotReadError
 from nemutator_agent.windows.sent_symbols import SentSymbols
 from nemutator_common import names
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import WindowReading, WindowSymbols
+from nemutator_common.wire import Missing
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -19,6 +22,7 @@ from tests.fakes.window_parts import (
     FixedCounters,
     ListedPods,
     ListSink,
+    MemoryCpuSampler,
     MemoryProcesses,
     MemorySites,
     in_use,
@@ -34,17 +38,20 @@ class Node:
         self.pods, self.sink, self.costs = ListedPods(), ListSink(), CountedCosts()
         process = fake_process(clock=self.clock, meter=self.meter)
         limit = WindowLimit(WindowBudget(0.02, 100 << 20), self.costs, self.sink, process, node="n")
+        followed = FollowedProcesses(self.processes, self.pods, process, age_s=3600, most=processes)
+        self.sampler, self.turn = MemoryCpuSampler(), asyncio.Lock()
         self.readings = HeapReadings(
-            self.processes,
+            followed,
             self.sites,
+            self.sampler,
             FixedCounters(),
-            self.pods,
             self.sink,
             limit,
             SentSymbols("n"),
             process,
+            self.turn,
             node="n",
-            bounds=ReadingBounds(age_s=3600, every_s=600, processes=processes),
+            every_s=600,
         )
 
     @asynccontextmanager
@@ -166,6 +173,43 @@ async def test_a_failed_look_names_what_is_missing_and_the_next_one_comes() -> N
     assert [one.what for one in failed.missing] == ["heap", "open_files"]
     assert done.heap is not None
     assert node.meter.value(names.WINDOW_READINGS, window="heap", result="heap") == 1
+
+
+async def test_a_program_without_a_heap_profile_is_known_by_its_image() -> None:
+    node = Node()
+    node.processes.found = [observed(7)]
+    missing = Missing("heap", "it records no allocations", "import runtime/pprof")
+    node.sites.heaps[7] = NotReadError("heap", missing, KnownProgram("shop", "go1.26.8", "ab12"))
+    async with node.running():
+        await node.pass_(600)
+    (failed,) = node.sink.readings
+    assert (failed.heap, failed.process.image) == (None, "ab12")
+
+
+async def test_no_heap_is_read_beside_a_profile_that_somebody_has_asked_for() -> None:
+    node = Node()
+    node.processes.found = [observed(7)]
+    node.sampler.wanted.set()
+    async with node.running():
+        await node.pass_(600)
+        assert not node.sites.read_pids
+        node.sampler.wanted.clear()
+        await node.pass_(CHECK_S)
+    assert node.sites.read_pids == [7]
+
+
+async def test_looks_take_turns() -> None:
+    node = Node()
+    node.processes.found = [observed(7)]
+    async with node.running():
+        await node.turn.acquire()
+        await node.pass_(600)
+        assert not node.sites.read_pids
+        node.processes.found = []
+        node.turn.release()
+        await node.pass_(CHECK_S)
+    # It has ended while another look was taken.
+    assert not node.sites.read_pids
 
 
 async def test_a_process_that_has_ended_is_no_reading() -> None:

@@ -7,6 +7,7 @@ from nemutator_agent.windows.heap_sites import (
     heap_window,
     remembered,
 )
+from nemutator_agent.windows.observed import KnownProgram
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import SymbolFrame, site_id
 
@@ -50,9 +51,7 @@ def test_at_most_so_many_and_each_once(sizes: list[int], most: int) -> None:
 
 def test_stacks_of_one_name_are_one_site() -> None:
     found = SomeSites(
-        program="shop",
-        version="go1.26.8",
-        image="ab",
+        program=KnownProgram("shop", "go1.26.8", "ab"),
         rate=1,
         collection=None,
         sites=(

@@ -113,6 +113,20 @@ class _Read:
     answer: MemoryAnswer
 
 
+@dataclass(frozen=True, slots=True)
+class GoProgram:
+    """What a process runs."""
+
+    name: str
+    """Of its file."""
+    version: str
+    """Of Go."""
+    image: str
+    """Which build it is, in hexadecimal digits."""
+    task_image: int
+    """As samples of the process have it, which tells one exec from the next."""
+
+
 @dataclass(eq=False, slots=True)
 class HeapReader:
     """A `HeapProfiles`. One reading at a time."""
@@ -162,6 +176,22 @@ class HeapReader:
             rest=functools.reduce(Allocated.plus, stacks.values(), Allocated()),
             rest_sites=len(stacks),
         )
+
+    async def program_of(self, pid: int, *, is_meant: Callable[[], bool]) -> GoProgram:
+        """What a process runs, without its memory. Raises ProfileRefused."""
+        async with self._turn:
+            try:
+                async with self._held(pid) as memory:
+                    if not is_meant():
+                        raise ProcessGoneError
+                    code, program = await self._program_in(memory)
+                    if not self.memories.is_there(memory):
+                        raise ProcessGoneError
+                    if refusal := flaws.of_program(program, f"{code.named} (pid {pid})"):
+                        raise refusal
+            finally:
+                self.worker.stop()
+        return GoProgram(code.named, program.version, program.image, memory.image)
 
     async def _read_all(self, processes: Sequence[int]) -> HeapReading:
         started_at = self.process.clock.now()
@@ -235,14 +265,17 @@ class HeapReader:
             raise ProcessGoneError
         return named
 
-    async def _read(self, memory: HeldMemory) -> _Read:
+    async def _program_in(self, memory: HeldMemory) -> tuple[CodeMapping, ProgramAnswer]:
         mappings = await self.files.mappings(memory.pid)
         # A program is mapped below its libraries.
         code = next((one for one in mappings if one.inode), None)
         if code is None or not mappings.are_of(memory.image):
             raise ProcessGoneError
+        return code, await self._program(memory.pid, code)
+
+    async def _read(self, memory: HeldMemory) -> _Read:
+        code, program = await self._program_in(memory)
         title = f"{code.named} (pid {memory.pid})"
-        program = await self._program(memory.pid, code)
         if refusal := flaws.of_program(program, title):
             raise refusal
         try:

@@ -44,6 +44,13 @@ class AddressNames:
         own = looked_up(repaired(row, depth))
         return joined(own, row, functools.partial(self.outermost, row.task))
 
+    def frames(self, row: "RawRow") -> tuple[Frame, ...]:
+        """The functions of the row's stack in user mode, the innermost first."""
+        found: list[Frame] = []
+        for pc in self.stack(row):
+            found += (BROKEN_IN_C,) if pc == BREAK else self.user.get((row.task, pc), (UNKNOWN,))
+        return tuple(found)
+
     def outermost(self, task: Task, pc: int) -> Frame | None:
         """The function that contains an address, with what was inlined into it; None where there is
         no code that is known to be mapped."""

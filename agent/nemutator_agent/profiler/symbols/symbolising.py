@@ -26,7 +26,7 @@ from nemutator_agent.inspection.failures import (
     WorkerFailedError,
 )
 from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.profiler.raw import RawProfile, Task
+from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
 from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
 from nemutator_agent.profiler.symbols.messages import (
@@ -187,6 +187,16 @@ class WorkerSymboliser:
             finally:
                 self.worker.stop()
         return {pc: frames for (_, pc), frames in session.names.user.items()}, self._notes(session)
+
+    async def names_of(self, rows: Iterable[RawRow]) -> AddressNames:
+        """The names of what processes ran in these rows, without those of the kernel."""
+        async with self._turn:
+            session = self._session()
+            try:
+                await self._tasks(session, by_task(rows))
+            finally:
+                self.worker.stop()
+        return session.names
 
     def stop(self) -> None:
         """End the worker, which may wait for a profile that did not come."""
