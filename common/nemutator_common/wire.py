@@ -244,13 +244,18 @@ class ProfileRequests:
     requests: tuple[ProfileRequest, ...]
 
 
+ProfilePhase: TypeAlias = Literal["", "preparing", "sampling", "symbolising"]
+"""What a running profile is at. Empty is from an agent that does not say."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileOutcome:
-    """The state of a request. `running` comes first, then one of the others."""
+    """The state of a request. `running` comes first, again for each phase, then one of the others."""
 
     id: str
     node: str
     state: Literal["running", "done", "refused"]
+    phase: ProfilePhase = ""
     reason: str = ""
     """Why it was refused, for people to read."""
     remedy: str = ""
@@ -259,7 +264,7 @@ class ProfileOutcome:
     seconds: float = 0.0
     hz: int = 0
     recorded: int = 0
-    """The number of samples in the profile; of stacks that have allocated, for a heap."""
+    """The number of samples in the profile, or so far; of stacks that have allocated, for a heap."""
     lost: Mapping[str, int] | None = None
     """The numbers of samples that are not in it, by reason."""
     cpu_seconds: float | None = None

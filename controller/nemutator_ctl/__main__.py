@@ -19,6 +19,7 @@ COMMANDS = {
     "profile": ("nemutator_ctl.profiles.command", "find out where CPU time goes"),
     "flame": ("nemutator_ctl.flame.command", "show profiles from files, several as one"),
     "diff": ("nemutator_ctl.diff.command", "compare two profiles from files"),
+    "pgo": ("nemutator_ctl.pgo.command", "merge CPU profiles for the Go compiler"),
     "advise": ("nemutator_ctl.advise.command", "say what containers should request"),
     "ageing": ("nemutator_ctl.ageing.command", "say what grows with age, and in which line"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),

@@ -7,9 +7,18 @@ from playwright.sync_api import BrowserContext, Locator, Page, expect
 
 from tests.e2e.browsing import hold_clock
 from tests.fakes.console_brain import ORIGIN, FakeBrain, Json
-from tests.fakes.console_lists import advice, ageing, grant, lease, mutation, profile
+from tests.fakes.console_lists import (
+    advice,
+    ageing,
+    grant,
+    lease,
+    mutation,
+    profile,
+    profile_target,
+)
 
 PROFILES, MUTATIONS = "/api/v1/profiles", "/api/v1/mutations"
+TARGETS = "/api/v1/profile-targets"
 EVIL = "<img src=x onerror=alert(1)>\u202eevil"
 
 
@@ -107,9 +116,72 @@ def test_a_question_that_is_refused_is_shown_with_its_remedy(page: Page, brain: 
     expect(page.locator("#ask-answer")).to_have_text("no such pod → look in the topology")
 
 
+def test_a_profile_is_started_by_picking_its_target(page: Page, brain: FakeBrain) -> None:
+    brain.answers[PROFILES] = (202, profile(state="asked"))
+    brain.lists[TARGETS] = [
+        profile_target(),
+        profile_target(value="8", target="pid:8", name="sell\u202e", runtime="python", within=""),
+    ]
+    shown(page, "profiles")
+    rows = page.locator("#targets-rows tr")
+    expect(rows.nth(0).locator("bdi")).to_have_text(
+        ["shop", "shop.service", "Go 1.26.8", "2 h", "0.250", "pid:7", "edge-1"]
+    )
+    expect(rows.nth(1).locator("bdi").first).to_have_text("sell\\u{202e}")
+    expect(rows.nth(1).get_by_role("button")).to_have_text(["CPU"])
+    rows.nth(0).get_by_role("button", name="Heap").click()
+    expect(page.locator("#ask-answer")).to_have_text("asked for")
+    box = page.locator("#ask input[name=target]")
+    box.fill("se")
+    box.press("ArrowDown")
+    page.keyboard.press("ArrowDown")
+    page.keyboard.press("Enter")
+    expect(page.locator("#ask-answer")).to_have_text("asked for")
+    named = {"kind": "pid", "value": "8", "node": "edge-1"}
+    heap = {"target": {**named, "value": "7"}, "measure": "heap"}
+    assert brain.posted[0] == (PROFILES, heap)
+    assert brain.posted[1:] == [(PROFILES, {"target": named, "seconds": 10, "hz": 99})]
+    page.keyboard.press("ArrowUp")
+    page.keyboard.press("ArrowUp")
+    expect(box).to_be_focused()
+    expect_query(page, brain, "search=se")
+
+
+def expect_query(page: Page, brain: FakeBrain, wanted: str) -> None:
+    """What is typed is looked for at once, though time stands still."""
+    with page.expect_response(lambda answer: wanted in answer.url):
+        page.locator("#ask input[name=target]").press("End")
+        page.locator("#ask input[name=target]").dispatch_event("input")
+    assert any(query.endswith(wanted) for query in brain.queries)
+
+
+def test_who_may_not_see_the_topology_can_type_a_target(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile()]
+    brain.refused.add(TARGETS)
+    expect(shown(page, "profiles")).to_have_count(1)
+    expect(page.locator("#targets")).to_be_hidden()
+    expect(page.locator("#ask")).to_be_visible()
+
+
+def test_a_profile_in_the_making_shows_its_phase_without_a_reload(
+    page: Page, brain: FakeBrain
+) -> None:
+    sampling = {"state": "running", "phase": "sampling", "left_s": 11.2, "recorded": 0}
+    brain.lists[PROFILES] = [profile(**sampling)]
+    state = shown(page, "profiles").locator("td").nth(1)
+    expect(state).to_have_text("sampling, 12 s left")
+    brain.lists[PROFILES] = [
+        profile(state="running", phase="symbolising", left_s=None, recorded=70)
+    ]
+    expect(state).to_have_text("symbolising")
+    expect(page.locator("#list-rows td").nth(4)).to_have_text("70")
+    brain.lists[PROFILES] = [profile()]
+    expect(state).to_have_text("done")
+
+
 def test_what_is_no_target_is_not_asked_for(page: Page, brain: FakeBrain) -> None:
     shown(page, "profiles")
-    page.locator("#ask input[name=target]").fill("everything")
+    page.locator("#ask input[name=target]").fill("every thing")
     page.get_by_role("button", name="Profile").click()
     expect(page.locator("#ask-answer")).to_contain_text("pid:1234")
     assert brain.posted == []

@@ -179,10 +179,14 @@ class FakeBrain:
     """Of every answer of the API; None: it hangs up."""
     refusal: Json = field(default_factory=lambda: {"error": "no", "remedy": "none"})
     """What it answers with any other status than 200."""
+    refused: set[str] = field(default_factory=set)
+    """Paths that this person may not read."""
     warning: str = ""
     """What it says of itself on each answer."""
     asked: list[str] = field(default_factory=list)
     """Paths of the API that were asked for, in their order."""
+    queries: list[str] = field(default_factory=list)
+    """With what they were asked for."""
     lists: dict[str, list[Json]] = field(default_factory=dict)
     """By path: the items of a list."""
     posted: list[tuple[str, Any]] = field(default_factory=list)
@@ -213,12 +217,15 @@ class FakeBrain:
     def _answer_api(self, route: Route, path: str, query: str) -> None:
         headers = {"warning": f'299 nemutator "{self.warning}"'} if self.warning else {}
         self.asked.append(path)
+        self.queries.append(query)
         if route.request.method == "POST":
             self._answer_post(route)
         elif self.status is None:
             route.abort("connectionrefused")
         elif self.status != 200:
             route.fulfill(status=self.status, json=self.refusal)
+        elif path in self.refused:
+            route.fulfill(status=403, json=self.refusal)
         elif path == "/api/v1/nodes":
             items = [listed(shown) for shown in self.nodes]
             route.fulfill(

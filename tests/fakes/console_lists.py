@@ -31,6 +31,24 @@ def profile(**changed: Any) -> Json:
     }
 
 
+def profile_target(**changed: Any) -> Json:
+    return {
+        "kind": "pid",
+        "value": "7",
+        "target": "pid:7",
+        "node": "edge-1",
+        "name": "shop",
+        "within": "shop.service",
+        "runtime": "go",
+        "runtime_version": "go1.26.8",
+        "age_s": 7300,
+        "cpu_cores": 0.25,
+        "memory_bytes": 9 << 20,
+        "processes": 1,
+        **changed,
+    }
+
+
 def mutation(**changed: Any) -> Json:
     edit = {"path": "metadata.labels[team]", "before": [], "after": ["x"], "policy": "teams"}
     subject = {"kind": "Pod", "namespace": "shop", "name": "api-0", "generate_name": ""}

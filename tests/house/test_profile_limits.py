@@ -77,7 +77,7 @@ def test_the_form_of_the_page_allows_what_the_api_does() -> None:
     assert field is not None
     limits = {name: float(value) for name, value in re.findall(r'(min|max)="(\d+)"', field[0])}
     assert limits == {"min": SHORTEST_S, "max": LONGEST_PROFILE_S}
-    asked = re.findall(r"\bhz: (\d+)", (PAGE / "listing.js").read_text())
+    asked = re.findall(r"\bhz: (\d+)", (PAGE / "picker.js").read_text())
     assert asked == [str(DEFAULT_HZ)]
 
 

@@ -14,7 +14,12 @@ from nemutator_common import names
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
 from nemutator_common.shipping.links import BatchRefusedError, LinkError
-from nemutator_common.wire import LARGEST_PROFILE_BYTES, ProfileOutcome, ProfileRequest
+from nemutator_common.wire import (
+    LARGEST_PROFILE_BYTES,
+    ProfileOutcome,
+    ProfilePhase,
+    ProfileRequest,
+)
 
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.cpu_time import spent
@@ -103,7 +108,7 @@ class ProfileSessions:
     async def work(self) -> None:
         while True:
             request = await self._requests.get()
-            self._put(ProfileOutcome(id=request.id, node=self.node, state="running"))
+            self._enter("preparing", request)
             self._put(await self._outcome(request))
 
     async def report(self) -> None:
@@ -149,6 +154,13 @@ class ProfileSessions:
             log.warning("profile_dropped", {names.PROFILE_ID: dropped.id})
         self._news.set()
 
+    def _enter(self, phase: ProfilePhase, request: ProfileRequest, *, recorded: int = 0) -> None:
+        """Let people who wait for the profile see what it is at."""
+        running = ProfileOutcome(
+            id=request.id, node=self.node, state="running", phase=phase, recorded=recorded
+        )
+        self._put(running)
+
     async def _outcome(self, request: ProfileRequest) -> ProfileOutcome:
         try:
             made = self._heap if request.measure == "heap" else self._made
@@ -181,6 +193,7 @@ class ProfileSessions:
         texts, notes = await self._texts(resolved.processes)
         sampling = await self.sampler.start(resolved.selection, hz=request.hz, texts=texts)
         try:
+            self._enter("sampling", request)
             started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
             before = resolved.cpu_seconds()
             await self.process.clock.sleep(request.seconds)
@@ -199,6 +212,7 @@ class ProfileSessions:
             cpu_seconds=cpu_seconds,
         )
         self._count(samples)
+        self._enter("symbolising", request, recorded=samples.recorded)
         pprof, more = await self._symbolised(raw)
         return ProfileOutcome(
             id=request.id,

@@ -13,6 +13,7 @@ from nemutator_common.profiles.model import (
     FrameKind,
     Profile,
     Stack,
+    Weighed,
     WeighedStacks,
 )
 from nemutator_common.profiles.pprof_messages import messages
@@ -67,6 +68,11 @@ def encode_heap(profile: HeapProfile) -> bytes:
     return gzip.compress(_Encoder(profile).heap(profile), _LEVEL, mtime=0)
 
 
+def encode_nanoseconds(profile: Weighed, *, seconds: float) -> bytes:
+    """The same for stacks that are weighed by their CPU time, in nanoseconds."""
+    return gzip.compress(_Encoder(profile).nanoseconds(profile, seconds), _LEVEL, mtime=0)
+
+
 class _Encoder:
     """Each table is a dict whose values number its entries in the order of their first use."""
 
@@ -92,6 +98,19 @@ class _Encoder:
         out.period_type.CopyFrom(self._type("cpu", "nanoseconds"))
         out.period = period
         return self._written(_comments(profile), shown="cpu")
+
+    def nanoseconds(self, profile: Weighed, seconds: float) -> bytes:
+        out = self._out
+        self._add(out.sample_type, self._type("cpu", "nanoseconds"))
+        for place in _places(profile):
+            self._mapping(place)
+        for stack, time in profile.stacks:
+            self._sample(stack, (time,))
+        out.time_nanos = round(profile.started_at * NANO)
+        out.duration_nanos = round(seconds * NANO)
+        out.period_type.CopyFrom(self._type("cpu", "nanoseconds"))
+        out.period = 1
+        return self._written(_known_of(profile), shown="cpu")
 
     def heap(self, profile: HeapProfile) -> bytes:
         out = self._out
@@ -214,7 +233,7 @@ def _comments(profile: Profile) -> Iterable[str]:
     yield from _known_of(profile)
 
 
-def _known_of(profile: Profile | HeapProfile) -> Iterable[str]:
+def _known_of(profile: Profile | HeapProfile | Weighed) -> Iterable[str]:
     for key, value in profile.labels.items():
         yield f"label {key}={value}"
     for note in profile.notes:

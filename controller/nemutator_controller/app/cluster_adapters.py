@@ -106,7 +106,9 @@ class NamedPods:
             return None
         namespace, slash, pod_name = name.partition("/")
         pod = snapshot.pods.get(namespace, pod_name) if slash else snapshot.pod(name)
-        return None if pod is None else KnownPod(_ref(pod), pod.spec.node_name)
+        if pod is None:
+            return None
+        return KnownPod(_ref(pod), pod.spec.node_name, _owner(self.watch, pod))
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,7 +138,8 @@ class PodsThatAsk:
             annotations = pod.metadata.annotations
             if (wanted := annotations.get(PROFILE)) is not None:
                 result = annotations.get(PROFILE_RESULT)
-                yield AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result)
+                owner = _owner(self.watch, pod)
+                yield AnnotatedPod(_ref(pod), pod.spec.node_name, wanted, result, owner)
 
 
 @dataclass(frozen=True, slots=True)
@@ -282,6 +285,12 @@ def _restartable(pod: Pod, snapshot: ClusterSnapshot) -> RestartablePod:
 
 def _ref(pod: Pod) -> PodRef:
     return PodRef(pod.metadata.namespace, pod.metadata.name, pod.metadata.uid)
+
+
+def _owner(watch: ClusterWatch, pod: Pod) -> str:
+    """What owns *pod*, as `namespace/name`; empty while that is not known."""
+    snapshot = watch.snapshot()
+    return "" if snapshot is None else f"{pod.metadata.namespace}/{snapshot.owner(pod).name}"
 
 
 async def _requested(snapshot: ClusterSnapshot) -> dict[ContainerKey, Requested]:

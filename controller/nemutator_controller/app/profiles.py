@@ -5,12 +5,15 @@ from collections.abc import Callable
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.cluster.nodes import Nodes
+from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.profiles.agents import AgentsApi
 from nemutator_controller.profiles.annotated import AnnotatedProfiles
 from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
 from nemutator_controller.profiles.profile_queue import ProfileQueue
 from nemutator_controller.profiles.records import KnownPod
 from nemutator_controller.profiles.sql import SqlProfiles
+from nemutator_controller.profiles.target_offers import TargetOffers
+from nemutator_controller.profiles.targets_endpoint import TargetsApi
 
 
 class NoNamedPods:
@@ -31,7 +34,16 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
         store, most=settings.profiles, most_bytes=settings.profile_bytes, process=context.process
     )
     pods = cluster.pods if cluster else NoNamedPods()
-    api = ProfilesApi(queue, store, nodes=nodes.all, pods=pods, link=link, process=context.process)
+    targets = TargetOffers(nodes.all, cluster.watch if cluster else NO_PODS)
+    api = ProfilesApi(
+        queue,
+        store,
+        nodes=nodes.all,
+        pods=pods,
+        targets=targets,
+        link=link,
+        process=context.process,
+    )
     tasks = [Task(TaskPhase.WORK, "profiles", queue.run)]
     if cluster:
         annotated = AnnotatedProfiles(
@@ -39,7 +51,7 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
         )
         tasks.append(Task(TaskPhase.WORK, "annotated pods", annotated.run))
     return Part(
-        routes=api.routes(),
+        routes=[*api.routes(), *TargetsApi(targets).routes()],
         uplink=AgentsApi(queue, process=context.process).routes(),
         restore=queue.restore,
         tasks=tasks,

@@ -103,6 +103,7 @@ class AnnotatedProfiles:
             node=pod.node,
             target=ProfileTarget("pod", pod.ref.uid),
             pod=pod.ref,
+            owner=pod.owner,
             measure=wanted.measure if wanted else "cpu",
             seconds=wanted.seconds if wanted else DEFAULT_S,
             hz=wanted.hz if wanted else DEFAULT_HZ,

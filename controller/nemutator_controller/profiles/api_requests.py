@@ -27,7 +27,7 @@ DEFAULT_HZ = 99
 LONGEST_VALUE = 4096
 _UID = re.compile(r"[0-9a-fA-F-]{32,36}")
 _PID = re.compile(r"[1-9][0-9]{0,6}")
-_LIST_REMEDY = "`nemutator topology` lists what there is"
+LIST_REMEDY = "`nemutator profile` without a target lists what there is"
 
 
 class InvalidProfileRequestError(ValueError):
@@ -59,6 +59,8 @@ class LocatedTarget:
     pod: PodRef | None
     program: str = ""
     """The name of a process, from the last report of its node."""
+    owner: str = ""
+    """What owns the pod, where that is known."""
 
 
 _decoder = msgspec.json.Decoder(ProfileQuestion)
@@ -97,22 +99,24 @@ def check_bounds(*, seconds: float, hz: int) -> None:
 def locate(asked: TargetQuestion, nodes: Sequence[ReportedNode], pods: KnownPods) -> LocatedTarget:
     """The node that has the target *asked*, and that target as its agent takes it."""
     if len(asked.value) > LONGEST_VALUE or not asked.value.isprintable():
-        raise InvalidProfileRequestError("target.value: too long, or not text", _LIST_REMEDY)
+        raise InvalidProfileRequestError("target.value: too long, or not text", LIST_REMEDY)
     if asked.kind == "pod":
         return _pod(asked, nodes, pods)
     if asked.kind == "pid":
         if not _PID.fullmatch(asked.value):
-            raise InvalidProfileRequestError("target.value: expected a process id", _LIST_REMEDY)
+            raise InvalidProfileRequestError("target.value: expected a process id", LIST_REMEDY)
         node = _node(asked.node, nodes)
         program = _program(int(asked.value), node, nodes)
         return LocatedTarget(node, ProfileTarget("pid", asked.value), None, program)
     if asked.kind == "cgroup":
         if not asked.value.startswith("/") or ".." in asked.value.split("/"):
             raise InvalidProfileRequestError(
-                "target.value: expected a path from the root", _LIST_REMEDY
+                "target.value: expected a path from the root", LIST_REMEDY
             )
         return LocatedTarget(_node(asked.node, nodes), ProfileTarget("cgroup", asked.value), None)
-    raise InvalidProfileRequestError("target.kind: expected pod, pid or cgroup", _LIST_REMEDY)
+    raise InvalidProfileRequestError(
+        "target.kind: expected pod, pid, cgroup, unit or name", LIST_REMEDY
+    )
 
 
 def _program(pid: int, name: str, nodes: Iterable[ReportedNode]) -> str:
@@ -127,7 +131,8 @@ def _pod(asked: TargetQuestion, nodes: Iterable[ReportedNode], pods: KnownPods) 
         if not found.node:
             what = f"{asked.value} is not on a node yet"
             raise InvalidProfileRequestError(what, "ask when it is scheduled", status=409)
-        return LocatedTarget(found.node, ProfileTarget("pod", found.ref.uid), found.ref)
+        target = ProfileTarget("pod", found.ref.uid)
+        return LocatedTarget(found.node, target, found.ref, owner=found.owner)
     # Reports know pods by their uid only, with or without a cluster that names them.
     uid = asked.value if _UID.fullmatch(asked.value) else None
     holders = [
@@ -152,9 +157,9 @@ def _node(wanted: str | None, nodes: Sequence[ReportedNode]) -> str:
         what = (
             "no node has reported yet" if not known else "target.node: several nodes have reported"
         )
-        raise InvalidProfileRequestError(what, f"say which: {_LIST_REMEDY}", status=409)
+        raise InvalidProfileRequestError(what, f"say which: {LIST_REMEDY}", status=409)
     if wanted not in known:
         raise InvalidProfileRequestError(
-            f"no node {wanted[:253]!r} has reported", _LIST_REMEDY, status=404
+            f"no node {wanted[:253]!r} has reported", LIST_REMEDY, status=404
         )
     return wanted

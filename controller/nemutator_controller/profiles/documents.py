@@ -16,8 +16,8 @@ from nemutator_controller.profiles.records import ProfileRecord
 NamedProfile: TypeAlias = Profile | HeapProfile
 
 
-def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
-    """All that is known of *profile*; *link* is where its flame graph is, once it is done."""
+def profile_document(profile: ProfileRecord, *, link: str, now: float) -> dict[str, object]:
+    """All that is known of *profile* by *now*; *link* is where its flame graph is, once it is done."""
     shown: dict[str, object] = msgspec.to_builtins(profile)
     done = profile.state == "done"
     return {
@@ -26,7 +26,9 @@ def profile_document(profile: ProfileRecord, *, link: str) -> dict[str, object]:
         **shown,
         "grade": None if profile.grade is None else _graded(profile, profile.grade),
         "title": profile.title,
+        "workload": profile.workload,
         "link": link if done else None,
+        "left_s": profile.left_s(now),
     }
 
 
@@ -36,9 +38,11 @@ def _graded(profile: ProfileRecord, grade: Grade) -> dict[str, object]:
     return shown | {"summary": said, "breaks": breaks(grade)}
 
 
-def list_document(profiles: Iterable[ProfileRecord], links: Iterable[str]) -> dict[str, object]:
+def list_document(
+    profiles: Iterable[ProfileRecord], links: Iterable[str], *, now: float
+) -> dict[str, object]:
     pairs = zip(profiles, links, strict=True)
-    items = [profile_document(profile, link=link) for profile, link in pairs]
+    items = [profile_document(profile, link=link, now=now) for profile, link in pairs]
     return {"apiVersion": names.API_VERSION, "kind": "ProfileList", "items": items}
 
 

@@ -31,6 +31,7 @@ from nemutator_controller.profiles.profile_queue import (
     TooManyProfilesError,
 )
 from nemutator_controller.profiles.records import ProfileRecord
+from nemutator_controller.profiles.target_offers import TargetOffers
 from nemutator_controller.queries import limit_in
 
 PATH = "/api/v1/profiles"
@@ -54,6 +55,7 @@ class ProfilesApi:
     nodes: Callable[[], Sequence[ReportedNode]]
     """The nodes that report now."""
     pods: KnownPods
+    targets: TargetOffers
     link: Callable[[str], str]
     """Where a browser finds the flame graph of an id."""
     process: Process
@@ -81,7 +83,8 @@ class ProfilesApi:
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "leave it out for 100")
         newest = await self.store.newest(limit)
-        return answer(list_document(newest, [self.link(profile.id) for profile in newest]))
+        links = [self.link(profile.id) for profile in newest]
+        return answer(list_document(newest, links, now=self.process.clock.now()))
 
     async def _ask(self, request: web.Request) -> web.Response:
         if request.content_length is not None and request.content_length > LARGEST_QUESTION:
@@ -90,12 +93,14 @@ class ProfilesApi:
             )
         try:
             asked = decode(await request.read())
-            located = locate(asked.target, self.nodes(), self.pods)
+            target = await self.targets.resolved(asked.target)
+            located = locate(target, self.nodes(), self.pods)
             profile = ProfileRecord(
                 id=secrets.token_hex(8),
                 node=located.node,
                 target=located.target,
                 pod=located.pod,
+                owner=located.owner,
                 program=located.program,
                 measure=asked.measure,
                 seconds=asked.seconds,
@@ -108,13 +113,17 @@ class ProfilesApi:
         except TooManyProfilesError:
             what = f"{MOST_PER_NODE} profiles wait for that node, or very many for others"
             return refusal(429, what, "wait until some are done: `GET /api/v1/profiles` lists them")
-        return answer(profile_document(profile, link=self.link(profile.id)), status=202)
+        return answer(self._document(profile), status=202)
 
     async def _show(self, request: web.Request) -> web.Response:
         profile = await self._found(request)
         if profile is None:
             return _no_such()
-        return answer(profile_document(profile, link=self.link(profile.id)))
+        return answer(self._document(profile))
+
+    def _document(self, profile: ProfileRecord) -> dict[str, object]:
+        link, now = self.link(profile.id), self.process.clock.now()
+        return profile_document(profile, link=link, now=now)
 
     async def _found(self, request: web.Request) -> ProfileRecord | None:
         return await self._named(request.match_info["id"])

@@ -43,7 +43,7 @@ LATE_S = 15.0
 EVERY_S = 5.0
 
 Listener = Callable[[ProfileRecord], None]
-"""Called with every change, at once; it may not wait."""
+"""Called with every change of the state, at once; it may not wait."""
 
 
 class TooManyProfilesError(Exception):
@@ -218,7 +218,11 @@ class ProfileQueue:
     async def _change(self, profile: ProfileRecord, pprof: bytes | None) -> None:
         await self.store.save(profile, pprof)
         if profile.is_open:
+            before = self._open.get(profile.id)
             self._open[profile.id] = profile
+            if before is not None and before.state == profile.state:
+                # It is in another phase, which nobody has to be notified of.
+                return
             # It has just begun: before, it may have waited long behind others.
             self._offered[profile.id] = self.process.clock.monotonic()
         else:

@@ -5,7 +5,13 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from nemutator_common.profiles.grade import Grade
-from nemutator_common.wire import ProfileMeasure, ProfileOutcome, ProfileRequest, ProfileTarget
+from nemutator_common.wire import (
+    ProfileMeasure,
+    ProfileOutcome,
+    ProfilePhase,
+    ProfileRequest,
+    ProfileTarget,
+)
 
 State = Literal["asked", "running", "done", "refused", "lost"]
 
@@ -32,6 +38,8 @@ class KnownPod:
     ref: PodRef
     node: str
     """Empty as long as it is on no node."""
+    owner: str = ""
+    """What owns it, as `namespace/name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,6 +52,8 @@ class AnnotatedPod:
     """The value of `nemutator.io/profile`."""
     result: str | None
     """The value of `nemutator.io/profile-result`."""
+    owner: str = ""
+    """What owns it, as `namespace/name`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +75,8 @@ class ProfileRecord:
     target: ProfileTarget
     pod: PodRef | None = None
     """The pod that the target is, where that is known."""
+    owner: str = ""
+    """What owns the pod, as `namespace/name`, where that is known."""
     program: str = ""
     """The name of the process that the target is, where that is known."""
     measure: ProfileMeasure = "cpu"
@@ -81,6 +93,9 @@ class ProfileRecord:
     taken_at: float | None = None
     ended_at: float | None = None
     started_at: float | None = None
+    phase: ProfilePhase = ""
+    """What it is at while it is running, as far as its agent says."""
+    phase_at: float | None = None
     recorded: int = 0
     lost: Mapping[str, int] = field(default_factory=dict)
     cpu_seconds: float | None = None
@@ -97,6 +112,23 @@ class ProfileRecord:
         return ProfileRequest(
             id=self.id, target=self.target, seconds=self.seconds, hz=self.hz, measure=self.measure
         )
+
+    def left_s(self, now: float) -> float | None:
+        """For how long it will still be sampled; None: it is not, or that is not known."""
+        if self.phase != "sampling" or self.phase_at is None or not self.is_open:
+            return None
+        return max(0.0, self.seconds - max(0.0, now - self.phase_at))
+
+    @property
+    def workload(self) -> str:
+        """What profiles of all replicas and times have in common; empty where nothing is known."""
+        if self.owner or self.program:
+            return self.owner or self.program
+        if self.pod is not None and self.pod.name:
+            return f"{self.pod.namespace}/{self.pod.name}"
+        if self.target.kind == "cgroup":
+            return self.target.value.rpartition("/")[2].removesuffix(".service")
+        return ""
 
     @property
     def title(self) -> str:
@@ -122,7 +154,8 @@ def after(
 
     What is done or refused stays so, whatever comes late. What was given up as lost may still end.
     """
-    if profile.state in ("done", "refused") or outcome.state == profile.state:
+    known = (profile.state, profile.phase) == (outcome.state, outcome.phase)
+    if profile.state in ("done", "refused") or known:
         return None
     begun = replace(
         profile,
@@ -130,8 +163,16 @@ def after(
         started_at=outcome.started_at or profile.started_at,
     )
     if outcome.state == "running":
+        goes_on = profile.state == "running"
         return replace(
-            begun, state="running", reason="", remedy="", started_at=outcome.started_at or now
+            begun,
+            state="running",
+            reason="",
+            remedy="",
+            started_at=outcome.started_at or (profile.started_at if goes_on else now),
+            phase=outcome.phase,
+            phase_at=now,
+            recorded=outcome.recorded,
         )
     if outcome.state == "refused":
         why = EndReason(outcome.reason or "the agent gives no reason", outcome.remedy)
@@ -139,6 +180,7 @@ def after(
     return replace(
         begun,
         state="done",
+        phase="",
         reason="",
         remedy="",
         ended_at=now,
@@ -156,7 +198,9 @@ def after(
 def ended(
     profile: ProfileRecord, state: Literal["refused", "lost"], why: EndReason, *, now: float
 ) -> ProfileRecord:
-    return replace(profile, state=state, reason=why.reason, remedy=why.remedy, ended_at=now)
+    return replace(
+        profile, state=state, phase="", reason=why.reason, remedy=why.remedy, ended_at=now
+    )
 
 
 def deserted(profile: ProfileRecord) -> EndReason:

@@ -1,6 +1,5 @@
-"""`nemutator diff`, from its command line to its output. It asks nobody."""
+"""`nemutator diff`, from its command line to its output. It asks the brain of workloads alone."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -10,20 +9,24 @@ from nemutator_common.profiles.difference import difference
 from nemutator_common.profiles.flamegraph import render_difference
 from nemutator_common.profiles.sums import NotAlikeError
 
-from nemutator_ctl import profile_files
+from nemutator_ctl import arguments, profile_files
 from nemutator_ctl.diff.view import view
+from nemutator_ctl.profile_sources import read, shown_name
 
 END = ".html"
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="nemutator diff",
-        description="Compare two profiles from files: pprof of any tool, or folded stacks.",
-        allow_abbrev=False,
+    parser = arguments.parser(
+        "diff",
+        "Compare two profiles from files: pprof of any tool, or folded stacks.",
+        output=False,
+        remote=True,
     )
-    parser.add_argument("before", type=Path, metavar="BEFORE", help="the earlier one")
-    parser.add_argument("after", type=Path, metavar="AFTER", help="the later one")
+    parser.add_argument(
+        "before", metavar="BEFORE", help="the earlier one: a file, or workload:NAME as of `flame`"
+    )
+    parser.add_argument("after", metavar="AFTER", help="the later one")
     parser.add_argument(
         "-o", "--output", type=Path, metavar=f"FILE{END}", help="draw both in one flame graph"
     )
@@ -36,9 +39,9 @@ def main(argv: Sequence[str]) -> int:
                 code=ExitCode.USAGE,
             )
         profile_files.check(given.output)
-    before, after = given.before.name, given.after.name
+    before, after = shown_name(given.before), shown_name(given.after)
     try:
-        found = difference(profile_files.read(given.before), profile_files.read(given.after))
+        found = difference(read(given.before, given), read(given.after, given))
     except NotAlikeError as error:
         raise OperatorError(
             f"these two cannot be compared: {error}",

@@ -1,6 +1,5 @@
-"""`nemutator flame`, from its command line to its output. It asks nobody."""
+"""`nemutator flame`, from its command line to its output. It asks the brain of workloads alone."""
 
-import argparse
 import sys
 from collections.abc import Sequence
 from pathlib import Path
@@ -8,19 +7,25 @@ from pathlib import Path
 from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles.sums import NotAlikeError, summed
 
-from nemutator_ctl import profile_files
+from nemutator_ctl import arguments, profile_files
 from nemutator_ctl.flame.files import rendering
 from nemutator_ctl.flame.view import view
+from nemutator_ctl.profile_sources import read, shown_name
 
 
 def main(argv: Sequence[str]) -> int:
-    parser = argparse.ArgumentParser(
-        prog="nemutator flame",
-        description="Show profiles from files, several of them as one: pprof of any tool, or folded"
-        " stacks.",
-        allow_abbrev=False,
+    parser = arguments.parser(
+        "flame",
+        "Show profiles from files, several of them as one: pprof of any tool, or folded stacks.",
+        output=False,
+        remote=True,
     )
-    parser.add_argument("files", nargs="+", type=Path, metavar="FILE", help="what to read")
+    parser.add_argument(
+        "sources",
+        nargs="+",
+        metavar="FILE|workload:NAME",
+        help="what to read; of a workload, all CPU profiles that the brain keeps",
+    )
     parser.add_argument("--title", help="what it shows; by itself, the names of the files")
     parser.add_argument(
         "-o",
@@ -33,9 +38,9 @@ def main(argv: Sequence[str]) -> int:
     render = None if given.output is None else rendering(given.output)
     if render is not None:
         profile_files.check(given.output)
-    title = given.title or ", ".join(file.name for file in given.files)
+    title = given.title or ", ".join(map(shown_name, given.sources))
     try:
-        profile = summed([profile_files.read(file) for file in given.files])
+        profile = summed([read(source, given) for source in given.sources])
     except NotAlikeError as error:
         raise OperatorError(
             f"these files are not of one kind: {error}",

@@ -23,6 +23,7 @@ from nemutator_ctl.profiles.requests import (
     seconds,
     target,
 )
+from nemutator_ctl.profiles.targets_view import TARGETS_PATH, decode_targets, targets_view
 from nemutator_ctl.profiles.view import progress, unmade, view
 
 POLL_S = 0.5
@@ -35,7 +36,12 @@ def main(argv: Sequence[str]) -> int:
         output=False,
         remote=True,
     )
-    parser.add_argument("target", help="pid:123, cgroup:/path, or NAMESPACE/POD")
+    parser.add_argument(
+        "target",
+        nargs="?",
+        help="pid:123, cgroup:/path, NAMESPACE/POD, or the name of a process, unit or pod that no"
+        " other has; without it, what there is is listed",
+    )
     parser.add_argument(
         "--heap",
         action="store_true",
@@ -62,6 +68,10 @@ def main(argv: Sequence[str]) -> int:
     if what is not None:
         profile_files.check(given.output)
     api = arguments.brain(given)
+    if given.target is None:
+        query = {} if given.node is None else {"node": given.node}
+        sys.stdout.write(targets_view(decode_targets(api.get(TARGETS_PATH, query))))
+        return ExitCode.OK
     profile = _made(api, given)
     if profile.state != "done":
         raise unmade(profile)

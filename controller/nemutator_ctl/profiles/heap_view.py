@@ -3,26 +3,17 @@
 from nemutator_common.profiles.heap import HeapProfile
 from nemutator_common.profiles.model import functions
 
+from nemutator_ctl.function_table import function_table, mebibytes
 from nemutator_ctl.profiles.requests import ShownProfile
-from nemutator_ctl.profiles.view import MOST_FUNCTIONS, flame_graph
-from nemutator_ctl.tables import Column, table
+from nemutator_ctl.profiles.view import flame_graph
 from nemutator_ctl.terminal_text import visible
-
-LAYOUT = (
-    Column("IN USE", right=True),
-    Column("FLAT%", right=True),
-    Column("CUM", right=True),
-    Column("CUM%", right=True),
-    Column("FUNCTION", limit=100),
-    Column("ALLOCATED AT", limit=60),
-)
 
 
 def heap_view(profile: ShownProfile, heap: HeapProfile, *, signing_in: str) -> str:
     title, total = visible(profile.title, limit=100), heap.total
     lines = [
-        f"{title}: {_mebibytes(total.bytes_in_use)} in use in {total.objects_in_use} objects",
-        f"  allocated since the start: {_mebibytes(total.bytes)} in {total.objects} objects",
+        f"{title}: {mebibytes(total.bytes_in_use)} in use in {total.objects_in_use} objects",
+        f"  allocated since the start: {mebibytes(total.bytes)} in {total.objects} objects",
         *(f"  note: {visible(note, limit=200)}" for note in heap.notes),
         "",
     ]
@@ -34,20 +25,7 @@ def _functions(heap: HeapProfile) -> str:
     total = sum(one.flat for one in found)
     if not total:
         return "Nothing that was recorded is in use.\n"
-    places = _places(heap)
-    rows = [
-        (
-            _mebibytes(one.flat),
-            f"{one.flat / total:.1%}",
-            _mebibytes(one.cumulative),
-            f"{one.cumulative / total:.1%}",
-            one.function,
-            places.get(one.function, ""),
-        )
-        for one in found[:MOST_FUNCTIONS]
-    ]
-    left = len(found) - len(rows)
-    return table(LAYOUT, rows) + (f"and {left} more\n" if left > 0 else "")
+    return function_table(found, total, amount=mebibytes, places=_places(heap))
 
 
 def _places(heap: HeapProfile) -> dict[str, str]:
@@ -60,7 +38,3 @@ def _places(heap: HeapProfile) -> dict[str, str]:
             most[frame.function] = size
             places[frame.function] = f"{frame.file.rpartition('/')[2]}:{frame.line}"
     return places
-
-
-def _mebibytes(value: int) -> str:
-    return f"{value / (1 << 20):.2f} MiB"

@@ -1,6 +1,7 @@
 """What is typed after `nemutator profile`, and what the brain answers, as values."""
 
 import math
+import re
 from dataclasses import dataclass
 from pathlib import PurePath
 from typing import Annotated, Literal
@@ -12,6 +13,8 @@ from nemutator_ctl.answers import Amount, understood
 from nemutator_ctl.terminal_text import visible
 
 PATH = "/api/v1/profiles"
+
+_UID = re.compile(r"[0-9a-fA-F]{8}(-[0-9a-fA-F]{4}){3}-[0-9a-fA-F]{12}|[0-9a-fA-F]{32}")
 
 RENDERINGS = {".pb.gz": "pprof", ".folded": "folded", ".html": "flamegraph"}
 """End of a file's name → what is saved in it."""
@@ -36,6 +39,8 @@ class ShownProfile:
     notes: tuple[str, ...]
     link: str | None
     measure: Literal["cpu", "heap"] = "cpu"
+    phase: str = ""
+    left_s: Amount | None = None
 
     @property
     def is_open(self) -> bool:
@@ -43,14 +48,15 @@ class ShownProfile:
 
 
 def target(text: str, node: str | None) -> dict[str, str]:
-    """`pid:123`, `cgroup:/path`, or a pod as `NAMESPACE/NAME` or by its uid."""
+    """`pid:123`, `cgroup:/path`, `unit:NAME`, a pod as `NAMESPACE/NAME` or by its uid, or any name."""
     kind, colon, value = text.partition(":")
-    if not colon or kind not in ("pid", "cgroup", "pod"):
-        kind, value = "pod", text
+    if not colon or kind not in ("pid", "cgroup", "pod", "unit", "name"):
+        is_pod = "/" in text or _UID.fullmatch(text)
+        kind, value = "pod" if is_pod else "name", text
     if not value:
         raise OperatorError(
             f"{text!r} names nothing to profile",
-            remedy="write pid:123, cgroup:/path or NAMESPACE/POD",
+            remedy="write pid:123, cgroup:/path, NAMESPACE/POD or a name",
             code=ExitCode.USAGE,
         )
     return {"kind": kind, "value": value} | ({} if node is None else {"node": node})

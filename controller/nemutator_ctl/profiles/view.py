@@ -6,22 +6,12 @@ from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_common.profiles.grade import Grade, breaks, sentence
 from nemutator_common.profiles.model import Share
 
+from nemutator_ctl.function_table import function_table
 from nemutator_ctl.profiles.requests import ShownProfile
-from nemutator_ctl.tables import Column, table
 from nemutator_ctl.terminal_text import visible
-
-MOST_FUNCTIONS = 15
 
 LONG_S = 10.0
 """After the time of sampling, most profiles are here within this."""
-
-LAYOUT = (
-    Column("FLAT", right=True),
-    Column("FLAT%", right=True),
-    Column("CUM", right=True),
-    Column("CUM%", right=True),
-    Column("FUNCTION", limit=100),
-)
 
 
 def progress(profile: ShownProfile, *, waited_s: float) -> str:
@@ -29,6 +19,13 @@ def progress(profile: ShownProfile, *, waited_s: float) -> str:
     title = visible(profile.title, limit=60)
     if profile.state == "asked":
         return f"{title}: waiting for its agent, {waited_s:.0f} s"
+    if profile.phase == "preparing" and profile.measure != "heap":
+        return f"{title}: its agent prepares to sample, {waited_s:.0f} s"
+    if profile.phase == "symbolising":
+        return f"{title}: {profile.recorded} samples, looking up names, {waited_s:.0f} s"
+    if profile.left_s:
+        length = f"{profile.seconds:g} s at {profile.hz} Hz"
+        return f"{title}: sampling {length}, {profile.left_s:.0f} s left"
     if waited_s > profile.seconds + LONG_S:
         return (
             f"{title}: late; its agent looks up names, or was started anew and makes it once more,"
@@ -78,18 +75,7 @@ def _functions(functions: Sequence[Share]) -> str:
     total = sum(function.flat for function in functions)
     if not total:
         return "It used no CPU time that was sampled.\n"
-    rows = [
-        (
-            str(function.flat),
-            f"{function.flat / total:.1%}",
-            str(function.cumulative),
-            f"{function.cumulative / total:.1%}",
-            function.function,
-        )
-        for function in functions[:MOST_FUNCTIONS]
-    ]
-    left = len(functions) - len(rows)
-    return table(LAYOUT, rows) + (f"and {left} more\n" if left > 0 else "")
+    return function_table(functions, total)
 
 
 def flame_graph(profile: ShownProfile, signing_in: str) -> str:

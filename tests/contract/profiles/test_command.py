@@ -107,6 +107,58 @@ async def test_what_cannot_be_asked_is_explained(tmp_path: Path) -> None:
         assert "no pod 'shop/cart-1' is known" in ran.stderr
 
 
+async def test_without_a_target_it_lists_what_there_is_and_takes_a_name(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        ran = await nemutator(brain, "profile")
+        assert (ran.code, ran.stderr) == (ExitCode.OK, "")
+        assert "pid:1 " in ran.stdout
+        assert "cgroup:/system.slice/unit-1.service" in ran.stdout
+        ran = await nemutator(brain, "profile", "--node", "n9")
+        assert "There is nothing to profile" in ran.stdout
+        async with asyncio.TaskGroup() as group:
+            asked = group.create_task(nemutator(brain, "profile", "unit:unit-0", "--seconds", "1"))
+            [request] = await agent.requests(wait_s=20)
+            await agent.report(request, "done")
+        assert asked.result().code == ExitCode.OK, asked.result().stderr
+        assert "cgroup /system.slice/unit-0.service on n1" in asked.result().stdout
+
+
+async def test_profiles_of_a_workload_are_merged_for_the_compiler_and_for_people(
+    tmp_path: Path,
+) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        for _ in range(2):
+            async with brain.local.post(
+                "/api/v1/profiles", json={"target": {"kind": "pid", "value": "1"}}
+            ) as asked:
+                assert (await asked.json())["workload"] == "sshd"
+            [request] = await agent.requests()
+            await agent.report(request, "done")
+        file = tmp_path / "default.pgo"
+        ran = await nemutator(brain, "pgo", "sshd", "-o", file)
+        assert (ran.code, ran.stderr) == (ExitCode.OK, f"saved: {file}\n")
+        # Four samples at 99 Hz.
+        assert ran.stdout.startswith(
+            "2 profiles: 0.0 s of CPU time in functions of Go, in 2 stacks"
+        )
+        merged = pprof.decode(file.read_bytes())
+        assert sum(weight for _, weight in merged.stacks) == 4 * round(1e9 / 99)
+        ran = await nemutator(brain, "flame", "workload:sshd")
+        assert "sshd: 4 samples in 2.0 s at 99 Hz in 2 stacks" in ran.stdout
+        ran = await nemutator(brain, "diff", "workload:sshd", str(file))
+        assert ran.code == ExitCode.OK, ran.stderr
+        ran = await nemutator(brain, "pgo", "nothing")
+        assert (ran.code, "there are profiles of sshd" in ran.stderr) == (ExitCode.FAILED, True)
+        heap = tmp_path / "heap.pb.gz"
+        heap.write_bytes(heap_content())
+        ran = await nemutator(brain, "pgo", str(heap))
+        assert (ran.code, "a profile of the heap" in ran.stderr) == (ExitCode.USAGE, True)
+
+
 async def test_a_bare_number_may_be_meant_as_a_process(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         ran = await nemutator(brain, "profile", "1234")

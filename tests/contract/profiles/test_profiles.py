@@ -120,6 +120,42 @@ async def test_two_are_compared_in_one_flame_graph(tmp_path: Path) -> None:
             assert (await shown(brain, f"/{unknown}/difference/{first}"))[0] == 404
 
 
+async def test_what_can_be_profiled_is_listed_and_asked_for_by_name(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        async with brain.local.get("/api/v1/profile-targets?search=SSHD&limit=2") as answer:
+            offer = await answer.json()
+        assert [one["target"] for one in offer["items"]] == ["pid:1", "pid:2"]
+        assert (offer["items"][0]["name"], offer["items"][0]["runtime"]) == ("sshd", "go")
+        assert (offer["left"], offer["nodes_left"]) == (3, 0)
+        for query in ("limit=0", f"search={'x' * 201}"):
+            async with brain.local.get(f"/api/v1/profile-targets?{query}") as answer:
+                assert answer.status == 400
+        status, profile = await asked(brain, {"target": {"kind": "name", "value": "unit-0"}})
+        assert status == 202
+        assert profile["target"] == {"kind": "cgroup", "value": "/system.slice/unit-0.service"}
+        status, refused = await asked(brain, {"target": {"kind": "name", "value": "sshd"}})
+        assert (status, "is the name of several: pid:1 on n1" in refused["error"]) == (409, True)
+
+
+async def test_its_phases_are_shown_while_it_is_made(tmp_path: Path) -> None:
+    async with standing_brain(tmp_path / "data") as brain:
+        agent = FakeAgent(brain)
+        await agent.appear()
+        await asked(brain)
+        [request] = await agent.requests()
+        await agent.report(request, "running", phase="sampling")
+        _, sampling = await shown(brain, f"/{request.id}")
+        assert (sampling["state"], sampling["phase"]) == ("running", "sampling")
+        assert 0 <= sampling["left_s"] <= 1
+        await agent.report(request, "running", phase="symbolising", recorded=55)
+        _, symbolising = await shown(brain, f"/{request.id}")
+        assert [symbolising[key] for key in ("phase", "recorded", "left_s")] == [
+            "symbolising", 55, None,
+        ]  # fmt: skip
+
+
 async def test_a_refusal_is_told_with_its_reason(tmp_path: Path) -> None:
     async with standing_brain(tmp_path / "data") as brain:
         agent = FakeAgent(brain)

@@ -4,8 +4,10 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from nemutator_controller.cluster.nodes import ReportedNode
+from nemutator_controller.cluster.pods import NoRunningPods
 from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
 from nemutator_controller.profiles.profile_queue import ProfileQueue
+from nemutator_controller.profiles.target_offers import TargetOffers
 
 from tests.fakes.batches import batch
 from tests.fakes.process import fake_process
@@ -31,7 +33,13 @@ async def test_each_path_says_what_is_wrong_and_what_to_do(method: str, path: st
     store.broken = "full"
     queue = ProfileQueue(store, most=9, most_bytes=9, process=process)
     api = ProfilesApi(
-        queue, store, nodes=lambda: [NODE], pods=FixedPods(), link=str, process=process
+        queue,
+        store,
+        nodes=lambda: [NODE],
+        pods=FixedPods(),
+        targets=TargetOffers(lambda: [NODE], NoRunningPods()),
+        link=str,
+        process=process,
     )
     app = web.Application()
     app.add_routes(api.routes())

@@ -114,6 +114,23 @@ def test_the_moment_of_being_taken_is_the_first() -> None:
     assert taken(taken(profile(), now=NOW), now=NOW + 9).taken_at == NOW
 
 
+def test_each_phase_of_a_running_profile_is_known_and_moves_nothing_else() -> None:
+    begun = given_all(outcome("running", phase="preparing"))
+    sampling = after(begun, outcome("running", phase="sampling"), now=NOW + 3)
+    assert sampling is not None
+    assert (sampling.phase, sampling.phase_at, sampling.left_s(NOW + 5)) == (
+        "sampling",
+        NOW + 3,
+        28,
+    )
+    assert sampling.started_at == begun.started_at
+    assert after(sampling, outcome("running", phase="sampling"), now=NOW + 4) is None
+    later = after(sampling, outcome("running", phase="symbolising", recorded=70), now=NOW + 33)
+    assert later is not None
+    assert (later.recorded, later.left_s(NOW + 33)) == (70, None)
+    assert given_all(outcome("running", phase="sampling"), DONE).phase == ""
+
+
 def test_one_that_is_late_begins_anew_when_an_agent_takes_it_again() -> None:
     late = given_all(outcome("running"))
     again = taken(late, now=NOW + 100)

@@ -1,6 +1,7 @@
 from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Frame, Weighed
-from nemutator_ctl.flame.view import MOST_FUNCTIONS, view
+from nemutator_ctl.flame.view import view
+from nemutator_ctl.function_table import MOST_FUNCTIONS
 
 from tests.common.profiles.made import small
 

@@ -2,9 +2,10 @@ from dataclasses import replace
 
 from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Frame
+from nemutator_ctl.function_table import MOST_FUNCTIONS
 from nemutator_ctl.profiles.heap_view import heap_view
 from nemutator_ctl.profiles.requests import decode
-from nemutator_ctl.profiles.view import MOST_FUNCTIONS, progress
+from nemutator_ctl.profiles.view import progress
 
 from tests.ctl.profiles.test_requests import document
 
@@ -35,7 +36,7 @@ def test_what_is_in_use_comes_first() -> None:
 
 def test_who_has_allocated_it_follows() -> None:
     lines = view(HEAP)
-    assert lines[4].split() == ["IN", "USE", "FLAT%", "CUM", "CUM%", "FUNCTION", "ALLOCATED", "AT"]
+    assert lines[4].split() == ["OWN", "OWN%", "TOTAL", "TOTAL%", "FUNCTION", "ALLOCATED", "AT"]
     assert lines[5].split() == [
         *("3.00", "MiB", "75.0%", "3.00", "MiB", "75.0%", "main.keep", "main.go:27")
     ]

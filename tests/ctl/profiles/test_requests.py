@@ -31,6 +31,11 @@ def document(**changed: Any) -> dict[str, Any]:
         ("cgroup:/system.slice/a:b", "cgroup", "/system.slice/a:b"),
         ("shop/cart-1", "pod", "shop/cart-1"),
         ("pod:shop/cart-1", "pod", "shop/cart-1"),
+        ("unit:ssh", "unit", "ssh"),
+        ("shop", "name", "shop"),
+        ("name:pid:7", "name", "pid:7"),
+        ("python3:x", "name", "python3:x"),
+        ("11111111-2222-3333-4444-555555555555", "pod", "11111111-2222-3333-4444-555555555555"),
     ],
 )
 def test_a_target_says_its_kind(text: str, kind: str, value: str) -> None:

@@ -3,9 +3,10 @@ from dataclasses import replace
 
 from nemutator_common.profiles.grade import Grade
 from nemutator_common.profiles.model import Share
+from nemutator_ctl.function_table import MOST_FUNCTIONS
 from nemutator_ctl.profiles import view as views
 from nemutator_ctl.profiles.requests import ShownProfile, decode
-from nemutator_ctl.profiles.view import LONG_S, MOST_FUNCTIONS, progress, unmade
+from nemutator_ctl.profiles.view import LONG_S, progress, unmade
 
 from tests.ctl.profiles.test_requests import document
 
@@ -41,7 +42,7 @@ def test_the_grade_says_why_stacks_are_broken() -> None:
 
 def test_the_functions_follow_with_their_shares() -> None:
     lines = view(PROFILE, [WORK, IDLE]).splitlines()
-    assert lines[4].split() == ["FLAT", "FLAT%", "CUM", "CUM%", "FUNCTION"]
+    assert lines[4].split() == ["OWN", "OWN%", "TOTAL", "TOTAL%", "FUNCTION"]
     assert lines[5].split() == ["60", "66.7%", "90", "100.0%", "main.work"]
     assert lines[6].split() == ["30", "33.3%", "30", "33.3%", "main.idle"]
 
@@ -77,6 +78,12 @@ def test_progress_says_what_is_waited_for() -> None:
     assert progress(asked, waited_s=3.2) == "pid 7 on n1: waiting for its agent, 3 s"
     running = progress(replace(PROFILE, state="running"), waited_s=12.0)
     assert running == "pid 7 on n1: sampling 30 s at 99 Hz, 12 s"
+    phases = replace(PROFILE, state="running", phase="sampling", left_s=18.0)
+    assert progress(phases, waited_s=12.0) == "pid 7 on n1: sampling 30 s at 99 Hz, 18 s left"
+    preparing = progress(replace(phases, phase="preparing", left_s=None), waited_s=1.0)
+    assert preparing == "pid 7 on n1: its agent prepares to sample, 1 s"
+    looking = progress(replace(phases, phase="symbolising", left_s=None), waited_s=99.0)
+    assert looking == "pid 7 on n1: 90 samples, looking up names, 99 s"
     late = progress(replace(PROFILE, state="running"), waited_s=30.0 + LONG_S + 1)
     assert late.startswith("pid 7 on n1: late; its agent ")
 

@@ -3,13 +3,16 @@
 import * as brain from "./brain.js";
 import { attribute, byId, hide, text } from "./dom.js";
 import { span, visible } from "./format.js";
-import { askForProfile, showList, takeBack } from "./listing.js";
-import { LISTS } from "./lists.js";
+import { showList, takeBack } from "./listing.js";
+import { LISTS, areMoving } from "./lists.js";
+import { listenToPicker, showTargets } from "./picker.js";
 import { goTo, refresh, sinceAnswer, state } from "./polling.js";
 import { listenToNodes, showNodes } from "./nodetable.js";
 import { listenToNode, resetNode, showNode } from "./nodeview.js";
 
 const EVERY_MS = 3000;
+/** While a profile is made, its seconds are counted down. */
+const MOVING_MS = 1000;
 const LONGEST_WAIT_MS = 6000;
 
 /** Name of the node whose rows a person may have folded and unfolded. */
@@ -31,6 +34,7 @@ function show() {
   showFreshness();
   const title = state.list ? LISTS[state.list].title : state.node && visible(state.node.name);
   document.title = title ? `${title} · nemutator` : "nemutator";
+  showTargets(state.list === "profiles" ? state.targets : null);
   if (state.list) showList(LISTS[state.list], state.document, askToTakeBack);
   else if (listsNodes) showNodes(state.nodes);
   else if (state.node) showChosen();
@@ -92,21 +96,30 @@ function bannerText() {
   return null;
 }
 
+let wake = () => {};
+/** Whether something was asked for that the answer under way does not have. */
+let hurried = false;
+
 /** Ask again now instead of after a while. */
-let pollNow = () => {};
+function pollNow() {
+  hurried = true;
+  wake();
+}
 
 /** Resolves after *ms*, when asked to, or when the page is shown again. Never while it is hidden. */
 function nextPoll(ms) {
   return new Promise((resolve) => {
     const done = () => {
       if (document.hidden) return;
+      hurried = false;
       clearTimeout(timer);
       document.removeEventListener("visibilitychange", done);
       resolve();
     };
     const timer = setTimeout(done, ms);
     document.addEventListener("visibilitychange", done);
-    pollNow = done;
+    wake = done;
+    if (hurried) done();
   });
 }
 
@@ -118,6 +131,7 @@ function filterBox() {
 function go() {
   goTo(location.hash);
   byId("list-filter").value = "";
+  byId("ask").reset();
   text(byId("list-outcome"), "");
 }
 
@@ -143,10 +157,12 @@ function listen() {
     show();
     pollNow();
   });
-  byId("ask").addEventListener("submit", async (event) => {
-    event.preventDefault();
-    await askForProfile(event.target, event.submitter?.value);
-    pollNow();
+  listenToPicker({
+    search: (words) => {
+      state.search = words;
+      pollNow();
+    },
+    asked: () => pollNow(),
   });
   // Between two answers only the age grows.
   setInterval(showFreshness, 1000);
@@ -164,5 +180,7 @@ for (;;) {
     hide(byId("banner"), false);
     text(byId("banner"), `This page has a defect: ${error.message}`);
   }
-  await nextPoll(Math.min(LONGEST_WAIT_MS, EVERY_MS * 2 ** Math.max(0, state.failures - 3)));
+  const moving = state.list === "profiles" && areMoving(state.document?.items ?? []);
+  const every = moving ? MOVING_MS : EVERY_MS;
+  await nextPoll(Math.min(LONGEST_WAIT_MS, every * 2 ** Math.max(0, state.failures - 3)));
 }

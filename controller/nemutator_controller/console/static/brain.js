@@ -34,6 +34,12 @@ export const topology = (node) => get(topologyPath(node));
 export const historyPath = (node, sinceS) =>
   `/api/v1/history?${new URLSearchParams({ node, since_s: sinceS })}`;
 
+export const TARGETS_PATH = "/api/v1/profile-targets";
+
+/** What can be profiled and has every word of *search*. */
+export const targets = (search) =>
+  get(`${TARGETS_PATH}?${new URLSearchParams({ limit: 12, search: search.slice(0, 200) })}`);
+
 export const history = (node, sinceS) => get(historyPath(node, sinceS));
 
 export const get = (path) => ask(path, DEADLINE_MS, {});

@@ -4,7 +4,7 @@ import * as brain from "./brain.js";
 import { comparison, ticked } from "./comparison.js";
 import { attribute, byId, fromTemplate, hide, keyed, text } from "./dom.js";
 import { counted, visible } from "./format.js";
-import { narrowed, rows, target } from "./lists.js";
+import { narrowed, rows } from "./lists.js";
 
 /** The profiles that are ticked, to be compared. */
 let chosen = [];
@@ -113,22 +113,8 @@ function fill(element, row) {
   });
 }
 
-/** Ask for a profile of what was typed, of its CPU time or its heap; the answer is shown below the form. */
-export async function askForProfile(form, measure) {
-  const wanted = target(form.elements.target.value);
-  const answer = byId("ask-answer");
-  if (wanted == null) {
-    text(answer, "Write pid:1234, cgroup:/path or namespace/pod.");
-    return;
-  }
-  const sampled = { seconds: Number(form.elements.seconds.value), hz: 99 };
-  const question = { target: wanted, ...(measure === "heap" ? { measure } : sampled) };
-  text(answer, "…");
-  text(answer, await outcome(brain.post("/api/v1/profiles", question), () => "asked for"));
-}
-
 /** What came of a question, in words, with the remedy when it was refused. */
-async function outcome(question, say) {
+export async function outcome(question, say) {
   try {
     return say(await question);
   } catch (error) {

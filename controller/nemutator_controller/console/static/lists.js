@@ -2,7 +2,7 @@
 // rows out; a row is a key, cells in the order of the columns, and, where `acts` says so, what a
 // person can do with it.
 
-import { UNKNOWN, bytes, cores, counted, span, visible } from "./format.js";
+import { UNKNOWN, bytes, cores, counted, runtime, span, visible } from "./format.js";
 import { drawing } from "./history.js";
 
 const cell = (text, more = {}) => ({ text: text === "" ? UNKNOWN : visible(text), ...more });
@@ -18,6 +18,12 @@ const done = ({ operation, secret, version }) =>
 
 /** Off clusters, the namespace of a process that runs in no group is `/`. */
 const place = (namespace, name) => (namespace ? `${namespace.replace(/\/$/, "")}/${name}` : name);
+
+/** What a profile is at, and for how long, as far as its agent says. */
+const progress = ({ state: word, phase, left_s: left }) => {
+  if (word !== "running" || !phase) return word;
+  return left == null ? phase : `${phase}, ${Math.ceil(left)} s left`;
+};
 
 /** How a state is coloured: good, to be noticed, or bad; any other state has no colour. */
 const GRADES = {
@@ -35,8 +41,8 @@ const GRADES = {
   conflict: "suffer",
 };
 
-const state = (word, why) =>
-  cell(word.replace("_", " "), { grade: GRADES[word] ?? "none", title: why && visible(why) });
+const state = (word, why, text = word.replace("_", " ")) =>
+  cell(text, { grade: GRADES[word] ?? "none", title: why && visible(why) });
 
 const profiles = {
   title: "Profiles",
@@ -58,10 +64,10 @@ const profiles = {
       key: profile.id,
       cells: [
         cell(profile.title),
-        state(profile.state, profile.reason),
+        state(profile.state, profile.reason, progress(profile)),
         ago(profile.asked_at, now),
         cell(profile.measure === "heap" ? "heap" : `${Number(profile.seconds.toFixed(1))} s at ${profile.hz} Hz`),
-        cell(profile.state === "done" ? String(profile.recorded) : "", { title: account }),
+        cell(profile.state === "done" || profile.recorded > 0 ? String(profile.recorded) : "", { title: account }),
         cell(profile.state === "done" ? losses || "0" : ""),
         lines(
           profile.reason,
@@ -280,9 +286,35 @@ export function narrowed(found, wanted) {
   return { shown: matching.slice(0, MOST_ROWS), count: matching.length };
 }
 
+/** Whether *profiles* are worth asking about every second: one of them is being made. */
+export const areMoving = (profiles) =>
+  profiles.some(({ state: word }) => word === "asked" || word === "running");
+
 /** What a person typed as the target of a profile, as the API wants it; null when it names none. */
 export function target(text) {
-  const [, kind, value] = /^(pid|cgroup):(.+)$/.exec(text.trim()) ?? [];
+  const typed = text.trim();
+  const [, kind, value] = /^(pid|cgroup|unit):(.+)$/.exec(typed) ?? [];
   if (kind) return { kind, value };
-  return /^[^\s:/]+\/[^\s:/]+$/.test(text.trim()) ? { kind: "pod", value: text.trim() } : null;
+  if (/^[^\s:/]+\/[^\s:/]+$/.test(typed)) return { kind: "pod", value: typed };
+  return /^[^\s:/]+$/.test(typed) ? { kind: "name", value: typed } : null;
+}
+
+/** The cells of one target that a person may choose: what it is, where, how old and how busy. */
+export const targetCells = (one) => [
+  one.name,
+  one.within || (one.kind === "pid" ? "" : counted(one.processes, "process", "processes")),
+  one.runtime ? runtime(one.runtime, one.runtime_version) : "",
+  span(one.age_s),
+  cores(one.cpu_cores),
+  one.target,
+  one.node,
+].map(visible);
+
+/** What is left out of the targets that are shown, in words. */
+export function leftOut({ items, left, nodes_left: nodesLeft }) {
+  const words = [];
+  if (items.length === 0) words.push("nothing like that runs here; another target can be typed");
+  if (left > 0) words.push(`${left} more: type a part of a name`);
+  if (nodesLeft > 0) words.push(`${nodesLeft} less busy nodes were not looked at`);
+  return words.join("; ");
 }

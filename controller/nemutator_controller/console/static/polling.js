@@ -17,6 +17,10 @@ export const state = {
   node: null,
   points: [],
   document: null,
+  /** What can be profiled; null where that may not be seen. */
+  targets: null,
+  /** What a person looks for among it. */
+  search: "",
   answeredAt: null,
   problem: null,
   failures: 0,
@@ -33,7 +37,7 @@ export function goTo(hash) {
   const list = Object.hasOwn(LISTS, view) ? view : null;
   const chosen = list == null && rest.length > 0 ? decoded(rest.join("/")) : null;
   if (list === state.list && chosen === state.chosen) return;
-  Object.assign(state, { list, chosen, document: null, node: null, points: [], answeredAt: null });
+  Object.assign(state, { list, chosen, document: null, targets: null, search: "", node: null, points: [], answeredAt: null });
 }
 
 function decoded(name) {
@@ -49,7 +53,7 @@ export async function refresh() {
   const { list, chosen } = state;
   let learned;
   try {
-    learned = list ? { document: await brain.get(LISTS[list].path) } : await topology(chosen);
+    learned = list ? await listed(list) : await topology(chosen);
     Object.assign(learned, { answeredAt: now(), problem: null, failures: 0 });
   } catch (error) {
     if (!REASONS.some((reason) => error instanceof reason)) throw error;
@@ -57,6 +61,22 @@ export async function refresh() {
   }
   // The answer is dropped when the person has gone to another view meanwhile.
   if (list === state.list && chosen === state.chosen) Object.assign(state, learned);
+}
+
+async function listed(list) {
+  const document = await brain.get(LISTS[list].path);
+  return list === "profiles" ? { document, targets: await targets() } : { document };
+}
+
+/** Who may not see the topology can still type what to profile. */
+async function targets() {
+  const { search } = state;
+  try {
+    return await brain.targets(search);
+  } catch (error) {
+    if (error instanceof brain.RefusedError) return null;
+    throw error;
+  }
 }
 
 async function topology(chosen) {
