@@ -35,5 +35,10 @@ class DataDirectory:
         """Where manifests are stored when there is no cluster to store them."""
         return self.root / "objects"
 
+    @property
+    def tokens(self) -> Path:
+        """Values of placeholders, when no other token store is named."""
+        return self.root / "tokens.json"
+
     def socket(self, role: str) -> Path:
         return self.root / f"{role}.sock"

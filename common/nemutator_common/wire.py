@@ -49,6 +49,9 @@ TOMBSTONES_PATH = "/uplink/v1/tombstones"
 """GET returns a `TombstoneSnapshot` for admission, with an ETag. A client that asks again has
 applied the snapshot that it got before."""
 
+TOKENS_PATH = "/uplink/v1/tokens"
+"""GET returns a `TokenSnapshot` for admission, with an ETag."""
+
 Stream = Literal["grants", "decisions", "windows"]
 """`grants` has `Grant`s of the credentials process; `decisions` has admission's `Decision`s; `windows`
 has the records of `windows.py`, of the process that observes."""
@@ -388,3 +391,12 @@ class Tombstone:
 @dataclass(frozen=True, slots=True)
 class TombstoneSnapshot:
     tombstones: tuple[Tombstone, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSnapshot:
+    source: str
+    """Where tokens are kept; empty: there is no token store."""
+    read: bool
+    """Whether it has been read since the brain started."""
+    tokens: dict[str, str]

@@ -144,6 +144,11 @@ class BrainSettings(ServesMetrics):
         "",
         "Label selector of the pods that quiet windows may look at, like `tier in (a,b)`; empty: all.",
     )
+    tokens_file: str = setting(
+        "",
+        "JSON file with tokens for placeholders; empty: off clusters `tokens.json` in the data directory,"
+        " in a cluster none.",
+    )
     cluster: bool = setting(
         False,
         "Run in a pod of a Kubernetes cluster: agents and people call over TLS, and the API server"

@@ -34,6 +34,7 @@ COMMANDS = {
     ),
     "rollback": ("nemutator_ctl.rollback.command", "take a mutation back"),
     "policy": ("nemutator_ctl.policy.command", "try policies on manifests, without a server"),
+    "token": ("nemutator_ctl.tokens.command", "show and change the values of placeholders"),
     "secret": (
         "nemutator_ctl.secret.command",
         "keep secrets of this machine, for whom rules name",

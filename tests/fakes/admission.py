@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 
@@ -14,6 +15,7 @@ class MemoryWorld:
     def __init__(self, **specs: Any) -> None:
         self.policies: Policies = snapshot_of(specs)
         self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
+        self.tokens: KnownTokens | None = None
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}

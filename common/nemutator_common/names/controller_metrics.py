@@ -210,6 +210,34 @@ IMAGE_OFFENDERS = Metric(
     " refused (with their pod)",
     ("result",),
 )
+PLACEHOLDERS_UNRESOLVED = Metric(
+    "nemutator_placeholders_unresolved_total",
+    "counter",
+    "placeholders of pods that stayed as they were, by reason: unknown (the token store has no such"
+    " key), unfit (the value does not fit there), kept (a workload may find its pods by it, or it was"
+    " taken back), not_injected (a reference to Vault in a container that nemutator-exec does not start)",
+    ("reason",),
+)
+TOKENS = Metric("nemutator_tokens", "gauge", "tokens that the brain has read from the token store")
+TOKENS_AGE = Metric(
+    "nemutator_tokens_age_seconds",
+    "gauge",
+    "seconds since what is known of the token store was true; it grows while the store cannot be read",
+)
+TOKENS_LEFT_OUT = Metric(
+    "nemutator_tokens_left_out",
+    "gauge",
+    "tokens of the store that do not count, by reason: key (it is no placeholder), value (it is no text,"
+    " or too long), room (there are too many)",
+    ("reason",),
+)
+TOKENS_FAILURES = Metric(
+    "nemutator_tokens_failures_total",
+    "counter",
+    "failures to read the token store, by reason: file, malformed, late, connection, refused; the tokens"
+    " that were read last stay in use",
+    ("reason",),
+)
 POLICIES = Metric(
     "nemutator_policies",
     "gauge",
@@ -236,7 +264,7 @@ SNAPSHOT_AGE = Metric(
     "nemutator_snapshot_age_seconds",
     "gauge",
     "seconds since the brain has last confirmed or replaced what admission knows (since the start, when"
-    " it never has), by snapshot: advice, tombstones",
+    " it never has), by snapshot: advice, tombstones, tokens",
     ("snapshot",),
 )
 SNAPSHOT_FAILURES = Metric(

@@ -49,7 +49,9 @@ RESOURCE = Key("resource", "a resource of the Kubernetes API, in the plural: `po
 RESULT = Key("result", "the result: granted, denied or failed; for a pod, patched or preview")
 SECRET_NAME = Key("secret", "the name that a pod gives to a secret; never its value")
 SEQ = Key("seq", "number of a record within its epoch")
-SNAPSHOT = Key("snapshot", "what admission has fetched from the brain: advice or tombstones")
+SNAPSHOT = Key(
+    "snapshot", "what admission has fetched from the brain: advice, tombstones or tokens"
+)
 STATE = Key("state", "the state: one of a few fixed words, the same as in the metric")
 STATUS = Key("status", "HTTP status of the response")
 STREAM = Key("stream", "which records are sent to the brain: reports, grants, decisions or windows")

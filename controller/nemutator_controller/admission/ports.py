@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from nemutator_controller.mutations.advisor import Advisor
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies
 
 
@@ -15,6 +16,11 @@ class KnownCluster(Protocol):
 
     @property
     def advisor(self) -> Advisor: ...
+
+    @property
+    def tokens(self) -> KnownTokens | None:
+        """None: there is no token store."""
+        ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         """None: no watch has shown the namespace yet."""

@@ -22,6 +22,9 @@ ADVICE_S = 60.0
 TOMBSTONES_S = 2.0
 """A person waits for it: a pod is evicted only when every replica knows what was taken back."""
 
+TOKENS_S = 2.0
+"""What was written into the token store counts for the next pod, after some seconds."""
+
 BACKOFF = Backoff(first_s=1.0, longest_s=15.0)
 _LONGEST_RETRY_AFTER_S = 60.0
 

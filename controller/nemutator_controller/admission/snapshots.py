@@ -1,11 +1,16 @@
-"""The snapshots of the brain that admission answers from: advice, and what was taken back."""
+"""The snapshots of the brain that admission answers from: advice, tokens, and what was taken back."""
 
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
-from nemutator_common.wire import AdviceSnapshot, RecommendedContainer, TombstoneSnapshot
+from nemutator_common.wire import (
+    AdviceSnapshot,
+    RecommendedContainer,
+    TokenSnapshot,
+    TombstoneSnapshot,
+)
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.advisor import (
@@ -15,8 +20,9 @@ from nemutator_controller.mutations.advisor import (
     Side,
     WorkloadRef,
 )
+from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 
-T = TypeVar("T", AdviceSnapshot, TombstoneSnapshot)
+T = TypeVar("T", AdviceSnapshot, TombstoneSnapshot, TokenSnapshot)
 
 FIRM = "firm"
 """The one state of advice that changes pods: provisional advice may have seen no more than a start."""
@@ -73,6 +79,14 @@ def tombstones_from(document: bytes) -> Tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
         found.setdefault(workload, set()).add(stone.path)
     return {workload: frozenset(paths) for workload, paths in found.items()}
+
+
+def tokens_from(document: bytes) -> KnownTokens | None:
+    """From the document at `wire.TOKENS_PATH`."""
+    snapshot = _decoded(document, TokenSnapshot, "tokens")
+    if not snapshot.source:
+        return None
+    return KnownTokens(snapshot.tokens) if snapshot.read else KnownTokens({}, NOT_READ)
 
 
 def _decoded(document: bytes, shape: type[T], what: str) -> T:

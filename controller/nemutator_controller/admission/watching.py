@@ -1,4 +1,4 @@
-"""Keeps in memory what answers are made from: policies, labels of namespaces, runtime classes, advice.
+"""Keeps in memory what answers are made from: policies, labels of namespaces, runtime classes, advice, tokens.
 
 No request is made while a pod waits. A cluster without the policies' definition has no policies, and
 admission is ready without them, and without the list of runtime classes; it is not ready without the
@@ -13,13 +13,19 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.admission.snapshots import Tombstones, advisor_from, tombstones_from
+from nemutator_controller.admission.snapshots import (
+    Tombstones,
+    advisor_from,
+    tokens_from,
+    tombstones_from,
+)
 from nemutator_controller.kube.failures import NotFoundError, UnknownResourceError
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, RuntimeClass
 from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
@@ -28,6 +34,7 @@ log = logging.getLogger(__name__)
 CHECK_S = 1.0
 """The time between two checks of the informers, for /readyz."""
 
+NO_TOKENS_YET = KnownTokens({}, "no tokens have come from the brain yet")
 NO_ADVICE_YET = WithoutAdvice("no advice has come from the brain yet")
 
 
@@ -40,6 +47,7 @@ class WatchedCluster:
     runtime_class_informer: Informer[RuntimeClass]
     process: Process
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
+    tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
     policies: Policies = field(default_factory=Policies, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
@@ -73,6 +81,10 @@ class WatchedCluster:
     def take_tombstones(self, document: bytes) -> None:
         """The same for what was taken back."""
         self.tombstones = tombstones_from(document)
+
+    def take_tokens(self, document: bytes) -> None:
+        """The same for the values of placeholders."""
+        self.tokens = tokens_from(document)
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it up to date, by name."""

@@ -30,6 +30,7 @@ from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import same
 from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
+from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
 from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, stamping, written
@@ -45,6 +46,8 @@ ANSWER_S = 2.0
 
 MOST_CONTAINERS = 128
 """Containers of a pod, with its init containers. A plan for more would delay everybody else's pods."""
+
+_PLACEHOLDER = PREFIX.encode()
 
 _LISTS = ("containers", "initContainers")
 
@@ -119,7 +122,9 @@ class WebhookHandler:
         ):
             return "unchanged", UNCHANGED
         situation = self._situation(subject, opted_in=opted_in)
-        if not is_relevant(head, situation, self.cluster.policies.sound):
+        if not self._has_placeholder(request) and not is_relevant(
+            head, situation, self.cluster.policies.sound
+        ):
             return "unchanged", UNCHANGED
         try:
             pod = object_of(request)
@@ -130,12 +135,18 @@ class WebhookHandler:
         planned = self._plan(pod, situation)
         for offender in planned.offenders:
             self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
+        for why, count in Counter(planned.unresolved).items():
+            self.process.meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
         if planned.refused:
             log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
         return await self._changed(pod, request, subject, planned)
+
+    def _has_placeholder(self, request: AdmissionRequest) -> bool:
+        """Whether one may stand in the pod, by its bytes: most pods have none, and are not decoded."""
+        return self.cluster.tokens is not None and _PLACEHOLDER in bytes(request.object)
 
     def _situation(self, subject: Subject, *, opted_in: bool) -> Situation:
         cluster = self.cluster
@@ -149,6 +160,7 @@ class WebhookHandler:
             namespace_labels=labels,
             injector=self.rules.injector,
             advisor=cluster.advisor,
+            tokens=cluster.tokens,
             runtime_handler=cluster.runtime_handler,
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )

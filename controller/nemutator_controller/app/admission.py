@@ -9,9 +9,14 @@ from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import DocumentsOverHttp, StreamOverHttp, brain_over_http
 from nemutator_common.shipping.shipper import Shipper
-from nemutator_common.wire import ADVICE_PATH, TOMBSTONES_PATH
+from nemutator_common.wire import ADVICE_PATH, TOKENS_PATH, TOMBSTONES_PATH
 
-from nemutator_controller.admission.snapshot_poller import ADVICE_S, TOMBSTONES_S, SnapshotPoller
+from nemutator_controller.admission.snapshot_poller import (
+    ADVICE_S,
+    TOKENS_S,
+    TOMBSTONES_S,
+    SnapshotPoller,
+)
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import WatchedCluster
 from nemutator_controller.app.webhook import STOPPED_WITHIN_S, local_listener, webhook_listener
@@ -51,6 +56,9 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 TOMBSTONES_S,
                 process,
             )
+            tokens = SnapshotPoller(
+                "tokens", TOKENS_PATH, get, cluster.take_tokens, TOKENS_S, process
+            )
             shipper = Shipper(
                 process=process,
                 link=StreamOverHttp(brain, "decisions"),
@@ -70,6 +78,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "ship decisions": shipper.run,
                 "poll advice": advice.run,
                 "poll tombstones": tombstones.run,
+                "poll tokens": tokens.run,
                 **cluster.tasks(),
                 "http local": local.run,
             }

@@ -21,6 +21,7 @@ from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.profiles import profiles_part
 from nemutator_controller.app.sizing import sizing_part
 from nemutator_controller.app.streams import streams_part
+from nemutator_controller.app.tokens import token_reading, tokens_part
 from nemutator_controller.app.windows import windows_part
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.database.access import Database
@@ -68,13 +69,15 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
     nodes = Nodes(most=context.settings.most_nodes)
     findings = Findings()
     usages = Usages(most=context.settings.sized_containers)
+    tokens = token_reading(context)
     parts = [
         nodes_part(context, nodes, usages),
         sizing_part(context, usages, findings),
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         grants_part(context),
-        journal_part(context),
+        journal_part(context, tokens),
+        tokens_part(tokens),
         windows_part(context),
     ]
     streams = {name: stream for part in parts for name, stream in part.streams.items()}

@@ -17,6 +17,7 @@ from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.journal.sql import SqlJournal, recorder
 from nemutator_controller.journal.stamp_observer import StampObserver
 from nemutator_controller.policies.plans import NO_ADVICE
+from nemutator_controller.tokens.reading import TokenReading
 
 DECISIONS = RetentionTask(
     task="journal retention",
@@ -27,7 +28,7 @@ DECISIONS = RetentionTask(
 )
 
 
-def journal_part(context: BrainContext) -> Part:
+def journal_part(context: BrainContext, tokens: TokenReading | None) -> Part:
     """Without a cluster the objects are manifests in the data directory."""
     settings, cluster = context.settings, context.cluster
     store = SqlJournal(context.database)
@@ -47,7 +48,12 @@ def journal_part(context: BrainContext) -> Part:
         tasks.append(Task(TaskPhase.WORK, "stamped pods", observer.run))
     else:
         applying = Applying(
-            store, files, fresh=fresh_id, advisor=NO_ADVICE, process=context.process
+            store,
+            files,
+            fresh=fresh_id,
+            advisor=NO_ADVICE,
+            tokens=lambda: None if tokens is None else tokens.known,
+            process=context.process,
         )
         routes += ManifestsApi(applying).routes()
     return Part(

@@ -22,6 +22,7 @@ from nemutator_controller.journal.ports import JournalStore, Manifests
 from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.edits import apply_edits, same
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import merged, stamp_of, stamping, written
 from nemutator_controller.policies.model import KIND
@@ -34,6 +35,10 @@ NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label that every namespace of a cluster has, so that selectors can name one here, too."""
 
 
+def _no_tokens() -> None:
+    return None
+
+
 @dataclass(frozen=True, slots=True)
 class Applying:
     store: JournalStore
@@ -42,6 +47,8 @@ class Applying:
     """Makes unused ids of decisions."""
     process: Process
     advisor: Advisor = NO_ADVICE
+    tokens: Callable[[], KnownTokens | None] = _no_tokens
+    """Those of now; None: there is no token store."""
 
     async def apply(self, document: object) -> Applied:
         """Raises `ManifestError`, and the errors of `Manifests` and `JournalStore`: after them nothing
@@ -94,6 +101,7 @@ class Applying:
             subject=manifest.subject,
             namespace_labels={NAMESPACE_NAME: namespace},
             advisor=self.advisor,
+            tokens=self.tokens(),
             defaulted=False,
         )
         try:

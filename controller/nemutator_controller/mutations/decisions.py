@@ -21,7 +21,7 @@ class Edit:
     verb: str
     """The kind of mutation: one of the words of `skip-mutation`."""
     policy: str
-    """The name of the MutationPolicy, or `injection`."""
+    """The name of the MutationPolicy, `injection`, or `tokens`."""
     reason: str = ""
     """The reason of this value, for people: `p95 of 212 points`."""
     digest: bool = False

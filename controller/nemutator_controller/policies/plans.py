@@ -22,6 +22,7 @@ from nemutator_controller.mutations.defaults import defaulted
 from nemutator_controller.mutations.edits import Draft, apply_edits, same
 from nemutator_controller.mutations.image import Offender
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
+from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved, Why
 from nemutator_controller.mutations.paths import (
     Json,
     PathError,
@@ -29,6 +30,8 @@ from nemutator_controller.mutations.paths import (
     parse_path,
     value_at,
 )
+from nemutator_controller.mutations.placeholder_references import replace_references
+from nemutator_controller.mutations.placeholders import VARIABLES_VERB, replace_texts
 from nemutator_controller.mutations.resources import Circumstances
 from nemutator_controller.mutations.skips import Skips, skips_of
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
@@ -64,6 +67,8 @@ class Situation:
     """Whether an API server has added its defaults already, as it has to all that it sends."""
     reversed: frozenset[str] = frozenset()
     """The paths that somebody has taken back for this workload, which are left alone."""
+    tokens: KnownTokens | None = None
+    """None: there is no token store, and what looks like a placeholder is plain text."""
     runtime_handler: Callable[[str], str | None] = _unknown
     """Of a RuntimeClass, the handler; None: it is not known."""
 
@@ -74,6 +79,8 @@ class MutationPlan:
     previewed: tuple[Edit, ...] = ()
     """The edits that would follow if they were not to be previewed only."""
     warnings: tuple[str, ...] = ()
+    unresolved: tuple[Why, ...] = ()
+    """Of each placeholder that stays as it is, why."""
     refused: str = ""
     """Why the object must not be let in: it requires an injection that is not possible, or a policy
     says so."""
@@ -128,14 +135,20 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         offenders += found
     inject, refused = wants_injection(draft, situation), ""
     injected = partial(_injected, situation, inject, skips)
+    replaced = partial(
+        _replaced, tokens=situation.tokens, skipped=skips.verbs, kept=kept, inject=injected
+    )
+    unresolved: list[Unresolved] = []
     if not skips.preview:
+        unresolved = replaced(draft)
         more, refused = injected(draft)
-        warnings += more
+        warnings += [*map(str, unresolved), *more]
     further = draft.further()
     for policy in chosen if skips.preview else [p for p in chosen if p.spec.mode == "Preview"]:
         # A preview is only about what would change: its warnings do not concern the pod.
         offenders += (replace(each, result="previewed") for each in follow(policy, further)[1])
     if skips.preview:
+        replaced(further)
         injected(further)
     edits, previewed = draft.edits(), further.edits()
     if stamp is not None or not situation.defaulted:
@@ -148,6 +161,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         warnings=tuple(warnings),
         refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
         offenders=tuple(offenders),
+        unresolved=tuple(each.why for each in unresolved),
     )
 
 
@@ -179,6 +193,23 @@ def _injected(
         if inject == "required":
             return [], f"{names.INJECT}=required, and this pod cannot be injected: {error}"
         return [f"not injected: {error}"], ""
+
+
+def _replaced(
+    draft: Draft,
+    *,
+    tokens: KnownTokens | None,
+    skipped: frozenset[str],
+    kept: frozenset[str],
+    inject: Callable[[Draft], object],
+) -> list[Unresolved]:
+    """Replace placeholders, those of policies, too; the result is those that stay."""
+    if tokens is None:
+        return []
+    unresolved = replace_texts(draft, tokens, skipped=skipped, kept=kept)
+    if VARIABLES_VERB not in skipped:
+        unresolved += replace_references(draft, tokens, inject)
+    return unresolved
 
 
 def _follow(

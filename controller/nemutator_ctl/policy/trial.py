@@ -4,10 +4,13 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+from nemutator_common.errors import ExitCode, OperatorError
 from nemutator_controller.journal.manifests import Manifest, ManifestError, manifest_of
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.policies.plans import Situation, plan
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
+from nemutator_controller.tokens.model import LONGEST_VALUE, table_of
 
 from nemutator_ctl.documents import DocumentError, called, parsed
 from nemutator_ctl.edits import ShownEdit, diff
@@ -30,8 +33,24 @@ class TrialResult:
     """What must be corrected: file, field and what was expected."""
 
 
-def attempt(files: Sequence[InputFile]) -> TrialResult:
-    """Plan every manifest in *files* with every policy in them."""
+def tokens_in(file: InputFile) -> KnownTokens:
+    """The tokens that *file* maps their keys to, or an `OperatorError`."""
+    try:
+        table = table_of(*parsed(file.content) or ({},))
+    except (DocumentError, TypeError):
+        table = None
+    if table is None or table.left_out:
+        raise OperatorError(
+            f"{visible(file.name, limit=120)}: expected one map of keys like nemu_label_value_team"
+            f" to text of at most {LONGEST_VALUE} bytes",
+            remedy=REMEDY,
+            code=ExitCode.USAGE,
+        )
+    return KnownTokens(table.values)
+
+
+def attempt(files: Sequence[InputFile], tokens: KnownTokens | None = None) -> TrialResult:
+    """Plan every manifest in *files* with every policy in them, and with *tokens*."""
     faults: list[str] = []
     manifests: list[Manifest] = []
     for file in files:
@@ -41,8 +60,8 @@ def attempt(files: Sequence[InputFile]) -> TrialResult:
     }
     policies = snapshot_of(specs)
     plain = [each for each in manifests if not each.is_policy]
-    text = "".join(_planned(each, policies, faults) for each in plain)
-    if not specs and not faults:
+    text = "".join(_planned(each, policies, tokens, faults) for each in plain)
+    if not specs and not faults and tokens is None:
         faults.append("no policy among these files\n  remedy: name a file with a MutationPolicy")
     elif not plain and not faults:
         count = "1 policy is" if len(specs) == 1 else f"{len(specs)} policies are"
@@ -68,11 +87,13 @@ def _manifests(file: InputFile, faults: list[str]) -> Iterator[Manifest]:
             ]
 
 
-def _planned(manifest: Manifest, policies: Policies, faults: list[str]) -> str:
+def _planned(
+    manifest: Manifest, policies: Policies, tokens: KnownTokens | None, faults: list[str]
+) -> str:
     subject = manifest.subject
     head = visible(f"{subject.kind} {subject.namespace}/{subject.name}", limit=WIDTH)
     labels = {"kubernetes.io/metadata.name": subject.namespace}
-    situation = Situation(subject=subject, namespace_labels=labels, defaulted=False)
+    situation = Situation(subject=subject, namespace_labels=labels, tokens=tokens, defaulted=False)
     try:
         planned = plan(manifest.document, situation, policies.sound)
     except (PathError, RecursionError) as error:

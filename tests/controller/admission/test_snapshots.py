@@ -8,6 +8,7 @@ from hypothesis import strategies as st
 from nemutator_controller.admission.snapshots import (
     SnapshotError,
     advisor_from,
+    tokens_from,
     tombstones_from,
 )
 from nemutator_controller.kube.quantities import parse_quantity
@@ -91,3 +92,19 @@ def test_nonsense_is_said_to_be_nonsense(document: bytes) -> None:
         advisor_from(document)
     with pytest.raises(SnapshotError):
         tombstones_from(document)
+
+
+def test_tokens_are_those_of_a_store_that_was_read() -> None:
+    def document(**changed: Any) -> bytes:
+        return msgspec.json.encode({"source": "x", "read": True, "tokens": {}} | changed)
+
+    found = tokens_from(document(tokens={"nemu_a": "1"}))
+    assert found is not None
+    assert found.values == {"nemu_a": "1"}
+    unread = tokens_from(document(read=False))
+    assert unread is not None
+    assert "not been read yet" in unread.without
+    assert tokens_from(document(source="")) is None
+    for bad in (b"{}", b"[]", document(tokens={"nemu_a": 1}), b"\xff"):
+        with pytest.raises(SnapshotError):
+            tokens_from(bad)

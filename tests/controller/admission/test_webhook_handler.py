@@ -14,6 +14,7 @@ from nemutator_controller.admission.webhook_handler import (
     patch_of,
 )
 from nemutator_controller.mutations.injection import Injector
+from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import MOST, apply_patch
 from nemutator_controller.mutations.paths import LONGEST_NAME
 from nemutator_controller.policies.plans import FORGOTTEN
@@ -294,3 +295,26 @@ def test_a_patch_is_proven_before_it_is_sent() -> None:
         "/metadata/labels",
         "/metadata/annotations",
     ]
+
+
+async def test_a_pod_with_a_placeholder_is_changed_although_no_policy_is_for_it() -> None:
+    admission = Admission()
+    manifest = {**POD, "metadata": {"name": "web", "labels": {"team": "nemu_label_value_team"}}}
+    assert await admission.ask(manifest) == AdmissionResponse()
+    admission.world.tokens = KnownTokens({"nemu_label_value_team": "shop"})
+    answer = await admission.ask(manifest)
+    made = apply_patch(manifest, answer.operations)
+    assert made["metadata"]["labels"] == {"team": "shop"}
+    [record] = admission.records.kept
+    assert [(each["verb"], each["policy"]) for each in record["edits"]] == [("labels", "tokens")]
+    assert (await admission.ask(made)).operations == ()
+
+
+async def test_a_placeholder_without_a_value_is_named_and_counted() -> None:
+    admission = Admission()
+    admission.world.tokens = KnownTokens({})
+    manifest = {**POD, "metadata": {"name": "web", "labels": {"team": "nemu_label_value_team"}}}
+    answer = await admission.ask(manifest)
+    assert answer.operations == ()
+    assert "nemu_label_value_team stays as it is: the token store has no" in answer.warnings[0]
+    assert admission.meter.value(names.PLACEHOLDERS_UNRESOLVED, reason="unknown") == 1

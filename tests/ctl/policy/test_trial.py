@@ -3,7 +3,8 @@ import json
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_ctl.policy.trial import InputFile, attempt
+from nemutator_common.errors import OperatorError
+from nemutator_ctl.policy.trial import InputFile, attempt, tokens_in
 
 from tests.fakes.manifests import Json, deployment, policy
 
@@ -119,3 +120,19 @@ def test_strange_names_do_not_draw_on_the_terminal(name: str) -> None:
     report = attempt([file("p\x1b.yaml", policy(), deployment(name or "x"))])
     text = report.text + "".join(report.faults)
     assert all(line.isprintable() for line in text.split("\n"))
+
+
+def test_placeholders_are_replaced_by_the_tokens_of_a_file() -> None:
+    manifest = deployment()
+    metadata = manifest["spec"]["template"]["metadata"]
+    metadata["annotations"] = {"a": "nemu_anno_value_team", "b": "nemu_anno_value_none"}
+    tokens = tokens_in(InputFile("t.yaml", b"nemu_anno_value_team: shop\n"))
+    shown = attempt([file("x", manifest)], tokens).text
+    assert '  + metadata.annotations[a]: "shop"\n      by tokens\n' in shown
+    assert "nemu_anno_value_none stays as it is: the token store has no such key" in shown
+
+
+@pytest.mark.parametrize("content", [b"[]", b"a: 1", b"nemu_a: 1", b"nemu_a: {", b"{}\n---\n{}"])
+def test_a_file_that_has_no_tokens_is_named(content: bytes) -> None:
+    with pytest.raises(OperatorError, match=r"t\.yaml: expected one map"):
+        tokens_in(InputFile("t.yaml", content))

@@ -1,0 +1,1 @@
+"""`nemutator token`: the values of placeholders."""
