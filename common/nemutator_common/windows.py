@@ -99,9 +99,9 @@ class WindowProcess:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowCounters:
-    """Of the process at the moment of the reading. The four of Go's runtime (`goroutines`, `gc_cycles`,
-    `gc_pause_share`, `heap_live_bytes`) are read by no agent yet: they are None without a reason in
-    `missing`."""
+    """Of the process at the moment of the reading. Those of Go's runtime are read with the heap: in CPU
+    windows, and in readings of agents before they could, they are None without a reason in `missing`.
+    `heap_live_bytes` is read by no agent yet."""
 
     rss_anon_bytes: int | None = None
     """Memory of its own that is in RAM, without files and shared memory."""

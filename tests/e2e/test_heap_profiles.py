@@ -13,6 +13,7 @@ from pathlib import Path
 import pytest
 from nemutator_agent.app.workers import heap_worker, symbol_worker
 from nemutator_agent.profiler.heap import runtime_variables
+from nemutator_agent.profiler.heap.messages import CountAnswer
 from nemutator_agent.profiler.heap.proc_mem import ProcMem
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.heap.sites import HeapReading
@@ -117,6 +118,16 @@ async def read(pid: int) -> HeapReading:
         heaps.stop()
 
 
+async def counted(pid: int) -> CountAnswer:
+    """The same of what the runtime counts."""
+    files, symbols, heaps = ProcMaps(), symbol_worker(), heap_worker()
+    process = fake_process()
+    reader = HeapReader(files, ProcMem(), heaps, WorkerSymboliser(files, symbols, process), process)
+    found = await reader.program_of(pid, is_meant=lambda: True, counted=True)
+    assert found.counts is not None
+    return found.counts
+
+
 def sites(heap: HeapProfile) -> dict[Site, Allocated]:
     """Type arguments are left out, as everywhere in our profiles. Both leave out the runtime's innermost
     calls, but Go names them by what stands behind the call, which may be in another function."""
@@ -154,6 +165,18 @@ async def test_every_site_is_the_programs_own(program: Path, rate: str, tmp_path
         ours = await read(heap.process.pid)
         assert_equal(pprof.decode_heap(ours.pprof), heap.own_profile(tmp_path / "more.pb.gz"))
         assert compared >= (20 if rate == "all" else 3)
+
+
+async def test_the_runtimes_counts_are_those_that_it_tells_itself(program: Path) -> None:
+    """Also with ended goroutines that are kept for reuse, by processors and by all together."""
+    with running(program, "usual") as heap:
+        for parked in (0, 300, 40, 170):
+            own = tuple(map(int, heap.told(f"goroutines {parked}").split()))
+            counts = await counted(heap.process.pid)
+            # ReadMemStats is no collection, and nothing else happens meanwhile.
+            assert (counts.goroutines, counts.collections, counts.pauses_ns) == own
+            assert (counts.flaw, counts.goroutines > parked) == ("", True)
+            print(f"\n{heap.version}: {own} are equal")
 
 
 async def test_before_any_collection_all_that_was_counted_is_there(

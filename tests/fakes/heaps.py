@@ -2,7 +2,7 @@
 
 import itertools
 import struct
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Awaitable, Callable, Iterable, Sequence
 from dataclasses import dataclass, field
 from typing import TypeVar
 
@@ -11,8 +11,11 @@ from nemutator_agent.inspection.failures import ProcessGoneError, WorkerFailedEr
 from nemutator_agent.profiler.heap import answers
 from nemutator_agent.profiler.heap.layouts import Layout
 from nemutator_agent.profiler.heap.messages import (
+    CountPlaces,
+    CountQuestion,
     MemoryQuestion,
     ProgramAnswer,
+    ProgramQuestion,
     decode_question,
     encode,
 )
@@ -99,6 +102,45 @@ PROGRAM = ProgramAnswer(
 )
 
 
+COUNTS = 0x640000
+PROCESSORS = 0x7F1000000000
+FREE_OF_PROCESSOR = 0x9A8
+PLACES = CountPlaces(
+    goroutines=COUNTS,
+    free=(COUNTS + 24, COUNTS + 28),
+    system=COUNTS + 32,
+    processors=COUNTS + 40,
+    free_of_processor=FREE_OF_PROCESSOR,
+    collections=COUNTS + 8192,
+)
+
+
+def counted(
+    *,
+    ever: int = 40,
+    free: tuple[int, int] = (3, 2),
+    system: int = 5,
+    kept: Sequence[int] = (7, 1),
+    collections: int = 34,
+    pauses_ns: int = 5_000_000,
+) -> dict[int, bytes]:
+    """The pieces of a memory in which Go's runtime has counted so much: see PLACES."""
+    processors = bytearray()
+    for number, count in enumerate(kept):
+        one = bytearray(4096)
+        struct.pack_into("<I", one, 0, number)
+        struct.pack_into("<I", one, FREE_OF_PROCESSOR, count)
+        processors += one
+    addresses = [PROCESSORS + 4096 * number for number in range(len(kept))]
+    variables = bytearray(8200)
+    struct.pack_into("<QQQ", variables, 0, 0, ever, ever)
+    struct.pack_into("<IIIIQQ", variables, 24, *free, system, 0, PROCESSORS - 65536, len(kept))
+    struct.pack_into("<I", variables, 8192, collections)
+    struct.pack_into("<Q", variables, 8192 - 4104, pauses_ns)
+    listed = struct.pack(f"<{len(addresses)}Q", *addresses)
+    return {COUNTS: bytes(variables), PROCESSORS - 65536: listed, PROCESSORS: bytes(processors)}
+
+
 @dataclass
 class MemoryMemories:
     """`ProcessMemories`: processes by number, each with its pieces, or why there are none."""
@@ -141,10 +183,12 @@ class LocalHeapWorker:
             await self.answering()
         if self.failing is not None:
             raise self.failing
-        if not isinstance(asked, MemoryQuestion):
+        if isinstance(asked, ProgramQuestion):
             return decode(encode(self.programs.get(file, PROGRAM)))
         pieces = self.memories.processes[-file]
         assert isinstance(pieces, dict)
+        if isinstance(asked, CountQuestion):
+            return decode(encode(answers.about_counts(reader(pieces), asked)))
         return decode(encode(answers.about_memory(reader(pieces), asked)))
 
     def stop(self) -> None:

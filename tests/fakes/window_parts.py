@@ -7,7 +7,12 @@ from dataclasses import dataclass, field, replace
 from nemutator_agent.inspection.identities import ProcessId
 from nemutator_agent.windows.cpu_functions import NodeSamples, ProcessSamples, SampledStack
 from nemutator_agent.windows.heap_sites import Choose, SomeSites
-from nemutator_agent.windows.observed import KnownProgram, NotReadError, ObservedProcess
+from nemutator_agent.windows.observed import (
+    KnownProgram,
+    NotReadError,
+    ObservedProcess,
+    RuntimeCounts,
+)
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import (
     SymbolFrame,
@@ -18,6 +23,7 @@ from nemutator_common.windows import (
 )
 from nemutator_common.wire import Missing
 
+COUNTED = RuntimeCounts(goroutines=12, collections=34, pause_s=40.0)
 SHOP = KnownProgram("shop", "go1.26.8", "ab12")
 
 
@@ -59,6 +65,7 @@ class MemorySites:
     """The `HeapSites`: stacks of one address each, named by it."""
 
     heaps: dict[int, dict[tuple[int, ...], Allocated] | Exception] = field(default_factory=dict)
+    counts: RuntimeCounts | Missing = COUNTED
     read_pids: list[int] = field(default_factory=list)
     reading: Callable[[], None] = lambda: None
 
@@ -82,6 +89,7 @@ class MemorySites:
             ),
             rest=rest,
             rest_sites=len(found) - len(chosen),
+            counts=self.counts,
         )
 
 

@@ -133,11 +133,13 @@ def cpu_bounds(settings: ObserveSettings) -> CpuBounds:
 
 
 async def program_of(
-    reader: HeapReader, started_ticks: StartedTicks, process: ProcessId
+    reader: HeapReader, started_ticks: StartedTicks, process: ProcessId, *, counted: bool = False
 ) -> GoProgram:
     """Raises ProfileRefused; nothing of another process is read that has its number by now."""
     return await reader.program_of(
-        process.pid, is_meant=lambda: started_ticks(process.pid) == process.started_ticks
+        process.pid,
+        is_meant=lambda: started_ticks(process.pid) == process.started_ticks,
+        counted=counted,
     )
 
 

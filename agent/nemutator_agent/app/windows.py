@@ -26,6 +26,7 @@ from nemutator_agent.app.profiling import Profiler
 from nemutator_agent.inspection.confined_worker import ConfinedWorker
 from nemutator_agent.inspection.detected_runtime import UNKNOWN
 from nemutator_agent.inspection.executables import Executables
+from nemutator_agent.profiler.heap.messages import CountAnswer
 from nemutator_agent.profiler.heap.reading import HeapReader
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.settings import ObserveSettings
@@ -40,7 +41,12 @@ from nemutator_agent.windows.following import FollowedProcesses
 from nemutator_agent.windows.heap_reading import HeapReadings
 from nemutator_agent.windows.heap_sites import Choose, SomeSites
 from nemutator_agent.windows.limiting import WindowLimit
-from nemutator_agent.windows.observed import KnownProgram, NotReadError, ObservedProcess
+from nemutator_agent.windows.observed import (
+    KnownProgram,
+    NotReadError,
+    ObservedProcess,
+    RuntimeCounts,
+)
 from nemutator_agent.windows.proc_counters import ProcCounters
 from nemutator_agent.windows.sent_symbols import SentSymbols
 
@@ -157,8 +163,8 @@ class ReadHeapSites:
             found = await self.reader.read_some(process.id.pid, choose, is_meant=is_meant)
         except ProfileRefused as refusal:
             shown = (clean(one, longest=500) for one in ("heap", refusal.what, refusal.remedy))
-            program = await self._program(process) if refusal.reason != "gone" else None
-            raise NotReadError(refusal.reason, Missing(*shown), program) from refusal
+            known = await self._program(process) if refusal.reason != "gone" else (None, None)
+            raise NotReadError(refusal.reason, Missing(*shown), *known) from refusal
         return SomeSites(
             program=KnownProgram(
                 clean(found.program, longest=LONGEST_NAME),
@@ -170,14 +176,35 @@ class ReadHeapSites:
             sites=tuple((stack, _shown(frames), of) for stack, frames, of in found.named),
             rest=found.rest,
             rest_sites=found.rest_sites,
+            counts=_counts(found.counts),
         )
 
-    async def _program(self, process: ObservedProcess) -> KnownProgram | None:
+    async def _program(
+        self, process: ObservedProcess
+    ) -> tuple[KnownProgram | None, RuntimeCounts | Missing | None]:
         """One without a heap profile has the same image in its readings as in its CPU windows."""
         try:
-            return known_program(await program_of(self.reader, self.started_ticks, process.id))
+            found = await program_of(self.reader, self.started_ticks, process.id, counted=True)
         except ProfileRefused:
-            return None
+            return None, None
+        return known_program(found), _counts(found.counts) if found.counts else None
+
+
+def _counts(answer: CountAnswer) -> RuntimeCounts | Missing:
+    if answer.flaw:
+        return Missing("", *_WHY_NOT_COUNTED[answer.flaw])
+    return RuntimeCounts(answer.goroutines, answer.collections, answer.pauses_ns / 1e9)
+
+
+_WHY_NOT_COUNTED = {
+    "unknown": (
+        "it is not known where the runtime of this program counts",
+        "report this with its Go version and processor",
+    ),
+    "forged": ("what is there is none of the counts that Go makes", "do not trust this program"),
+    "unreadable": ("the memory could not be read where they are", "it is tried again"),
+    "too_much": ("they take too much to read", "use fewer processors (GOMAXPROCS)"),
+}
 
 
 def _shown(frames: Iterable[Frame]) -> tuple[SymbolFrame, ...]:

@@ -7,7 +7,7 @@ is never read. What fails is named in the reading, and never ends the others.
 import asyncio
 import logging
 from collections.abc import Collection, Mapping
-from dataclasses import KW_ONLY, dataclass, field
+from dataclasses import KW_ONLY, dataclass, field, replace
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -30,6 +30,7 @@ from nemutator_agent.windows.observed import (
     KnownProgram,
     NotReadError,
     ObservedProcess,
+    RuntimeCounts,
     named_by_kernel,
     phase,
     window_process,
@@ -46,6 +47,10 @@ log = logging.getLogger(__name__)
 
 CHECK_S = 5.0
 """Between two questions of who is due."""
+
+
+RUNTIME_COUNTERS = ("goroutines", "gc_cycles", "gc_pause_share")
+"""Fields of `WindowCounters` that Go's runtime keeps."""
 
 
 @dataclass(slots=True)
@@ -120,19 +125,19 @@ class HeapReadings:
         except NotReadError as error:
             if error.reason != "gone":
                 program = error.program or named_by_kernel(observed)
-                self._put(observed, program, None, (error.missing,))
+                self._put(observed, program, None, (error.missing,), error.counts)
             return error.reason
         except Exception as error:
             # A defect in one look may not end the agent's other work.
             log.exception("window_failed", {names.PID: observed.id.pid})
             why = f"a defect of nemutator ({type(error).__name__})"
             missing = Missing("heap", why, "the log of `nemutator-agent observe` has the details")
-            self._put(observed, named_by_kernel(observed), None, (missing,))
+            self._put(observed, named_by_kernel(observed), None, (missing,), None)
             return "internal"
         known.earlier = kept
         window, stacks = heap_window(found)
         self._send_symbols(stacks)
-        self._put(observed, found.program, window, ())
+        self._put(observed, found.program, window, (), found.counts)
         return "done"
 
     def _send_symbols(self, stacks: Stacks) -> None:
@@ -146,14 +151,25 @@ class HeapReadings:
         program: KnownProgram,
         heap: HeapWindow | None,
         missing: tuple[Missing, ...],
+        counts: RuntimeCounts | Missing | None,
     ) -> None:
         counters, more = self.counters.read(observed)
         at = self.process.clock.now()
+        age_s = max(at - observed.started_at, 0.0)
+        if isinstance(counts, RuntimeCounts):
+            counters = replace(
+                counters,
+                goroutines=counts.goroutines,
+                gc_cycles=counts.collections,
+                gc_pause_share=min(counts.pause_s / age_s, 1.0) if age_s else None,
+            )
+        elif counts is not None:
+            more = (*more, *(replace(counts, what=what) for what in RUNTIME_COUNTERS))
         self.sink.put(
             WindowReading(
                 node=self.node,
                 at=at,
-                age_s=max(at - observed.started_at, 0.0),
+                age_s=age_s,
                 process=window_process(observed, program),
                 window="heap",
                 counters=counters,

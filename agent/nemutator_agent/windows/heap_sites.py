@@ -6,8 +6,9 @@ from dataclasses import dataclass, field
 
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import MOST_SITES, HeapWindow, SiteAmounts, SymbolFrame, site_id
+from nemutator_common.wire import Missing
 
-from nemutator_agent.windows.observed import KnownProgram
+from nemutator_agent.windows.observed import KnownProgram, RuntimeCounts
 
 REMEMBERED = 512
 """Sites of a process whose bytes in use are kept until the next reading."""
@@ -32,6 +33,7 @@ class SomeSites:
     sites: tuple[tuple[Addresses, tuple[SymbolFrame, ...], Allocated], ...]
     rest: Allocated
     rest_sites: int
+    counts: RuntimeCounts | Missing
 
 
 @dataclass(frozen=True, slots=True)

@@ -44,16 +44,34 @@ class KnownProgram:
     """Which build it is, in hexadecimal digits; empty where that is not known."""
 
 
+@dataclass(frozen=True, slots=True)
+class RuntimeCounts:
+    """What Go's runtime counts of its process."""
+
+    goroutines: int
+    collections: int
+    pause_s: float
+    """For which garbage collections have stopped it, all together."""
+
+
 class NotReadError(Exception):
     """There is no reading of a process."""
 
-    def __init__(self, reason: str, missing: Missing, program: KnownProgram | None = None) -> None:
+    def __init__(
+        self,
+        reason: str,
+        missing: Missing,
+        program: KnownProgram | None = None,
+        counts: RuntimeCounts | Missing | None = None,
+    ) -> None:
         super().__init__(missing.why)
         self.reason = reason
         """One of a few fixed words, for the metric; `gone`: the process has ended."""
         self.missing = missing
         self.program = program
         """None where it is not known either."""
+        self.counts = counts
+        """None where nothing of its memory was read."""
 
 
 def named_by_kernel(observed: ObservedProcess) -> KnownProgram:

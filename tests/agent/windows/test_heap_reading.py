@@ -97,6 +97,8 @@ async def test_a_reading_says_whose_it_is_and_its_symbols_come_first() -> None:
     assert symbols.sites[0].id == first.heap.sites[0].site
     assert first.heap.rest_sites == 1
     assert first.counters.threads == 9
+    assert (first.counters.goroutines, first.counters.gc_cycles) == (12, 34)
+    assert first.counters.gc_pause_share == pytest.approx(40 / first.age_s)
     assert [one.what for one in first.missing] == ["open_files"]
     assert first.age_s == pytest.approx(4_000 + first.at - 1_700_000_000)
 
@@ -184,6 +186,22 @@ async def test_a_program_without_a_heap_profile_is_known_by_its_image() -> None:
         await node.pass_(600)
     (failed,) = node.sink.readings
     assert (failed.heap, failed.process.image) == (None, "ab12")
+
+
+async def test_counts_that_cannot_be_read_are_named_one_by_one() -> None:
+    node = Node()
+    node.processes.found = [observed(7)]
+    node.sites.counts = Missing("", "it is not known where", "report this")
+    async with node.running():
+        await node.pass_(600)
+    (reading,) = node.sink.readings
+    assert reading.counters.goroutines is None
+    assert [one.what for one in reading.missing] == [
+        "open_files",
+        "goroutines",
+        "gc_cycles",
+        "gc_pause_share",
+    ]
 
 
 async def test_no_heap_is_read_beside_a_profile_that_somebody_has_asked_for() -> None:

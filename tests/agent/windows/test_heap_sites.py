@@ -7,7 +7,7 @@ from nemutator_agent.windows.heap_sites import (
     heap_window,
     remembered,
 )
-from nemutator_agent.windows.observed import KnownProgram
+from nemutator_agent.windows.observed import KnownProgram, RuntimeCounts
 from nemutator_common.profiles.heap import Allocated
 from nemutator_common.windows import SymbolFrame, site_id
 
@@ -61,6 +61,7 @@ def test_stacks_of_one_name_are_one_site() -> None:
         ),
         rest=in_use(7, objects=2),
         rest_sites=4,
+        counts=RuntimeCounts(1, 1, 0.0),
     )
     window, stacks = heap_window(found)
     assert [(one.in_use_bytes, one.in_use_objects) for one in window.sites] == [(100, 1), (15, 2)]

@@ -6,11 +6,13 @@ from collections.abc import Sequence
 from nemutator_agent.inspection.bounded_file import BoundedFile, ReadAt, TooMuchError
 from nemutator_agent.inspection.elf import NotElfError
 from nemutator_agent.inspection.go_buildinfo import go_version
-from nemutator_agent.profiler.heap import buckets, runtime_variables
+from nemutator_agent.profiler.heap import buckets, count_places, counts, runtime_variables
 from nemutator_agent.profiler.heap.buckets import ForgedError, Sites, TornError
 from nemutator_agent.profiler.heap.layouts import Layout
 from nemutator_agent.profiler.heap.memory import MOST_BYTES, Memory, UnmappedError
 from nemutator_agent.profiler.heap.messages import (
+    CountAnswer,
+    CountQuestion,
     MemoryAnswer,
     MemoryFlaw,
     MemoryQuestion,
@@ -23,6 +25,8 @@ from nemutator_agent.profiler.symbols.pclntab import NoGoTableError, TooOldError
 
 TRIES = 4
 HIGHEST_RATE = 1 << 40
+MOST_COUNT_BYTES = 128 << 20
+"""Each of Go's processors is somewhere else, and read with what is around it."""
 _VERSION_BYTES = 32 << 20
 _VERSION_READS = 1024
 _HEAD_BYTES = 4096
@@ -45,6 +49,7 @@ def about_program(read_at: ReadAt) -> ProgramAnswer:
             rates=variables.rates,
             cycles=variables.cycles,
             is_linked=variables.is_linked,
+            counts=count_places.find(go),
         )
     except (NotElfError, NoGoTableError):
         return ProgramAnswer(flaw="not_go")
@@ -69,6 +74,18 @@ def about_memory(
         return _flawed("forged", str(error))
     except TooMuchError:
         return _flawed("too_much")
+
+
+def about_counts(read_at: ReadAt, question: CountQuestion) -> CountAnswer:
+    """The same."""
+    try:
+        return counts.read(Memory(read_at, most_bytes=MOST_COUNT_BYTES), question.places)
+    except UnmappedError:
+        return CountAnswer(flaw="unreadable")
+    except ForgedError:
+        return CountAnswer(flaw="forged")
+    except TooMuchError:
+        return CountAnswer(flaw="too_much")
 
 
 def _read(memory: Memory, question: MemoryQuestion) -> MemoryAnswer:

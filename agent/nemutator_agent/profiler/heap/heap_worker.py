@@ -5,8 +5,13 @@ import functools
 import os
 
 from nemutator_agent.inspection.worker import Respond, read_at
-from nemutator_agent.profiler.heap.answers import about_memory, about_program
-from nemutator_agent.profiler.heap.messages import MemoryQuestion, decode_question, encode
+from nemutator_agent.profiler.heap.answers import about_counts, about_memory, about_program
+from nemutator_agent.profiler.heap.messages import (
+    CountQuestion,
+    MemoryQuestion,
+    decode_question,
+    encode,
+)
 
 
 def respond(question: bytes, file: int) -> bytes:
@@ -15,6 +20,8 @@ def respond(question: bytes, file: int) -> bytes:
     try:
         if isinstance(asked, MemoryQuestion):
             return encode(about_memory(reading, asked))
+        if isinstance(asked, CountQuestion):
+            return encode(about_counts(reading, asked))
         return encode(about_program(reading))
     finally:
         os.close(file)

@@ -26,6 +26,49 @@ ProgramFlaw = Literal["", "not_go", "too_old", "damaged", "too_much"]
 MemoryFlaw = Literal["", "no_rate", "off", "not_found", "forged", "torn", "unreadable", "too_much"]
 
 
+CountFlaw = Literal["", "unknown", "forged", "unreadable", "too_much"]
+"""unknown: the program does not show where its runtime counts."""
+
+LARGEST_COUNTED = 1 << 53
+"""Larger numbers are not exact as JSON."""
+
+
+class CountPlaces(msgspec.Struct, frozen=True, kw_only=True):
+    """Where Go's runtime counts."""
+
+    goroutines: int
+    """runtime.allgs: all that there ever were, as a slice."""
+    free: tuple[int, ...]
+    """Of runtime.sched: how many have ended and are kept for all processors."""
+    system: int
+    """Of runtime.sched: how many are the runtime's own."""
+    processors: int
+    """runtime.allp, a slice of addresses."""
+    free_of_processor: int
+    """In each: how many ended ones it keeps. No address, but an offset."""
+    collections: int
+    """runtime.memstats.numgc."""
+
+    def shifted(self, bias: int) -> "CountPlaces":
+        return CountPlaces(
+            goroutines=self.goroutines + bias,
+            free=tuple(one + bias for one in self.free),
+            system=self.system + bias,
+            processors=self.processors + bias,
+            free_of_processor=self.free_of_processor,
+            collections=self.collections + bias,
+        )
+
+    @property
+    def is_possible(self) -> bool:
+        addresses = (self.goroutines, *self.free, self.system, self.processors, self.collections)
+        return (
+            len(self.free) <= MOST_CANDIDATES
+            and all(0 < one < _ADDRESS_LIMIT for one in addresses)
+            and 0 < self.free_of_processor < _ADDRESS_LIMIT
+        )
+
+
 class ProgramQuestion(msgspec.Struct, frozen=True, tag="program"):
     """Where does this program keep its heap profile?"""
 
@@ -45,6 +88,23 @@ class ProgramAnswer(msgspec.Struct, frozen=True, kw_only=True):
     rates: tuple[int, ...] = ()
     cycles: tuple[int, ...] = ()
     is_linked: bool = False
+    counts: CountPlaces | None = None
+    """None where they cannot be told for sure."""
+
+
+class CountQuestion(msgspec.Struct, frozen=True, tag="counts"):
+    """What has the runtime of this process counted? Addresses are those of the process."""
+
+    places: CountPlaces
+
+
+class CountAnswer(msgspec.Struct, frozen=True, kw_only=True):
+    flaw: CountFlaw = ""
+    goroutines: int = 0
+    collections: int = 0
+    """That have ended since the process began."""
+    pauses_ns: int = 0
+    """For which they have stopped it, all together."""
 
 
 class MemoryQuestion(msgspec.Struct, frozen=True, tag="memory"):
@@ -73,14 +133,15 @@ class MemoryAnswer(msgspec.Struct, frozen=True, kw_only=True):
     """A garbage collection ended in each reading: sites may be one apart."""
 
 
-Question: TypeAlias = ProgramQuestion | MemoryQuestion
+Question: TypeAlias = ProgramQuestion | MemoryQuestion | CountQuestion
 
 _questions: "msgspec.json.Decoder[Question]" = msgspec.json.Decoder(Question)
 _programs = msgspec.json.Decoder(ProgramAnswer)
+_counts = msgspec.json.Decoder(CountAnswer)
 _memories = msgspec.json.Decoder(MemoryAnswer)
 
 
-def encode(message: Question | ProgramAnswer | MemoryAnswer) -> bytes:
+def encode(message: Question | ProgramAnswer | MemoryAnswer | CountAnswer) -> bytes:
     return msgspec.json.encode(message)
 
 
@@ -101,7 +162,17 @@ def decode_program(content: bytes) -> ProgramAnswer:
         and 0 <= answer.shift < _ADDRESS_LIMIT
         and all(len(some) <= MOST_CANDIDATES for some in candidates)
         and all(0 < one < _ADDRESS_LIMIT for some in candidates for one in some)
+        and (answer.counts is None or answer.counts.is_possible)
     ):
+        raise InvalidAnswerError("the question could not have this answer")
+    return answer
+
+
+def decode_counts(content: bytes) -> CountAnswer:
+    """Raises InvalidAnswerError."""
+    answer = _decoded(content, _counts)
+    counted = (answer.goroutines, answer.collections, answer.pauses_ns)
+    if not all(0 <= one < LARGEST_COUNTED for one in counted):
         raise InvalidAnswerError("the question could not have this answer")
     return answer
 

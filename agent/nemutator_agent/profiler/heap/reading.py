@@ -29,11 +29,14 @@ from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.heap import flaws
 from nemutator_agent.profiler.heap.layouts import UnknownLayoutError, layout_of
 from nemutator_agent.profiler.heap.messages import (
+    CountAnswer,
+    CountQuestion,
     MemoryAnswer,
     MemoryQuestion,
     ProgramAnswer,
     ProgramQuestion,
     Question,
+    decode_counts,
     decode_memory,
     decode_program,
     encode,
@@ -111,6 +114,7 @@ class _Read:
     named: str
     program: ProgramAnswer
     answer: MemoryAnswer
+    counts: CountAnswer
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,6 +129,8 @@ class GoProgram:
     """Which build it is, in hexadecimal digits."""
     task_image: int
     """As samples of the process have it, which tells one exec from the next."""
+    counts: CountAnswer | None
+    """What its runtime has counted; None where that was not asked for."""
 
 
 @dataclass(eq=False, slots=True)
@@ -175,23 +181,27 @@ class HeapReader:
             named=named,
             rest=functools.reduce(Allocated.plus, stacks.values(), Allocated()),
             rest_sites=len(stacks),
+            counts=read.counts,
         )
 
-    async def program_of(self, pid: int, *, is_meant: Callable[[], bool]) -> GoProgram:
-        """What a process runs, without its memory. Raises ProfileRefused."""
+    async def program_of(
+        self, pid: int, *, is_meant: Callable[[], bool], counted: bool = False
+    ) -> GoProgram:
+        """What a process runs, without its heap. Raises ProfileRefused."""
         async with self._turn:
             try:
                 async with self._held(pid) as memory:
                     if not is_meant():
                         raise ProcessGoneError
                     code, program = await self._program_in(memory)
-                    if not self.memories.is_there(memory):
-                        raise ProcessGoneError
                     if refusal := flaws.of_program(program, f"{code.named} (pid {pid})"):
                         raise refusal
+                    counts = await self._counts(memory, code, program) if counted else None
+                    if not self.memories.is_there(memory):
+                        raise ProcessGoneError
             finally:
                 self.worker.stop()
-        return GoProgram(code.named, program.version, program.image, memory.image)
+        return GoProgram(code.named, program.version, program.image, memory.image, counts)
 
     async def _read_all(self, processes: Sequence[int]) -> HeapReading:
         started_at = self.process.clock.now()
@@ -282,8 +292,7 @@ class HeapReader:
             layout = layout_of(program.version)
         except UnknownLayoutError as error:
             raise flaws.of_version(title, str(error)) from error
-        # What position-independent programs are shifted by, when they are loaded.
-        bias = code.start - code.offset - program.shift
+        bias = _bias(code, program)
         question = MemoryQuestion(
             text=(program.text[0] + bias, program.text[1] + bias),
             cycle_words=layout.cycle_words,
@@ -293,11 +302,20 @@ class HeapReader:
             cycles=_shifted(program.cycles, bias),
         )
         answer = await self._ask(question, memory.file, decode_memory)
+        counts = await self._counts(memory, code, program)
         if not self.memories.is_there(memory):
             raise ProcessGoneError
         if refusal := flaws.of_memory(answer, title, is_linked=program.is_linked):
             raise refusal
-        return _Read(title, code.named, program, answer)
+        return _Read(title, code.named, program, answer, counts)
+
+    async def _counts(
+        self, memory: HeldMemory, code: CodeMapping, program: ProgramAnswer
+    ) -> CountAnswer:
+        if program.counts is None:
+            return CountAnswer(flaw="unknown")
+        question = CountQuestion(program.counts.shifted(_bias(code, program)))
+        return await self._ask(question, memory.file, decode_counts)
 
     async def _program(self, pid: int, code: CodeMapping) -> ProgramAnswer:
         file = await self.files.open(pid, code)
@@ -329,6 +347,11 @@ def _forged(title: str) -> ProfileRefused:
     return refusal
 
 
+def _bias(code: CodeMapping, program: ProgramAnswer) -> int:
+    """What position-independent programs are shifted by, when they are loaded."""
+    return code.start - code.offset - program.shift
+
+
 def _shifted(addresses: Iterable[int], bias: int) -> tuple[int, ...]:
     return tuple(one + bias for one in addresses)
 
@@ -340,6 +363,12 @@ def _remarks(read: _Read) -> Iterable[str]:
     if answer.unpublished:
         as_of = "before its first garbage collection has published anything"
     yield f"{read.title}: {as_of}, one byte of {answer.rate} recorded"
+    counts = read.counts
+    if not counts.flaw:
+        yield (
+            f"{read.title}: {counts.goroutines} goroutines, {counts.collections} garbage collections, "
+            f"which have stopped it for {counts.pauses_ns / 1e6:.1f} ms"
+        )
     if answer.moved:
         yield f"{read.title} collects garbage so often that sites may be one collection apart"
     if answer.left_out:

@@ -13,7 +13,7 @@ from nemutator_common.profiles.heap import Allocated, HeapProfile
 from nemutator_common.profiles.model import Frame, FrameTable, Stack
 
 from nemutator_agent.profiler.heap.estimates import LARGEST, estimated
-from nemutator_agent.profiler.heap.messages import CountedSite
+from nemutator_agent.profiler.heap.messages import CountAnswer, CountedSite
 
 AddressStack = tuple[int, ...]
 """Return addresses, the innermost first."""
@@ -92,6 +92,7 @@ class PartialHeap:
     named: tuple[tuple[AddressStack, tuple[Frame, ...], Allocated], ...]
     rest: Allocated
     rest_sites: int
+    counts: CountAnswer
 
 
 def by_stack(sites: Iterable[CountedSite], *, rate: int) -> dict[AddressStack, Allocated]:

@@ -13,12 +13,14 @@ from nemutator_common.profiles.heap import Allocated
 
 from tests.fakes.heaps import (
     NEW,
+    PLACES,
     PROGRAM,
     TEXT,
     Bucket,
     HexNames,
     LocalHeapWorker,
     MemoryMemories,
+    counted,
     heap,
 )
 from tests.fakes.meters import MemoryMeter
@@ -39,12 +41,20 @@ class Node:
         process = fake_process(meter=self.meter)
         self.reader = HeapReader(self.files, self.memories, self.worker, HexNames(), process)
 
-    def run(self, pid: int, *buckets: Bucket, program: ProgramAnswer = PROGRAM) -> None:
+    def run(
+        self,
+        pid: int,
+        *buckets: Bucket,
+        program: ProgramAnswer = PROGRAM,
+        counted: dict[int, bytes] | None = None,
+    ) -> None:
         """A process whose executable is the file 100 + *pid*."""
         self.files.contents[100 + pid] = b""
         code = Mapping(CODE.start, CODE.end, 0, 100 + pid, "/bin/shop")
         self.files.processes[pid] = [code]
-        self.memories.processes[pid] = heap(buckets)
+        self.memories.processes[pid] = {**heap(buckets), **(counted or {})}
+        if counted:
+            program = msgspec.structs.replace(program, counts=PLACES)
         self.worker.programs[100 + pid] = program
 
     async def refusal(self, *pids: int) -> ProfileRefused:
@@ -231,3 +241,31 @@ async def test_sums_that_travel_as_no_exact_number_are_forged() -> None:
     node.run(7, Bucket(size=1, active=(1 << 53, 0)))
     with pytest.raises(ProfileRefused, match="sums that memory can have"):
         await node.reader.read_some(7, list, is_meant=lambda: True)
+
+
+async def test_what_the_runtime_counts_comes_with_the_heap() -> None:
+    node = Node()
+    node.run(7, Bucket())
+    found = await node.reader.read_some(7, list, is_meant=lambda: True)
+    assert found.counts.flaw == "unknown"
+    node = Node()
+    node.run(7, Bucket(), counted=counted())
+    found = await node.reader.read_some(7, list, is_meant=lambda: True)
+    assert (found.counts.goroutines, found.counts.collections) == (22, 34)
+    told = await node.reader.read([7])
+    assert (
+        "22 goroutines, 34 garbage collections, which have stopped it for 5.0 ms" in told.notes[1]
+    )
+
+
+async def test_a_program_is_known_without_its_heap() -> None:
+    node = Node()
+    node.run(7, Bucket(), counted=counted())
+    found = await node.reader.program_of(7, is_meant=lambda: True)
+    assert (found.name, found.version, found.counts) == ("shop", "go1.26.8", None)
+    found = await node.reader.program_of(7, is_meant=lambda: True, counted=True)
+    assert found.counts is not None
+    assert found.counts.goroutines == 22
+    with pytest.raises(ProfileRefused, match="not running"):
+        await node.reader.program_of(7, is_meant=lambda: False)
+    assert (node.memories.opened, node.files.open_files) == (0, 0)

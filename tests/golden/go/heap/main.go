@@ -1,5 +1,6 @@
 // Command heap keeps and drops memory of many kinds, stays quiet, and writes its own heap profile
-// as often as a line arrives: what a reader from outside must find.
+// as often as a line arrives: what a reader from outside must find. It also says what its runtime
+// has counted.
 package main
 
 import (
@@ -22,6 +23,9 @@ var (
 	kept  [][]byte
 	trees []*node
 	table = map[string][]string{}
+
+	parked int
+	leave  = make(chan struct{})
 )
 
 func main() {
@@ -49,6 +53,14 @@ func main() {
 			fmt.Println("more")
 			continue
 		}
+		var number int
+		if _, err := fmt.Sscanf(lines.Text(), "goroutines %d", &number); err == nil {
+			park(number)
+			var memory runtime.MemStats
+			runtime.ReadMemStats(&memory)
+			fmt.Println(runtime.NumGoroutine(), memory.NumGC, memory.PauseTotalNs)
+			continue
+		}
 		file, err := os.Create(lines.Text())
 		if err == nil {
 			err = pprof.Lookup("heap").WriteTo(file, 0)
@@ -57,6 +69,20 @@ func main() {
 			err = file.Close()
 		}
 		fmt.Println("written", err)
+	}
+}
+
+// park starts goroutines that wait, or ends some of them: so many are left.
+func park(number int) {
+	for ; parked < number; parked++ {
+		go func() { <-leave }()
+	}
+	others := runtime.NumGoroutine() - parked
+	for ; parked > number; parked-- {
+		leave <- struct{}{}
+	}
+	for runtime.NumGoroutine() > number+others {
+		runtime.Gosched()
 	}
 }
 
