@@ -136,6 +136,11 @@ class BrainSettings(ServesMetrics):
         "Bytes of all readings of quiet windows in the database; the oldest are dropped for new ones.",
         check=between(1 << 20, 1 << 40),
     )
+    ageing_after_s: float = setting(
+        150.0,
+        "Seconds for which a process must have been read before a provisional verdict on its ageing.",
+        check=between(1, 86_400),
+    )
     window_namespaces: str = setting(
         "",
         "Namespaces whose pods quiet windows may look at, with commas between; empty: all.",

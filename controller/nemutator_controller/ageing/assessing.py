@@ -9,7 +9,7 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.ageing.findings import Findings
-from nemutator_controller.ageing.growth import FIRM_FROM_S
+from nemutator_controller.ageing.growth import FIRM_FROM_S, PROVISIONAL_S
 from nemutator_controller.ageing.model import AgeingFinding, ChangedWorkload
 from nemutator_controller.ageing.ports import AgeingNews, WindowStore, WorkloadOwners
 from nemutator_controller.ageing.sentences import sentence
@@ -38,6 +38,8 @@ class AgeingAssessments:
     in_thread: Callable[[Callable[[], AgeingFinding]], Awaitable[AgeingFinding]]
     """Runs what takes a processor for long beside the event loop."""
     process: Process
+    after_s: float = PROVISIONAL_S
+    """How long readings must go on before there is a provisional verdict."""
     _read_at: dict[str, float] = field(default_factory=dict, init=False)
     """By the id of a workload, its newest reading that was looked at."""
 
@@ -108,7 +110,9 @@ class AgeingAssessments:
         now = self.process.clock.now()
         if not history:
             return None
-        return await self.in_thread(lambda: assess(changed.workload, history, frames, now=now))
+        return await self.in_thread(
+            lambda: assess(changed.workload, history, frames, now=now, after_s=self.after_s)
+        )
 
     async def _take(self, finding: AgeingFinding) -> None:
         taken = self.findings.replace(finding)

@@ -10,11 +10,7 @@ from nemutator_common.profiles.difference import difference
 from nemutator_common.profiles.heap import HeapProfile
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.ageing.documents import (
-    graph_points,
-    item_document,
-    list_document,
-)
+from nemutator_controller.ageing.documents import item_document, list_document
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgeingFinding
 from nemutator_controller.ageing.ports import WindowStore
@@ -27,9 +23,6 @@ PATH = "/api/v1/ageing"
 
 USUAL = 100
 MOST = 1_000
-MOST_GRAPHS = 20
-"""Items of a list that come with points: those that grow fastest."""
-
 RENDER_S = 20.0
 
 Handler = Callable[[web.Request], Awaitable[web.Response]]
@@ -55,12 +48,9 @@ class AgeingApi:
         limit = limit_in(request.query.get("limit"), usual=USUAL, most=MOST)
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
-        found = self.findings.all(request.query.get("namespace") or None)[:limit]
-        points = {
-            one.workload.id: graph_points(one.measure, await self.store.history(one.workload))
-            for one in found[:MOST_GRAPHS]
-        }
-        return answer(list_document(found, points))
+        return answer(
+            list_document(self.findings.all(request.query.get("namespace") or None)[:limit])
+        )
 
     async def _show(self, request: web.Request) -> web.Response:
         finding = self._found(request)

@@ -1,9 +1,10 @@
 """Whether one measure of a workload grows, from the readings of its processes.
 
-Two questions, because there are two kinds of answer. In the first two days nothing can be told from a
-day's own rise and fall, so there is only what was seen: *provisional*. After that one look a day is taken,
-each of which may be wrong with a small part of `WEEKLY_ALPHA`, so that looking often does not make alarms:
-that is *firm*. `make bench NAME=ageing` counts how often either is wrong.
+Two questions, because there are two kinds of answer. In the first days nothing can be told from a day's own
+rise and fall, so there is only what was seen: *provisional*, by a median of slopes. After that one look a day
+is taken at what is known of the slope beside jumps, caches and the season of a day, each of which may be wrong
+with a small part of `WEEKLY_ALPHA`, so that looking often does not make alarms: that is *firm*.
+`make bench NAME=ageing` counts how often either is wrong.
 """
 
 from collections.abc import Sequence
@@ -11,7 +12,8 @@ from dataclasses import dataclass
 from statistics import median
 from typing import Literal
 
-from nemutator_controller.ageing.trends import DAY_S, HOUR_S, SeriesPoint, Trend, trend
+from nemutator_controller.ageing.slopes import WIDTH_S, slope_mixture, together
+from nemutator_controller.ageing.trends import DAY_S, SeriesPoint, trend
 
 WEEK_S = 7 * DAY_S
 
@@ -20,12 +22,8 @@ FIRM_FROM_S = 3 * DAY_S
 
 LONGEST_S = 2 * WEEK_S
 
-WEEKLY_ALPHA = 0.0005
-"""The chance of a false firm verdict in a week, spent in equal parts by one look a day."""
-
-KENDALL_ALPHA = 0.01
-"""The rise itself must be beyond this; that it is above the floor, beyond what the look may spend. (The
-former test counts signs, of which a week of correlated points has few to count.)"""
+WEEKLY_ALPHA = 0.0035
+"""How likely growth below the floor may be, in a week: spent in equal parts by one look a day."""
 
 WEEKLY_FLOOR = 0.2
 """Growth in a week, as a share of the level at first, that nobody needs to hear of."""
@@ -37,7 +35,12 @@ PROVISIONAL_ALPHA = 0.01
 
 PROVISIONAL_POINTS = 6
 PROVISIONAL_S = 150.0
+"""How long readings must go on; the setting `ageing_after_s` is this one."""
+
 MOST_PROVISIONAL_POINTS = 60
+
+LIKELY = 0.5
+"""From here on a jump or a cache is named as the reason."""
 
 PLATEAU = 0.6
 """The last step must be at least this part of the one before; a cache that fills grows ever slower."""
@@ -60,6 +63,7 @@ class Judgement:
     slope: float = 0.0
     """Per second."""
     p: float = 1.0
+    """Firm: the probability that it grows by less than the floor; else of so much rise by chance."""
     first: float = 0.0
     """The level at first, over all series."""
     last: float = 0.0
@@ -67,13 +71,15 @@ class Judgement:
     span_s: float = 0.0
 
 
-def judge(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
+def judge(
+    series: Sequence[Sequence[SeriesPoint]], floor: Floor, *, after_s: float = PROVISIONAL_S
+) -> Judgement:
     """What *series* (one for each process of one workload and image, oldest point first) show."""
     kept = [_recent(one) for one in series if one]
     if not kept:
         return Judgement("cannot tell", "there is no reading yet")
     span = max(one[-1].at - one[0].at for one in kept)
-    return _firm(kept, floor) if span >= FIRM_FROM_S else _provisional(kept, floor)
+    return _firm(kept, floor) if span >= FIRM_FROM_S else _provisional(kept, floor, after_s)
 
 
 def _recent(points: Sequence[SeriesPoint]) -> Sequence[SeriesPoint]:
@@ -82,30 +88,32 @@ def _recent(points: Sequence[SeriesPoint]) -> Sequence[SeriesPoint]:
 
 
 def _firm(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
-    hourly = [binned(one, HOUR_S) for one in series]
     # A process of the last days only says nothing yet of more than its own start.
-    aged = [one for one in hourly if one[-1].at - one[0].at >= FIRM_FROM_S]
-    found = trend(aged, seasonal=True)
-    if found is None:
-        return Judgement("cannot tell", "its processes have too few readings at the same hour")
-    shown = _shown(aged, found)
-    if found.p > KENDALL_ALPHA:
-        return shown("steady", "no rise beyond chance")
-    least = max(WEEKLY_FLOOR * shown.first, floor.weekly) / WEEK_S
-    if found.slope_above(WEEKLY_ALPHA * DAY_S / WEEK_S) < least:
-        return shown("steady", "no rise that is surely more than its noise")
-    if not _goes_on(aged):
+    aged = [one for one in series if one[-1].at - one[0].at >= FIRM_FROM_S]
+    of_each = [slope_mixture(binned(one, WIDTH_S)) for one in aged]
+    known = [one for one in of_each if one is not None]
+    if not known:
+        return Judgement("cannot tell", "its processes have gaps in their readings")
+    slope = together(known)
+    least = max(WEEKLY_FLOOR * _levels(aged, slope.mean)[0], floor.weekly) / WEEK_S
+    p = slope.at_most(least)
+    shown = _shown(aged, slope.mean, p)
+    if p <= WEEKLY_ALPHA * DAY_S / WEEK_S:
+        return shown("grows", "it grows from day to day")
+    if slope.fills > LIKELY:
         return shown("plateau", "it grew, and grows ever slower, as a cache that fills")
-    return shown("grows", "it grows from day to day")
+    if slope.jumps > LIKELY:
+        return shown("steady", "its level has jumped, and does not surely grow beside that")
+    return shown("steady", "no rise that is surely more than its noise")
 
 
-def _provisional(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
+def _provisional(
+    series: Sequence[Sequence[SeriesPoint]], floor: Floor, after_s: float
+) -> Judgement:
     width = max(one[-1].at - one[0].at for one in series) / MOST_PROVISIONAL_POINTS
     few = [binned(one, width) for one in series]
     enough = [
-        one
-        for one in few
-        if len(one) >= PROVISIONAL_POINTS and one[-1].at - one[0].at >= PROVISIONAL_S
+        one for one in few if len(one) >= PROVISIONAL_POINTS and one[-1].at - one[0].at >= after_s
     ]
     found = trend(enough)
     if found is None:
@@ -115,14 +123,14 @@ def _provisional(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judge
             f"{points} of the {PROVISIONAL_POINTS} readings that it takes",
             points=points,
         )
-    shown = _shown(enough, found)
+    shown = _shown(enough, found.slope, found.p)
     grown = shown.last - shown.first
-    if found.p > PROVISIONAL_ALPHA or grown < max(
-        PROVISIONAL_FLOOR * shown.first, floor.provisional
-    ):
+    if grown < max(PROVISIONAL_FLOOR * shown.first, floor.provisional):
         return shown("steady", "no rise to speak of since its start")
     if not _goes_on(enough):
         return shown("plateau", "it grew after its start, and grows ever slower")
+    if found.p > PROVISIONAL_ALPHA:
+        return shown("steady", "no rise beyond chance since its start")
     return shown("grows provisionally", "it grows since its start; firm after three days")
 
 
@@ -130,7 +138,8 @@ def _provisional(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judge
 class _Shown:
     """The numbers of a judgement, for whichever it is."""
 
-    found: Trend
+    slope: float
+    p: float
     first: float
     last: float
     points: int
@@ -140,8 +149,8 @@ class _Shown:
         return Judgement(
             growth,
             reason,
-            slope=self.found.slope,
-            p=self.found.p,
+            slope=self.slope,
+            p=self.p,
             first=self.first,
             last=self.last,
             points=self.points,
@@ -149,17 +158,19 @@ class _Shown:
         )
 
 
-def _shown(series: Sequence[Sequence[SeriesPoint]], found: Trend) -> _Shown:
-    levels = [_thirds(one) for one in series]
+def _shown(series: Sequence[Sequence[SeriesPoint]], slope: float, p: float) -> _Shown:
+    first, last = _levels(series, slope)
     span = max(one[-1].at - one[0].at for one in series)
+    return _Shown(slope, p, first, last, points=sum(map(len, series)), span_s=span)
+
+
+def _levels(series: Sequence[Sequence[SeriesPoint]], slope: float) -> tuple[float, float]:
+    """The mean level at first and at last."""
+    levels = [_thirds(one) for one in series]
     # From the middle of the first third to the middle of the last are two thirds of the time.
-    return _Shown(
-        found,
-        first=max(sum(first for first, _, _ in levels) / len(levels) - found.slope * span / 6, 0.0),
-        last=sum(last for _, _, last in levels) / len(levels) + found.slope * span / 6,
-        points=sum(map(len, series)),
-        span_s=span,
-    )
+    sixth = max(one[-1].at - one[0].at for one in series) / 6
+    first = sum(first for first, _, _ in levels) / len(levels) - slope * sixth
+    return max(first, 0.0), sum(last for _, _, last in levels) / len(levels) + slope * sixth
 
 
 def _goes_on(series: Sequence[Sequence[SeriesPoint]]) -> bool:

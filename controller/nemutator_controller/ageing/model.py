@@ -7,6 +7,8 @@ from typing import Literal
 
 from nemutator_common.windows import SymbolFrame
 
+from nemutator_controller.ageing.trends import SeriesPoint
+
 Verdict = Literal["leak", "drift", "hot spot grew", "steady", "cannot tell"]
 
 State = Literal["firm", "provisional"]
@@ -149,6 +151,8 @@ class AgeingFinding:
     functions: tuple[FunctionFinding, ...] = ()
     replicas: tuple[Replica, ...] = ()
     replicas_say: str = ""
+    points: tuple[SeriesPoint, ...] = ()
+    """What a graph of the measure is drawn of."""
     told: bool = False
     """Whether its owner was told of this image by an Event."""
 

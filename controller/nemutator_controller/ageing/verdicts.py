@@ -6,7 +6,8 @@ from itertools import pairwise
 
 from nemutator_common.windows import SymbolFrame
 
-from nemutator_controller.ageing.growth import Floor, Judgement, judge
+from nemutator_controller.ageing.graphs import graph_points
+from nemutator_controller.ageing.growth import PROVISIONAL_S, Floor, Judgement, judge
 from nemutator_controller.ageing.hot_spots import FunctionWindow, grown
 from nemutator_controller.ageing.model import (
     AgedWorkload,
@@ -63,9 +64,15 @@ def assess(
     frames: Mapping[str, tuple[SymbolFrame, ...]],
     *,
     now: float,
+    after_s: float = PROVISIONAL_S,
 ) -> AgeingFinding:
-    """What *history* says of *workload*; *frames* are those of sites and functions by their ids."""
-    judged = {one.name: judge(_series(history, one), one.floor) for one in MEASURES}
+    """What *history* says of *workload*; *frames* are those of sites and functions by their ids.
+
+    *after_s*: how long readings must go on before there is a provisional verdict.
+    """
+    judged = {
+        one.name: judge(_series(history, one), one.floor, after_s=after_s) for one in MEASURES
+    }
     functions = _hot_functions(history, frames, now=now)
     measure, verdict, state, judgement = _first(judged, has_hot_spots=bool(functions))
     newest = max(history, key=lambda source: source.started_at)
@@ -86,10 +93,11 @@ def assess(
         span_s=judgement.span_s,
         looked_at=now,
         first_seen=None,
-        sites=tuple(_sites(history, frames, judged["heap"])) if grows else (),
+        sites=tuple(_sites(history, frames, judged["heap"], after_s)) if grows else (),
         functions=functions,
         replicas=(replicas := _replicas(history)),
         replicas_say=_compared(replicas) if grows else "",
+        points=graph_points(measure, history),
     )
 
 
@@ -144,7 +152,10 @@ def _points(windows: Sequence[KeptWindow], measured: Measured) -> list[SeriesPoi
 
 
 def _sites(
-    history: History, frames: Mapping[str, tuple[SymbolFrame, ...]], heap: Judgement
+    history: History,
+    frames: Mapping[str, tuple[SymbolFrame, ...]],
+    heap: Judgement,
+    after_s: float,
 ) -> list[SiteFinding]:
     grown_by: dict[str, int] = {}
     for windows in history.values():
@@ -153,7 +164,7 @@ def _sites(
             of_site = [one[site].in_use_bytes for one in amounts if site in one]
             grown_by[site] = grown_by.get(site, 0) + of_site[-1] - of_site[0]
     largest = sorted(grown_by, key=lambda site: -grown_by[site])[:MOST_SITES]
-    found = (_site(history, frames.get(site, ()), heap, site) for site in largest)
+    found = (_site(history, frames.get(site, ()), heap, site, after_s) for site in largest)
     return sorted(
         (one for one in found if one.explained_share >= LEAST_EXPLAINED),
         key=lambda one: -one.rate_bytes_per_min,
@@ -161,10 +172,10 @@ def _sites(
 
 
 def _site(
-    history: History, stack: tuple[SymbolFrame, ...], heap: Judgement, site: str
+    history: History, stack: tuple[SymbolFrame, ...], heap: Judgement, site: str, after_s: float
 ) -> SiteFinding:
     measured = Measured("heap", lambda one: _in_use(one, site), SITE, "leak")
-    judgement = judge(_series(history, measured), SITE)
+    judgement = judge(_series(history, measured), SITE, after_s=after_s)
     used = allocated = last = 0
     for windows in history.values():
         kept = [one.sites[site] for one in windows if one.sites and site in one.sites]

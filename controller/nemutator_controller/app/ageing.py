@@ -30,6 +30,7 @@ def ageing_part(context: BrainContext, findings: Findings) -> Part:
         cluster.ageing_news if cluster else NoPodsToTell(),
         in_thread=asyncio.to_thread,
         process=context.process,
+        after_s=settings.ageing_after_s,
     )
     return Part(
         routes=AgeingApi(findings, store).routes(),

@@ -46,6 +46,14 @@ def test_a_cache_that_fills_comes_to_its_plateau() -> None:
     )
 
 
+def test_a_leak_that_came_to_its_end_did_grow() -> None:
+    ended = judge([minutes([10 + min(4 * place, 64) for place in range(60)])], FLOOR)
+    assert (ended.growth, ended.reason) == (
+        "plateau",
+        "it grew after its start, and grows ever slower",
+    )
+
+
 def test_what_doubles_in_a_week_is_a_firm_leak_beside_its_season() -> None:
     dice = random.Random(5)
 
