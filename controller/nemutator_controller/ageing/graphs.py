@@ -12,13 +12,12 @@ MOST_POINTS = 120
 def graph_points(
     measure: str, windows: Mapping[WindowSource, Sequence[KeptWindow]]
 ) -> tuple[SeriesPoint, ...]:
-    """The series of the oldest process, which is what a list's graph shows."""
+    """The series of the process that was read for longest, which is what a list's graph shows."""
     if not windows:
         return ()
-    oldest = min(windows, key=lambda source: source.started_at)
-    of_oldest = windows[oldest]
-    values = [(one.at, one.heap_bytes if measure == "heap" else one.rss_bytes) for one in of_oldest]
-    return thinned(values) or thinned([(one.at, one.heap_bytes) for one in of_oldest])
+    longest = max(windows.values(), key=lambda of_one: of_one[-1].at - of_one[0].at)
+    values = [(one.at, one.heap_bytes if measure == "heap" else one.rss_bytes) for one in longest]
+    return thinned(values) or thinned([(one.at, one.heap_bytes) for one in longest])
 
 
 def thinned(values: Sequence[tuple[float, int | None]]) -> tuple[SeriesPoint, ...]:

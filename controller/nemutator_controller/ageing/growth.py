@@ -7,8 +7,10 @@ with a small part of `WEEKLY_ALPHA`, so that looking often does not make alarms:
 `make bench NAME=ageing` counts how often either is wrong.
 """
 
+from bisect import bisect_left
 from collections.abc import Sequence
 from dataclasses import dataclass
+from operator import attrgetter
 from statistics import median
 from typing import Literal
 
@@ -83,21 +85,20 @@ def judge(
 
 
 def _recent(points: Sequence[SeriesPoint]) -> Sequence[SeriesPoint]:
-    first = points[-1].at - LONGEST_S
-    return [point for point in points if point.at >= first]
+    return points[bisect_left(points, points[-1].at - LONGEST_S, key=attrgetter("at")) :]
 
 
 def _firm(series: Sequence[Sequence[SeriesPoint]], floor: Floor) -> Judgement:
     # A process of the last days only says nothing yet of more than its own start.
     aged = [one for one in series if one[-1].at - one[0].at >= FIRM_FROM_S]
-    of_each = [slope_mixture(binned(one, WIDTH_S)) for one in aged]
-    known = [one for one in of_each if one is not None]
+    wide = [binned(one, WIDTH_S) for one in aged]
+    known = [found for one in wide if (found := slope_mixture(one)) is not None]
     if not known:
         return Judgement("cannot tell", "its processes have gaps in their readings")
     slope = together(known)
-    least = max(WEEKLY_FLOOR * _levels(aged, slope.mean)[0], floor.weekly) / WEEK_S
+    least = max(WEEKLY_FLOOR * _levels(wide, slope.mean)[0], floor.weekly) / WEEK_S
     p = slope.at_most(least)
-    shown = _shown(aged, slope.mean, p)
+    shown = _shown(wide, slope.mean, p)
     if p <= WEEKLY_ALPHA * DAY_S / WEEK_S:
         return shown("grows", "it grows from day to day")
     if slope.fills > LIKELY:

@@ -7,7 +7,13 @@ from itertools import pairwise
 from nemutator_common.windows import SymbolFrame
 
 from nemutator_controller.ageing.graphs import graph_points
-from nemutator_controller.ageing.growth import PROVISIONAL_S, Floor, Judgement, judge
+from nemutator_controller.ageing.growth import (
+    PROVISIONAL_POINTS,
+    PROVISIONAL_S,
+    Floor,
+    Judgement,
+    judge,
+)
 from nemutator_controller.ageing.hot_spots import FunctionWindow, grown
 from nemutator_controller.ageing.model import (
     AgedWorkload,
@@ -105,8 +111,13 @@ def _first(
     judged: Mapping[str, Judgement], *, has_hot_spots: bool
 ) -> tuple[str, Verdict, State, Judgement]:
     """The measure that the verdict is about: what surely grows comes before what seems to."""
+    # The heap has a point for each collection: until it has enough of them, a rise of the memory has no
+    # line yet, and waits for it.
+    is_read = judged["heap"].growth == "cannot tell" and judged["heap"].points > 0
     for growth, state in (("grows", "firm"), ("grows provisionally", "provisional")):
         for one in MEASURES:
+            if is_read and one.name == "memory" and state == "provisional":
+                continue
             if judged[one.name].growth == growth:
                 return one.name, one.verdict, _STATES[state], judged[one.name]
         if growth == "grows" and has_hot_spots:
@@ -115,7 +126,8 @@ def _first(
         if judged[name].growth in ("plateau", "steady"):
             firm: State = "firm" if judged[name].span_s >= 3 * 86_400 else "provisional"
             return name, "steady", firm, judged[name]
-    return "memory", "cannot tell", "provisional", judged["memory"]
+    untold = "heap" if is_read else "memory"
+    return untold, "cannot tell", "provisional", judged[untold]
 
 
 _STATES: Mapping[str, State] = {"firm": "firm", "provisional": "provisional"}
@@ -259,12 +271,13 @@ def _replicas(history: History) -> tuple[Replica, ...]:
 
 def _compared(replicas: Sequence[Replica]) -> str:
     """Whether replicas of different ages agree: what all of them do, the code does."""
-    if len(replicas) < 2:
+    compared = [one for one in replicas if one.readings >= PROVISIONAL_POINTS]
+    if len(compared) < 2:
         return "there is one process only: nothing can be compared with it"
-    growing = sum(one.rate_bytes_per_min > 0 for one in replicas)
-    ordered = sorted(replicas, key=lambda one: one.age_s)
+    growing = sum(one.rate_bytes_per_min > 0 for one in compared)
+    ordered = sorted(compared, key=lambda one: one.age_s)
     older_is_larger = all(young.level_bytes <= old.level_bytes for young, old in pairwise(ordered))
-    if growing == len(replicas):
+    if growing == len(compared):
         larger = ", and the older has more" if older_is_larger else ""
         return f"it grows in all {growing} processes{larger}: the code does it"
-    return f"it grows in {growing} of {len(replicas)} processes: rather what these do than the code"
+    return f"it grows in {growing} of {len(compared)} processes: rather what these do than the code"

@@ -5,9 +5,9 @@ from nemutator_controller.ageing.graphs import MOST_POINTS, graph_points, thinne
 from tests.fakes.ageing import kept_windows, window_source
 
 
-def test_a_graph_shows_the_oldest_process_in_as_many_points_as_it_is_wide() -> None:
-    old, young = window_source(1), window_source(2, started_at=300)
-    windows = {young: kept_windows(3), old: kept_windows(500, grows_by=1)}
+def test_a_graph_shows_what_was_read_for_longest_in_as_many_points_as_it_is_wide() -> None:
+    ended, running = window_source(1), window_source(2, started_at=300)
+    windows = {ended: kept_windows(3), running: kept_windows(500, grows_by=1)}
     points = graph_points("heap", windows)
     assert 100 <= len(points) <= MOST_POINTS + 1
     assert points[0].value < points[-1].value

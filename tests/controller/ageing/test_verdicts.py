@@ -23,7 +23,7 @@ def test_a_leak_has_its_line_its_rate_and_how_much_it_explains() -> None:
 def test_a_reading_of_the_same_collection_is_no_further_point() -> None:
     windows = [replace(one, collection=1, rss_bytes=None) for one in kept_windows(10, grows_by=5)]
     found = assess(SHOP, {window_source(): windows}, FRAMES, now=600)
-    assert (found.verdict, found.readings) == ("cannot tell", 0)
+    assert (found.verdict, found.readings) == ("cannot tell", 1)
 
 
 def test_memory_outside_of_the_heap_is_a_leak_without_a_line() -> None:
@@ -33,6 +33,16 @@ def test_memory_outside_of_the_heap_is_a_leak_without_a_line() -> None:
     ]
     found = assess(SHOP, {window_source(): windows}, FRAMES, now=600)
     assert (found.verdict, found.measure, found.sites) == ("leak", "memory", ())
+
+
+def test_memory_that_grows_waits_for_its_line_while_the_heap_is_read() -> None:
+    windows = [
+        replace(one, collection=place // 3)
+        for place, one in enumerate(kept_windows(10, grows_by=5))
+    ]
+    found = assess(SHOP, {window_source(): windows}, FRAMES, now=600)
+    assert (found.verdict, found.sites) == ("cannot tell", ())
+    assert found.reason == "4 of the 6 readings that it takes"
 
 
 def test_why_nothing_can_be_told_is_told() -> None:
@@ -66,6 +76,14 @@ def test_replicas_of_different_ages_are_compared() -> None:
     one_only = {old: kept_windows(20, grows_by=9), young: kept_windows(20)}
     found = assess(SHOP, one_only, FRAMES, now=1200)
     assert [round(one.rate_bytes_per_min) for one in found.replicas] == [9e6, 0]
+
+
+def test_a_process_with_few_readings_is_not_compared() -> None:
+    old, young = window_source(1), window_source(2, started_at=300)
+    found = assess(
+        SHOP, {old: kept_windows(20, grows_by=9), young: kept_windows(2)}, FRAMES, now=1200
+    )
+    assert found.replicas_say.startswith("there is one process only")
 
 
 def test_after_three_days_a_leak_is_firm_and_a_hot_spot_is_named() -> None:

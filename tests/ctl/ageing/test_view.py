@@ -1,3 +1,4 @@
+from dataclasses import replace
 from typing import Any
 
 import msgspec
@@ -11,7 +12,7 @@ from tests.fakes.ageing import SHOP, kept_windows, window_source
 
 
 def listing(**changed: Any) -> Any:
-    found = msgspec.json.decode(msgspec.json.encode(list_document([finding()], {})))
+    found = msgspec.json.decode(msgspec.json.encode(list_document([replace(finding(), points=())])))
     found["items"][0] |= changed
     return found
 
