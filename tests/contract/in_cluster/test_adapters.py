@@ -12,6 +12,9 @@ from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
+from nemutator_controller.ageing.model import AgedWorkload
+from nemutator_controller.ageing.sentences import sentence
+from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.evictions.records import (
@@ -28,6 +31,8 @@ from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.settings import BrainSettings
 from nemutator_controller.sizing.keys import ContainerKey, Requested
 
+from tests.contract.kube.waiting import until
+from tests.fakes.ageing import FRAMES, SHOP, kept_windows, window_source
 from tests.fakes.kube import kinds
 from tests.fakes.kube.configurations import Fixed
 from tests.fakes.kube.server import FakeKube
@@ -157,6 +162,43 @@ async def test_a_result_is_written_to_the_very_pod(tmp_path: Path) -> None:
         assert written["metadata"]["annotations"] == {"nemutator.io/profile-result": "done"}
         with pytest.raises(ResultUnwrittenError):
             await cluster.results.write(PodRef("shop", "web-1", "another"), "done")
+
+
+async def test_what_ages_is_of_the_workload_of_its_pod_or_of_its_group(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (_, cluster):
+        source = dataclasses.replace(window_source(), pod_uid="u1", container_id="c-u1")
+        assert cluster.window_owners.of(source) == AgedWorkload(
+            "shop", "Pod", "web-1", "app", "shop"
+        )
+        another_node = dataclasses.replace(source, node="n2")
+        unknown = dataclasses.replace(source, pod_uid="u9")
+        assert cluster.window_owners.of(another_node) is None
+        assert cluster.window_owners.of(unknown) is None
+        of_the_node = dataclasses.replace(source, pod_uid=None, container_id=None)
+        assert cluster.window_owners.of(of_the_node) == AgedWorkload(
+            "shop.slice", "unit", "shop.service", "-", "shop"
+        )
+
+
+async def test_a_leak_is_an_event_of_a_pod_that_is_still_there(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        gone = dataclasses.replace(window_source(1), pod_uid="gone")
+        there = dataclasses.replace(window_source(2), pod_uid="u1")
+        leaking = kept_windows(10, grows_by=5)
+        cluster.ageing_news.notify(assess(SHOP, {gone: leaking}, FRAMES, now=600), "of nobody")
+        found = assess(SHOP, {gone: leaking, there: leaking}, FRAMES, now=600)
+
+        async def told() -> bool:
+            return bool(kube.store.all(kinds.EVENTS))
+
+        cluster.ageing_news.notify(found, sentence(found))
+        await until(told, "an Event")
+        (event,) = kube.store.all(kinds.EVENTS)
+        assert (event["reason"], event["type"]) == ("Ageing", "Warning")
+        assert event["involvedObject"]["uid"] == "u1"
+        assert event["message"].startswith(
+            "shop: leak (provisional): heap grows since its start, 5.0"
+        )
 
 
 async def test_the_brains_certificate_is_where_listeners_read_it(tmp_path: Path) -> None:
