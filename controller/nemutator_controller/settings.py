@@ -35,6 +35,34 @@ def listening(text: str) -> str | None:
     return None
 
 
+_WEB = re.compile(
+    r"https?://(?P<host>\[[0-9A-Fa-f:.]+\]|[A-Za-z0-9.-]+)(:[0-9]{1,5})?(/[\w./~-]*)?", re.ASCII
+)
+
+
+def web_address(text: str) -> str | None:
+    """A check: *text* is empty, or where a server is, without a user or a query that hold secrets."""
+    return (
+        None if not text or _WEB.fullmatch(text) else "expected an address like https://host:port"
+    )
+
+
+def header(text: str) -> str | None:
+    """A check: the text can stand in a header."""
+    fits = len(text) <= 150 and text.isascii() and text.isprintable()
+    return None if fits else "expected up to 150 letters, digits and signs of ASCII"
+
+
+def is_private(url: str) -> bool:
+    """Whether what is sent to *url* does not leave this machine."""
+    found = _WEB.fullmatch(url)
+    host = found["host"].strip("[]") if found else ""
+    try:
+        return host == "localhost" or ipaddress.ip_address(host).is_loopback
+    except ValueError:
+        return False
+
+
 _LABEL = re.compile(r"[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?")
 _HOST = re.compile(r"[A-Za-z0-9:]([A-Za-z0-9.:-]{0,251}[A-Za-z0-9])?")
 
@@ -125,6 +153,29 @@ class BrainSettings(ServesMetrics):
         64 << 20,
         "Bytes of all finished profiles in the database; the oldest are dropped for new ones.",
         check=between(1 << 20, 1 << 40),
+    )
+    pyroscope: str = setting(
+        "",
+        "Pyroscope to which each finished profile is sent, like `https://pyroscope:4040`; empty: none.",
+        check=web_address,
+    )
+    pyroscope_token_file: str = setting(
+        "", "File with the token that Pyroscope, or a proxy before it, asks for; read each minute."
+    )
+    pyroscope_tenant: str = setting(
+        "", "Tenant in Pyroscope (`X-Scope-OrgID`), where it has several.", check=header
+    )
+    parca: str = setting(
+        "",
+        "Parca to which each finished profile is sent, like `https://parca:7070`; empty: none.",
+        check=web_address,
+    )
+    parca_token_file: str = setting(
+        "", "File with the token that Parca, or a proxy before it, asks for; read each minute."
+    )
+    push_ca_file: str = setting(
+        "",
+        "PEM file with who signs the certificates of those two; empty: the authorities of the system.",
     )
     windows_s: float = setting(
         14 * 86_400.0,

@@ -4,9 +4,12 @@ from nemutator_common.settings import resolve
 from nemutator_controller.settings import (
     BrainSettings,
     dns_label,
+    header,
     host_names,
+    is_private,
     listening,
     loopback,
+    web_address,
 )
 
 
@@ -42,6 +45,36 @@ def test_every_problem_is_reported_at_once() -> None:
 def test_further_names_of_the_brain_are_a_list(text: str, names: tuple[str, ...]) -> None:
     assert host_names(text) is None
     assert BrainSettings(server_names=text).further_names == names
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "https://pyroscope:4040", "http://127.0.0.1:1", "https://x/prefix/", "https://[::1]"],
+)
+def test_another_store_is_named_by_its_address(text: str) -> None:
+    assert web_address(text) is None
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "pyroscope:4040", "ftp://x", "https://", "https://a:b@x", "https://x?token=1",
+        "https://x#y", "https://x y", "https://x:999999", "https://[", "https://x\r\ny",
+    ],
+)  # fmt: skip
+def test_what_is_no_address_of_a_store_or_holds_a_secret_is_refused(text: str) -> None:
+    assert web_address(text) is not None
+
+
+def test_only_this_machine_is_private() -> None:
+    assert all(map(is_private, ("http://localhost:1", "http://127.0.0.1", "http://[::1]:4")))
+    assert not any(map(is_private, ("http://10.0.0.1", "http://pyroscope", "http://[", "")))
+
+
+def test_a_tenant_is_a_header() -> None:
+    assert header("team-a") is None
+    assert header("") is None
+    assert header("a\r\nb") is not None
 
 
 @pytest.mark.parametrize("text", ["a b", ",", "a,,b", "-a", "*"])

@@ -162,6 +162,13 @@ PROFILES_ENDED = Metric(
     "profiles that ended, by state: done, refused, lost",
     ("state",),
 )
+PROFILES_PUSHED = Metric(
+    "nemutator_profiles_pushed_total",
+    "counter",
+    "finished profiles for other stores, by destination (pyroscope, parca) and result: pushed, or the"
+    " reason of the drop: queue_full, refused, unreachable, gone (removed meanwhile), stopped",
+    ("destination", "result"),
+)
 PROFILES_DROPPED = Metric(
     "nemutator_profiles_dropped_total",
     "counter",

@@ -1,7 +1,6 @@
 """`/api/v1/ageing`: what grows from day to day, how fast, and in which line."""
 
 import asyncio
-from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -15,8 +14,8 @@ from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.model import AgeingFinding
 from nemutator_controller.ageing.ports import WindowStore
 from nemutator_controller.ageing.stacks import in_use
-from nemutator_controller.answers import answer, refusal, unavailable
-from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.refusals import explained
 from nemutator_controller.queries import limit_in
 
 PATH = "/api/v1/ageing"
@@ -24,8 +23,6 @@ PATH = "/api/v1/ageing"
 USUAL = 100
 MOST = 1_000
 RENDER_S = 20.0
-
-Handler = Callable[[web.Request], Awaitable[web.Response]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,10 +35,10 @@ class AgeingApi:
     def routes(self) -> list[AllowedRoute]:
         one = f"{PATH}/{{id}}"
         return [
-            allowed("get", "ageing", web.get(PATH, _explained(self._list)), narrows=True),
-            allowed("get", "ageing", web.get(one, _explained(self._show))),
-            allowed("get", "ageing", web.get(f"{one}/folded", _explained(self._folded))),
-            allowed("get", "ageing", web.get(f"{one}/flamegraph", _explained(self._flamegraph))),
+            allowed("get", "ageing", web.get(PATH, explained(self._list)), narrows=True),
+            allowed("get", "ageing", web.get(one, explained(self._show))),
+            allowed("get", "ageing", web.get(f"{one}/folded", explained(self._folded))),
+            allowed("get", "ageing", web.get(f"{one}/flamegraph", explained(self._flamegraph))),
         ]
 
     async def _list(self, request: web.Request) -> web.Response:
@@ -111,15 +108,3 @@ class AgeingApi:
 
 def _no_such() -> web.Response:
     return refusal(404, "no such workload", "`GET /api/v1/ageing` lists those that were looked at")
-
-
-def _explained(handler: Handler) -> Handler:
-    """*handler*, whose response says so when the database does not answer."""
-
-    async def explaining(request: web.Request) -> web.Response:
-        try:
-            return await handler(request)
-        except StoreUnavailableError as failure:
-            return unavailable(f"the database: {failure}", failure.remedy, full=failure.full)
-
-    return explaining

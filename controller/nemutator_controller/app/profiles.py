@@ -4,12 +4,14 @@ from collections.abc import Callable
 
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase
+from nemutator_controller.app.profile_pushes import push_destinations
 from nemutator_controller.cluster.nodes import Nodes
 from nemutator_controller.cluster.topology import NO_PODS
 from nemutator_controller.profiles.agents import AgentsApi
 from nemutator_controller.profiles.annotated import AnnotatedProfiles
 from nemutator_controller.profiles.endpoint import PATH, ProfilesApi
 from nemutator_controller.profiles.profile_queue import ProfileQueue
+from nemutator_controller.profiles.pushing import ProfilePushing
 from nemutator_controller.profiles.records import KnownPod
 from nemutator_controller.profiles.sql import SqlProfiles
 from nemutator_controller.profiles.target_offers import TargetOffers
@@ -45,6 +47,10 @@ def profiles_part(context: BrainContext, nodes: Nodes, console_url: Callable[[],
         process=context.process,
     )
     tasks = [Task(TaskPhase.WORK, "profiles", queue.run)]
+    for destination in push_destinations(settings, context.process):
+        pushing = ProfilePushing(destination, store, context.process)
+        queue.subscribe(pushing.note)
+        tasks.append(Task(TaskPhase.SAVE, f"profiles to {destination.name}", pushing.run))
     if cluster:
         annotated = AnnotatedProfiles(
             queue, cluster.annotated, cluster.results, link=link, process=context.process

@@ -10,8 +10,8 @@ from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal, unavailable
-from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.refusals import explained
 from nemutator_controller.grants.paths import spellings
 from nemutator_controller.grants.ports import GrantsView
 from nemutator_controller.queries import limit_in
@@ -31,8 +31,12 @@ class GrantsApi:
 
     def routes(self) -> list[AllowedRoute]:
         return [
-            allowed("get", "leases", web.get("/api/v1/leases", self._leases), narrows=True),
-            allowed("get", "grants", web.get("/api/v1/grants", self._grants), narrows=True),
+            allowed(
+                "get", "leases", web.get("/api/v1/leases", explained(self._leases)), narrows=True
+            ),
+            allowed(
+                "get", "grants", web.get("/api/v1/grants", explained(self._grants)), narrows=True
+            ),
         ]
 
     async def _leases(self, request: web.Request) -> web.Response:
@@ -68,9 +72,6 @@ class GrantsApi:
         limit = limit_in(request.query.get("limit"), usual=USUAL, most=MOST)
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
-        try:
-            found = await items(request.query.get("namespace") or None, limit)
-        except StoreUnavailableError as failure:
-            return unavailable(f"no answer: {failure}", failure.remedy, full=failure.full)
+        found = await items(request.query.get("namespace") or None, limit)
         head = {"apiVersion": names.API_VERSION, "kind": kind, "now": self.process.clock.now()}
         return answer({**head, "items": found})

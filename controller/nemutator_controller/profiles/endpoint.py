@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 
 from aiohttp import web
@@ -13,9 +13,9 @@ from nemutator_common.profiles.difference import difference
 from nemutator_common.profiles.sums import NotAlikeError
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal, unavailable
+from nemutator_controller.answers import answer, refusal
 from nemutator_controller.cluster.nodes import ReportedNode
-from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.database.refusals import explained
 from nemutator_controller.profiles.api_requests import InvalidProfileRequestError, decode, locate
 from nemutator_controller.profiles.documents import (
     NamedProfile,
@@ -41,8 +41,6 @@ DEFAULT_LISTED = 100
 MOST_LISTED = 500
 RENDER_S = 20.0
 
-Handler = Callable[[web.Request], Awaitable[web.Response]]
-
 Stored = tuple[ProfileRecord, bytes]
 
 Render = Callable[[NamedProfile, ProfileRecord], web.Response]
@@ -65,16 +63,16 @@ class ProfilesApi:
     def routes(self) -> list[AllowedRoute]:
         one = f"{PATH}/{{id}}"
         return [
-            allowed("get", "profiles", web.get(PATH, _explained(self._list))),
-            allowed("create", "profiles", web.post(PATH, _explained(self._ask))),
-            allowed("get", "profiles", web.get(one, _explained(self._show))),
-            allowed("get", "profiles", web.get(f"{one}/pprof", _explained(self._pprof))),
-            allowed("get", "profiles", web.get(f"{one}/folded", _explained(self._folded))),
-            allowed("get", "profiles", web.get(f"{one}/flamegraph", _explained(self._flamegraph))),
+            allowed("get", "profiles", web.get(PATH, explained(self._list))),
+            allowed("create", "profiles", web.post(PATH, explained(self._ask))),
+            allowed("get", "profiles", web.get(one, explained(self._show))),
+            allowed("get", "profiles", web.get(f"{one}/pprof", explained(self._pprof))),
+            allowed("get", "profiles", web.get(f"{one}/folded", explained(self._folded))),
+            allowed("get", "profiles", web.get(f"{one}/flamegraph", explained(self._flamegraph))),
             allowed(
                 "get",
                 "profiles",
-                web.get(f"{one}/difference/{{after}}", _explained(self._compared)),
+                web.get(f"{one}/difference/{{after}}", explained(self._compared)),
             ),
         ]
 
@@ -226,15 +224,3 @@ def _when(profile: ProfileRecord) -> str:
 
 def _no_such() -> web.Response:
     return refusal(404, "no such profile", "`GET /api/v1/profiles` lists those that are kept")
-
-
-def _explained(handler: Handler) -> Handler:
-    """*handler*, whose response says so when the database does not answer."""
-
-    async def explaining(request: web.Request) -> web.Response:
-        try:
-            return await handler(request)
-        except StoreUnavailableError as failure:
-            return unavailable(f"the database: {failure}", failure.remedy, full=failure.full)
-
-    return explaining

@@ -38,6 +38,17 @@ class AnnotatedPods(Protocol):
         ...
 
 
+class PushDestination(Protocol):
+    """Another store of profiles."""
+
+    @property
+    def name(self) -> str: ...
+
+    async def push(self, profile: ProfileRecord, pprof: bytes) -> None:
+        """Give it *profile*. Raises PushUnavailableError or PushRefusedError."""
+        ...
+
+
 class Results(Protocol):
     async def write(self, pod: PodRef, result: str) -> None:
         """Annotate *pod*, unless another has its name by now; ResultUnwrittenError."""

@@ -68,6 +68,14 @@ class ResultUnwrittenError(Exception):
     """It may succeed later."""
 
 
+class PushUnavailableError(Exception):
+    """The store that the profile is sent to may take it later."""
+
+
+class PushRefusedError(Exception):
+    """It never takes this one."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class ProfileRecord:
     id: str

@@ -7,8 +7,8 @@ from aiohttp import web
 from nemutator_common.process import Process
 
 from nemutator_controller.access.routes import AllowedRoute, allowed
-from nemutator_controller.answers import answer, refusal, unavailable
-from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.answers import answer, refusal
+from nemutator_controller.database.refusals import explained
 from nemutator_controller.usage.ports import HistoryStore
 
 DEFAULT_S = 3600.0
@@ -21,7 +21,7 @@ class HistoryApi:
     process: Process
 
     def routes(self) -> list[AllowedRoute]:
-        return [allowed("get", "topology", web.get("/api/v1/history", self._history))]
+        return [allowed("get", "topology", web.get("/api/v1/history", explained(self._history)))]
 
     async def _history(self, request: web.Request) -> web.Response:
         node, since_s = request.query.get("node"), _seconds(request.query.get("since_s"))
@@ -32,10 +32,7 @@ class HistoryApi:
             return refusal(400, what, "ask for the last hour with since_s=3600")
         # Without an end, because an agent's clock may be ahead of ours.
         since = self.process.clock.now() - since_s
-        try:
-            series = await self.store.series(node, since=since)
-        except StoreUnavailableError as failure:
-            return unavailable(f"no history: {failure}", failure.remedy, full=failure.full)
+        series = await self.store.series(node, since=since)
         if series is None:
             return refusal(404, "no such node", "name one that /api/v1/topology lists")
         return answer(series)

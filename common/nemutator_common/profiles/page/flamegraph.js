@@ -74,13 +74,13 @@ function legend() {
 }
 
 const byId = (id) => document.getElementById(id);
-const graph = picture(byId("graph"), byId("detail"), () => view.upwards, open);
+const graph = picture(byId("graph"), byId("detail"), () => view.upwards, showAround);
 // Callers stand on the function that they called, and what it called hangs below it.
-const above = picture(byId("callers"), byId("detail-of-callers"), () => true, open);
-const below = picture(byId("callees"), byId("detail-of-callees"), () => false, open);
-const list = table(whole, open);
+const above = picture(byId("callers"), byId("detail-of-callers"), () => true, showAround);
+const below = picture(byId("callees"), byId("detail-of-callees"), () => false, showAround);
+const list = table(whole, showAround);
 
-function open(name) {
+function showAround(name) {
   const section = byId("around");
   const known = outermost(whole, name).length > 0;
   section.hidden = !known;
