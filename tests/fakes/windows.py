@@ -1,6 +1,9 @@
 """Records of quiet windows, as an agent ships them."""
 
 from nemutator_common.windows import (
+    CpuWindow,
+    FunctionSamples,
+    FunctionSymbol,
     HeapWindow,
     SiteAmounts,
     SiteSymbol,
@@ -9,6 +12,7 @@ from nemutator_common.windows import (
     WindowProcess,
     WindowReading,
     WindowSymbols,
+    function_id,
     site_id,
 )
 from nemutator_common.wire import Missing
@@ -51,6 +55,32 @@ def heap_reading(
     )
 
 
+PARSE = FunctionSymbol(
+    function_id("main.parse", "/src/parse.go"), "main.parse", "/src/parse.go", 12
+)
+
+
+def cpu_reading(*, at: float, samples: int, parsing: int) -> WindowReading:
+    """As `observe` sends it: *parsing* of *samples* are of main.parse, which nobody else calls."""
+    return WindowReading(
+        node="n",
+        at=at,
+        age_s=at - 1_000.0,
+        process=window_process(),
+        window="cpu",
+        counters=WindowCounters(rss_anon_bytes=50 << 20, threads=9),
+        cpu=CpuWindow(
+            seconds=30.0,
+            hz=49,
+            samples=samples,
+            functions=(FunctionSamples(function=PARSE.id, own=parsing, total=parsing),),
+            rest_own=samples - parsing,
+            rest_functions=3,
+            lost_share=0.0,
+        ),
+    )
+
+
 def amounts(site: str, *, in_use: int) -> SiteAmounts:
     return SiteAmounts(
         site=site,
@@ -62,4 +92,6 @@ def amounts(site: str, *, in_use: int) -> SiteAmounts:
 
 
 def symbols() -> WindowSymbols:
-    return WindowSymbols(node="n", sites=(SiteSymbol(site_id(REMEMBER), REMEMBER),))
+    return WindowSymbols(
+        node="n", sites=(SiteSymbol(site_id(REMEMBER), REMEMBER),), functions=(PARSE,)
+    )

@@ -31,7 +31,8 @@ from nemutator_controller.database.schema import (
 log = logging.getLogger(__name__)
 
 MOST_OF_A_WORKLOAD = 4_000
-"""Windows that are kept of one workload: two weeks of two replicas, read every ten minutes."""
+"""Windows that are kept of one workload: a week of two replicas, whose heap and CPU time are read every ten
+minutes."""
 
 MOST_SYMBOLS = 50_000
 STEP = 500
@@ -92,7 +93,7 @@ class SqlWindows:
             select(aged_workloads.c.workload, window_sources.c.image, window_sources.c.last_at)
             .join(window_sources, window_sources.c.workload == aged_workloads.c.id)
             .where(window_sources.c.last_at > moment)
-            .order_by(window_sources.c.started_at)
+            .order_by(window_sources.c.started_at, window_sources.c.last_at)
         )
 
         def job(connection: Connection) -> list[ChangedWorkload]:
@@ -211,7 +212,7 @@ def _history(
     newest = (
         select(window_sources.c.image)
         .where(of_workload)
-        .order_by(window_sources.c.started_at.desc())
+        .order_by(window_sources.c.started_at.desc(), window_sources.c.last_at.desc())
         .limit(1)
         .scalar_subquery()
     )

@@ -1,6 +1,7 @@
 """The store of windows on a real database: what is kept, what goes, and when."""
 
 import contextlib
+import random
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -9,11 +10,13 @@ import msgspec
 from nemutator_common.process import Process
 from nemutator_controller.ageing.owners import ByGroup
 from nemutator_controller.ageing.sql import SqlWindows, WindowLimits
+from nemutator_controller.ageing.trends import DAY_S
+from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.database.access import Database
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.process import fake_process
-from tests.fakes.windows import heap_reading, symbols
+from tests.fakes.windows import cpu_reading, heap_reading, symbols
 
 LIMITS = WindowLimits(seconds=10_000, bytes=1 << 30)
 
@@ -51,6 +54,49 @@ async def test_a_deploy_starts_anew(tmp_path: Path) -> None:
         sites = [site for one in kept for site in one.sites or ()]
         (frames,) = (await windows.frames(sites)).values()
         assert frames[0].function == "main.remember"
+
+
+async def test_a_function_that_takes_more_and_more_is_named_from_cpu_windows(
+    tmp_path: Path,
+) -> None:
+    dice = random.Random(7)
+    now = 1_000.0 + 4 * DAY_S
+    readings = []
+    for at in range(2_000, int(now), 1_800):
+        share = 0.1 if at < now - DAY_S else 0.3
+        parsing = sum(dice.random() < share for _ in range(200))
+        readings.append(cpu_reading(at=float(at), samples=200, parsing=parsing))
+    with store(tmp_path, fake_process(clock=ManualClock(now=now))) as windows:
+        await keep(windows, symbols(), *readings)
+        await owned(windows)
+        (changed,) = await windows.changed_since(0.0)
+        history = await windows.history(changed.workload)
+        ids = {
+            function
+            for kept in history.values()
+            for one in kept
+            for function in one.functions or ()
+        }
+        frames = await windows.frames(ids)
+    found = assess(changed.workload, history, frames, now=now)
+    assert (found.verdict, found.measure, found.state) == ("hot spot grew", "cpu", "firm")
+    (function,) = found.functions
+    assert (function.function, function.file, function.line) == ("main.parse", "/src/parse.go", 12)
+    assert (round(function.share_before, 1), round(function.share_now, 1)) == (0.1, 0.3)
+
+
+async def test_a_process_whose_image_was_not_known_at_first_is_of_that_image(
+    tmp_path: Path,
+) -> None:
+    with store(tmp_path, fake_process(clock=ManualClock(now=9_000.0))) as windows:
+        unknown = heap_reading(at=2_000.0)
+        unknown = replace(unknown, process=replace(unknown.process, image=""), heap=None)
+        await keep(windows, heap_reading(at=2_600.0), unknown)
+        await owned(windows)
+        (changed,) = await windows.changed_since(0.0)
+        assert changed.image == "ab12"
+        ((source, _),) = (await windows.history(changed.workload)).items()
+        assert source.image == "ab12"
 
 
 async def test_old_windows_go_and_what_belonged_to_them(tmp_path: Path) -> None:
