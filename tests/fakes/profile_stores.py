@@ -6,6 +6,7 @@ JSON form of these messages, in which unknown fields are errors. Then come the c
 distributor (pkg/validation) and of Parca's normalizer (pkg/normalizer).
 """
 
+import asyncio
 import gzip
 import re
 from collections.abc import AsyncIterator, Mapping
@@ -56,6 +57,12 @@ class FakeProfileStore:
     answers: list[int] = field(default_factory=list)
     """With which statuses it refuses the next requests."""
     url: str = ""
+    _news: asyncio.Condition = field(default_factory=asyncio.Condition, init=False)
+
+    async def has(self, count: int) -> None:
+        """Wait until it has accepted so many."""
+        async with self._news:
+            await self._news.wait_for(lambda: len(self.kept) >= count)
 
     @asynccontextmanager
     async def serving(self, tls: SSLContext | None = None) -> AsyncIterator["FakeProfileStore"]:
@@ -110,6 +117,8 @@ class FakeProfileStore:
             return web.json_response(
                 {"code": "invalid_argument", "message": str(error)}, status=400
             )
+        async with self._news:
+            self._news.notify_all()
         return web.json_response({})
 
     def _keep(self, labels: dict[str, str], pprof: bytes) -> None:

@@ -8,6 +8,7 @@ from typing import Any
 from nemutator_common.profiles import flamegraph, pprof
 
 from tests.fakes.brains import StandingBrain, standing_brain
+from tests.fakes.profile_stores import FakeProfileStore
 from tests.fakes.profiles import heap_content
 from tests.fakes.profiling_agents import FakeAgent
 
@@ -154,6 +155,23 @@ async def test_its_phases_are_shown_while_it_is_made(tmp_path: Path) -> None:
         assert [symbolising[key] for key in ("phase", "recorded", "left_s")] == [
             "symbolising", 55, None,
         ]  # fmt: skip
+
+
+async def test_a_finished_profile_is_sent_on_where_the_settings_say(tmp_path: Path) -> None:
+    async with (
+        FakeProfileStore(answers=[503]).serving() as other,
+        standing_brain(tmp_path / "data", pyroscope=other.url, parca=other.url) as brain,
+    ):
+        agent = FakeAgent(brain)
+        await agent.appear()
+        identity = await made(brain, agent)
+        async with asyncio.timeout(60):
+            await other.has(2)
+        async with brain.local.get(f"{PATH}/{identity}/pprof") as answer:
+            stored = await answer.read()
+        assert [sent for _, sent in other.kept] == [stored, stored]
+        # One of them was refused at first.
+        assert len(other.headers) == 3
 
 
 async def test_a_refusal_is_told_with_its_reason(tmp_path: Path) -> None:
