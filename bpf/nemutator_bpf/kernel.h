@@ -22,6 +22,7 @@ typedef _Bool bool;
 
 enum {
 	BPF_MAP_TYPE_HASH = 1,
+	BPF_MAP_TYPE_ARRAY = 2,
 	BPF_MAP_TYPE_PERCPU_ARRAY = 6,
 };
 
@@ -91,6 +92,15 @@ struct bpf_perf_event_data {
 	u64 addr;
 };
 
+INLINE bool in_user_mode(const struct bpf_perf_event_data *context)
+{
+#if defined(__TARGET_ARCH_x86_64)
+	return (context->regs.cs & 3) == 3;
+#else
+	return (context->regs.pstate & 15) == 0;
+#endif
+}
+
 struct kernfs_node {
 	u64 id;
 } RELOCATED;
@@ -112,8 +122,23 @@ struct css_set {
 	struct cgroup *dfl_cgrp;
 } RELOCATED;
 
+struct super_block {
+	u32 s_dev;
+} RELOCATED;
+
+struct inode {
+	struct super_block *i_sb;
+	unsigned long i_ino;
+} RELOCATED;
+
+struct file {
+	struct inode *f_inode;
+} RELOCATED;
+
 struct mm_struct {
+	unsigned long start_code;
 	unsigned long start_stack;
+	struct file *exe_file;
 } RELOCATED;
 
 struct task_struct {

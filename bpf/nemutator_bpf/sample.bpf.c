@@ -7,12 +7,11 @@
  * constants, so that what is not asked for is no code.
  *
  * Nothing is lost uncounted: each tick is of somebody else, or recorded, or lost for a reason.
- * Layouts are read by nemutator_agent/profiler/bpf_maps.py.
+ * The agent takes stacks and rows out while more come: those have another turn.
  */
-#include "kernel.h"
+#include "maps.h"
+#include "goroutines.h"
 
-/* The kernel's own default (kernel.perf_event_max_stack). */
-#define DEEPEST 127
 /* Levels of control groups that are compared: kubelet's containers are at 4, systemd's at 6. */
 #define MOST_LEVELS 24
 
@@ -39,93 +38,6 @@ const volatile struct wish {
 	u32 deepest; /* what kernel.perf_event_max_stack leaves of DEEPEST */
 	u32 unused;
 } wish = {.selection = SELECT_PROCESS, .deepest = DEEPEST};
-
-struct stack {
-	u32 depth;
-	u32 unused;
-	u64 at[DEEPEST];
-};
-
-/* Whose stack the thread was on, where it runs Go. */
-enum stack_owner {
-	OWNER_UNKNOWN, /* not Go, or a Go whose goroutines cannot be found */
-	OWNER_GOROUTINE,
-	OWNER_THREAD,	/* it works for no goroutine */
-	OWNER_BORROWED, /* the thread's own, and a goroutine waits for it */
-	OWNER_UNREADABLE,
-};
-
-struct row {
-	u32 tgid;
-	u32 owner;
-	u64 user;   /* the hash of a stack, or 0 for none */
-	u64 kernel; /* the same */
-	u64 words[2];
-	u64 image;     /* which program: a number that exec changes, 0 of a task without memory */
-	u64 goroutine; /* the hash of the stack of the one that waits, or 0 */
-};
-
-struct text {
-	u64 begin;
-	u64 end;
-};
-
-struct counters {
-	u64 ticks;
-	u64 others;
-	u64 recorded;
-	u64 truncated; /* recorded, without their roots */
-	u64 lost_no_stack;
-	u64 lost_stacks_full;
-	u64 lost_rows_full;
-	u64 lost_map_busy;
-};
-
-struct {
-	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
-	MAP_TYPE(key, u64);
-	MAP_TYPE(value, struct stack);
-	MAP_NUMBER(max_entries, 8192);
-} stacks SEC(".maps");
-
-struct {
-	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
-	MAP_TYPE(key, struct row);
-	MAP_TYPE(value, u64);
-	MAP_NUMBER(max_entries, 16384);
-} rows SEC(".maps");
-
-/* Of processes with Go code: where it lies. Filled before the first tick. */
-struct {
-	MAP_NUMBER(type, BPF_MAP_TYPE_HASH);
-	MAP_TYPE(key, u32);
-	MAP_TYPE(value, struct text);
-	MAP_NUMBER(max_entries, 1024);
-} texts SEC(".maps");
-
-struct {
-	MAP_NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	MAP_TYPE(key, u32);
-	MAP_TYPE(value, struct counters);
-	MAP_NUMBER(max_entries, 1);
-} counters SEC(".maps");
-
-/* A stack is larger than what a program has on its own. The clock does not interrupt itself. */
-struct {
-	MAP_NUMBER(type, BPF_MAP_TYPE_PERCPU_ARRAY);
-	MAP_TYPE(key, u32);
-	MAP_TYPE(value, struct stack);
-	MAP_NUMBER(max_entries, 1);
-} scratch SEC(".maps");
-
-INLINE bool in_user_mode(const struct bpf_perf_event_data *context)
-{
-#if defined(__TARGET_ARCH_x86_64)
-	return (context->regs.cs & 3) == 3;
-#else
-	return (context->regs.pstate & 15) == 0;
-#endif
-}
 
 /* Which of the pointers of a css_set is that of the controller; -1 in a kernel without it. */
 INLINE int controller_index(void)
@@ -193,6 +105,28 @@ INLINE u64 image(void)
 	return memory ? READ_KERNEL(memory, start_stack) : 0;
 }
 
+/* Have the agent look at a program that is seen for the first time, or anew since it looked. */
+INLINE void announce(const struct row *row)
+{
+	struct task key = {.tgid = row->tgid, .image = row->image};
+	struct task_struct *task = (void *)bpf_get_current_task();
+	struct mm_struct *memory = READ_KERNEL(task, mm);
+	struct program program = {};
+	struct inode *inode;
+	struct file *file;
+
+	if (!memory || bpf_map_lookup_elem(&programs, &key))
+		return;
+	program.code = READ_KERNEL(memory, start_code);
+	file = READ_KERNEL(memory, exe_file);
+	inode = file ? READ_KERNEL(file, f_inode) : 0;
+	if (inode) {
+		program.inode = READ_KERNEL(inode, i_ino);
+		program.device = READ_KERNEL(READ_KERNEL(inode, i_sb), s_dev);
+	}
+	bpf_map_update_elem(&programs, &key, &program, BPF_NOEXIST);
+}
+
 INLINE bool is_wanted(u32 tgid)
 {
 	return wish.selection == SELECT_PROCESS ? tgid == wish.wanted : in_group();
@@ -210,7 +144,8 @@ INLINE bool store(struct stack *stack, struct counters *count, u64 *stored)
 		hash = (hash ^ stack->at[i]) * 0x9fb21c651e98df25ULL;
 		hash ^= hash >> 29;
 	}
-	hash = (hash ^ stack->depth) | 1;
+	/* Never 0, and of its turn. */
+	hash = ((hash ^ stack->depth) & ~1ULL) | 2 | (stack->turn & 1);
 	*stored = hash;
 	if (bpf_map_lookup_elem(&stacks, &hash))
 		return 1;
@@ -282,94 +217,6 @@ INLINE void keep_leaf_words(struct bpf_perf_event_data *context, struct row *row
 }
 
 /*
- * What the beginning of a goroutine holds in every version since Go 1.18 (runtime/runtime2.go), the
- * scheduler's stack of a thread included.
- */
-struct goroutine {
-	u64 lowest, highest; /* of its stack */
-	u64 guards[2];
-	u64 panic, defer;
-	u64 thread;
-	u64 sp, pc;
-	u64 self;
-};
-
-/* Two places that differ: Go 1.25 took a word out of what is kept of a goroutine that waits. */
-struct go_layout {
-	u32 frame_pointer; /* in the goroutine */
-	u32 goroutine;	   /* in the thread: which one it works for */
-};
-
-/* The goroutine that the thread's own memory names: what is there may be anything. */
-INLINE u64 current_goroutine(struct bpf_perf_event_data *context)
-{
-#if defined(__TARGET_ARCH_x86_64)
-	struct task_struct *task = (void *)bpf_get_current_task();
-	u64 found = 0;
-
-	(void)context;
-	bpf_probe_read_user(&found, sizeof(found), (void *)READ_KERNEL(task, thread.fsbase) - 8);
-	return found;
-#else
-	/* It is in a register, which C may use for itself. */
-	if (in_user_mode(context))
-		return context->regs.regs[28];
-	return READ_KERNEL(bpf_task_pt_regs(bpf_get_current_task_btf()), regs[28]);
-#endif
-}
-
-/*
- * The goroutine that the thread works for. All that is read is a stranger's memory, and which Go
- * made it is not known: only what refers back to itself is believed.
- */
-INLINE u64 owner(u64 thread, const struct go_layout *layout, struct goroutine *goroutine)
-{
-	u64 found = 0;
-
-	if (bpf_probe_read_user(&found, sizeof(found), (void *)thread + layout->goroutine) ||
-	    !found || bpf_probe_read_user(goroutine, sizeof(*goroutine), (void *)found) ||
-	    goroutine->self != found || goroutine->thread != thread)
-		return 0;
-	return found;
-}
-
-/*
- * Follow the frame pointers of a goroutine that waits, within its stack, into the scratch; how deep
- * it is. The verifier goes through a function of its own once, and through an inlined one from each
- * of the states that may come before it.
- */
-__attribute__((noinline)) int walk(u64 lowest, u64 highest, u64 sp, u64 frame)
-{
-	const u32 only = 0;
-	struct stack *stack = bpf_map_lookup_elem(&scratch, &only);
-	struct {
-		u64 next, caller;
-	} pair;
-	u32 depth = 0;
-
-	/* Older kernels were not tried with such a loop. */
-	if (!KERNEL_HAS_ENUM(bpf_func_id, BPF_FUNC_task_pt_regs) || !stack)
-		return 0;
-	/* Until Go 1.20 the function that left the stack has no frame there, but a return address.
-	 */
-	if (frame != sp && frame + 8 != sp &&
-	    !bpf_probe_read_user(&stack->at[0], sizeof(u64), (void *)sp))
-		depth = 1;
-	for (u32 i = 0; i < DEEPEST - 1; i++) {
-		if (frame < lowest || frame >= highest ||
-		    bpf_probe_read_user(&pair, sizeof(pair), (void *)frame) || !pair.caller ||
-		    depth >= DEEPEST)
-			break;
-		stack->at[depth++] = pair.caller;
-		if (pair.next <= frame)
-			break;
-		frame = pair.next;
-	}
-	stack->depth = depth;
-	return depth;
-}
-
-/*
  * On its own stack, where it runs C and parts of Go's runtime, a thread leaves that of its
  * goroutine behind: keep it, too. False when it could not be stored.
  */
@@ -416,12 +263,14 @@ int sample(struct bpf_perf_event_data *context)
 	struct counters *count = bpf_map_lookup_elem(&counters, &only);
 	struct stack *stack = bpf_map_lookup_elem(&scratch, &only);
 	struct row row = {};
+	u32 *turn = bpf_map_lookup_elem(&turns, &only);
 	bool truncated = 0;
 	u64 one = 1, *times;
 	long error;
 
-	if (!count || !stack)
+	if (!count || !stack || !turn)
 		return 0;
+	stack->turn = *turn;
 	count->ticks++;
 	row.tgid = bpf_get_current_pid_tgid() >> 32;
 	if (!row.tgid || !is_wanted(row.tgid)) {
@@ -436,6 +285,7 @@ int sample(struct bpf_perf_event_data *context)
 		return 0;
 	}
 	row.image = image();
+	announce(&row);
 	keep_leaf_words(context, &row);
 	if (!store_goroutine(context, stack, count, &row))
 		return 0;

@@ -6,7 +6,6 @@ import os
 import re
 import shutil
 import subprocess
-import uuid
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import dataclass
@@ -21,11 +20,12 @@ from nemutator_agent.profiler.kernel_sampling import KernelSampler
 from nemutator_agent.profiler.machine_targets import MachineTargets
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.proc_maps import ProcMaps
-from nemutator_agent.profiler.targets import CONTROLLERS, ResolvedTarget, TargetSelection
+from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common.names import AS_ROOT
 from nemutator_common.wire import ProfileTarget
 
 from tests.contract.profiler.busy import AGREES, BURSTS, SPIN, busy, until_used
+from tests.e2e.control_groups import group_of, mounted, move
 from tests.e2e.standing import Person
 from tests.processes import cpu_seconds
 from tests.testbed.running.waiting import until
@@ -65,6 +65,21 @@ __attribute__((noinline)) unsigned long down(unsigned long depth) {
     return down(depth - 1) + 1;
 }
 int main(void) { for (;;) sink += down(300); }
+"""
+
+MANY_STACKS = r"""
+volatile unsigned long sink;
+__attribute__((noinline)) void spin(void) { for (int i = 0; i < 2000; i++) sink += i; }
+void right(unsigned bits, int depth);
+__attribute__((noinline)) void left(unsigned bits, int depth) {
+    if (!depth) spin(); else if (bits & 1) right(bits >> 1, depth - 1); else left(bits >> 1, depth - 1);
+    sink++;
+}
+__attribute__((noinline)) void right(unsigned bits, int depth) {
+    if (!depth) spin(); else if (bits & 1) right(bits >> 1, depth - 1); else left(bits >> 1, depth - 1);
+    sink++;
+}
+int main(void) { for (unsigned n = 0;; n++) left(n * 2654435761u >> 8, 14); }
 """
 
 
@@ -224,21 +239,66 @@ async def test_what_does_not_fit_is_lost_and_counted(
     assert sum(row.count for row in found.samples.rows) == found.samples.recorded
 
 
+async def test_more_stacks_than_the_maps_hold_are_taken_out_meanwhile(
+    targets: MachineTargets, tmp_path: Path
+) -> None:
+    most = 512
+    with compiled(tmp_path, MANY_STACKS) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+        sampling = await KernelSampler(most_stacks=most).start(resolved.selection, hz=999, texts={})
+        async with asyncio.TaskGroup() as group:
+            used = group.create_task(asyncio.to_thread(until_used, program.pid, 2))
+            while not (await asyncio.wait({used}, timeout=0.02))[0]:
+                await sampling.drain()
+        samples = await sampling.stop()
+    stacks, lost = len({row.user for row in samples.rows}), sum(samples.lost.values())
+    print(f"{stacks} stacks, recorded={samples.recorded} lost={samples.lost}")
+    assert stacks > most
+    assert lost < 0.2 * samples.recorded
+    assert set(samples.lost) <= {"stacks_full"}
+    assert samples.recorded == sum(row.count for row in samples.rows)
+    whole = [row for row in samples.rows if "main" in map(program.function_at, row.user[15:17])]
+    assert sum(row.count for row in whole) > 0.9 * samples.recorded
+
+
+async def test_a_program_is_told_with_its_executable_and_its_place(
+    targets: MachineTargets, tmp_path: Path
+) -> None:
+    with compiled(tmp_path, C_PROGRAM) as program:
+        resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
+        sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts={})
+        await asyncio.to_thread(until_used, program.pid, 0.2)
+        (seen,) = await sampling.drain()
+        samples = await sampling.stop()
+        stat = await asyncio.to_thread(Path(f"/proc/{program.pid}/stat").read_bytes)
+        executable = await asyncio.to_thread((tmp_path / "program").stat)
+    assert {row.task for row in samples.rows} == {seen.task}
+    assert seen.inode == executable.st_ino
+    assert seen.device > 0
+    assert seen.code == int(stat.split()[25])
+
+
 async def test_the_caller_of_a_leaf_without_frame_is_in_the_words(
     targets: MachineTargets, tmp_path: Path
 ) -> None:
     with compiled(tmp_path, C_PROGRAM, leaf_frames=False) as program:
         resolved = await targets.resolve(ProfileTarget("pid", str(program.pid)))
 
-        async def with_text(begin: int, end: int) -> Samples:
+        async def with_text(begin: int, end: int, *, late: bool = False) -> Samples:
             texts = {program.pid: (begin, end)}
-            sampling = await KernelSampler().start(resolved.selection, hz=HZ, texts=texts)
+            sampling = await KernelSampler().start(
+                resolved.selection, hz=HZ, texts={} if late else texts
+            )
+            if late:
+                await sampling.add_text(program.pid, texts[program.pid])
             await asyncio.to_thread(until_used, program.pid, 0.5)
             return await sampling.stop()
 
         ends = [end for _, end in program.functions.values()]
         kept = await with_text(program.functions["burn"][0], max(ends))
+        late = await with_text(program.functions["burn"][0], max(ends), late=True)
         none = await with_text(1, 2)
+    assert any(row.words[0] for row in late.rows)
     user = [row for row in kept.rows if row.user and not row.kernel]
     in_leaf = [row for row in user if program.function_at(row.user[0]) == "burn"]
     # By frame pointers `main` called it. The word says who did.
@@ -287,43 +347,6 @@ async def test_a_stack_that_is_too_deep_is_counted(targets: MachineTargets, tmp_
         found = await sampled(resolved, pid=program.pid, seconds=1)
     assert found.samples.truncated > 0.9 * found.samples.recorded > 0
     assert max(len(row.user) for row in found.samples.rows) == 127
-
-
-def mounted() -> list[tuple[str, str]]:
-    """The hierarchies of this machine that can be sampled: version, and where."""
-    shape = r" (/\S+) \S+(?: \S+)* - (cgroup2?) \S+ (\S+)$"
-    found = []
-    for mount, kind, options in re.findall(
-        shape, Path("/proc/self/mountinfo").read_text(), re.MULTILINE
-    ):
-        if kind == "cgroup2":
-            found.append(("v2", mount))
-        else:
-            found += [(one, mount) for one in CONTROLLERS if one in options.split(",")]
-    return found
-
-
-def move(pid: int, directory: str) -> None:
-    Path(directory, "cgroup.procs").write_text(str(pid))
-
-
-@contextlib.contextmanager
-def group_of(mount: str, *pids_and_names: tuple[str, int]) -> Iterator[str]:
-    """A group with one below it: each process in the one that is named."""
-    path = Path(f"/nemutator-e2e-{uuid.uuid4().hex[:8]}")
-    top = Path(mount + str(path))
-    folders = [top, *{top / name for name, _ in pids_and_names if name}]
-    for folder in folders:
-        folder.mkdir()
-    try:
-        for name, pid in pids_and_names:
-            move(pid, str(top / name))
-        yield str(path)
-    finally:
-        for folder in reversed(folders):
-            for line in (folder / "cgroup.procs").read_text().split():
-                move(int(line), mount)
-            folder.rmdir()
 
 
 @pytest.mark.skipif(os.geteuid() != 0, reason="only root makes control groups")

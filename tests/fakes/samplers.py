@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_agent.profiler.bpf_maps import Samples
-from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram
 from nemutator_agent.profiler.refusals import ProfileRefused, gone
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
 from nemutator_common.shipping.links import LinkError
@@ -16,6 +16,17 @@ class MemorySampling:
     def __init__(self, samples: Samples) -> None:
         self._samples = samples
         self.ended = False
+        self.seen: list[SeenProgram] = []
+        self.texts: dict[int, tuple[int, int]] = {}
+
+    async def drain(self) -> Sequence[SeenProgram]:
+        if self.ended:
+            raise RuntimeError("stopped already")
+        seen, self.seen = self.seen, []
+        return seen
+
+    async def add_text(self, tgid: int, text: tuple[int, int]) -> None:
+        self.texts[tgid] = text
 
     async def stop(self) -> Samples:
         if self.ended:
@@ -48,6 +59,8 @@ class MemorySampler:
         rows = tuple(self._rows.get(selection.id, ()))
         recorded = sum(row.count for row in rows)
         sampling = MemorySampling(Samples(rows, recorded, dict(self.lost), self.truncated))
+        sampling.texts.update(texts)
+        sampling.seen = [SeenProgram(task, 1, 1, 0) for task in {row.task for row in rows}]
         self.samplings.append(sampling)
         return sampling
 
@@ -91,6 +104,15 @@ class HexSymboliser:
         self.answer: bytes | None = None
         self.notes: tuple[str, ...] = ("names are numbers",)
         self.failure: Exception | None = None
+        self.kept: list[SeenProgram] = []
+        self.texts: dict[int, tuple[int, int]] = {}
+
+    async def keep(self, program: SeenProgram) -> tuple[int, int] | None:
+        self.kept.append(program)
+        return self.texts.get(program.task[0])
+
+    def forget(self) -> None:
+        self.kept.clear()
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         self.seen.append(raw)

@@ -6,13 +6,12 @@ from typing import TypeVar
 from nemutator_agent.inspection.failures import ProcessGoneError, WorkerFailedError
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.symbols import lookup
-from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
+from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings, OpenFile
 from nemutator_agent.profiler.symbols.messages import (
     SymbolQuestion,
     decode_question,
     encode_answer,
 )
-from nemutator_agent.profiler.symbols.symbolising import OpenFile
 
 T = TypeVar("T")
 

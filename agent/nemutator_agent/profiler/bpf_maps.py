@@ -1,15 +1,15 @@
-"""Rows with stacks, from the maps of bpf/nemutator_bpf/sample.bpf.c.
+"""Rows with stacks, from the maps of bpf/nemutator_bpf/maps.h.
 
 The layouts stand in both files. The bytes come from the kernel, in the machine's own order.
 """
 
 import struct
-from collections import Counter
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple
 
-from nemutator_agent.profiler.raw import RawRow, StackOwner
+from nemutator_agent.profiler.raw import RawRow, SeenProgram, StackOwner
+from nemutator_agent.profiler.row_sums import RowSums
 
 DEEPEST = 127
 """The most frames of a stack that are kept."""
@@ -20,8 +20,13 @@ HASH = struct.Struct("=Q")
 STACK = struct.Struct(f"=II{DEEPEST}Q")
 TGID = struct.Struct("=I")
 TEXT = struct.Struct("=QQ")
+TURN = struct.Struct("=I")
+TASK = struct.Struct("=IIQ")
+PROGRAM = struct.Struct("=QQQ")
 WISH = struct.Struct("=QQIIII")
 
+_ROW_STACKS = struct.Struct("=QQ")
+_ROW_STACKS_AT = 8
 _DEPTH = struct.Struct("=I")
 _FRAMES_AT = 8
 
@@ -39,6 +44,10 @@ class Counters(NamedTuple):
     rows_full: int
     map_busy: int
 
+    @property
+    def of_target(self) -> int:
+        return self.ticks - self.others
+
 
 COUNTERS = struct.Struct(f"={len(Counters._fields)}Q")
 
@@ -46,6 +55,8 @@ OWNERS: tuple[StackOwner, ...] = ("unknown", "goroutine", "thread", "borrowed", 
 """In the order of the C enumeration."""
 
 LOST = ("no_stack", "stacks_full", "rows_full", "map_busy")
+SESSION_FULL = "session_full"
+"""Recorded by the program, of a row that was too many for the session."""
 UNREAD = "unread"
 """Recorded by the program, but not found in its maps."""
 
@@ -70,22 +81,31 @@ def parse_stack(value: bytes) -> tuple[int, ...]:
     return struct.unpack_from(f"={min(depth, DEEPEST)}Q", value, _FRAMES_AT)
 
 
-def together(
+def turn_of(row: bytes) -> int:
+    """A row has the turn of its stacks, and one at least."""
+    user, kernel = _ROW_STACKS.unpack_from(row, _ROW_STACKS_AT)
+    return int(user or kernel) & 1
+
+
+def seen_program(key: bytes, value: bytes) -> SeenProgram:
+    tgid, _, image = TASK.unpack(key)
+    return SeenProgram((tgid, image), *PROGRAM.unpack(value))
+
+
+def with_stacks(
     rows: Iterable[tuple[bytes, bytes]],
     stacks: Mapping[int, tuple[int, ...]],
-    counters: Counters,
     *,
     deepest: int = DEEPEST,
-) -> Samples:
-    """Rows with their stacks. A sample without its stack, or counted without a row, is lost."""
-    found: Counter[RawRow] = Counter()
+) -> Iterator[tuple[RawRow, int]]:
+    """Rows with their stacks and counts. A row without its stack is left out."""
     for key, value in rows:
         tgid, owner, user, kernel, first, second, image, goroutine = ROW.unpack(key)
         (count,) = COUNT.unpack(value)
         if any(stored and stored not in stacks for stored in (user, kernel, goroutine)):
             continue
         stack = stacks.get(user, ())
-        one = RawRow(
+        row = RawRow(
             tgid,
             stack,
             stacks.get(kernel, ()),
@@ -96,12 +116,17 @@ def together(
             owner=OWNERS[owner],
             waiting=stacks.get(goroutine, ()),
         )
-        found[one] += count
-    recorded = found.total()
+        yield row, count
+
+
+def accounted(sums: RowSums, counters: Counters) -> Samples:
+    """All samples of a session that has ended. What the program has recorded and is in no row is lost."""
+    recorded = sums.recorded
     lost = {reason: getattr(counters, reason) for reason in LOST}
-    lost[UNREAD] = max(0, counters.recorded - recorded)
+    lost[SESSION_FULL] = sums.lost
+    lost[UNREAD] = max(0, counters.recorded - recorded - sums.lost)
     return Samples(
-        rows=tuple(replace(one, count=count) for one, count in found.items()),
+        rows=sums.rows(),
         recorded=recorded,
         lost={reason: count for reason, count in lost.items() if count},
         truncated=counters.truncated,

@@ -9,7 +9,7 @@ import ctypes
 import errno
 import os
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from nemutator_agent.profiler.refusals import ProfileRefused
@@ -40,7 +40,9 @@ _SIGNATURES: Final[dict[str, tuple[Any, ...]]] = {
     "bpf_link__destroy": (_I, _P),
     "bpf_map_lookup_elem": (_I, _I, _P, _P),
     "bpf_map_update_elem": (_I, _I, _P, _P, ctypes.c_uint64),
+    "bpf_map_lookup_batch": (_I, _I, _P, _P, _P, _P, _COUNT, _P),
     "bpf_map_lookup_and_delete_batch": (_I, _I, _P, _P, _P, _P, _COUNT, _P),
+    "bpf_map_delete_batch": (_I, _I, _P, _COUNT, _P),
 }
 _PRINT = ctypes.CFUNCTYPE(_I, _I, _P, _P)
 
@@ -170,7 +172,27 @@ class LoadedObject:
     def drain(
         self, name: str, *, key_size: int, value_size: int, batch: int
     ) -> Iterator[tuple[bytes, bytes]]:
-        """Take everything out of a hash map that no program fills any more."""
+        """Take everything out of a hash map. What programs change meanwhile may be lost."""
+        return self._batches("bpf_map_lookup_and_delete_batch", name, key_size, value_size, batch)
+
+    def read(
+        self, name: str, *, key_size: int, value_size: int, batch: int
+    ) -> Iterator[tuple[bytes, bytes]]:
+        """Everything in a hash map. Of what programs put into it meanwhile some may be there."""
+        return self._batches("bpf_map_lookup_batch", name, key_size, value_size, batch)
+
+    def delete(self, name: str, keys: Sequence[bytes]) -> None:
+        """Delete *keys* of a hash map, which are in it."""
+        if keys:
+            count = ctypes.c_uint32(len(keys))
+            self._libbpf.call(
+                "bpf_map_delete_batch",
+                self._map(name), b"".join(keys), ctypes.byref(count), None,
+            )  # fmt: skip
+
+    def _batches(
+        self, call: str, name: str, key_size: int, value_size: int, batch: int
+    ) -> Iterator[tuple[bytes, bytes]]:
         file = self._map(name)
         keys = ctypes.create_string_buffer(key_size * batch)
         values = ctypes.create_string_buffer(value_size * batch)
@@ -181,7 +203,7 @@ class LoadedObject:
             more = True
             try:
                 self._libbpf.call(
-                    "bpf_map_lookup_and_delete_batch",
+                    call,
                     file, place if begun else None, place, keys, values, ctypes.byref(count), None,
                 )  # fmt: skip
             except LibbpfError as error:

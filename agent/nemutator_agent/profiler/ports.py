@@ -7,12 +7,21 @@ from nemutator_common.wire import ProfileOutcome, ProfileRequest, ProfileTarget
 
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.heap.sites import HeapReading
-from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.raw import RawProfile, SeenProgram
 from nemutator_agent.profiler.targets import GroupDirectory, ResolvedTarget, TargetSelection
 
 
 class Symboliser(Protocol):
     """Gives names to addresses. Notes say which processes ended too early for that."""
+
+    async def keep(self, program: SeenProgram) -> tuple[int, int] | None:
+        """Remember the program for a profile that is being made, should it end before that: with the
+        range of its Go code, as `GoTexts` has it."""
+        ...
+
+    def forget(self) -> None:
+        """Forget what was kept."""
+        ...
 
     async def symbolise(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         """The profile as compressed pprof, and what people should know of it: also which names could
@@ -47,8 +56,17 @@ class ProfileLink(Protocol):
 class Sampling(Protocol):
     """A sampling that goes on."""
 
+    async def drain(self) -> Sequence[SeenProgram]:
+        """Make room for more samples where it gets scarce, and return the programs that were seen: those
+        of the samples since the last call, at least. To be called several times a second."""
+        ...
+
+    async def add_text(self, tgid: int, text: tuple[int, int]) -> None:
+        """The Go text of a process that has started meanwhile."""
+        ...
+
     async def stop(self) -> Samples:
-        """End it, and return the samples. To be called once."""
+        """End it, and return the samples since its start. To be called once."""
         ...
 
     async def discard(self) -> None:

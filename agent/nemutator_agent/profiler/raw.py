@@ -46,6 +46,19 @@ Task = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True)
+class SeenProgram:
+    """What a process ran when it was sampled."""
+
+    task: Task
+    inode: int
+    """That of the executable, on the *device* by the kernel's own number; 0 when it is not known."""
+    device: int
+    code: int
+    """Where the code of the executable begins in memory. All that run it have it at this place, each
+    with a shift of its own."""
+
+
+@dataclass(frozen=True, slots=True)
 class RawProfile:
     """One session. The sum of the rows' counts is *recorded*."""
 

@@ -5,6 +5,7 @@ Three tasks, so that none waits for what another waits for: `poll` for requests,
 """
 
 import asyncio
+import contextlib
 import logging
 from collections import OrderedDict
 from collections.abc import Sequence
@@ -29,11 +30,12 @@ from nemutator_agent.profiler.ports import (
     HeapProfiles,
     ProfileLink,
     Sampler,
+    Sampling,
     Symboliser,
     Targets,
 )
 from nemutator_agent.profiler.printable_text import printable
-from nemutator_agent.profiler.raw import RawProfile
+from nemutator_agent.profiler.raw import RawProfile, Task
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.remarks import remarks
 
@@ -48,6 +50,14 @@ _POLL_S = 40.0
 _REPORT_S = 30.0
 _PAUSE_S = 1.0
 """A pause while the brain repeats requests that are known: our outcome has not reached it yet."""
+
+_DRAIN_S = 0.125
+"""The pause between two looks at what is sampled: a process that ends sooner may be missed."""
+_KEEP_S = 5.0
+"""The time to look at new programs at one time, while nothing is drained."""
+MOST_PROGRAMS = 4096
+"""The most programs of one session that are looked at while it goes on."""
+_INSTANT_S = 1e-6
 
 _LONGEST_ID = 128
 _LONGEST_REASON = 500
@@ -189,6 +199,12 @@ class ProfileSessions:
 
     async def _made(self, request: ProfileRequest) -> ProfileOutcome:
         self._check(request)
+        try:
+            return await self._sampled(request)
+        finally:
+            self.symboliser.forget()
+
+    async def _sampled(self, request: ProfileRequest) -> ProfileOutcome:
         resolved = await self.targets.resolve(request.target)
         texts, notes = await self._texts(resolved.processes)
         sampling = await self.sampler.start(resolved.selection, hz=request.hz, texts=texts)
@@ -196,7 +212,7 @@ class ProfileSessions:
             self._enter("sampling", request)
             started_at, begun = self.process.clock.now(), self.process.clock.monotonic()
             before = resolved.cpu_seconds()
-            await self.process.clock.sleep(request.seconds)
+            await self._until(begun + request.seconds, sampling)
             seconds = self.process.clock.monotonic() - begun
             cpu_seconds = spent(before, resolved.cpu_seconds())
             samples = await sampling.stop()
@@ -275,6 +291,20 @@ class ProfileSessions:
             )
             return found, (note,)
         return found, ()
+
+    async def _until(self, end: float, sampling: Sampling) -> None:
+        """Keep up with *sampling* until then, and keep the programs that it sees."""
+        seen: set[Task] = set()
+        while (left := end - self.process.clock.monotonic()) > _INSTANT_S:
+            await self.process.clock.sleep(min(_DRAIN_S, left))
+            new = [one for one in await sampling.drain() if one.task not in seen]
+            with contextlib.suppress(TimeoutError):
+                async with asyncio.timeout(_KEEP_S):
+                    for program in new[: MOST_PROGRAMS - len(seen)]:
+                        seen.add(program.task)
+                        text = await self.symboliser.keep(program)
+                        if text is not None:
+                            await sampling.add_text(program.task[0], text)
 
     async def _symbolised(self, raw: RawProfile) -> tuple[bytes, tuple[str, ...]]:
         pprof, notes = await self.symboliser.symbolise(raw)

@@ -4,11 +4,12 @@ A sampling that nobody asked for is to end as soon as one is asked for, so that 
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_agent.profiler.bpf_maps import Samples
 from nemutator_agent.profiler.ports import Sampler, Sampling
+from nemutator_agent.profiler.raw import SeenProgram
 from nemutator_agent.profiler.targets import TargetSelection
 
 Texts = Mapping[int, tuple[int, int]]
@@ -71,6 +72,12 @@ class _Turn:
     turn: asyncio.Lock
     ended: Callable[[], None]
     _is_over: bool = field(default=False, init=False)
+
+    async def drain(self) -> Sequence[SeenProgram]:
+        return await self.sampling.drain()
+
+    async def add_text(self, tgid: int, text: tuple[int, int]) -> None:
+        await self.sampling.add_text(tgid, text)
 
     async def stop(self) -> Samples:
         samples = await self.sampling.stop()

@@ -169,7 +169,7 @@ PROFILE_SAMPLES = Metric(
     "nemutator_profile_samples_total",
     "counter",
     "samples of profiled targets, by result: recorded, or the reason of the loss: no_stack, stacks_full,"
-    " rows_full, map_busy, unread",
+    " rows_full, map_busy, session_full, unread",
     ("result",),
 )
 PROFILE_OUTCOMES_DROPPED = Metric(

@@ -7,11 +7,15 @@ from nemutator_agent.profiler.bpf_maps import (
     ROW,
     STACK,
     Counters,
+    Samples,
+    accounted,
     parse_stack,
     sum_counters,
-    together,
+    turn_of,
+    with_stacks,
 )
 from nemutator_agent.profiler.raw import RawRow
+from nemutator_agent.profiler.row_sums import RowSums
 
 NOTHING = Counters(0, 0, 0, 0, 0, 0, 0, 0)
 ADDRESSES = st.integers(0, 2**64 - 1)
@@ -19,6 +23,19 @@ ADDRESSES = st.integers(0, 2**64 - 1)
 
 def row(tgid: int, user: int, kernel: int, count: int) -> tuple[bytes, bytes]:
     return ROW.pack(tgid, 0, user, kernel, 0, 0, 0, 0), COUNT.pack(count)
+
+
+def together(
+    rows: list[tuple[bytes, bytes]],
+    stacks: dict[int, tuple[int, ...]],
+    counters: Counters,
+    *,
+    deepest: int = DEEPEST,
+) -> Samples:
+    sums = RowSums(most_rows=3)
+    for one, count in with_stacks(rows, stacks, deepest=deepest):
+        sums.add(one, count)
+    return accounted(sums, counters)
 
 
 @given(st.lists(ADDRESSES, max_size=DEEPEST), ADDRESSES)
@@ -65,6 +82,13 @@ def test_a_row_without_its_stack_is_lost() -> None:
     assert (samples.recorded, samples.lost) == (3, {"unread": 9})
 
 
+@given(st.integers(0, 1), st.integers(0, 9), st.integers(0, 9))
+def test_a_row_has_the_turn_of_its_stacks(turn: int, user: int, kernel: int) -> None:
+    stored = [(number << 2 | 2 | turn) if number else 0 for number in (user, kernel)]
+    key = ROW.pack(7, 0, *stored, 0, 0, 0, 0)
+    assert not any(stored) or turn_of(key) == turn
+
+
 def test_what_the_program_lost_is_told_by_reason() -> None:
     counters = Counters(100, 50, 0, 0, 20, 15, 10, 5)
     samples = together([], {}, counters)
@@ -78,6 +102,7 @@ def test_every_sample_is_recorded_or_lost(found: list[tuple[int, int, int]]) -> 
     samples = together(rows, {1: (1,), 2: (2,), 3: (1,)}, NOTHING._replace(recorded=total))
     assert samples.recorded + sum(samples.lost.values()) == total
     assert sum(one.count for one in samples.rows) == samples.recorded
+    assert set(samples.lost) <= {"unread", "session_full"}
     # Two hashes of one stack are one row.
     places = [(one.tgid, one.user) for one in samples.rows]
     assert len(places) == len(set(places))

@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 import pytest
 from nemutator_agent.profiler.heap.sites import HeapReading
-from nemutator_agent.profiler.raw import RawRow
+from nemutator_agent.profiler.raw import RawRow, SeenProgram
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.sessions import MOST_WAITING, Bounds, ProfileSessions
 from nemutator_agent.profiler.targets import ResolvedTarget, TargetSelection
@@ -217,6 +217,24 @@ async def test_a_process_that_cannot_be_looked_at_in_time_costs_only_its_repair(
     assert done.state == "done"
     assert done.notes[0].startswith("1 process could not be looked at in time")
     assert agent.sampler.started == [(TargetSelection("process", 7), 50, {7: (0x10, 0x30)})]
+
+
+async def test_a_process_that_starts_in_the_session_has_its_callers_put_back() -> None:
+    agent = Agent()
+    agent.symboliser.texts[9] = (0x50, 0x60)
+    late = [SeenProgram((number, 1), 2, 3, 4) for number in (9, 10)]
+    async with agent.running():
+        await agent.link.ask_for(REQUEST)
+        await agent.clock.until_sleeping()
+        (sampling,) = agent.sampler.samplings
+        sampling.seen = late
+        await agent.clock.advance(5)
+        sampling.seen = late
+        assert agent.symboliser.kept == late
+        await agent.clock.advance(5)
+        await agent.link.ended("p1")
+    assert agent.symboliser.kept == []
+    assert sampling.texts == {7: (0x10, 0x30), 9: (0x50, 0x60)}
 
 
 async def test_the_session_that_is_cut_off_does_not_sample_on() -> None:

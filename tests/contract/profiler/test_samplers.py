@@ -63,6 +63,22 @@ async def test_a_busy_process_is_seen_and_every_sample_is_in_a_row(place: Place)
     assert all(count > 0 for count in samples.lost.values())
 
 
+async def test_its_programs_are_told_meanwhile_and_no_sample_is_lost_for_it(place: Place) -> None:
+    sampling = await place.sampler.start(TargetSelection("process", place.pid), hz=199, texts={})
+    seen = set[int]()
+    for _ in range(3):
+        await asyncio.to_thread(place.until_used, 0.1)
+        seen |= {program.task[0] for program in await sampling.drain()}
+        await sampling.add_text(place.pid, (1, 2))
+    samples = await sampling.stop()
+    assert seen == {place.pid}
+    assert samples.recorded > 20
+    assert samples.recorded == sum(row.count for row in samples.rows)
+    assert len(set(samples.rows)) == len(samples.rows)
+    with pytest.raises(RuntimeError, match="stopped already"):
+        await sampling.drain()
+
+
 async def test_who_is_not_there_is_not_seen(place: Place) -> None:
     sampling = await place.sampler.start(TargetSelection("process", 0x7FFFFFF0), hz=99, texts={})
     await asyncio.to_thread(place.until_used, 0.2)

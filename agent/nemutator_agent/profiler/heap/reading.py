@@ -53,7 +53,7 @@ from nemutator_agent.profiler.heap.sites import (
 )
 from nemutator_agent.profiler.refusals import ProfileRefused
 from nemutator_agent.profiler.symbols.mappings import Mapping as CodeMapping
-from nemutator_agent.profiler.symbols.symbolising import MappedFiles
+from nemutator_agent.profiler.symbols.ports import MappedFiles
 from nemutator_agent.profiler.symbols.wanted import TaskAddresses
 
 T = TypeVar("T")

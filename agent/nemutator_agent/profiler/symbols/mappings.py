@@ -5,6 +5,8 @@ from bisect import bisect_right
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
+from nemutator_agent.inspection.identities import FileId
+
 MOST_MAPPINGS = 16_384
 """The most mappings of code in one process; the kernel allows 65 530 of all kinds."""
 
@@ -26,6 +28,8 @@ class Mapping:
     """0 where no file is mapped."""
     path: str
     """The path as the kernel shows it: for people to read, and never opened."""
+    device: str = ""
+    """The device that the inode is of, as the kernel shows it."""
 
     @property
     def shown_path(self) -> str:
@@ -37,6 +41,14 @@ class Mapping:
         if not self.path:
             return "memory without a file"
         return posixpath.basename(self.shown_path)[:_LONGEST_NAME] or "a file"
+
+
+@dataclass(frozen=True, slots=True)
+class OpenFile:
+    """A file that is mapped, open."""
+
+    file: int
+    id: FileId
 
 
 class Mappings:
@@ -87,4 +99,4 @@ def _mapping(line: bytes) -> Mapping | None:
     if not dash or not 0 <= numbers[0] < numbers[1] or min(numbers) < 0:
         return None
     path = words[5].decode("utf-8", "replace") if len(words) == 6 else ""
-    return Mapping(*numbers, path)
+    return Mapping(*numbers, path, words[3].decode("ascii", "replace"))

@@ -14,8 +14,7 @@ from nemutator_agent.inspection.failures import HiddenFileError, ProcessGoneErro
 from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.inspection.opening_thread import OpeningThread
 from nemutator_agent.profiler.cpu_time import parse_process_image
-from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings, parse
-from nemutator_agent.profiler.symbols.symbolising import OpenFile
+from nemutator_agent.profiler.symbols.mappings import LARGEST, Mapping, Mappings, OpenFile, parse
 from nemutator_agent.profiler.symbols.target_files import open_perf_map
 from nemutator_agent.profiler.symbols.vdso import NAME, is_same, own_vdso
 

@@ -26,9 +26,10 @@ from nemutator_agent.inspection.failures import (
     WorkerFailedError,
 )
 from nemutator_agent.inspection.identities import FileId
-from nemutator_agent.profiler.raw import RawProfile, RawRow, Task
+from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram, Task
 from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
-from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings
+from nemutator_agent.profiler.symbols.keeping import KeptPrograms
+from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings, OpenFile
 from nemutator_agent.profiler.symbols.messages import (
     MOST_ADDRESSES,
     Note,
@@ -39,6 +40,7 @@ from nemutator_agent.profiler.symbols.messages import (
 )
 from nemutator_agent.profiler.symbols.named_profile import AddressNames, assembled, looked_up
 from nemutator_agent.profiler.symbols.notes import sentences
+from nemutator_agent.profiler.symbols.ports import MappedFiles
 from nemutator_agent.profiler.symbols.wanted import (
     MappedAddresses,
     TaskAddresses,
@@ -70,28 +72,6 @@ MOST_FAILURES = 3
 GONE = Frame("[gone]")
 HIDDEN = Frame("[hidden]")
 VDSO = Frame("[vdso]", kind="native", binary=Binary("[vdso]"))
-
-
-@dataclass(frozen=True, slots=True)
-class OpenFile:
-    file: int
-    id: FileId
-
-
-class MappedFiles(Protocol):
-    """All raise ProcessGoneError, HiddenFileError or FileSystemStuckError; the caller closes the files."""
-
-    async def mappings(self, pid: int) -> Mappings: ...
-
-    async def open(self, pid: int, mapping: Mapping) -> OpenFile: ...
-
-    async def open_perf_map(self, pid: int) -> OpenFile:
-        """The names that a process has written for code it has compiled itself."""
-        ...
-
-    async def open_kernel(self) -> OpenFile: ...
-
-    def close(self, file: OpenFile) -> None: ...
 
 
 class SymbolWorker(Worker, Protocol):
@@ -140,25 +120,42 @@ class WorkerSymboliser:
     files: MappedFiles
     worker: SymbolWorker
     process: Process
+    _kept: KeptPrograms = field(init=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
     _cache: OrderedDict[tuple[FileId, int], _Place] = field(default_factory=OrderedDict, init=False)
     _calls: CallChecking = field(default_factory=CallChecking, init=False)
     _known: OrderedDict[FileId, _File] = field(default_factory=OrderedDict, init=False)
 
+    def __post_init__(self) -> None:
+        self._kept = KeptPrograms(self.files)
+
     async def range_of(self, pid: int) -> tuple[int, int] | None:
         async with self._turn:
             try:
-                mappings = await self.files.mappings(pid)
-                # A program is mapped below its libraries.
-                first = next((one for one in mappings if one.inode), None)
-                if first is None:
-                    return None
-                text = await self._text(pid, first)
+                return await self._range(pid, await self.files.mappings(pid))
             except (ProcessGoneError, HiddenFileError, FileSystemStuckError, WorkerFailedError):
                 return None
+
+    async def keep(self, program: SeenProgram) -> tuple[int, int] | None:
+        async with self._turn:
+            mappings = await self._kept.keep(program)
+            try:
+                return None if mappings is None else await self._range(program.task[0], mappings)
+            except (ProcessGoneError, HiddenFileError, FileSystemStuckError, WorkerFailedError):
+                return None
+
+    def forget(self) -> None:
+        self._kept.forget()
+
+    async def _range(self, pid: int, mappings: Mappings) -> tuple[int, int] | None:
+        # A program is mapped below its libraries.
+        first = next((one for one in mappings if one.inode), None)
+        text = await self._text(pid, first) if first is not None else None
+        if first is None or text is None:
+            return None
         for mapping in mappings:
             same = (mapping.inode, mapping.path) == (first.inode, first.path)
-            if same and text and 0 <= text[0] - mapping.offset < mapping.end - mapping.start:
+            if same and 0 <= text[0] - mapping.offset < mapping.end - mapping.start:
                 begin = mapping.start + text[0] - mapping.offset
                 return begin, begin + text[1] - text[0]
         return None
@@ -236,9 +233,13 @@ class WorkerSymboliser:
             if not mappings.are_of(task[1]):
                 raise ProcessGoneError
         except ProcessGoneError:
-            session.gone += 1
             user |= {(task, pc): (GONE,) for pc in some}
-            return []
+            kept = self._kept.mappings(task)
+            if kept is None:
+                session.gone += 1
+                return []
+            mappings = kept
+            session.ended.add(task)
         except (HiddenFileError, FileSystemStuckError):
             session.note("the memory of a process", "closed")
             user |= {(task, pc): (HIDDEN,) for pc in some}
@@ -254,6 +255,11 @@ class WorkerSymboliser:
         if self._is_over(session):
             session.note(part.mapping.named, "late")
             return
+        if part.task in session.ended:
+            kept = self._kept.file(part.mapping)
+            if kept is not None:
+                await self._name_from(session, kept, part)
+            return
         try:
             file = await self.files.open(part.task[0], part.mapping)
         except ProcessGoneError:
@@ -263,10 +269,13 @@ class WorkerSymboliser:
             session.note(part.mapping.named, "stuck" if stuck else "closed")
             return
         try:
-            known = await self._ask_about(session, file, part)
-            await self._check_calls(session, file, part)
+            await self._name_from(session, file, part)
         finally:
             self.files.close(file)
+
+    async def _name_from(self, session: "_Session", file: OpenFile, part: MappedAddresses) -> None:
+        known = await self._ask_about(session, file, part)
+        await self._check_calls(session, file, part)
         about = self._known.get(file.id, _File())
         for note in about.notes:
             session.note(part.mapping.named, note)
@@ -439,6 +448,8 @@ class _Session:
     """By the name of a file: how many places have no name, and how often they were seen."""
     failed: set[FileId] = field(default_factory=set)
     failures: int = 0
+    ended: set[Task] = field(default_factory=set)
+    """Those whose mappings were kept."""
     gone: int = 0
     """Processes."""
 

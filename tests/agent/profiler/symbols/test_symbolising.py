@@ -7,7 +7,7 @@ from nemutator_agent.inspection.failures import (
     ProcessGoneError,
     WorkerFailedError,
 )
-from nemutator_agent.profiler.raw import RawProfile, RawRow
+from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram
 from nemutator_agent.profiler.symbols.mappings import Mapping
 from nemutator_agent.profiler.symbols.messages import MOST_ADDRESSES
 from nemutator_agent.profiler.symbols.symbolising import (
@@ -135,6 +135,41 @@ async def test_addresses_of_another_program_of_the_same_process_get_none_of_its_
     )
     assert lines == ["[gone] 1", "main.main 2"]
     assert notes[0].startswith("1 process had ended, or run another program")
+
+
+async def test_what_was_kept_has_names_after_its_end(world: World) -> None:
+    world.files.images[1] = 0x7FFC
+    kept = await world.symbolising.keep(SeenProgram((1, 0x7FFC), 7, 1, app(0)))
+    assert kept == await world.symbolising.range_of(1)
+    del world.files.processes[1]
+    world.files.refused[7] = ProcessGoneError()
+    content, _ = await world.symbolising.symbolise(
+        profile(row(app(1), image=0x7FFC), row(0x9010, image=0x7FFC))
+    )
+    assert folded.render(pprof.decode(content)).splitlines() == ["[gone] 1", "main.main 1"]
+    world.symbolising.forget()
+    assert world.files.open_files == 0
+    assert (await world.folded(row(app(1), image=0x7FFC)))[0] == ["[gone] 1"]
+
+
+async def test_what_ended_at_once_has_the_names_of_another_that_ran_the_same_executable(
+    world: World,
+) -> None:
+    await world.symbolising.keep(SeenProgram((1, 0), 7, 1, app(0)))
+    moved = 0x12_3000
+    for pid, inode in ((98, 7), (99, 8)):
+        program = SeenProgram((pid, 0x7FF0), inode, 1, app(0) + moved)
+        assert await world.symbolising.keep(program) is None
+    content, notes = await world.symbolising.symbolise(
+        profile(
+            row(app(1) + moved, 0x9010, pid=98, image=0x7FF0),
+            row(app(1) + moved, pid=99, image=0x7FF0),
+        )
+    )
+    assert folded.render(pprof.decode(content)).splitlines() == ["[gone] 1", "[gone];main.main 1"]
+    assert notes[0].startswith("1 process had ended")
+    world.symbolising.forget()
+    assert world.files.open_files == 0
 
 
 async def test_who_was_only_seen_in_the_kernel_is_not_looked_for(world: World) -> None:
