@@ -11,6 +11,7 @@ import msgspec
 
 from nemutator_controller.kube import quantities
 from nemutator_controller.mutations.chosen_names import NAME
+from nemutator_controller.mutations.env import REFERENCE, SECRET_LIKE, VARIABLE
 from nemutator_controller.mutations.image_references import PREFIX, TAG
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_ANNOTATION, LONGEST_KEY, MOST
@@ -45,6 +46,19 @@ _MEANINGS: Mapping[str, str] = {
     "ImageRules.move": "Mirrors; the first prefix that fits counts.",
     "ImageRules.allowed": "Globs on repositories in full; all others are offenders.",
     "ImageRules.offenders": "Warn, the default, lets the pod in; Refuse does not.",
+    "EnvRules.containers": "Globs on names of containers; init containers, too.",
+    "EnvRules.set": "Replaces a value in its place; what has valueFrom keeps it.",
+    "EnvRules.add": "At the end, where none of that name stands.",
+    "EnvRules.remove": "Names; one that others refer to by $(NAME) stays.",
+    "Variable.secret": "In Vault, as mount/path#key: the pod declares it, and must be injected.",
+    "SecurityDefaults.pod": "For the pod, where its author has said nothing.",
+    "SecurityDefaults.containers": "Globs on names of containers; init containers, too.",
+    "SecurityDefaults.container": "For these, where neither they nor the pod have said anything.",
+    "SpreadRules.add": "Where the pod has none of the same topologyKey and whenUnsatisfiable.",
+    "NodeRules.required": "On labels of nodes, in each term of the pod.",
+    "NodeRules.preferred": "Terms with a weight.",
+    "PodRules.required": "Terms on labels of pods; all must hold.",
+    "PodRules.preferred": "Terms with a weight.",
     "TagRule.images": "Globs on repositories in full, like docker.io/library/ubuntu.",
     "TagRule.tags": "Globs on the tag; latest where none is written.",
     "TagRule.set": "The tag that they get.",
@@ -84,6 +98,7 @@ _LABEL_KEY: Schema = {
     ),
     "maxLength": LONGEST_KEY,
 }
+_VARIABLE: Schema = {"pattern": VARIABLE.pattern, "maxLength": 128}
 _TAINT_KEY: Schema = _LABEL_KEY | {"pattern": f"^$|{_LABEL_KEY['pattern']}"}
 _NAME: Schema = {"pattern": NAME.pattern}
 _OBJECT_NAME: Schema = {"type": "string", "pattern": NAME.pattern, "maxLength": 253}
@@ -100,6 +115,15 @@ _BOUNDS: Mapping[str, Schema] = {
     "Texts.remove": {"items": {"type": "string"} | _LABEL_KEY},
     "PullSecrets.add": {"items": _OBJECT_NAME},
     "PullSecrets.remove": {"items": _OBJECT_NAME},
+    "SpreadConstraint.topologyKey": _LABEL_KEY,
+    "SpreadConstraint.matchLabelKeys": {"items": {"type": "string"} | _LABEL_KEY},
+    "PodTerm.topologyKey": _LABEL_KEY,
+    "PreferredPods.topologyKey": _LABEL_KEY,
+    "SecurityDefaults.pod": {"minProperties": 1},
+    "SecurityDefaults.container": {"minProperties": 1},
+    "EnvRules.remove": {"items": {"type": "string", "minLength": 1} | _VARIABLE},
+    "Variable.name": _VARIABLE,
+    "Variable.secret": {"pattern": REFERENCE.pattern},
     "TagRule.set": {"pattern": TAG.pattern},
     "Move.from": {"pattern": PREFIX.pattern},
     "Move.to": {"pattern": PREFIX.pattern},
@@ -111,6 +135,11 @@ _BOUNDS: Mapping[str, Schema] = {
 
 _BOTH = "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
 _REMOVED = "(has(self.remove) ? self.remove : [])"
+_VARIABLES = (
+    "((has(self.set) ? self.set.map(each, each.name) : [])"
+    " + (has(self.add) ? self.add.map(each, each.name) : [])"
+    f" + {_REMOVED})"
+)
 _ADD_OR_REMOVE = (
     "(has(self.add) && self.add.size() > 0) || (has(self.remove) && self.remove.size() > 0)",
     "name at least one in add or remove",
@@ -167,6 +196,51 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             "has(self.allowed) || !has(self.offenders) || self.offenders == 'Warn'",
             "without allowed there are no offenders",
         ),
+    ),
+    "EnvRules": (
+        (
+            (
+                "(has(self.set) && self.set.size() > 0) || (has(self.add) && self.add.size() > 0)"
+                " || (has(self.remove) && self.remove.size() > 0)"
+            ),
+            "name at least one in set, add or remove",
+        ),
+        (
+            f"{_VARIABLES}.all(name, {_VARIABLES}.filter(other, other == name).size() == 1)",
+            "the same name stands twice among set, add and remove",
+        ),
+    ),
+    "Variable": (
+        (
+            "[has(self.value), has(self.valueFrom), has(self.secret)].filter(each, each).size() == 1",
+            "expected exactly one of value, valueFrom, secret",
+        ),
+        (
+            f"!has(self.value) || !self.value.matches(r'(?s){SECRET_LIKE.pattern}')",
+            "value: this looks like a reference to a secret: write it in secret",
+        ),
+    ),
+    "ValueSource": (
+        (
+            (
+                "[has(self.fieldRef), has(self.configMapKeyRef), has(self.secretKeyRef)]"
+                ".filter(each, each).size() == 1"
+            ),
+            "expected exactly one of fieldRef, configMapKeyRef, secretKeyRef",
+        ),
+    ),
+    "AffinityRules": (
+        (
+            " || ".join(
+                f"(has(self.{near}) && has(self.{near}.{kind}) && self.{near}.{kind}.size() > 0)"
+                for near in ("nodeAffinity", "podAffinity", "podAntiAffinity")
+                for kind in ("required", "preferred")
+            ),
+            "name at least one term in nodeAffinity, podAffinity or podAntiAffinity",
+        ),
+    ),
+    "SecurityDefaults": (
+        ("has(self.pod) || has(self.container)", "name at least one field in pod or container"),
     ),
     "Move": (
         (

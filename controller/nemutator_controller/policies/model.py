@@ -5,15 +5,16 @@ checked here again, because the API server may have stored one before it had thi
 """
 
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator
 from typing import Annotated, Any, Literal
 
 import msgspec
 from nemutator_common import names
 
 from nemutator_controller.kube.label_selectors import Operator, Requirement, Selector
+from nemutator_controller.mutations import pod_selectors
 from nemutator_controller.mutations.chosen_containers import Glob
-from nemutator_controller.mutations.texts import is_label
+from nemutator_controller.mutations.pod_selectors import LabelSelector
 from nemutator_controller.policies.explanations import explained
 from nemutator_controller.policies.verbs import Action, PolicyMutation, actions_of, faults_of
 
@@ -43,19 +44,6 @@ class _Strict(
     msgspec.Struct, frozen=True, kw_only=True, forbid_unknown_fields=True, rename="camel"
 ):
     """A misspelt field is an error, because ignoring it would silently do less than was asked."""
-
-
-class Expression(_Strict, frozen=True):
-    key: str
-    operator: Literal["In", "NotIn", "Exists", "DoesNotExist"]
-    values: Annotated[tuple[str, ...], msgspec.Meta(max_length=64)] = ()
-
-
-class LabelSelector(_Strict, frozen=True):
-    """A selector as everywhere in Kubernetes; an empty one selects everything."""
-
-    match_labels: Annotated[Mapping[str, str], msgspec.Meta(max_length=32)] = {}
-    match_expressions: Annotated[tuple[Expression, ...], msgspec.Meta(max_length=32)] = ()
 
 
 class Match(_Strict, frozen=True):
@@ -152,19 +140,6 @@ def _faults(spec: Spec) -> Iterator[str]:
         ("namespaceSelector", match.namespace_selector),
         ("podSelector", match.pod_selector),
     ):
-        yield from (f"spec.match.{field}.{fault}" for fault in _selector_faults(selector))
+        yield from (f"spec.match.{field}.{fault}" for fault in pod_selectors.faults(selector))
     for index, mutation in enumerate(spec.mutations):
         yield from (f"spec.mutations[{index}]{fault}" for fault in faults_of(mutation))
-
-
-def _selector_faults(selector: LabelSelector) -> Iterator[str]:
-    for key, value in selector.match_labels.items():
-        if not is_label(key, value):
-            yield f"matchLabels[{key[:80]}]: expected a label's key and value"
-    for index, each in enumerate(selector.match_expressions):
-        sets = each.operator in ("In", "NotIn")
-        good = each.values if sets else ("x",)
-        if sets != bool(each.values):
-            yield f"matchExpressions[{index}].values: expected {'some' if sets else 'none'}"
-        elif not all(is_label(each.key, value) for value in good):
-            yield f"matchExpressions[{index}]: expected a label's key and values"

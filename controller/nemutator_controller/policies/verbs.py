@@ -10,8 +10,10 @@ from typing import Any
 import msgspec
 
 from nemutator_controller.mutations import (
+    affinity,
     annotations,
     chosen_names,
+    env,
     image,
     image_pull_policy,
     image_pull_secrets,
@@ -20,17 +22,23 @@ from nemutator_controller.mutations import (
     priority_class_name,
     resources,
     scheduler_name,
+    security_context,
     texts,
     tolerations,
+    topology_spread_constraints,
 )
+from nemutator_controller.mutations.affinity import AffinityRules
 from nemutator_controller.mutations.chosen_names import ChosenName
 from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.env import EnvRules
 from nemutator_controller.mutations.image import ImageRules, Offender
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
 from nemutator_controller.mutations.resources import Circumstances, ContainerResources
+from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.texts import Texts
 from nemutator_controller.mutations.tolerations import Tolerations
+from nemutator_controller.mutations.topology_spread_constraints import SpreadRules
 
 
 class PolicyMutation(
@@ -42,8 +50,12 @@ class PolicyMutation(
     annotations: Texts | None = None
     resources: ContainerResources | None = None
     image: ImageRules | None = None
+    env: EnvRules | None = None
     node_selector: Texts | None = None
     tolerations: Tolerations | None = None
+    affinity: AffinityRules | None = None
+    topology_spread_constraints: SpreadRules | None = None
+    security_context: SecurityDefaults | None = None
     priority_class_name: ChosenName | None = None
     scheduler_name: ChosenName | None = None
     image_pull_policy: PullPolicy | None = None
@@ -79,8 +91,14 @@ _APPLY: Mapping[str, Apply] = {
     annotations.VERB: lambda d, wanted, _, p: annotations.apply(d, wanted, policy=p),
     resources.VERB: lambda d, wanted, s, p: resources.apply(d, wanted, s.circumstances, policy=p),
     image.VERB: lambda d, wanted, _, p: image.apply(d, wanted, policy=p),
+    env.VERB: lambda d, wanted, _, p: env.apply(d, wanted, policy=p),
     node_selector.VERB: lambda d, wanted, _, p: node_selector.apply(d, wanted, policy=p),
     tolerations.VERB: lambda d, wanted, _, p: tolerations.apply(d, wanted, policy=p),
+    affinity.VERB: lambda d, wanted, _, p: affinity.apply(d, wanted, policy=p),
+    topology_spread_constraints.VERB: lambda d, w, _, p: topology_spread_constraints.apply(
+        d, w, policy=p
+    ),
+    security_context.VERB: lambda d, wanted, _, p: security_context.apply(d, wanted, policy=p),
     priority_class_name.VERB: lambda d, w, _, p: priority_class_name.apply(d, w, policy=p),
     scheduler_name.VERB: lambda d, wanted, _, p: scheduler_name.apply(d, wanted, policy=p),
     image_pull_policy.VERB: lambda d, wanted, _, p: image_pull_policy.apply(d, wanted, policy=p),
@@ -93,8 +111,12 @@ _FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
     annotations.VERB: lambda wanted: texts.faults(wanted, labels=False),
     resources.VERB: resources.faults,
     image.VERB: image.faults,
+    env.VERB: env.faults,
     node_selector.VERB: lambda wanted: texts.faults(wanted, labels=True),
     tolerations.VERB: tolerations.faults,
+    affinity.VERB: affinity.faults,
+    topology_spread_constraints.VERB: topology_spread_constraints.faults,
+    security_context.VERB: security_context.faults,
     priority_class_name.VERB: chosen_names.faults,
     scheduler_name.VERB: chosen_names.faults,
     image_pull_secrets.VERB: image_pull_secrets.faults,

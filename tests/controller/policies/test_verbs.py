@@ -16,6 +16,7 @@ from nemutator_controller.policies.verbs import VERBS
 
 from tests.controller.mutations.pods import Json, manifests, pruned
 
+APP = {"app": "web"}
 SAMPLES: dict[str, list[Json]] = {
     "labels": [{"set": {"team": "a"}, "add": {"tier": "b"}, "remove": ["a/b"]}],
     "annotations": [{"set": {"a/b": "c"}, "remove": ["x"]}],
@@ -28,12 +29,47 @@ SAMPLES: dict[str, list[Json]] = {
         },
         {"move": [{"from": "m.example:5000/hub", "to": "n.example"}]},
     ],
+    "env": [
+        {
+            "set": [{"name": "LOG", "value": "info"}],
+            "add": [
+                {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}},
+                {"name": "TOKEN", "secret": "secret/app#token"},
+            ],
+            "remove": ["DEBUG", "OLD"],
+        },
+        {"add": [{"name": "LOG", "value": "x"}], "remove": ["LATER"]},
+    ],
     "nodeSelector": [{"set": {"disk": "ssd"}, "add": {"arch": "amd64"}, "remove": ["old"]}],
     "tolerations": [
         {
             "add": [{"key": "gpu", "operator": "Exists"}, {"key": "a", "value": "b"}],
             "remove": [{"key": "old"}, {"effect": "NoExecute"}],
         }
+    ],
+    "affinity": [
+        {
+            "nodeAffinity": {
+                "required": [{"key": "disk", "operator": "In", "values": ["ssd"]}],
+                "preferred": [
+                    {"weight": 5, "matchExpressions": [{"key": "zone", "operator": "Exists"}]}
+                ],
+            },
+            "podAntiAffinity": {
+                "required": [{"topologyKey": "host", "labelSelector": {"matchLabels": APP}}],
+                "preferred": [{"weight": 1, "topologyKey": "zone", "labelSelector": {}}],
+            },
+        },
+    ],
+    "topologySpreadConstraints": [
+        {"add": [{"topologyKey": "zone", "labelSelector": {"matchLabels": APP}}]}
+    ],
+    "securityContext": [
+        {
+            "pod": {"runAsNonRoot": True, "seccompProfile": {"type": "RuntimeDefault"}},
+            "container": {"allowPrivilegeEscalation": False, "capabilities": {"drop": ["ALL"]}},
+        },
+        {"container": {"readOnlyRootFilesystem": True, "runAsUser": 1000}, "containers": ["app"]},
     ],
     "priorityClassName": [{"set": "high"}, {"add": "low"}],
     "schedulerName": [{"set": "mine"}, {"add": "other"}],
@@ -53,11 +89,54 @@ taints = st.fixed_dictionaries(
 images = st.sampled_from(
     ["ubuntu", "ubuntu:14.04", "ubuntu@sha256:" + "0" * 64, "m.example:5000/hub/a", "No Image", ""]
 )
+variables = st.none() | st.lists(
+    st.fixed_dictionaries(
+        {"name": st.sampled_from(["LOG", "DEBUG", "OLD", "LATER", "NODE"])},
+        optional={
+            "value": st.sampled_from(["1", "$(OLD)/x", "$(LATER)", "$(LOG)"]),
+            "valueFrom": st.just({"fieldRef": {"fieldPath": "spec.nodeName"}}),
+        },
+    ),
+    max_size=4,
+)
+contexts = st.fixed_dictionaries(
+    {},
+    optional={
+        "runAsUser": st.integers(0, 1),
+        "runAsNonRoot": st.booleans(),
+        "privileged": st.booleans(),
+        "capabilities": st.just({"add": ["SYS_ADMIN"]}),
+    },
+)
+IN_A_ZONE = {"key": "zone", "operator": "In", "values": ["a"]}
+SPREAD = {"topologyKey": "zone", "whenUnsatisfiable": "ScheduleAnyway", "maxSkew": 3}
+terms = st.lists(
+    st.fixed_dictionaries(
+        {},
+        optional={
+            "matchExpressions": st.lists(st.just(IN_A_ZONE), max_size=2),
+            "matchFields": st.just([IN_A_ZONE]),
+        },
+    ),
+    min_size=1,
+    max_size=2,
+)
 specs = st.fixed_dictionaries(
     {},
     optional={
         "nodeSelector": st.dictionaries(st.sampled_from(["disk", "arch", "old"]), st.just("x")),
         "tolerations": st.none() | st.lists(taints, max_size=4),
+        "affinity": terms.map(
+            lambda made: {
+                "nodeAffinity": {
+                    "requiredDuringSchedulingIgnoredDuringExecution": {"nodeSelectorTerms": made}
+                }
+            }
+        ),
+        "topologySpreadConstraints": st.lists(
+            st.sampled_from([SPREAD, {**SPREAD, "topologyKey": "host"}]), max_size=2
+        ),
+        "securityContext": contexts,
         "priorityClassName": st.sampled_from(["", "high", "other"]),
         "priority": st.integers(0, 3),
         "schedulerName": st.sampled_from(["default-scheduler", "mine", "theirs"]),
@@ -84,6 +163,9 @@ def cases(draw: st.DrawFn) -> tuple[str, Json, list[Json]]:
     spec.update(draw(specs))
     for container in spec["containers"]:
         container["image"] = draw(images)
+        container["env"] = draw(variables)
+        if context := draw(contexts):
+            container["securityContext"] = context
     verbs = draw(st.lists(st.sampled_from(list(SAMPLES)), min_size=1, max_size=4))
     return kind, manifest, [{verb: draw(st.sampled_from(SAMPLES[verb]))} for verb in verbs]
 
@@ -96,10 +178,25 @@ def settled(kind: str, manifest: Json) -> Json:
         spec.pop("priorityClassName", None)
     for field in ("priority", "preemptionPolicy"):
         spec.pop(field, None)
+    for container in spec["containers"]:
+        if "env" in container:
+            container["env"] = expanded(container["env"])
     for field in ("tolerations", "imagePullSecrets"):
         if field in spec:
             spec[field] = sorted(spec[field], key=repr)
     return manifest
+
+
+def expanded(listed: list[Json]) -> list[Json]:
+    """As kubelet gives them to a process: a variable refers only to those before it."""
+    known: dict[str, Json] = {}
+    for each in listed:
+        value = each.get("value", each.get("valueFrom"))
+        if isinstance(value, str):
+            for name, text in known.items():
+                value = value.replace(f"$({name})", str(text))
+        known[each["name"]] = value
+    return sorted(known.items(), key=repr)
 
 
 def situation(kind: str) -> Situation:

@@ -27,6 +27,8 @@ from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
 STAMP = "nemutator.io/mutation"
+NEAR = {"topologyKey": "zone", "labelSelector": {"matchLabels": {"app": "web"}}}
+NODE_NAME = {"name": "NODE", "valueFrom": {"fieldRef": {"fieldPath": "spec.nodeName"}}}
 
 
 @pytest.fixture(scope="module")
@@ -107,6 +109,11 @@ def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str
             {"labels": {"set": {"verbs": "all"}}},
             {"nodeSelector": {"set": {"disk": "ssd"}}},
             {"tolerations": {"add": [{"key": "gpu", "operator": "Exists"}]}},
+            {"env": {"set": [{"name": "LOG", "value": "info"}], "add": [NODE_NAME]}},
+            {"affinity": {"podAntiAffinity": {"required": [NEAR]}}},
+            {"affinity": {"nodeAffinity": {"required": [{"key": "disk", "operator": "Exists"}]}}},
+            {"topologySpreadConstraints": {"add": [NEAR]}},
+            {"securityContext": {"pod": {"fsGroup": 7}, "container": {"runAsUser": 5}}},
             {"priorityClassName": {"add": f"{namespace}-high"}},
             {"schedulerName": {"set": "mine"}},
             {"image": {"move": [{"from": "docker.io", "to": "mirror.example:5000/hub"}]}},
@@ -125,9 +132,26 @@ def test_each_verb_changes_what_a_pod_is_made_of(called: Webhook, namespace: str
     assert spec["imagePullSecrets"] == [{"name": "mirror"}]
     assert spec["containers"][0]["imagePullPolicy"] == "Always"
     assert spec["containers"][0]["image"].startswith("mirror.example:5000/hub/")
+    stored = {"apiVersion": "v1", "fieldPath": "spec.nodeName"}
+    assert spec["containers"][0]["env"] == [
+        {"name": "LOG", "value": "info"},
+        {"name": "NODE", "valueFrom": {"fieldRef": stored}},
+    ]
+    required = "requiredDuringSchedulingIgnoredDuringExecution"
+    assert spec["affinity"]["podAntiAffinity"] == {required: [NEAR]}
+    [term] = spec["affinity"]["nodeAffinity"][required]["nodeSelectorTerms"]
+    assert term == {"matchExpressions": [{"key": "disk", "operator": "Exists"}]}
+    [spread] = spec["topologySpreadConstraints"]
+    assert spread == {**NEAR, "maxSkew": 1, "whenUnsatisfiable": "ScheduleAnyway"}
+    assert spec["securityContext"] == {"fsGroup": 7}
+    assert spec["containers"][0]["securityContext"] == {"runAsUser": 5}
     # What came out, made anew, is left as it is.
     again = {key: made[key] for key in ("apiVersion", "kind", "spec")}
-    again["metadata"] = {"name": "again", "annotations": made["metadata"]["annotations"]}
+    again["metadata"] = {
+        "name": "again",
+        "labels": made["metadata"]["labels"],
+        "annotations": made["metadata"]["annotations"],
+    }
     same = create(cluster, namespace, again)["spec"]
     assert {**same, "containers": []} == {**spec, "containers": []}
     assert len(called.decisions_in(namespace)) == 1

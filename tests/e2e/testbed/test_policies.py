@@ -142,6 +142,71 @@ NAMES: tuple[Any, ...] = (
 )  # fmt: skip
 OTHERS: dict[str, tuple[Any, ...]] = {
     "tolerations": TOLERATIONS,
+    "image": (
+        {}, {"allowed": []}, {"allowed": ["*"]}, {"allowed": ["a/*"], "offenders": "Refuse"},
+        {"allowed": ["*"], "offenders": "Deny"}, {"move": [], "offenders": "Warn"},
+        *({"tags": [{"images": ["*"], "set": tag}]} for tag in ("1", "", "a b", "-a", "a" * 129, "v1.0")),
+        *({"tags": [{"images": globs, "tags": tags, "set": "1"}]} for globs, tags in (([], ["1"]), (["a"], []), (["a"], ["1.*"]))),
+        *({"move": [{"from": one, "to": other}]} for one, other in (
+            ("docker.io", "mirror.example:5000/hub"), ("ubuntu", "a.example"), ("a.example", "ubuntu"),
+            ("a.example", "a.example"), ("a.example", "a.example/b"), ("a.example", "a.example.org"),
+            ("localhost", "host:5000"), ("host:port", "a.example"), ("a.example/", "b.example"),
+            ("a.example/B", "b.example"), ("[::1]:5000", "b.example"), ("a.example/a__b--c.d", "b.example"),
+            ("a.example/a___b", "b.example"), ("", "b.example"), ("https://a.example", "b.example"),
+        )),
+        {"move": [{"from": "a.example"}]}, {"tags": [{"images": ["a"]}]},
+    ),
+    "env": (
+        {}, {"set": []}, {"remove": ["A"]}, {"remove": ["a b"]}, {"remove": [""]}, {"remove": ["A", "A"]},
+        *({field: [each]} for field in ("set", "add") for each in (
+            {"name": "A"}, {"name": "A", "value": ""}, {"name": "A", "value": "x" * 1025}, {"value": "a"},
+            {"name": "a b", "value": "x"}, {"name": "1A", "value": "x"}, {"name": "_a", "value": "ä\n"},
+            {"name": "A", "value": "secret/app#token"}, {"name": "A", "value": "vault:x"},
+            {"name": "A", "value": ">>vault:a\nb"}, {"name": "A", "value": "a/b"}, {"name": "A", "value": "#a"},
+            {"name": "A", "value": "x", "secret": "secret/app#token"}, {"name": "A", "secret": "secret/app#token"},
+            {"name": "A", "secret": "secret/app"}, {"name": "A", "secret": "secret#a"}, {"name": "A", "secret": ""},
+            {"name": "A", "secret": "../app#a"}, {"name": "A", "secret": "a/../b#a"}, {"name": "A", "secret": "a/b#"},
+            {"name": "A", "valueFrom": {}}, {"name": "A", "valueFrom": {"fieldRef": {"fieldPath": "a"}}},
+            {"name": "A", "valueFrom": {"fieldRef": {}}},
+            {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b", "optional": True}}},
+            {"name": "A", "valueFrom": {"configMapKeyRef": {"name": "a"}}},
+            {"name": "A", "valueFrom": {"secretKeyRef": {"name": "a", "key": "b"}, "fieldRef": {"fieldPath": "a"}}},
+        )),
+        {"set": [{"name": "A", "value": "1"}], "add": [{"name": "A", "value": "1"}]},
+        {"set": [{"name": "A", "value": "1"}], "remove": ["A"]}, {"add": [{"name": "A", "value": "1"}] * 33},
+        {"set": [{"name": f"A{n}", "value": "1"} for n in range(32)], "add": [{"name": "B", "value": "1"}]},
+    ),
+    "affinity": (
+        {}, {"nodeAffinity": {}}, {"nodeAffinity": {"required": []}}, {"podAffinity": {"preferred": []}},
+        *({"nodeAffinity": {"required": [each]}} for each in (
+            {"key": "a", "operator": "In", "values": ["b"]}, {"key": "a", "operator": "Exists"},
+            {"key": "a", "operator": "In"}, {"key": "a", "operator": "Gt", "values": ["1"]}, {"key": "a b", "operator": "Exists"},
+        )),
+        *({"nodeAffinity": {"preferred": [{"weight": weight, "matchExpressions": listed}]}} for weight, listed in (
+            (1, [{"key": "a", "operator": "Exists"}]), (0, [{"key": "a", "operator": "Exists"}]), (1, []),
+            (101, [{"key": "a", "operator": "Exists"}]), (1, [{"key": "a", "operator": "In", "values": ["b c"]}]),
+        )),
+        *({near: {"required": [each]}} for near in ("podAffinity", "podAntiAffinity") for each in (
+            {"topologyKey": "zone", "labelSelector": {}}, {"topologyKey": "", "labelSelector": {}}, {"topologyKey": "zone"},
+            {"topologyKey": "zone", "labelSelector": {"matchLabels": {"a": "b c"}}}, {"topologyKey": "a b", "labelSelector": {}},
+        )),
+        {"podAffinity": {"preferred": [{"weight": 3, "topologyKey": "zone", "labelSelector": {}}]}},
+        {"podAffinity": {"preferred": [{"topologyKey": "zone", "labelSelector": {}}]}},
+    ),
+    "topologySpreadConstraints": (
+        {}, {"add": []}, *({"add": [{"topologyKey": "zone", "labelSelector": {}} | each]} for each in (
+            {}, {"maxSkew": 0}, {"maxSkew": 2, "whenUnsatisfiable": "DoNotSchedule"}, {"topologyKey": "a b"},
+            {"whenUnsatisfiable": "Never"}, {"matchLabelKeys": ["a"]}, {"matchLabelKeys": ["a b"]}, {"matchLabelKeys": [""]},
+        )),
+        {"add": [{"topologyKey": "zone"}]},
+    ),
+    "securityContext": (
+        {}, {"pod": {}}, {"container": {}}, {"pod": {"runAsNonRoot": True}}, {"pod": {"runAsUser": -1}},
+        {"pod": {"fsGroup": 2**31 - 1}}, {"pod": {"fsGroup": 2**31}}, {"pod": {"privileged": True}},
+        {"container": {"privileged": False}}, {"container": {"capabilities": {"drop": []}}}, {"container": {"capabilities": {}}},
+        {"container": {"capabilities": {"drop": ["ALL"]}}}, {"container": {"seccompProfile": {"type": "Localhost"}}},
+        {"containers": ["a"]}, {"pod": {"runAsUser": "1"}}, {"pod": {}, "container": {"runAsUser": 1}},
+    ),
     "priorityClassName": NAMES,
     "schedulerName": NAMES,
     "imagePullPolicy": (
