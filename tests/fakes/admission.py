@@ -13,7 +13,7 @@ class MemoryWorld:
     """A `World` that a test fills."""
 
     def __init__(self, **specs: Any) -> None:
-        self.policies: Policies = snapshot_of(specs)
+        self.policies: Policies | None = snapshot_of(specs)
         self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.tokens: KnownTokens | None = None
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}

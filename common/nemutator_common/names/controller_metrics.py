@@ -203,7 +203,8 @@ ADMISSION_FAILURES = Metric(
     "counter",
     "failures while a pod was admitted, by reason: review (the request was refused),"
     " client (the caller's certificate has none of the names in client_names),"
-    " no_object, bad_object, self_check, too_large, spool_full, disk, disk_slow, late, internal;"
+    " policies_unknown (they have not been listed yet), no_object, bad_object, self_check, too_large,"
+    " spool_full, disk, disk_slow, late, internal;"
     " namespace_unknown (policies that select namespaces did not match)",
     ("reason",),
 )

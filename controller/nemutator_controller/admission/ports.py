@@ -12,7 +12,9 @@ class KnownCluster(Protocol):
     """What is known of the cluster now, from memory."""
 
     @property
-    def policies(self) -> Policies: ...
+    def policies(self) -> Policies | None:
+        """None: no list of them has come yet, so nobody knows which there are."""
+        ...
 
     @property
     def advisor(self) -> Advisor: ...

@@ -49,7 +49,7 @@ class WatchedCluster:
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
-    policies: Policies = field(default_factory=Policies, init=False)
+    policies: Policies | None = field(default=None, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
     _logged: dict[str, str] = field(default_factory=dict, init=False)
 
@@ -106,9 +106,12 @@ class WatchedCluster:
         """Keep /readyz up to date."""
         while True:
             if isinstance(self.policy_informer.problem, NotFoundError | UnknownResourceError):
-                self.process.readiness.pass_("policies")
+                self.policies = self.policies or Policies()
+            if self.policies is None:
+                why = str(self.policy_informer.problem or "not listed yet")
+                self.process.readiness.fail("policies", why[:200])
             else:
-                self._check("policies", self.policy_informer)
+                self.process.readiness.pass_("policies")
             self._check("namespaces", self.namespace_informer)
             await self.process.clock.sleep(CHECK_S)
 
@@ -130,11 +133,11 @@ class WatchedCluster:
             self._specs[change.after.metadata.name] = change.after.spec
         elif change.before is not None:
             self._specs.pop(change.before.metadata.name, None)
-        self.policies = snapshot_of(self._specs)
+        policies = self.policies = snapshot_of(self._specs)
         meter = self.process.meter
-        meter.gauge(names.POLICIES, len(self.policies.sound), state="sound")
-        meter.gauge(names.POLICIES, len(self.policies.faulty), state="faulty")
-        for name, why in self.policies.faulty.items():
+        meter.gauge(names.POLICIES, len(policies.sound), state="sound")
+        meter.gauge(names.POLICIES, len(policies.faulty), state="faulty")
+        for name, why in policies.faulty.items():
             if self._logged.get(name) != why:
                 log.warning("policy_left_aside", {names.OBJECT: name, names.ERROR: why[:500]})
-        self._logged = dict(self.policies.faulty)
+        self._logged = dict(policies.faulty)

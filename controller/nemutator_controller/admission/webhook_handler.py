@@ -35,6 +35,7 @@ from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch
 from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
 from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, stamping, written
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
+from nemutator_controller.policies.snapshot import Policies
 
 log = logging.getLogger(__name__)
 
@@ -121,9 +122,12 @@ class WebhookHandler:
             or subject.namespace == self.rules.own_namespace
         ):
             return "unchanged", UNCHANGED
+        policies = self.cluster.policies
+        if policies is None:
+            raise _FailedError("policies_unknown", "no policies have been listed yet")
         situation = self._situation(subject, opted_in=opted_in)
         if not self._has_placeholder(request) and not is_relevant(
-            head, situation, self.cluster.policies.sound
+            head, situation, policies.sound
         ):
             return "unchanged", UNCHANGED
         try:
@@ -132,7 +136,7 @@ class WebhookHandler:
             raise _FailedError("bad_object", str(error)) from error
         if why := too_large(pod):
             raise _FailedError("too_large", why)
-        planned = self._plan(pod, situation)
+        planned = self._plan(pod, situation, policies)
         for offender in planned.offenders:
             self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
         for why, count in Counter(planned.unresolved).items():
@@ -165,9 +169,9 @@ class WebhookHandler:
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 
-    def _plan(self, pod: Any, situation: Situation) -> MutationPlan:
+    def _plan(self, pod: Any, situation: Situation, policies: Policies) -> MutationPlan:
         try:
-            return plan(pod, situation, self.cluster.policies.sound)
+            return plan(pod, situation, policies.sound)
         except PathError as error:
             # The server sends what it has decoded itself; a stranger may send anything.
             raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error

@@ -15,6 +15,7 @@ from nemutator_controller.kube.failures import ForbiddenError, InvalidError, Unk
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
 from nemutator_controller.policies.objects import MUTATION_POLICIES
+from nemutator_controller.policies.snapshot import Policies
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -100,6 +101,7 @@ async def test_policies_and_namespaces_are_followed() -> None:
         ],
     ]
     async with played(script, SYNCED) as play:
+        assert play.watched.policies is not None
         assert [policy.name for policy in play.watched.policies.sound] == ["c"]
         assert list(play.watched.policies.faulty) == ["b"]
         assert play.meter.value(names.POLICIES, state="sound") == 1
@@ -128,8 +130,18 @@ async def test_admission_that_may_not_read_runtime_classes_is_ready_without() ->
 async def test_without_the_definition_there_are_no_policies_and_that_is_fine() -> None:
     refusals: list[Said | list[Said]] = [NOT_SERVED, NOT_SERVED]
     async with played(refusals, SYNCED) as play:
-        assert play.watched.policies.sound == ()
+        assert play.watched.policies == Policies()
         assert play.health.problems() == {}
+
+
+async def test_before_policies_are_listed_they_are_unknown_and_not_none() -> None:
+    refused: list[Said | list[Said]] = [ForbiddenError("list mutationpolicies", "forbidden to us")]
+    async with played(refused, SYNCED) as play:
+        assert play.watched.policies is None
+        assert set(play.health.problems()) == {"policies"}
+    none: list[Said | list[Said]] = [NO_WATCH_LIST, listed()]
+    async with played(none, SYNCED) as play:
+        assert play.watched.policies == Policies()
 
 
 async def test_without_namespaces_it_is_not_ready_and_says_why() -> None:

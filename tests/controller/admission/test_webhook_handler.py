@@ -89,6 +89,20 @@ async def test_what_was_done_to_a_pod_is_one_line_and_nothing_is_none(
     }
 
 
+async def test_before_policies_are_known_a_pod_is_a_failure_and_not_one_without_policies() -> None:
+    admission = Admission(team=TEAM)
+    admission.world.policies = None
+    answer = await admission.ask()
+    assert (answer.operations, admission.records.kept) == ((), [])
+    assert answer.warnings == ("pod left as it is: no policies have been listed yet",)
+    assert admission.failures("policies_unknown") == 1
+    assert admission.meter.value(names.ADMISSIONS, result="failed") == 1
+    required = {**POD, "metadata": {"labels": {"nemutator.io/inject": "required"}}}
+    assert "no policies have been listed yet" in (await admission.ask(required)).refused
+    # The cluster itself lives without us.
+    assert await admission.ask(namespace="kube-system") == AdmissionResponse()
+
+
 async def test_a_dry_run_is_answered_and_not_recorded() -> None:
     admission = Admission(team=TEAM)
     assert (await admission.ask(dryRun=True)).operations
