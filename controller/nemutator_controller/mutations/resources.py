@@ -35,16 +35,22 @@ ADVICE_VERB = "prom_metrics"
 _MILLI = 10**6
 _UNIT = 10**9
 
+_WITHOUT_UNIT = frozenset("0123456789mun")
+_STEPS = {Format.BINARY: 1024, Format.DECIMAL: 1000}
+"""From one unit to the next."""
+
 QUANTITY = re.compile(r"^([0-9]+(\.[0-9]*)?|\.[0-9]+)([numkMGTPE]|[KMGTPE]i|[eE][+-]?[0-9]{1,2})?$")
 """What people write. The API server reads more, like `-` and `+.e0`, and exponents of any length."""
 
 
-class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """Where a value comes from: exactly one of the first three."""
+class Amount(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename="camel"):
+    """Where a value comes from: exactly one of the first four."""
 
     value: str | None = None
     ratio: Annotated[float, msgspec.Meta(gt=0, le=100)] | None = None
     """A share of what the pod requests in the same place; without that nothing is done."""
+    ratio_of_limit: Annotated[float, msgspec.Meta(gt=0, le=1)] | None = None
+    """Of a request: a share of its limit; without a limit nothing is done."""
     advice: bool = False
     """The recommendation for the container."""
     min: str | None = None
@@ -101,15 +107,18 @@ def faults(resources: ContainerResources) -> Iterator[str]:
     """What the types alone do not exclude; each fault begins with the field."""
     if not resources.requests and not resources.limits:
         yield "requests: name at least one amount here or in limits"
+    for name, amount in resources.limits.items():
+        if amount.ratio_of_limit is not None:
+            yield f"limits.{name}.ratioOfLimit: only requests are a share of limits"
     for side in ("requests", "limits"):
         for name, amount in getattr(resources, side).items():
             yield from (f"{side}.{name}{fault}" for fault in _amount_faults(amount))
 
 
 def _amount_faults(amount: Amount) -> Iterator[str]:
-    sources = (amount.value is not None) + (amount.ratio is not None) + amount.advice
-    if sources != 1:
-        yield ": expected exactly one of value, ratio, advice: true"
+    given = (amount.value, amount.ratio, amount.ratio_of_limit)
+    if sum(each is not None for each in given) + amount.advice != 1:
+        yield ": expected exactly one of value, ratio, ratioOfLimit, advice: true"
     bounds: dict[str, Quantity] = {}
     for field in ("value", "min", "max"):
         text = getattr(amount, field)
@@ -188,8 +197,13 @@ def _amount(
     elif amount.ratio is not None:
         if current is None:
             return None
-        share = Quantity(int(current.nanos * _exactly(amount.ratio)), current.format)
-        wanted, reason = share, f"{amount.ratio:g} of {current}"
+        wanted, reason = _share(current, amount.ratio), f"{amount.ratio:g} of {current}"
+    elif amount.ratio_of_limit is not None:
+        limit = place.beside.found(draft)
+        if limit is None:
+            return None
+        wanted = _share(limit, amount.ratio_of_limit)
+        reason = f"{amount.ratio_of_limit:g} of the limit {limit}"
     else:
         assert amount.value is not None, "a policy with faults is not applied"
         wanted, reason = parse_quantity(amount.value), ""
@@ -217,6 +231,21 @@ def _settle(draft: Draft, limit: _Place, policy: str) -> None:
 def _exactly(ratio: float) -> Fraction:
     # As people write it: 0.1 is a tenth, not the nearest binary fraction.
     return Fraction(str(ratio))
+
+
+def _share(amount: Quantity, ratio: float) -> Quantity:
+    """*ratio* of *amount*, in the units in which people have written that: 0.8 of 1Gi is 820Mi.
+
+    It is rounded up to the largest unit of which there are a hundred; an amount without a unit keeps none.
+    """
+    nanos = int(amount.nanos * _exactly(ratio))
+    base = _STEPS.get(amount.format)
+    if base is None or str(amount)[-1:] in _WITHOUT_UNIT:
+        return Quantity(nanos, amount.format)
+    unit = _UNIT
+    while nanos >= 100 * unit * base:
+        unit *= base
+    return Quantity(-(-nanos // unit) * unit, amount.format)
 
 
 def _bounded(wanted: Quantity, amount: Amount) -> Quantity:

@@ -78,6 +78,7 @@ _MEANINGS: Mapping[str, str] = {
     "ContainerResources.qos": "Keep leaves a pod alone that would change its quality-of-service class.",
     "Amount.value": "A quantity, like 250m or 1Gi.",
     "Amount.ratio": "A share of what the pod asks for in the same place; absent there, no change.",
+    "Amount.ratioOfLimit": "Of a request: a share of its limit; absent there, no change.",
     "Amount.advice": "What the container has been seen to need; unknown, no change.",
     "Amount.min": "Not less than this quantity.",
     "Amount.max": "Not more than this quantity.",
@@ -132,6 +133,9 @@ _BOUNDS: Mapping[str, Schema] = {
     "Toleration.key": _TAINT_KEY,
     "Toleration.value": _LABEL_VALUE,
 }
+
+_ESCAPED = "ephemeral__dash__storage"
+"""As CEL has to write `ephemeral-storage`."""
 
 _BOTH = "[has(self.set) ? self.set : {}, has(self.add) ? self.add : {}]"
 _REMOVED = "(has(self.remove) ? self.remove : [])"
@@ -281,14 +285,22 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             "has(self.requests) || has(self.limits)",
             "name at least one amount in requests or limits",
         ),
+        (
+            "!has(self.limits) || "
+            + " && ".join(
+                f"(!has(self.limits.{name}) || !has(self.limits.{name}.ratioOfLimit))"
+                for name in ("cpu", "memory", _ESCAPED)
+            ),
+            "only requests are a share of limits: ratioOfLimit",
+        ),
     ),
     "Amount": (
         (
             (
-                "[has(self.value), has(self.ratio), has(self.advice) && self.advice]"
+                "[has(self.value), has(self.ratio), has(self.ratioOfLimit), has(self.advice) && self.advice]"
                 ".filter(given, given).size() == 1"
             ),
-            "expected exactly one of value, ratio, advice: true",
+            "expected exactly one of value, ratio, ratioOfLimit, advice: true",
         ),
         (
             (

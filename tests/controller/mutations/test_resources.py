@@ -241,6 +241,45 @@ def test_a_share_is_more_than_nothing_and_at_most_a_hundredfold(ratio: object) -
         msgspec.convert({"ratio": ratio}, Amount)
 
 
+@pytest.mark.parametrize(
+    ("limit", "ratio", "request_"),
+    [
+        ("1Gi", 0.8, "820Mi"),
+        ("1024Mi", 0.8, "820Mi"),
+        ("1536Mi", 0.8, "1229Mi"),
+        ("64Mi", 0.1, "6554Ki"),
+        ("150Mi", 0.5, "75Mi"),
+        ("1G", 0.333, "333M"),
+        ("134217728", 0.8, "107374183"),
+        ("1Gi", 1, "1Gi"),
+        ("100", 0.001, "1"),
+    ],
+)
+def test_a_share_of_a_limit_keeps_the_units_of_people(
+    limit: str, ratio: float, request_: str
+) -> None:
+    wanted = ContainerResources(requests={"memory": Amount(ratio_of_limit=ratio)}, qos="Change")
+    made, warnings = applied({"limits": {"memory": limit}}, wanted)
+    assert (made["requests"]["memory"], warnings) == (request_, [])
+
+
+def test_a_share_of_a_limit_is_one_of_the_limit_that_it_gets() -> None:
+    half = Amount(ratio_of_limit=0.5)
+    wanted = ContainerResources(requests={"cpu": half}, limits={"cpu": Amount(value="500m")})
+    made, _ = applied({"requests": {"cpu": "1"}, "limits": {"cpu": "2"}}, wanted)
+    assert made == {"requests": {"cpu": "250m"}, "limits": {"cpu": "500m"}}
+    # Without a limit there is nothing to share.
+    assert applied({"requests": {"cpu": "1"}}, ContainerResources(requests={"cpu": half})) == (
+        {"requests": {"cpu": "1"}},
+        [],
+    )
+
+
+def test_only_a_request_is_a_share_of_a_limit() -> None:
+    wanted = ContainerResources(limits={"cpu": Amount(ratio_of_limit=0.5)})
+    assert list(faults(wanted)) == ["limits.cpu.ratioOfLimit: only requests are a share of limits"]
+
+
 @pytest.mark.parametrize("containers", [[], [""], ["x" * 254], ["*"] * 65])
 def test_globs_on_containers_are_few_and_short(containers: list[str]) -> None:
     most = ["*"] * 64

@@ -20,7 +20,10 @@ APP = {"app": "web"}
 SAMPLES: dict[str, list[Json]] = {
     "labels": [{"set": {"team": "a"}, "add": {"tier": "b"}, "remove": ["a/b"]}],
     "annotations": [{"set": {"a/b": "c"}, "remove": ["x"]}],
-    "resources": [{"requests": {"cpu": {"ratio": 0.5}}}],
+    "resources": [
+        {"requests": {"cpu": {"ratio": 0.5}}},
+        {"requests": {"memory": {"ratioOfLimit": 0.8}}, "qos": "Change"},
+    ],
     "image": [
         {
             "tags": [{"images": ["*/ubuntu"], "set": "20.04"}],

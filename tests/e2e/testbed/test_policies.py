@@ -65,7 +65,7 @@ BAD: dict[str, tuple[list[Json], str]] = {
     ),
     "two sources": (
         [{"resources": {"requests": {"cpu": {"value": "1", "ratio": 0.5}}}}],
-        "expected exactly one of value, ratio, advice: true",
+        "expected exactly one of value, ratio, ratioOfLimit, advice: true",
     ),
     "min above max": (
         [{"resources": {"requests": {"cpu": {"ratio": 0.5, "min": "2", "max": "1"}}}}],
@@ -109,7 +109,8 @@ AMOUNTS: tuple[Any, ...] = (
     {"ratio": 0}, {"ratio": 100}, {"ratio": 100.5}, {"ratio": -1}, {"ratio": "1"}, {"ratio": 1e-9},
     {"advice": True}, {"advice": False}, {"advice": True, "ratio": 1}, {"advice": False, "ratio": 1},
     {"advice": True, "min": "2", "max": "1"}, {"advice": True, "min": "1", "max": "1000m"}, {},
-    {"value": 1}, {"ratio": 1, "most": "1"},
+    {"value": 1}, {"ratio": 1, "most": "1"}, {"ratioOfLimit": 0.5}, {"ratioOfLimit": 1.5}, {"ratioOfLimit": 0},
+    {"ratioOfLimit": 0.5, "value": "1"}, {"ratioOfLimit": 0.5, "max": "1"},
 )  # fmt: skip
 SELECTORS: tuple[Any, ...] = (
     {}, {"matchLabels": {"a": "b"}}, {"matchLabels": {"a": ""}}, {"matchLabels": {"a b": "c"}},
@@ -242,6 +243,8 @@ def specs() -> Iterator[Json]:
     yield from ({"mutations": [{verb: each}]} for verb in OTHERS for each in OTHERS[verb])
     resources: list[Any] = [{"requests": {"cpu": each}} for each in AMOUNTS]
     resources += [
+        {"limits": {"cpu": {"ratioOfLimit": 0.5}}}, {"limits": {"ephemeral-storage": {"ratioOfLimit": 0.5}}},
+        {"limits": {"cpu": {"value": "1"}}, "requests": {"cpu": {"ratioOfLimit": 0.5}}},
         {}, {"requests": {}}, {"limits": {}, "requests": {"cpu": {"value": "1"}}},
         {"requests": {"gpu": {"value": "1"}}}, {"limits": {"ephemeral-storage": {"value": "1Gi"}}},
         {"requests": {"cpu": {"value": "1"}}, "qos": "Change"},
