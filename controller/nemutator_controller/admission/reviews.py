@@ -27,6 +27,8 @@ LARGEST_OBJECT = 1 << 20
 thirty times that, and delays everybody else's pods, and anybody who reaches our port may send one."""
 
 LONGEST_UID = 128
+LONGEST_USER = 1024
+"""Characters; globs are matched against it."""
 LONGEST_WARNING = 256
 """Characters; the server may cut longer ones."""
 MOST_WARNINGS = 12
@@ -47,6 +49,10 @@ class GroupVersionResource(_Camel, frozen=True):
     resource: str = ""
 
 
+class UserInfo(_Camel, frozen=True):
+    username: str | None = ""
+
+
 class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     uid: str
     operation: str
@@ -57,6 +63,12 @@ class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     namespace: str | None = ""
     dry_run: bool | None = False
     object: msgspec.Raw = msgspec.Raw(b"null")
+    user_info: UserInfo | None = None
+
+    @property
+    def user(self) -> str:
+        """The name of who asks; empty: it is not said."""
+        return (self.user_info.username or "")[:LONGEST_USER] if self.user_info else ""
 
     @property
     def creates_pod(self) -> bool:

@@ -125,7 +125,7 @@ class WebhookHandler:
         policies = self.cluster.policies
         if policies is None:
             raise _FailedError("policies_unknown", "no policies have been listed yet")
-        situation = self._situation(subject, opted_in=opted_in)
+        situation = self._situation(subject, request.user, opted_in=opted_in)
         if not self._has_placeholder(request) and not is_relevant(
             head, situation, policies.sound
         ):
@@ -152,7 +152,7 @@ class WebhookHandler:
         """Whether one may stand in the pod, by its bytes: most pods have none, and are not decoded."""
         return self.cluster.tokens is not None and _PLACEHOLDER in bytes(request.object)
 
-    def _situation(self, subject: Subject, *, opted_in: bool) -> Situation:
+    def _situation(self, subject: Subject, user: str, *, opted_in: bool) -> Situation:
         cluster = self.cluster
         labels = cluster.namespace_labels(subject.namespace)
         if opted_in:
@@ -162,6 +162,7 @@ class WebhookHandler:
         return Situation(
             subject=subject,
             namespace_labels=labels,
+            user=user,
             injector=self.rules.injector,
             advisor=cluster.advisor,
             tokens=cluster.tokens,

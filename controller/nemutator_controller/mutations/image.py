@@ -4,6 +4,7 @@ Tags are changed first, by the names that the pod's author has written, then rep
 comes out must be from an allowed source.
 """
 
+import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from fnmatch import fnmatchcase
@@ -116,6 +117,17 @@ def _applied(
     if rules.allowed is not None and not _any(rules.allowed, after.repository):
         why = f"policy {policy}: {path}: {after.repository} is not an allowed source"
         yield _offender(rules, policy, why)
+
+
+def repositories(draft: Draft) -> tuple[str, ...]:
+    """Of the images of all containers, in full; what cannot be read is nobody's repository."""
+    found: list[str] = []
+    for _, container in chosen(draft, ("*",)):
+        written = container.get(VERB)
+        with contextlib.suppress(ImageReferenceError):
+            if isinstance(written, str):
+                found.append(parse_image(written).repository)
+    return tuple(found)
 
 
 def faults(rules: ImageRules) -> Iterator[str]:

@@ -36,6 +36,11 @@ _MEANINGS: Mapping[str, str] = {
     "Match.excludedNamespaces": "Globs; a namespace that one of them names is left alone.",
     "Match.names": "Globs on the pod's name, or its workload's.",
     "Match.excludedNames": "Globs; what one of them names is left alone.",
+    "Match.images": "Globs on repositories in full, like docker.io/library/*; one is enough.",
+    "Match.ownerKinds": "Kinds of the workload that makes the pod, like DaemonSet.",
+    "Match.annotations": "Globs on values, by key; the pod must have all of them.",
+    "Match.users": "Globs on who creates the pod.",
+    "Match.percent": "A share of all workloads, always the same ones.",
     "Texts.set": "Keys and values, whatever stood there before.",
     "Texts.add": "Keys and values, where nothing stands.",
     "Texts.remove": "Keys that are taken away.",
@@ -278,6 +283,15 @@ _RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (
             "!has(self.add) || !has(self.remove) || self.add.all(name, !(name in self.remove))",
             "a name that is removed is added, too",
+        ),
+    ),
+    "Match": (
+        (
+            (
+                "!has(self.annotations) || self.annotations.all(key,"
+                f" key.size() <= {LONGEST_KEY} && !format.qualifiedName().validate(key).hasValue())"
+            ),
+            "expected annotations' keys as Kubernetes takes them",
         ),
     ),
     "ContainerResources": (

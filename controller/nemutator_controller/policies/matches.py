@@ -1,10 +1,14 @@
 """Whether a policy is for a pod."""
 
+import hashlib
 from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from fnmatch import fnmatchcase
+from types import MappingProxyType
 
 from nemutator_controller.policies.model import Policy
+
+_NONE: Mapping[str, str] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -17,6 +21,13 @@ class CandidatePod:
     labels: Mapping[str, str]
     names: tuple[str, ...]
     """Its own name, or the beginning of a generated one, and its workload's."""
+    workload: tuple[str, str] = ("", "")
+    """Kind and name of what makes it; without that its own."""
+    annotations: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    images: tuple[str, ...] | None = ()
+    """Repositories in full; None: they are not known yet, and may be any."""
+    user: str = ""
+    """Who creates it; empty: nobody is known."""
 
 
 def matches(policy: Policy, pod: CandidatePod) -> bool:
@@ -26,6 +37,28 @@ def matches(policy: Policy, pod: CandidatePod) -> bool:
         and _selected(match.names, match.excluded_names, pod.names)
         and _namespace_matches(policy, pod)
         and policy.pods.matches(pod.labels)
+        and (not policy.narrowed or _narrow(policy, pod))
+    )
+
+
+def is_in_share(policy: str, pod: CandidatePod, percent: int) -> bool:
+    """Whether the pod's workload is among the *percent* of all: a larger share has the same ones, too."""
+    words = "\0".join((policy, pod.namespace, *pod.workload))
+    digest = hashlib.blake2b(words.encode("utf-8", "surrogatepass"), digest_size=8).digest()
+    return int.from_bytes(digest) % 100 < percent
+
+
+def _narrow(policy: Policy, pod: CandidatePod) -> bool:
+    match = policy.spec.match
+    return (
+        (not match.owner_kinds or _selected(match.owner_kinds, (), pod.workload[:1]))
+        and (not match.users or _selected(match.users, (), (pod.user,) if pod.user else ()))
+        and (not match.images or pod.images is None or _selected(match.images, (), pod.images))
+        and all(
+            key in pod.annotations and fnmatchcase(pod.annotations[key], glob)
+            for key, glob in match.annotations.items()
+        )
+        and (match.percent is None or is_in_share(policy.name, pod, match.percent))
     )
 
 

@@ -5,7 +5,7 @@ checked here again, because the API server may have stored one before it had thi
 """
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Annotated, Any, Literal
 
 import msgspec
@@ -15,6 +15,7 @@ from nemutator_controller.kube.label_selectors import Operator, Requirement, Sel
 from nemutator_controller.mutations import pod_selectors
 from nemutator_controller.mutations.chosen_containers import Glob
 from nemutator_controller.mutations.pod_selectors import LabelSelector
+from nemutator_controller.mutations.texts import Key, is_label
 from nemutator_controller.policies.explanations import explained
 from nemutator_controller.policies.verbs import Action, PolicyMutation, actions_of, faults_of
 
@@ -56,6 +57,24 @@ class Match(_Strict, frozen=True):
     names: Globs = ()
     """Globs on the name of the pod, or of the workload that makes it."""
     excluded_names: Globs = ()
+    images: Globs = ()
+    """Globs on repositories in full: one image of the pod is enough."""
+    owner_kinds: Globs = ()
+    """Kinds of the workload that makes the pod, such as DaemonSet; a pod without one is a Pod."""
+    annotations: Annotated[Mapping[Key, Glob], msgspec.Meta(max_length=32)] = {}
+    """Globs on values, by key; the pod must have all of them."""
+    users: Globs = ()
+    """Globs on who creates the pod; outside of a cluster nobody is known."""
+    percent: Annotated[int, msgspec.Meta(ge=0, le=100)] | None = None
+    """A share of all workloads, always the same ones; absent: all."""
+
+    @property
+    def narrowed(self) -> bool:
+        """Whether more is asked than most policies ask."""
+        return (
+            bool(self.images or self.owner_kinds or self.annotations or self.users)
+            or self.percent is not None
+        )
 
 
 class Spec(_Strict, frozen=True, kw_only=True):
@@ -83,6 +102,8 @@ class Policy(msgspec.Struct, frozen=True, kw_only=True):
     spec: Spec
     namespaces: Selector
     pods: Selector
+    narrowed: bool
+    """What `Match.narrowed` says, once for all pods."""
     actions: tuple[Action, ...]
     """What is to be done, in this order."""
 
@@ -104,6 +125,7 @@ def policy_of(name: str, spec: Any) -> Policy:
         spec=typed,
         namespaces=selector_of(typed.match.namespace_selector),
         pods=selector_of(typed.match.pod_selector),
+        narrowed=typed.match.narrowed,
         actions=actions_of(typed.mutations, name),
     )
 
@@ -141,5 +163,8 @@ def _faults(spec: Spec) -> Iterator[str]:
         ("podSelector", match.pod_selector),
     ):
         yield from (f"spec.match.{field}.{fault}" for fault in pod_selectors.faults(selector))
+    for key in match.annotations:
+        if not is_label(key, ""):
+            yield f"spec.match.annotations[{key[:80]}]: expected an annotation's key"
     for index, mutation in enumerate(spec.mutations):
         yield from (f"spec.mutations[{index}]{fault}" for fault in faults_of(mutation))

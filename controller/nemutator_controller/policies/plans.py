@@ -15,7 +15,7 @@ from typing import Literal
 
 from nemutator_common import names
 
-from nemutator_controller.mutations import injection, labels, resources, sandboxes
+from nemutator_controller.mutations import image, injection, labels, resources, sandboxes
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
@@ -62,6 +62,8 @@ class Situation:
     """None: they are not known."""
     injector: Injector | None = None
     """None: nothing is injected, as outside of a cluster."""
+    user: str = ""
+    """Who creates it; empty: nobody is known, as outside of a cluster."""
     advisor: Advisor = NO_ADVICE
     defaulted: bool = True
     """Whether an API server has added its defaults already, as it has to all that it sends."""
@@ -108,8 +110,11 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
     warnings = [f"{key}: {word[:40]!r} is not a verb" for key, word in skips.unknown]
     if skips.everything:
         return MutationPlan(warnings=tuple(warnings))
-    pod = candidate(situation, _map(draft, "labels"))
+    pod = candidate(situation, _map(draft, "labels"), _map(draft, "annotations"))
     chosen = [policy for policy in policies if matches(policy, pod)]
+    if any(policy.spec.match.images for policy in chosen):
+        pod = replace(pod, images=image.repositories(draft))
+        chosen = [policy for policy in chosen if matches(policy, pod)]
     subject = situation.subject
     circumstances = Circumstances(
         WorkloadRef(
@@ -247,14 +252,25 @@ def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]
             yield replace(edit, before=now)
 
 
-def candidate(situation: Situation, pod_labels: Mapping[str, str]) -> CandidatePod:
-    """The pod as policies see it."""
+def candidate(
+    situation: Situation, pod_labels: Mapping[str, str], annotations: Mapping[str, str]
+) -> CandidatePod:
+    """The pod as policies see it, before anybody has read its images."""
     subject = situation.subject
+    owned = bool(subject.owner_name)
     return CandidatePod(
         namespace=subject.namespace,
         namespace_labels=situation.namespace_labels,
         labels=pod_labels,
         names=tuple(filter(None, (subject.name or subject.generate_name, subject.owner_name))),
+        workload=(
+            (subject.owner_kind, subject.owner_name)
+            if owned
+            else (subject.kind, subject.name or subject.generate_name)
+        ),
+        annotations=annotations,
+        images=None,
+        user=situation.user,
     )
 
 

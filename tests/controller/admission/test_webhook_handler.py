@@ -89,6 +89,13 @@ async def test_what_was_done_to_a_pod_is_one_line_and_nothing_is_none(
     }
 
 
+async def test_a_policy_may_be_for_those_whom_one_user_creates() -> None:
+    admission = Admission(team=TEAM | {"match": {"users": ["jane"]}})
+    assert (await admission.ask()).operations
+    assert not (await admission.ask(userInfo={"username": "joe"})).operations
+    assert not (await admission.ask(userInfo=None)).operations
+
+
 async def test_before_policies_are_known_a_pod_is_a_failure_and_not_one_without_policies() -> None:
     admission = Admission(team=TEAM)
     admission.world.policies = None

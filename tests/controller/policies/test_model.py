@@ -63,6 +63,8 @@ def test_selectors_select() -> None:
             GOOD | {"match": {"podSelector": {"matchLabels": {"a b": ""}}}},
             "spec.match.podSelector.matchLabels[a b]: expected a label's key",
         ),
+        (GOOD | {"match": {"annotations": {"a b": "*"}}}, "spec.match.annotations[a b]: expected"),
+        (GOOD | {"match": {"percent": 101}}, "spec.match.percent: expected `int` <= 100"),
         (
             GOOD
             | {

@@ -53,6 +53,16 @@ def test_an_offender_is_refused_only_when_its_policy_says_so_and_is_applied() ->
     assert [each.result for each in preview.offenders] == ["previewed"]
 
 
+def test_a_policy_is_for_images_as_they_were_before_it() -> None:
+    move = {"image": {"move": [{"from": "docker.io", "to": "m.example"}]}}
+    mirror = policy("a", move, match={"images": ["docker.io/*"]})
+    planned = plan(with_image("ubuntu"), situation(), [mirror])
+    assert [each.after for each in planned.edits] == [("m.example/library/ubuntu",)]
+    assert plan(with_image("a.example/b"), situation(), [mirror]) == MutationPlan()
+    done = done_once(with_image("ubuntu"), situation(), [mirror])
+    assert plan(done, situation(), [mirror]).edits == ()
+
+
 def labelled(name: str, value: str, **more: Any) -> Policy:
     return policy(name, {"labels": {"set": {"team": value}}}, **more)
 

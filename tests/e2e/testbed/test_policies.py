@@ -252,7 +252,12 @@ def specs() -> Iterator[Json]:
         *({"requests": {"cpu": {"value": "1"}}, "containers": each} for each in GLOBS),
     ]  # fmt: skip
     yield from ({"mutations": [{"resources": each}]} for each in resources)
-    fields = [("podSelector", SELECTORS), ("namespaceSelector", SELECTORS[:6]), ("names", GLOBS)]
+    fields = [
+        ("podSelector", SELECTORS), ("namespaceSelector", SELECTORS[:6]), ("names", GLOBS),
+        ("images", GLOBS[:5]), ("ownerKinds", GLOBS[:5]), ("users", GLOBS[:5]),
+        ("percent", (0, 10, 100, 101, -1, "10", 1.5)),
+        ("annotations", ({"a": "*"}, {"a b": "*"}, {"a": ""}, {"example.org/a": "x*"}, {"a": 1}, {})),
+    ]  # fmt: skip
     for field, values in fields:
         yield from ({"match": {field: each}, "mutations": [one]} for each in values)
     yield from ({"mode": mode, "mutations": [one]} for mode in ("Apply", "Preview", "", "apply"))
