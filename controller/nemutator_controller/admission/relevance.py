@@ -30,9 +30,7 @@ def is_relevant(head: dict[str, Any], situation: Situation, policies: Iterable[P
     if (situation.namespace_labels or {}).get(names.INJECT) == "enabled":
         return True
     # Images are in the spec: a policy that asks for them may be for this pod.
-    pod = candidate(situation, _texts(labels), _texts(annotations))
+    pod = candidate(
+        situation, {k: text for k, text in labels.items() if isinstance(text, str)}, annotations
+    )
     return any(matches(policy, pod) for policy in policies)
-
-
-def _texts(found: dict[str, Any]) -> dict[str, str]:
-    return {key: text for key, text in found.items() if isinstance(text, str)}

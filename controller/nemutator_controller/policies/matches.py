@@ -8,7 +8,7 @@ from types import MappingProxyType
 
 from nemutator_controller.policies.model import Policy
 
-_NONE: Mapping[str, str] = MappingProxyType({})
+_NONE: Mapping[str, object] = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -23,7 +23,7 @@ class CandidatePod:
     """Its own name, or the beginning of a generated one, and its workload's."""
     workload: tuple[str, str] = ("", "")
     """Kind and name of what makes it; without that its own."""
-    annotations: Mapping[str, str] = field(default_factory=lambda: _NONE)
+    annotations: Mapping[str, object] = field(default_factory=lambda: _NONE)
     images: tuple[str, ...] | None = ()
     """Repositories in full; None: they are not known yet, and may be any."""
     user: str = ""
@@ -55,7 +55,7 @@ def _narrow(policy: Policy, pod: CandidatePod) -> bool:
         and (not match.users or _selected(match.users, (), (pod.user,) if pod.user else ()))
         and (not match.images or pod.images is None or _selected(match.images, (), pod.images))
         and all(
-            key in pod.annotations and fnmatchcase(pod.annotations[key], glob)
+            isinstance(text := pod.annotations.get(key), str) and fnmatchcase(text, glob)
             for key, glob in match.annotations.items()
         )
         and (match.percent is None or is_in_share(policy.name, pod, match.percent))

@@ -253,7 +253,7 @@ def _missing(manifest: Json, kind: str, edits: Iterable[Edit]) -> Iterator[Edit]
 
 
 def candidate(
-    situation: Situation, pod_labels: Mapping[str, str], annotations: Mapping[str, str]
+    situation: Situation, pod_labels: Mapping[str, str], annotations: Mapping[str, object]
 ) -> CandidatePod:
     """The pod as policies see it, before anybody has read its images."""
     subject = situation.subject
