@@ -126,9 +126,7 @@ class WebhookHandler:
         if policies is None:
             raise _FailedError("policies_unknown", "no policies have been listed yet")
         situation = self._situation(subject, request.user, opted_in=opted_in)
-        if not self._has_placeholder(request) and not is_relevant(
-            head, situation, policies.sound
-        ):
+        if not self._has_placeholder(request) and not is_relevant(head, situation, policies.sound):
             return "unchanged", UNCHANGED
         try:
             pod = object_of(request)
