@@ -26,7 +26,7 @@ from nemutator_agent.windows.limiting import WindowLimit
 from nemutator_agent.windows.proc_counters import ProcCounters
 from nemutator_agent.windows.sent_symbols import SentSymbols
 from nemutator_common.system_clock import SystemClock
-from nemutator_common.windows import WindowReading, WindowSymbols
+from nemutator_common.windows import CpuWindow, FunctionSymbol, WindowReading, WindowSymbols
 
 from tests.fakes.process import fake_process
 from tests.fakes.window_parts import ListedPods, ListSink, MemoryProcesses, observed
@@ -60,6 +60,10 @@ def growth(readings: Sequence[WindowReading]) -> int:
 
 def symbols_of(sink: ListSink) -> list[WindowSymbols]:
     return [one for one in sink.records if isinstance(one, WindowSymbols)]
+
+
+def ids_of(window: CpuWindow) -> set[str]:
+    return {one.function for one in window.functions}
 
 
 class Node:
@@ -119,20 +123,19 @@ class Node:
 async def test_where_the_sample_spends_its_time_is_seen_unasked(shop: int) -> None:
     node = Node(shop)
 
-    def is_seen() -> bool:
-        return any(one.cpu and one.cpu.samples for one in node.sink.readings)
+    def own_function() -> FunctionSymbol | None:
+        functions = (one for record in symbols_of(node.sink) for one in record.functions)
+        return next((one for one in functions if one.function.startswith("main.")), None)
 
-    await node.until(is_seen, node.cpu_readings(seconds=5.0, every_s=10.0).run())
-    reading = next(one for one in node.sink.readings if one.cpu and one.cpu.samples)
-    assert reading.cpu is not None
-    names = {one.id: one for record in symbols_of(node.sink) for one in record.functions}
-    seen = {names[one.function].function: one for one in reading.cpu.functions}
-    assert any(name.startswith("main.") for name in seen)
-    own = sum(one.own for one in reading.cpu.functions) + reading.cpu.rest_own
-    assert own == reading.cpu.samples
-    main = next(one for one in names.values() if one.function.startswith("main."))
+    await node.until(own_function, node.cpu_readings(seconds=5.0, every_s=10.0).run())
+    main = own_function()
+    assert main is not None
     assert main.file.endswith("main.go")
     assert main.line
+    reading = next(one for one in node.sink.readings if one.cpu and main.id in ids_of(one.cpu))
+    assert reading.cpu is not None
+    own = sum(one.own for one in reading.cpu.functions) + reading.cpu.rest_own
+    assert own == reading.cpu.samples > 0
     # By the same image as its heap has, or they would be two programs.
     await node.until(
         lambda: [one for one in node.sink.readings if one.heap],
