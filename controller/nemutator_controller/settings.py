@@ -5,6 +5,7 @@ import re
 from dataclasses import dataclass
 from pathlib import Path
 from typing import ClassVar
+from urllib.parse import urlsplit
 
 from nemutator_common import names
 from nemutator_common.addresses import TcpAddress, parse_address
@@ -76,6 +77,23 @@ def host_names(text: str) -> str | None:
     """A check: the text is names or addresses with commas between them."""
     named = [name.strip() for name in text.split(",")] if text else []
     return None if all(map(_HOST.fullmatch, named)) else "expected names with commas between"
+
+
+def redis_url(text: str) -> str | None:
+    """A check: the text is empty, or where a Redis is, without a password."""
+    if not text:
+        return None
+    try:
+        parts = urlsplit(text)
+        port, database = parts.port, parts.path.strip("/") or "0"
+    except ValueError:
+        return _REDIS
+    extra = parts.username or parts.password or parts.query or parts.fragment
+    good = parts.scheme in ("redis", "rediss") and parts.hostname and port != 0 and not extra
+    return None if good and re.fullmatch("[0-9]{1,4}", database) else _REDIS
+
+
+_REDIS = "expected redis://HOST:PORT/0 or rediss://HOST:PORT/0, without a password"
 
 
 def _separate(text: str) -> tuple[str, ...]:
@@ -204,6 +222,19 @@ class BrainSettings(ServesMetrics):
         "",
         "JSON file with tokens for placeholders; empty: off clusters `tokens.json` in the data directory,"
         " in a cluster none.",
+    )
+    tokens_redis: str = setting(
+        "",
+        "Redis with tokens for placeholders, as `redis://HOST:6379/0`, or `rediss://` for TLS; it counts"
+        " in place of `tokens_file`.",
+        check=redis_url,
+    )
+    tokens_redis_user: str = setting("", "User of Redis; empty: the default one.")
+    tokens_redis_password_file: str = setting(
+        "", "File with the password for Redis; it is read anew for each connection. Empty: none."
+    )
+    tokens_redis_ca: str = setting(
+        "", "PEM file with the authority of Redis' certificate; empty: those of this machine."
     )
     cluster: bool = setting(
         False,

@@ -30,6 +30,9 @@ class MemoryTokens:
             raise self.failure
         return self.values != self._read
 
+    def close(self) -> None:
+        """Nothing is held open."""
+
     async def put(self, key: str, value: str | None) -> None:
         if self.failure is not None:
             raise self.failure

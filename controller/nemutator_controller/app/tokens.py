@@ -8,6 +8,7 @@ from nemutator_controller.tokens.endpoint import TokensApi
 from nemutator_controller.tokens.files import FileTokens
 from nemutator_controller.tokens.ports import TokenSource
 from nemutator_controller.tokens.reading import TokenReading
+from nemutator_controller.tokens.redis import RedisTokens, address_of
 
 
 def token_reading(context: BrainContext) -> TokenReading | None:
@@ -18,6 +19,14 @@ def token_reading(context: BrainContext) -> TokenReading | None:
 
 def _source(context: BrainContext) -> TokenSource | None:
     settings, process = context.settings, context.process
+    if settings.tokens_redis:
+        address = address_of(
+            settings.tokens_redis,
+            user=settings.tokens_redis_user,
+            password_file=settings.tokens_redis_password_file,
+            ca_file=settings.tokens_redis_ca,
+        )
+        return RedisTokens(address, process.clock)
     if settings.tokens_file:
         return FileTokens(Path(settings.tokens_file), process.clock, optional=False)
     if context.cluster is None:

@@ -74,7 +74,7 @@ class TokensApi:
             what = f"key: expected nemu_ and letters, digits or . _ : / @ - up to {LONGEST_KEY}"
             return refusal(400, what, "name it like nemu_label_value_team")
         if wanted.value is not None and not is_value(wanted.value):
-            return refusal(400, f"value: expected text up to {LONGEST_VALUE} bytes", "shorten it")
+            return refusal(400, f"value: expected text of 1 to {LONGEST_VALUE} bytes", "shorten it")
         if self.reading is None:
             return refusal(409, "there is no token store", _REMEDY)
         try:

@@ -44,6 +44,9 @@ class FileTokens:
         await self._clock.sleep(EVERY_S)
         return await self._outside(self._signature) != self._read
 
+    def close(self) -> None:
+        """Nothing is held open."""
+
     async def put(self, key: str, value: str | None) -> None:
         await self._outside(lambda: self._put(key, value))
 

@@ -74,10 +74,11 @@ def is_key(text: str) -> bool:
 
 
 def is_value(value: object) -> bool:
+    """Empty text is none: Redis gives it for a key that is not there."""
     if not isinstance(value, str):
         return False
     try:
-        return len(value.encode()) <= LONGEST_VALUE
+        return 0 < len(value.encode()) <= LONGEST_VALUE
     except UnicodeEncodeError:
         return False
 

@@ -22,6 +22,10 @@ class TokenSource(Protocol):
         """Wait for some seconds; then, or earlier, whether it may have changed since it was read."""
         ...
 
+    def close(self) -> None:
+        """Let go of what is held open."""
+        ...
+
     async def put(self, key: str, value: str | None) -> None:
         """Set a token, or remove it when *value* is None."""
         ...

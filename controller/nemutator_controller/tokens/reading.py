@@ -67,17 +67,18 @@ class TokenReading:
                     self._failed(error)
 
     async def run(self) -> None:
-        while True:
-            try:
-                if self.table is None or self._failures or await self.source.changed():
-                    await self.refresh()
-                else:
-                    self._confirmed()
-            except TokenSourceError as error:
-                self._failed(error)
-                await self.process.clock.sleep(
-                    BACKOFF.delay_s(self._failures, roll=self.process.dice.random())
-                )
+        with contextlib.closing(self.source):
+            while True:
+                try:
+                    if self.table is None or self._failures or await self.source.changed():
+                        await self.refresh()
+                    else:
+                        self._confirmed()
+                except TokenSourceError as error:
+                    self._failed(error)
+                    await self.process.clock.sleep(
+                        BACKOFF.delay_s(self._failures, roll=self.process.dice.random())
+                    )
 
     async def refresh(self) -> None:
         """Read it now; raises `TokenSourceError`."""
