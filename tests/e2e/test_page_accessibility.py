@@ -5,7 +5,15 @@ from playwright.sync_api import BrowserContext, Page, expect
 
 from tests.e2e.accessibility import SCHEMES, complaints
 from tests.fakes.console_brain import ORIGIN, FakeBrain, node, process
-from tests.fakes.console_lists import advice, ageing, grant, lease, mutation, profile
+from tests.fakes.console_lists import (
+    advice,
+    ageing,
+    grant,
+    lease,
+    mutation,
+    profile,
+    profile_target,
+)
 
 LISTS = {
     "/api/v1/profiles": [
@@ -13,6 +21,7 @@ LISTS = {
         profile(id="a2", state="refused", reason="no BPF", remedy="run as root"),
         profile(id="a3", state="running", notes=["word " * 60]),
     ],
+    "/api/v1/profile-targets": [profile_target(), profile_target(target="pid:8", runtime=None)],
     "/api/v1/mutations": [
         mutation(),
         mutation(id="m2", state="conflict"),

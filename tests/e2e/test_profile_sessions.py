@@ -142,7 +142,10 @@ async def test_a_profile_of_a_process_arrives(observed: Observed) -> None:
         f"pprof={len(done.pprof)} bytes notes={done.notes} RssAnon idle={idle} KiB "
         f"after={observed.memory_kib()} KiB"
     )
-    assert [one.state for one in observed.brain.outcomes] == ["running", "done"]
+    *running, ended = [one.state for one in observed.brain.outcomes]
+    # One for each phase, unless the next one overtakes it.
+    assert running
+    assert (set(running), ended) == ({"running"}, "done")
     assert done.cpu_seconds is not None
     # Of half a second, on a machine that does much else, each sample is two in a hundred.
     assert done.recorded / HZ == pytest.approx(done.cpu_seconds, rel=AGREES, abs=AGREES)
