@@ -9,6 +9,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
 
+CONNECTS_S = 240.0
+"""An interpreter has to start first, which takes an emulated CPU beside other work many seconds."""
+
 _CALLER = """
 import os, socket, sys
 connection = socket.socket(socket.AF_UNIX)
@@ -61,7 +64,7 @@ def listening(folder: Path) -> Iterator[tuple[socket.socket, Path]]:
         finally:
             os.close(fd)
         listener.listen()
-        listener.settimeout(10)
+        listener.settimeout(CONNECTS_S)
         yield listener, folder / "door"
 
 

@@ -118,7 +118,9 @@ def test_a_name_with_parentheses_moves_no_field(tmp_path: Path, hold: Hold) -> N
             "it has become another program",
             within_s=60,
         )
-        assert b"(x) S 1 2 ()" in Path("/proc", str(peer.pid), "stat").read_bytes()
+        stat = Path("/proc", str(peer.pid), "stat")
+        # The kernel shows the program before it shows the name.
+        until(lambda: b"(x) S 1 2 ()" in stat.read_bytes(), "it has its name", within_s=60)
         assert peer.facts().started_ticks == started
         peer.close()
 
