@@ -12,6 +12,13 @@ USERS = "--data-dir=/run/nemutator-user/data"
 
 SUMMARY_S = 3
 
+UNITS = {
+    "still": ("sleep", "infinity"),
+    "busy": ("sh", "-c", "while :; do :; done"),
+}
+QUOTA = 0.05
+"""Of one CPU, for `busy`: all that an emulated one gets of a loaded machine may not be much more."""
+
 STANDS_S = 1200.0
 """Emulated, beside other work: an interpreter takes half a minute to import all of the brain."""
 
@@ -30,6 +37,13 @@ def start_up(machine: Machine, unit: str, *words: str, options: Iterable[str] = 
     # Asked for in there: each command of ours would take CPU time away from what it waits for.
     shown = f"journalctl --unit={unit} --output=cat | grep -q '/open?key='"
     machine.sh(f"until {shown}; do sleep 2; done", within_s=STANDS_S)
+
+
+def start_up_beside_units(machine: Machine) -> None:
+    """`nemutator up` as a service, beside units that it can be held against."""
+    for unit, command in UNITS.items():
+        start_unit(machine, unit, *command, options=[f"--property=CPUQuota={QUOTA:.0%}"])
+    start_up(machine, "up", YOURS, options=[f"--setenv=NEMUTATOR_OBSERVE_SUMMARY_S={SUMMARY_S}"])
 
 
 def groups(machine: Machine, directory: str = YOURS) -> Rows:

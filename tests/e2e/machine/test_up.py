@@ -5,8 +5,15 @@ import shlex
 
 import pytest
 
-from tests.e2e.machine.commands import USERS, YOURS, figure, groups, start_unit, start_up
-from tests.e2e.machine.conftest import QUOTA
+from tests.e2e.machine.commands import (
+    QUOTA,
+    USERS,
+    YOURS,
+    figure,
+    groups,
+    start_unit,
+    start_up,
+)
 from tests.e2e.machine.csi_volume import group, in_pod
 from tests.testbed.parts.machine.machine import Machine
 from tests.testbed.running.waiting import until

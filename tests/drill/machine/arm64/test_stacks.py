@@ -2,14 +2,12 @@
 
 import shlex
 import shutil
-from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
 
 from tests.e2e import go_frames
 from tests.e2e.machine import on_any_kernel
-from tests.testbed.fixtures import StartMachine
 from tests.testbed.parts.machine.machine import Machine
 
 pytestmark = pytest.mark.timeout(3600)
@@ -27,28 +25,6 @@ ELSEWHERE = (
     "before_it_called_exec",
 )
 """Parts of the names of tests that do not run there."""
-
-
-@pytest.fixture(scope="module")
-def guest(machine: StartMachine) -> Iterator[Machine]:
-    with machine(kernel="6.1", arch="arm64") as guest:
-        yield guest
-
-
-def test_it_is_a_node_as_most_are(guest: Machine) -> None:
-    on_any_kernel.it_is_a_node_as_most_are(guest)
-
-
-def test_doctor_misses_nothing_there(guest: Machine) -> None:
-    on_any_kernel.doctor_misses_nothing(guest)
-
-
-def test_a_worker_that_was_taken_over_can_do_nothing(guest: Machine) -> None:
-    on_any_kernel.a_worker_that_was_taken_over_can_do_nothing(guest)
-
-
-def test_the_kernel_samples_programs_and_counts_groups(guest: Machine) -> None:
-    on_any_kernel.passes(guest, "tests/contract/profiler", "tests/contract/usage", "-m", "e2e")
 
 
 def test_programs_of_go_are_named_as_they_name_themselves(guest: Machine, tmp_path: Path) -> None:
