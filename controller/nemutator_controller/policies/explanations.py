@@ -6,10 +6,18 @@ document has the one, and its type the other.
 
 import re
 from collections.abc import Mapping
-from typing import Any
+from typing import Annotated, Any
 
 import msgspec
-from msgspec.inspect import DictType, LiteralType, StructType, Type, UnionType, VarTupleType
+from msgspec.inspect import (
+    DictType,
+    LiteralType,
+    StrType,
+    StructType,
+    Type,
+    UnionType,
+    VarTupleType,
+)
 
 _STEP = re.compile(r"\.(\w+)|\[(\d+|\.\.\.)\]")
 _LONGEST_KEY = 80
@@ -46,7 +54,12 @@ def _given(info: Type) -> Type:
 
 def _faulty(values: Mapping[str, Any], info: Type) -> str:
     """The first key whose value is not of the type *info*; maps have objects or texts."""
-    wanted = info.cls if isinstance(info, StructType) else str
+    wanted: Any = str
+    if isinstance(info, StructType):
+        wanted = info.cls
+    elif isinstance(info, StrType):
+        bounds = msgspec.Meta(min_length=info.min_length, max_length=info.max_length)
+        wanted = Annotated[str, bounds]
     for key, value in values.items():
         try:
             msgspec.convert(value, wanted)

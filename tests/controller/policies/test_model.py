@@ -64,6 +64,14 @@ def test_selectors_select() -> None:
             "spec.match.podSelector.matchLabels[a b]: expected a label's key",
         ),
         (GOOD | {"match": {"annotations": {"a b": "*"}}}, "spec.match.annotations[a b]: expected"),
+        (
+            GOOD | {"match": {"annotations": {"b": "x", "a": ""}}},
+            "spec.match.annotations[a]: expected `str` of length >= 1",
+        ),
+        (
+            GOOD | {"match": {"annotations": {"a": "x" * 254}}},
+            "spec.match.annotations[a]: expected `str` of length <= 253",
+        ),
         (GOOD | {"match": {"percent": 101}}, "spec.match.percent: expected `int` <= 100"),
         (
             GOOD
