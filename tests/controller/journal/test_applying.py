@@ -11,6 +11,7 @@ from nemutator_controller.journal.rolling_back import RollingBack
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.stamps import stamp_of
 
+from tests.controller.policies.test_verbs import SAMPLES
 from tests.fakes.clocks import ManualClock
 from tests.fakes.decisions import CPU, NOW, TEAM
 from tests.fakes.journals import MemoryJournal, MemoryObjects
@@ -162,6 +163,18 @@ async def test_taking_back_the_newer_of_two_leaves_the_older_one_on_record() -> 
     assert place.kept(deployment()) == once
     await place.apply({**other, "spec": {**other["spec"], "mode": "Preview"}})
     assert (await place.apply(once)).outcome == "unchanged"
+    assert await place.take_back("d1") == "reversed"
+    assert place.kept(deployment()) == deployment()
+
+
+async def test_what_any_verb_has_done_is_taken_back() -> None:
+    place = Place()
+    everything = [{verb: samples[0]} for verb, samples in SAMPLES.items()]
+    await place.apply({**policy(), "spec": {"mode": "Apply", "mutations": everything}})
+    applied = await place.apply(deployment())
+    assert {edit.verb for edit in applied.edits} == set(SAMPLES)
+    again = await place.apply(place.kept(deployment()))
+    assert again.outcome == "unchanged"
     assert await place.take_back("d1") == "reversed"
     assert place.kept(deployment()) == deployment()
 
