@@ -284,6 +284,8 @@ def _bracketed(text: str, at: int) -> tuple[Step, int]:
             raise _unexpected(text, at + 1, "an item as JSON") from None
         if text[end : end + 1] != "]":
             raise _unexpected(text, end, "']'")
+        if _is_deeper(item, DEEPEST):
+            raise PathError(f"{text[:40]!r}…: an item deeper than {DEEPEST}")
         return ItemStep("", _canonical(item)), end + 1
     first, quoted, at = _text(text, at)
     step: Step = KeyStep(first)
@@ -306,6 +308,19 @@ def _text(text: str, at: int) -> tuple[str, bool, int]:
     if plain is None:
         raise _unexpected(text, at, "a name")
     return plain[0], False, plain.end()
+
+
+def _is_deeper(item: Json, most: int) -> bool:
+    """Whether lists and maps in *item* are within each other more than *most* times."""
+    layer = [item]
+    for _ in range(most):
+        layer = [
+            inner
+            for outer in layer
+            if isinstance(outer, dict | list)
+            for inner in (outer.values() if isinstance(outer, dict) else outer)
+        ]
+    return any(isinstance(each, dict | list) for each in layer)
 
 
 def _canonical(item: Json) -> str:

@@ -128,6 +128,8 @@ def test_a_kind_without_a_pod_is_named() -> None:
         ("a[={}", "']' at character 6"),
         ("a" * (LONGEST + 1), "longer than"),
         ("a" + ".a" * DEEPEST, "deeper than"),
+        ("a[=" + "[" * (DEEPEST + 1) + "]" * (DEEPEST + 1) + "]", "an item deeper than"),
+        ("a[=" + "[" * 900 + "]" * 900 + "]", "an item deeper than"),
     ],
 )
 def test_what_is_no_path_says_where(text: str, why: str) -> None:
