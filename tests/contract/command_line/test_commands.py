@@ -62,7 +62,6 @@ def test_each_command_explains_its_options(command: str) -> None:
         (("version", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
         (("topology", "-o", "xml"), "choose from 'table', 'json', 'yaml'"),
         (("link", "--fly"), "unrecognized arguments: --fly"),
-        (("profile",), "the following arguments are required: target"),
         (("profile", "pid:"), "names nothing to profile"),
         (("profile", "pid:1", "-o", "x.svg"), "end it in .pb.gz, .folded, .html"),
         (("profile", "pid:1", "-o", "/proc/none/x.html"), "there is no directory /proc/none"),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Iterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, suppress
 from dataclasses import replace
 from pathlib import Path
 
@@ -10,6 +10,7 @@ import pytest
 from nemutator_agent.app.credentials_vault import AskedVault, ask_vault
 from nemutator_agent.credentials.audit import Audit
 from nemutator_agent.credentials.vault.accounts import account
+from nemutator_agent.credentials.vault.broker import Reading
 from nemutator_agent.credentials.vault.failures import VaultUnavailableError
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.credentials.vault.sessions import VaultSession
@@ -80,6 +81,14 @@ async def in_vain(asked: AskedVault, session: VaultSession) -> None:
         await asked.broker.read(session, PATH)
 
 
+async def read_at_last(asked: AskedVault, session: VaultSession) -> Reading:
+    """Where calls have little time, a busy machine may need several."""
+    async with asyncio.timeout(PATIENCE_S):
+        while True:
+            with suppress(VaultUnavailableError):
+                return await asked.broker.read(session, PATH)
+
+
 async def test_a_slow_login_is_one_login_and_serves_the_next_reader(
     fake: FakeVault, tmp_path: Path
 ) -> None:
@@ -90,7 +99,7 @@ async def test_a_slow_login_is_one_login_and_serves_the_next_reader(
             await in_vain(asked, session)
         fake.go_on("login")
         await eventually(lambda: session.held is not None, "the token")
-        assert (await asked.broker.read(session, PATH)).document.keys() == ("password",)
+        assert (await read_at_last(asked, session)).document.keys() == ("password",)
         assert (fake.calls["login"], len(fake.tokens)) == (1, 1)
 
 

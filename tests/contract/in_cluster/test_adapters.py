@@ -124,8 +124,8 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
 
 async def test_a_pod_is_known_by_its_name_and_by_its_uid(tmp_path: Path) -> None:
     async with watched(tmp_path) as (_, cluster):
-        assert cluster.pods.find("shop/web-1") == KnownPod(WEB, "n1")
-        assert cluster.pods.find("u1") == KnownPod(WEB, "n1")
+        assert cluster.pods.find("shop/web-1") == KnownPod(WEB, "n1", "shop/web-1")
+        assert cluster.pods.find("u1") == KnownPod(WEB, "n1", "shop/web-1")
         for name in ("shop/none", "none", "", "/"):
             assert cluster.pods.find(name) is None
 
