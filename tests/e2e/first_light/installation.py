@@ -97,6 +97,18 @@ class Installation:
         items: list[dict[str, Any]] = answer.document["items"]
         return items
 
+    def metric(self, process: str, series: str) -> float:
+        """The value of a *series* as a scraper reads it from *process*; 0 where there is none."""
+        port = self.ports[METRICS[process]]
+        connection = http.client.HTTPConnection(LOOPBACK, port, timeout=CALL_S)
+        try:
+            connection.request("GET", "/metrics")
+            lines = connection.getresponse().read().decode().splitlines()
+        finally:
+            connection.close()
+        found = [line.rpartition(" ")[2] for line in lines if line.startswith(f"{series} ")]
+        return float(found[0]) if found else 0.0
+
     def pod_of(self, component: str) -> dict[str, Any]:
         """The one pod of *component* that is not on its way out."""
         found = self.cluster.get(
@@ -204,7 +216,7 @@ def _webhooks_are_ours(cluster: Cluster) -> bool:
 
 def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int]) -> str:
     brain = f"https://{LOOPBACK}:{ports['uplink']}"
-    often_s = 5 if node.emulated else 1
+    often_s, windows_s = (5, 120) if node.emulated else (1, 10)
     # The loopback of another machine is not to be reached from here.
     address = "0.0.0.0" if node.emulated else LOOPBACK
     metrics = {role: f'metrics = "{address}:{ports[name]}"' for role, name in METRICS.items()}
@@ -235,6 +247,12 @@ brain = "{brain}"
 interval_s = {often_s}
 # So that there are enough points for advice within a test.
 summary_s = {often_s}
+# So that a pod is old, and its windows come, within a test.
+window_age_s = 5
+window_every_s = {windows_s}
+window_cpu_s = 3
+window_cpu_every_s = {windows_s}
+window_cpu_percent = 50
 
 [mount]
 {metrics["mount"]}

@@ -389,6 +389,49 @@ def test_the_sample_is_profiled_by_its_annotation(team: Team) -> None:
     print("profile:", result(), "recorded/hz and the cgroup's own CPU seconds:", account)
 
 
+def test_its_heap_is_read_by_its_annotation(team: Team) -> None:
+    name = only(team.pods("sample"))["metadata"]["name"]
+    team.kubectl("annotate", "pod", name, "nemutator.io/profile=heap id=second", "--overwrite")
+
+    def read() -> dict[str, Any] | None:
+        found = [one for one in team.items("profiles") if one["measure"] == "heap"]
+        return next((one for one in found if one["state"] in ("done", "refused")), None)
+
+    until(lambda: read() is not None, "the heap is read", within_s=REACHED_S)
+    profile = read()
+    assert profile is not None
+    assert profile["state"] == "done", profile
+    notes = " ".join(profile["notes"])
+    assert re.search(r"shop \(pid \d+\): \d+ goroutines, \d+ garbage collections", notes), notes
+    where = f"/api/v1/profiles/{profile['id']}/folded"
+    folded = team.installation.console(where, token=team.token).body.decode()
+    assert "main.(*sessions).remember" in folded
+    print("heap:", notes)
+
+
+def test_it_is_looked_at_unasked_once_it_is_old(team: Team) -> None:
+    def windows(kind: str) -> float:
+        series = f'nemutator_window_readings_total{{result="done",window="{kind}"}}'
+        return team.installation.metric("observe", series)
+
+    def found() -> dict[str, Any] | None:
+        mine = [one for one in team.items("ageing") if one["workload"]["owner"] == "sample"]
+        return mine[0] if mine else None
+
+    until(lambda: windows("heap") > 1, "its heap is read unasked", within_s=REACHED_S)
+    until(lambda: windows("cpu") > 0, "its CPU time is sampled unasked", within_s=REACHED_S)
+    until(lambda: found() is not None, "the brain says how it ages", within_s=REACHED_S)
+    ageing = found()
+    assert ageing is not None
+    assert (ageing["workload"]["namespace"], ageing["workload"]["program"]) == (NAMESPACE, "shop")
+    assert ageing["verdict"] in ("cannot tell", "leak", "steady")
+    where = f"/api/v1/ageing/{ageing['id']}"
+    (series,) = team.installation.console(where, token=team.token).document["series"]
+    assert series["heap"]
+    assert series["goroutines"]
+    print("unasked:", ageing["sentence"], "heap", series["heap"], "windows", windows("cpu"))
+
+
 def test_its_usage_arrives_and_becomes_advice(team: Team) -> None:
     def advice() -> dict[str, Any] | None:
         mine = [one for one in team.items("advice") if one["owner"] == "sample"]
