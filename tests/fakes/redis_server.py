@@ -76,7 +76,7 @@ class MemoryRedis:
             case ["CLIENT", "TRACKING", *_] if not self.old:
                 self._told.add(writer)
                 return b"+OK\r\n"
-            case ["AUTH" | "SELECT" | "PING", *_]:
+            case ["AUTH" | "select" | "PING", *_]:
                 return b"+OK\r\n"
             case ["SCAN", cursor, "MATCH", _, "COUNT", _]:
                 self.scans += cursor == "0"

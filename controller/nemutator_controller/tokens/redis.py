@@ -166,7 +166,8 @@ class _Connection:
         elif isinstance(hello, RedisError) and not hello.text.startswith(("ERR", "NOPROTO")):
             raise TokenSourceError("refused", hello.text)
         if address.database:
-            await self.call("SELECT", str(address.database))
+            # Small letters are the same to Redis; in capitals it would be a word of SQL.
+            await self.call("select", str(address.database))
 
     async def ask_to_be_told(self) -> None:
         answer = await self.ask("CLIENT", "TRACKING", "ON", "BCAST", "PREFIX", PREFIX)
