@@ -16,7 +16,7 @@ ffffffffff600000-ffffffffff601000 --xp 00000000 00:00 0                  [vsysca
 def test_only_code_is_kept_with_where_it_comes_from() -> None:
     mappings = parse(MAPS)
     assert mappings.at(0x400000) is None
-    assert mappings.at(0x401000) == Mapping(0x401000, 0x480000, 0x1000, 77, "/usr/bin/app")
+    assert mappings.at(0x401000) == Mapping(0x401000, 0x480000, 0x1000, 77, "/usr/bin/app", "fe:01")
     assert mappings.at(0x480000) is None
     named = [mapping.named for mapping in mappings]
     assert named == [
