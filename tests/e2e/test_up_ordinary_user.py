@@ -5,7 +5,7 @@ from pathlib import Path
 
 import psutil
 
-from tests.e2e.standing import Person, standing
+from tests.e2e.standing import START_S, Person, standing
 
 
 def test_an_ordinary_user_gets_a_product_that_says_what_it_cannot_see(
@@ -15,8 +15,10 @@ def test_an_ordinary_user_gets_a_product_that_says_what_it_cannot_see(
         uid = os.geteuid() if ordinary.uid is None else ordinary.uid
         for pid in up.family():
             assert {*psutil.Process(pid).uids()} == {uid}
+        # What takes long is shown once more when it is ready.
+        why = "as an ordinary user: privileges=never"
+        up.wait_until(lambda: why in up.said(), "why it is no root", within_s=START_S)
         said = up.said()
-        assert "as an ordinary user: privileges=never" in said
         (node,) = up.api("/api/v1/topology").document["nodes"]
         assert node["processes"]
         if os.geteuid() == 0:
@@ -37,5 +39,6 @@ def test_without_a_terminal_nobody_is_asked_and_nothing_is_raised(
     home: Path, ordinary: Person
 ) -> None:
     with standing(home, person=ordinary) as up:
-        assert "as an ordinary user: there is no " in up.said()
+        why = "as an ordinary user: there is no "
+        up.wait_until(lambda: why in up.said(), "why it is no root", within_s=START_S)
         assert "[y/N]" not in up.said()

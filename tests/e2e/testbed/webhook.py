@@ -89,6 +89,9 @@ class Webhook:
         until(known, f"the policy that sets {label} is known", within_s=60)
 
 
+ESTABLISHED = '{.status.conditions[?(@.type=="Established")].status}'
+
+
 def define(cluster: Cluster, *, strict: bool = True) -> None:
     """The definition of policies; not *strict*: one that takes any spec, as an older one might."""
     [file] = (DEPLOY / "crds").glob("*.json")
@@ -100,11 +103,14 @@ def define(cluster: Cluster, *, strict: bool = True) -> None:
     cluster.kubectl(
         "apply", "--server-side", "--force-conflicts", "--filename=-", given=json.dumps(definition)
     )
-    cluster.kubectl(
-        "wait",
-        "--for=condition=Established",
-        "crd/mutationpolicies.nemutator.io",
-        "--timeout=20s",
+    established = (
+        "get",
+        f"crd/{definition['metadata']['name']}",
+        f"--output=jsonpath={ESTABLISHED}",
+    )
+    # `kubectl wait` ends with an error where a definition is so new that it has no conditions.
+    until(
+        lambda: cluster.kubectl(*established) == "True", "the definition of policies", within_s=120
     )
 
 
