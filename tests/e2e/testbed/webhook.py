@@ -89,9 +89,6 @@ class Webhook:
         until(known, f"the policy that sets {label} is known", within_s=60)
 
 
-ESTABLISHED = '{.status.conditions[?(@.type=="Established")].status}'
-
-
 def define(cluster: Cluster, *, strict: bool = True) -> None:
     """The definition of policies; not *strict*: one that takes any spec, as an older one might."""
     [file] = (DEPLOY / "crds").glob("*.json")
@@ -103,15 +100,15 @@ def define(cluster: Cluster, *, strict: bool = True) -> None:
     cluster.kubectl(
         "apply", "--server-side", "--force-conflicts", "--filename=-", given=json.dumps(definition)
     )
-    established = (
-        "get",
-        f"crd/{definition['metadata']['name']}",
-        f"--output=jsonpath={ESTABLISHED}",
-    )
-    # `kubectl wait` ends with an error where a definition is so new that it has no conditions.
-    until(
-        lambda: cluster.kubectl(*established) == "True", "the definition of policies", within_s=120
-    )
+    name = definition["metadata"]["name"]
+
+    def established() -> bool:
+        # One that is so new that it has no conditions makes an error of `kubectl wait`.
+        known = json.loads(cluster.kubectl("get", f"crd/{name}", "--output=json"))
+        conditions = known.get("status", {}).get("conditions") or ()
+        return any(one["type"] == "Established" and one["status"] == "True" for one in conditions)
+
+    until(established, "the definition of policies", within_s=120)
 
 
 @contextmanager
