@@ -52,6 +52,14 @@ applied the snapshot that it got before."""
 TOKENS_PATH = "/uplink/v1/tokens"
 """GET returns a `TokenSnapshot` for admission, with an ETag."""
 
+IMAGES_PATH = "/uplink/v1/images"
+"""GET returns an `ImageSnapshot` for admission, with an ETag. POST of an `ImageQuestions` has the brain
+read these images, too; its answer is empty."""
+
+MOST_IMAGE_QUESTIONS = 100
+LONGEST_IMAGE_NAME = 512
+"""Characters; a repository may have 255, a tag 128 and a digest 71."""
+
 Stream = Literal["grants", "decisions", "windows"]
 """`grants` has `Grant`s of the credentials process; `decisions` has admission's `Decision`s; `windows`
 has the records of `windows.py`, of the process that observes."""
@@ -400,3 +408,27 @@ class TokenSnapshot:
     read: bool
     """Whether it has been read since the brain started."""
     tokens: dict[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadImage:
+    """What an image starts, from its configuration in its registry."""
+
+    image: str
+    """As a pod names it."""
+    entrypoint: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    problem: str = ""
+    """Why it is not known; empty: it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSnapshot:
+    reads: bool
+    """Whether the brain reads images at all."""
+    images: tuple[ReadImage, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class ImageQuestions:
+    images: tuple[str, ...]

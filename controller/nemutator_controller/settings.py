@@ -252,6 +252,21 @@ class BrainSettings(ServesMetrics):
     cluster_console: str = setting(
         "0.0.0.0:8420", "Address of the console in a cluster, over TLS.", check=listening
     )
+    image_registries: str = setting(
+        "",
+        "Registries in which the brain may look up what an image starts, with commas between, like"
+        " `docker.io, registry.example:5000`: so that containers without a `command` get their pod's"
+        " variables; with `http://` before one that speaks plain HTTP. Empty: none is asked.",
+    )
+    image_registry_ca: str = setting(
+        "",
+        "PEM file with authorities of registries' certificates, beside those of the system.",
+    )
+    image_refresh_s: float = setting(
+        900.0,
+        "Seconds after which the image of a tag is looked at again.",
+        check=between(30, 7 * 86_400),
+    )
     server_names: str = setting(
         "localhost",
         "Further names and addresses that the brain's certificate is for, with commas between: "

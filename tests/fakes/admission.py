@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
+from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
@@ -16,6 +17,7 @@ class MemoryWorld:
         self.policies: Policies | None = snapshot_of(specs)
         self.advisor: Advisor = WithoutAdvice("no advice has come from the brain yet")
         self.tokens: KnownTokens | None = None
+        self.images: ImageCommands = NO_IMAGE_COMMANDS
         self.namespaces: dict[str, Mapping[str, str]] = {"default": {}}
         self.taken_back: frozenset[str] = frozenset()
         self.handlers: dict[str, str] = {}

@@ -272,7 +272,7 @@ SNAPSHOT_AGE = Metric(
     "nemutator_snapshot_age_seconds",
     "gauge",
     "seconds since the brain has last confirmed or replaced what admission knows (since the start, when"
-    " it never has), by snapshot: advice, tombstones, tokens",
+    " it never has), by snapshot: advice, tombstones, tokens, images",
     ("snapshot",),
 )
 SNAPSHOT_FAILURES = Metric(
@@ -281,6 +281,25 @@ SNAPSHOT_FAILURES = Metric(
     "failures to fetch a snapshot, by snapshot and reason: those of nemutator_uplink_failures_total, and"
     " malformed; the previous snapshot stays in use",
     ("snapshot", "reason"),
+)
+IMAGES = Metric(
+    "nemutator_images",
+    "gauge",
+    "images of pods that declare variables, by state: read, unread",
+    ("state",),
+)
+IMAGE_READS = Metric(
+    "nemutator_image_reads_total",
+    "counter",
+    "images that were looked at in their registry, by result: read, unchanged, or why not: not_allowed"
+    " (by the setting image_registries), name (it is none), unreachable, timeout, busy, denied, missing,"
+    " invalid, digest (not the bytes that it names), too_large, differs (between architectures)",
+    ("result",),
+)
+IMAGE_QUESTIONS_DROPPED = Metric(
+    "nemutator_image_questions_dropped_total",
+    "counter",
+    "images of pods that were not noted, because there were too many or their names were too long",
 )
 ROTATION_RESTARTS = Metric(
     "nemutator_rotation_restarts_total",

@@ -30,6 +30,7 @@ DURATION_MS = Key("duration_ms", "how long it took, in milliseconds")
 EPOCH = Key("epoch", "identifies one run of a process: record numbers start again in the next run")
 ERROR = Key("error", "what went wrong, shortened and without secrets")
 EXIT = Key("exit", "exit code of a process, or the signal that ended it")
+IMAGE = Key("image", "a container image, as pods name it")
 LISTENER = Key("listener", "name of the listener: a process can have several")
 METHOD = Key("method", "HTTP method")
 NODE = Key("node", "name of the machine that the line is about")
@@ -50,7 +51,7 @@ RESULT = Key("result", "the result: granted, denied or failed; for a pod, patche
 SECRET_NAME = Key("secret", "the name that a pod gives to a secret; never its value")
 SEQ = Key("seq", "number of a record within its epoch")
 SNAPSHOT = Key(
-    "snapshot", "what admission has fetched from the brain: advice, tombstones or tokens"
+    "snapshot", "what admission has fetched from the brain: advice, tombstones, tokens or images"
 )
 STATE = Key("state", "the state: one of a few fixed words, the same as in the metric")
 STATUS = Key("status", "HTTP status of the response")

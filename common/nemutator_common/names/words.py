@@ -61,7 +61,7 @@ FILE_PREFIX = Word(
 ENVIRONMENT_PREFIX = Word(
     f"{DOMAIN}/env.",
     "prefix of an annotation of a pod; the rest is an environment variable, and the value is a Vault"
-    " reference. Containers with a `command` are started with the variable",
+    " reference. Containers whose command is known are started with the variable",
 )
 COMMAND_PREFIX = Word(
     f"{DOMAIN}/command.",

@@ -23,11 +23,13 @@ from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableEr
 from nemutator_common.shipping.settings import CallsBrain
 from nemutator_common.windows import PODS_PATH, WindowCandidates, WindowPods
 from nemutator_common.wire import (
+    IMAGES_PATH,
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
     REPORTS_PATH,
     STREAMS_PATH,
     Ack,
+    ImageQuestions,
     ProfileOutcome,
     ProfileRequest,
     ProfileRequests,
@@ -276,6 +278,17 @@ class WindowPodsOverHttp:
         asked = WindowCandidates(self.node, tuple(uids))
         answer = await self.brain.call("POST", PODS_PATH, msgspec.json.encode(asked))
         return _decoded(answer, WindowPods).uids
+
+
+@dataclass(frozen=True, slots=True)
+class ImageQuestionsOverHttp:
+    """Has the brain read images."""
+
+    brain: BrainOverHttp
+
+    async def ask(self, images: tuple[str, ...]) -> None:
+        """Raises LinkError."""
+        await self.brain.call("POST", IMAGES_PATH, msgspec.json.encode(ImageQuestions(images)))
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from typing import Protocol
 
 from nemutator_controller.mutations.advisor import Advisor
+from nemutator_controller.mutations.image_commands import ImageCommands
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies
 
@@ -23,6 +24,9 @@ class KnownCluster(Protocol):
     def tokens(self) -> KnownTokens | None:
         """None: there is no token store."""
         ...
+
+    @property
+    def images(self) -> ImageCommands: ...
 
     def namespace_labels(self, namespace: str) -> Mapping[str, str] | None:
         """None: no watch has shown the namespace yet."""

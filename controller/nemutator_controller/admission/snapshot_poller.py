@@ -25,6 +25,9 @@ TOMBSTONES_S = 2.0
 TOKENS_S = 2.0
 """What was written into the token store counts for the next pod, after some seconds."""
 
+IMAGES_S = 2.0
+"""A pod may wait for it."""
+
 BACKOFF = Backoff(first_s=1.0, longest_s=15.0)
 _LONGEST_RETRY_AFTER_S = 60.0
 

@@ -1,12 +1,14 @@
-"""The snapshots of the brain that admission answers from: advice, tokens, and what was taken back."""
+"""The snapshots of the brain that admission answers from: advice, tokens, images, what was taken back."""
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
 from nemutator_common.wire import (
     AdviceSnapshot,
+    ImageSnapshot,
+    ReadImage,
     RecommendedContainer,
     TokenSnapshot,
     TombstoneSnapshot,
@@ -20,9 +22,16 @@ from nemutator_controller.mutations.advisor import (
     Side,
     WorkloadRef,
 )
+from nemutator_controller.mutations.image_commands import (
+    AWAITED,
+    NO_IMAGE_COMMANDS,
+    ImageCommand,
+    ImageCommands,
+    NoImageCommand,
+)
 from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 
-T = TypeVar("T", AdviceSnapshot, TombstoneSnapshot, TokenSnapshot)
+T = TypeVar("T", AdviceSnapshot, ImageSnapshot, TombstoneSnapshot, TokenSnapshot)
 
 FIRM = "firm"
 """The one state of advice that changes pods: provisional advice may have seen no more than a start."""
@@ -59,6 +68,32 @@ class SnapshotAdvisor:
         except QuantityError as error:
             return NoAdvice(f"the advice is not an amount: {error}")
         return RecommendedAmount(amount, f"{item.strategy}, {item.points} points")
+
+
+@dataclass(frozen=True, slots=True)
+class SnapshotImages:
+    """An `ImageCommands` from the brain's snapshot."""
+
+    items: Mapping[str, ReadImage]
+    unread: Callable[[str], None]
+    """Takes an image that is not in the snapshot."""
+
+    def of(self, image: str) -> ImageCommand | NoImageCommand:
+        item = self.items.get(image)
+        if item is None:
+            self.unread(image)
+            return NoImageCommand(AWAITED, soon=True)
+        if item.problem:
+            return NoImageCommand(item.problem)
+        return ImageCommand(item.entrypoint, item.arguments)
+
+
+def images_from(document: bytes, unread: Callable[[str], None]) -> ImageCommands:
+    """From the document at `wire.IMAGES_PATH`."""
+    found = _decoded(document, ImageSnapshot, "images")
+    if not found.reads:
+        return NO_IMAGE_COMMANDS
+    return SnapshotImages({item.image: item for item in found.images}, unread)
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:

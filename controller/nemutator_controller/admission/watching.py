@@ -1,4 +1,4 @@
-"""Keeps in memory what answers are made from: policies, labels of namespaces, runtime classes, advice, tokens.
+"""Keeps in memory what answers are made from: policies, labels, runtime classes, advice, tokens, images.
 
 No request is made while a pod waits. A cluster without the policies' definition has no policies, and
 admission is ready without them, and without the list of runtime classes; it is not ready without the
@@ -13,9 +13,11 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.process import Process
 
+from nemutator_controller.admission.asking_images import UnreadImages
 from nemutator_controller.admission.snapshots import (
     Tombstones,
     advisor_from,
+    images_from,
     tokens_from,
     tombstones_from,
 )
@@ -25,6 +27,7 @@ from nemutator_controller.kube.objects import Object, RuntimeClass
 from nemutator_controller.kube.store import Change
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
+from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.objects import PolicyObject
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
@@ -48,12 +51,15 @@ class WatchedCluster:
     process: Process
     advisor: Advisor = field(default=NO_ADVICE_YET, init=False)
     tokens: KnownTokens | None = field(default=NO_TOKENS_YET, init=False)
+    images: ImageCommands = field(default=NO_IMAGE_COMMANDS, init=False)
+    unread_images: UnreadImages = field(init=False)
     tombstones: Tombstones = field(default_factory=dict, init=False)
     policies: Policies | None = field(default=None, init=False)
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
     _logged: dict[str, str] = field(default_factory=dict, init=False)
 
     def __post_init__(self) -> None:
+        self.unread_images = UnreadImages(self.process.meter)
         self.process.readiness.fail("namespaces", "not listed yet")
         self.process.readiness.fail("policies", "not listed yet")
 
@@ -85,6 +91,10 @@ class WatchedCluster:
     def take_tokens(self, document: bytes) -> None:
         """The same for the values of placeholders."""
         self.tokens = tokens_from(document)
+
+    def take_images(self, document: bytes) -> None:
+        """The same for what images start."""
+        self.images = images_from(document, self.unread_images.add)
 
     def tasks(self) -> dict[str, Callable[[], Coroutine[Any, Any, None]]]:
         """What keeps it up to date, by name."""

@@ -165,6 +165,7 @@ class WebhookHandler:
             advisor=cluster.advisor,
             tokens=cluster.tokens,
             runtime_handler=cluster.runtime_handler,
+            images=cluster.images,
             reversed=cluster.reversed(subject.namespace, subject.owner_kind, subject.owner_name),
         )
 

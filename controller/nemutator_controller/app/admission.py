@@ -7,12 +7,19 @@ import socket
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
-from nemutator_common.shipping.brain_http import DocumentsOverHttp, StreamOverHttp, brain_over_http
+from nemutator_common.shipping.brain_http import (
+    DocumentsOverHttp,
+    ImageQuestionsOverHttp,
+    StreamOverHttp,
+    brain_over_http,
+)
 from nemutator_common.shipping.shipper import Shipper
-from nemutator_common.wire import ADVICE_PATH, TOKENS_PATH, TOMBSTONES_PATH
+from nemutator_common.wire import ADVICE_PATH, IMAGES_PATH, TOKENS_PATH, TOMBSTONES_PATH
 
+from nemutator_controller.admission.asking_images import AskedImages
 from nemutator_controller.admission.snapshot_poller import (
     ADVICE_S,
+    IMAGES_S,
     TOKENS_S,
     TOMBSTONES_S,
     SnapshotPoller,
@@ -59,6 +66,10 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
             tokens = SnapshotPoller(
                 "tokens", TOKENS_PATH, get, cluster.take_tokens, TOKENS_S, process
             )
+            asked = AskedImages(cluster.unread_images, ImageQuestionsOverHttp(brain).ask, get)
+            images = SnapshotPoller(
+                "images", IMAGES_PATH, asked.get, cluster.take_images, IMAGES_S, process
+            )
             shipper = Shipper(
                 process=process,
                 link=StreamOverHttp(brain, "decisions"),
@@ -79,6 +90,7 @@ async def run(settings: AdmissionSettings, stop: asyncio.Event) -> None:
                 "poll advice": advice.run,
                 "poll tombstones": tombstones.run,
                 "poll tokens": tokens.run,
+                "poll images": images.run,
                 **cluster.tasks(),
                 "http local": local.run,
             }

@@ -14,6 +14,7 @@ from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.grants import grants_part
+from nemutator_controller.app.images import images_part
 from nemutator_controller.app.journal import journal_part
 from nemutator_controller.app.listeners import bound, local_listener, uplink_listener
 from nemutator_controller.app.nodes import nodes_part
@@ -79,6 +80,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         journal_part(context, tokens),
         tokens_part(tokens),
         windows_part(context),
+        images_part(context),
     ]
     streams = {name: stream for part in parts for name, stream in part.streams.items()}
     return [*parts, streams_part(context, streams)]

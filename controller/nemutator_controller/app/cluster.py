@@ -13,6 +13,7 @@ from nemutator_controller.access.token_reviews import ReviewedCallers
 from nemutator_controller.app.cluster_adapters import (
     AgeingNewsOnPods,
     DeclaredPods,
+    ImagesOfDeclaringPods,
     KubeEvictions,
     NamedPods,
     OwnersOfUse,
@@ -87,6 +88,7 @@ class Cluster:
         self.requests = RequestedNow(self.watch, clock)
         self.pods = NamedPods(self.watch)
         self.declared = DeclaredPods(self.watch)
+        self.images_in_use = ImagesOfDeclaringPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)

@@ -1,17 +1,17 @@
 """Adapters that give features what they ask for in their ports, from one watched cluster."""
 
 import asyncio
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from nemutator_common.clocks import Clock
-from nemutator_common.names import MUTATION, ON_ROTATE, PROFILE, PROFILE_RESULT
+from nemutator_common.names import ENVIRONMENT_PREFIX, MUTATION, ON_ROTATE, PROFILE, PROFILE_RESULT
 from nemutator_common.on_rotate import RESTART
 from nemutator_common.wire import Summary
 
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
 from nemutator_controller.ageing.owners import ByGroup
-from nemutator_controller.cluster.pods import ClusterSnapshot, PodOwner
+from nemutator_controller.cluster.pods import DECLARED, ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.evictions.records import (
     NotAllowedNowError,
@@ -35,6 +35,7 @@ from nemutator_controller.kube.resources import PODS
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.kube.writing import OnlyIf, Writer
 from nemutator_controller.mutations.decisions import pod_subject
+from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.profiles.records import (
     AnnotatedPod,
     KnownPod,
@@ -125,6 +126,24 @@ class DeclaredPods:
             return None
         meta = pod.metadata
         return DeclaredPod(meta.namespace, meta.labels, meta.annotations)
+
+
+@dataclass(frozen=True, slots=True)
+class ImagesOfDeclaringPods:
+    """The `ImagesInUse` of images: whatever a pod declares a variable for, its next one may, too."""
+
+    watch: ClusterWatch
+
+    def now(self) -> Collection[str] | None:
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return None
+        return {
+            container.image
+            for pod in snapshot.pods.by(ENVIRONMENT_PREFIX, DECLARED)
+            for container in (*pod.spec.init_containers, *pod.spec.containers)
+            if container.image and container.name != INIT_CONTAINER
+        }
 
 
 @dataclass(frozen=True, slots=True)

@@ -92,6 +92,16 @@ def by_on_rotate(found: Object) -> Iterable[str]:
     return () if wanted is None else (wanted,)
 
 
+DECLARED = "declared"
+
+
+def by_environment(found: Object) -> Iterable[str]:
+    """An index of informers: those that declare variables."""
+    annotations = found.metadata.annotations
+    is_declared = any(key.startswith(names.ENVIRONMENT_PREFIX) for key in annotations)
+    return (DECLARED,) if is_declared else ()
+
+
 def _container(pod: Pod, container_id: str) -> str | None:
     for status in (*pod.status.container_statuses, *pod.status.init_container_statuses):
         # "containerd://<id>"; ours is the id as the cgroup shows it.

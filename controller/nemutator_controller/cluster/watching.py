@@ -4,10 +4,16 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from nemutator_common.names import ON_ROTATE
+from nemutator_common.names import ENVIRONMENT_PREFIX, ON_ROTATE
 from nemutator_common.process import Process
 
-from nemutator_controller.cluster.pods import ClusterSnapshot, RunningPod, by_on_rotate, by_uid
+from nemutator_controller.cluster.pods import (
+    ClusterSnapshot,
+    RunningPod,
+    by_environment,
+    by_on_rotate,
+    by_uid,
+)
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.objects import Object, Pod
 from nemutator_controller.kube.ports import Transport
@@ -39,7 +45,11 @@ class ClusterWatch:
             PODS,
             transport=transport,
             process=process,
-            indexes={"uid": by_uid, ON_ROTATE: by_on_rotate},
+            indexes={
+                "uid": by_uid,
+                ON_ROTATE: by_on_rotate,
+                ENVIRONMENT_PREFIX: by_environment,
+            },
         )
         self.replica_sets: Informer[Object] = Informer(
             REPLICA_SETS, transport=transport, process=process

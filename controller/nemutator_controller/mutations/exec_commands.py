@@ -2,17 +2,22 @@
 
 A program's variables are given to it when it is started, and kubelet knows no values. So the command of
 a container becomes `nemutator-exec -- command…`, which asks the agent and then becomes that command. This
-needs a command that is written down: an image's own entrypoint is known to the runtime alone.
+needs a command that is known: the container's, or that of its image where the brain reads images.
 """
 
 import json
 import posixpath
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from nemutator_common import names
 
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.image_commands import (
+    ImageCommand,
+    ImageCommands,
+    NoImageCommand,
+)
 from nemutator_controller.mutations.paths import ItemStep, Json, named
 
 VERB = "env"
@@ -39,20 +44,31 @@ class Start:
     field: str
     container: str
     command: Sequence[str]
+    reason: str = ""
+    """Where the command comes from, if not from the container."""
+
+
+@dataclass(frozen=True, slots=True)
+class Starts:
+    found: tuple[Start, ...] = ()
+    warnings: tuple[str, ...] = ()
+    awaited: tuple[str, ...] = ()
+    """Images whose commands will be known in some seconds."""
 
 
 def starts_of(
-    spec: Json, init_container: str, annotations: Mapping[str, str]
-) -> tuple[tuple[Start, ...], tuple[str, ...]]:
+    spec: Json, init_container: str, annotations: Mapping[str, str], images: ImageCommands
+) -> Starts:
     """The containers of *spec* that can be started so, and warnings about those that cannot.
 
     Init containers before ours, of that name, are left alone: they run before the program is there.
     """
     if obstacle := _obstacle(spec, init_container):
-        return (), (f"started without the pod's variables: {obstacle}",)
+        return Starts(warnings=(f"started without the pod's variables: {obstacle}",))
     starts: list[Start] = []
     warnings: list[str] = []
     without: list[str] = []
+    awaited: list[str] = []
     for field, container in _after_ours(spec, init_container):
         name = str(container.get("name"))
         key = f"{names.COMMAND_PREFIX}{name}"
@@ -65,7 +81,17 @@ def starts_of(
             # Somebody may have put a program of their own before ours.
             starts.append(Start(field, name, own if PROGRAM in own else _started(own)))
         elif given is None:
-            without.append(name)
+            image = str(container.get("image") or "")
+            known = images.of(image)
+            if isinstance(known, NoImageCommand):
+                without.append(name)
+                warnings += [f"image {image}: {known.reason}"] if known.reason else []
+                awaited += [image] if known.soon else []
+            elif words := _of_image(known, container.get("args")):
+                starts.append(Start(field, name, words, f"the entrypoint of {image}"))
+            else:
+                without.append(name)
+                warnings.append(f"image {image}: it has no command, and neither has its container")
         elif words := _words(given):
             starts.append(Start(field, name, _started(words)))
         else:
@@ -77,7 +103,7 @@ def starts_of(
             f"{names.COMMAND_PREFIX}<container>, these start without the pod's variables: "
             f"{', '.join(without)}"
         )
-    return tuple(starts), tuple(warnings)
+    return Starts(tuple(starts), tuple(warnings), tuple(awaited))
 
 
 def provide(draft: Draft, author: Author) -> bool:
@@ -93,7 +119,8 @@ def apply(draft: Draft, starts: Sequence[Start], author: Author) -> None:
         mount = container / "volumeMounts" / ItemStep("mountPath", names.EXEC_DIRECTORY)
         draft.set(mount, {**DELIVERY_MOUNT, "readOnly": True}, author)
         if draft.value(mount):
-            draft.set(container / "command", list(start.command), author)
+            why = replace(author, reason=start.reason)
+            draft.set(container / "command", list(start.command), why)
 
 
 def _obstacle(spec: Json, init_container: str) -> str:
@@ -131,6 +158,18 @@ def _is_taken(container: Json) -> bool:
 
 def _started(command: Sequence[str]) -> list[str]:
     return [PROGRAM, "--", *command]
+
+
+def _of_image(known: ImageCommand, arguments: Json) -> list[str]:
+    """What starts its image's command as the runtime would; none where there is nothing to start.
+
+    A container's own arguments stand in for those of the image.
+    """
+    words = known.entrypoint if arguments else known.entrypoint + known.arguments
+    if not words and not arguments:
+        return []
+    # kubelet replaces $(NAME) in what a pod's spec says, and nothing in what an image says.
+    return _started([word.replace("$", "$$") for word in words])
 
 
 def _words(text: str) -> list[str]:

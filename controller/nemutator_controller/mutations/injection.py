@@ -21,7 +21,12 @@ from nemutator_common.on_rotate import ContainerSignal
 
 from nemutator_controller.mutations import exec_commands
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.exec_commands import Start
+from nemutator_controller.mutations.exec_commands import Starts
+from nemutator_controller.mutations.image_commands import (
+    AWAITED,
+    NO_IMAGE_COMMANDS,
+    ImageCommands,
+)
 from nemutator_controller.mutations.paths import ItemStep, Json, field_path, named
 from nemutator_controller.mutations.qos import LISTS, quantity
 
@@ -55,8 +60,18 @@ class NotInjectedError(Exception):
     """Nothing was written; the text says why."""
 
 
-def apply(draft: Draft, injector: Injector, skipped: Collection[str] = ()) -> list[str]:
-    """Write into *draft*, but for *skipped* verbs; the warnings are for who creates the pod."""
+def apply(
+    draft: Draft,
+    injector: Injector,
+    skipped: Collection[str] = (),
+    *,
+    images: ImageCommands = NO_IMAGE_COMMANDS,
+    required: bool = False,
+) -> list[str]:
+    """Write into *draft*, but for *skipped* verbs; the warnings are for who creates the pod.
+
+    A pod that requires it rather waits for what will be known soon.
+    """
     spec = _spec(draft)
     declared = declared_by(draft)
     volume, mounts = _volume_name(spec), _mounts(spec)
@@ -72,10 +87,12 @@ def apply(draft: Draft, injector: Injector, skipped: Collection[str] = ()) -> li
         if attributes := to_volume(declared):
             csi["volumeAttributes"] = attributes
         draft.set(path, {"name": volume, "csi": csi}, _AUTHOR)
-    starts: tuple[Start, ...] = ()
-    warnings: tuple[str, ...] = ()
+    known = Starts()
     if declared.environment and exec_commands.VERB not in skipped:
-        starts, warnings = exec_commands.starts_of(spec, INIT_CONTAINER, _annotations(draft))
+        known = exec_commands.starts_of(spec, INIT_CONTAINER, _annotations(draft), images)
+    if required and known.awaited:
+        raise NotInjectedError(f"image {known.awaited[0]}: {AWAITED}")
+    starts = known.found
     if starts and not exec_commands.provide(draft, _STARTER):
         starts = ()
     if not draft.value(named("initContainers", INIT_CONTAINER)):
@@ -92,7 +109,7 @@ def apply(draft: Draft, injector: Injector, skipped: Collection[str] = ()) -> li
                 _AUTHOR,
             )
     exec_commands.apply(draft, starts, _STARTER)
-    return list(warnings)
+    return list(known.warnings)
 
 
 def declared_by(draft: Draft) -> Declarations:

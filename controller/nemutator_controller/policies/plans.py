@@ -21,6 +21,7 @@ from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
 from nemutator_controller.mutations.edits import Draft, apply_edits, same
 from nemutator_controller.mutations.image import Offender
+from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
 from nemutator_controller.mutations.known_tokens import KnownTokens, Unresolved, Why
 from nemutator_controller.mutations.paths import (
@@ -73,6 +74,7 @@ class Situation:
     """None: there is no token store, and what looks like a placeholder is plain text."""
     runtime_handler: Callable[[str], str | None] = _unknown
     """Of a RuntimeClass, the handler; None: it is not known."""
+    images: ImageCommands = NO_IMAGE_COMMANDS
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -193,7 +195,9 @@ def _injected(
             handler = situation.runtime_handler(runtime_class)
             if why := sandboxes.why_not_in(runtime_class, handler):
                 raise NotInjectedError(why)
-        return injection.apply(draft, injector, skips.verbs), ""
+        required = inject == "required"
+        images = situation.images
+        return injection.apply(draft, injector, skips.verbs, images=images, required=required), ""
     except NotInjectedError as error:
         if inject == "required":
             return [], f"{names.INJECT}=required, and this pod cannot be injected: {error}"

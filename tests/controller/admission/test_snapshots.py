@@ -8,11 +8,13 @@ from hypothesis import strategies as st
 from nemutator_controller.admission.snapshots import (
     SnapshotError,
     advisor_from,
+    images_from,
     tokens_from,
     tombstones_from,
 )
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.mutations.advisor import NoAdvice, RecommendedAmount, WorkloadRef
+from nemutator_controller.mutations.image_commands import AWAITED, ImageCommand, NoImageCommand
 
 WEB = WorkloadRef("shop", "Deployment", "web")
 
@@ -108,3 +110,31 @@ def test_tokens_are_those_of_a_store_that_was_read() -> None:
     for bad in (b"{}", b"[]", document(tokens={"nemu_a": 1}), b"\xff"):
         with pytest.raises(SnapshotError):
             tokens_from(bad)
+
+
+def images(*items: dict[str, Any], reads: bool = True) -> bytes:
+    return msgspec.json.encode({"reads": reads, "images": items, "more": 1})
+
+
+def test_images_are_known_or_have_a_problem_or_are_asked_for() -> None:
+    unread: list[str] = []
+    known = images_from(
+        images(
+            {"image": "web", "entrypoint": ["/e"], "arguments": ["serve"]},
+            {"image": "gone", "problem": "it is not there"},
+        ),
+        unread.append,
+    )
+    assert known.of("web") == ImageCommand(("/e",), ("serve",))
+    assert known.of("gone") == NoImageCommand("it is not there", soon=False)
+    assert unread == []
+    assert known.of("new") == NoImageCommand(AWAITED, soon=True)
+    assert unread == ["new"]
+
+
+def test_a_brain_that_reads_no_images_is_not_asked() -> None:
+    unread: list[str] = []
+    assert images_from(images(reads=False), unread.append).of("new") == NoImageCommand()
+    assert unread == []
+    with pytest.raises(SnapshotError, match="not a list of images"):
+        images_from(b'{"images": [{"image": 1}]}', unread.append)

@@ -1,6 +1,7 @@
 """Which containers are started with the pod's variables, and by which command."""
 
 import json
+from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -9,6 +10,12 @@ from hypothesis import strategies as st
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits
 from nemutator_controller.mutations.exec_commands import DELIVERY, PROGRAM, starts_of
+from nemutator_controller.mutations.image_commands import (
+    AWAITED,
+    NO_IMAGE_COMMANDS,
+    ImageCommand,
+    NoImageCommand,
+)
 from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
 from nemutator_controller.policies.plans import Situation, plan
 
@@ -26,10 +33,10 @@ def starts(
     *containers: Json, annotations: dict[str, str] | None = None, **spec: Any
 ) -> tuple[dict[str, list[str]], str]:
     """The commands by container, and the warnings as one text."""
-    found, warnings = starts_of(
-        {"containers": list(containers), **spec}, INIT_CONTAINER, annotations or {}
-    )
-    return {start.container: list(start.command) for start in found}, "\n".join(warnings)
+    all_containers = {"containers": list(containers), **spec}
+    known = starts_of(all_containers, INIT_CONTAINER, annotations or {}, NO_IMAGE_COMMANDS)
+    found = {start.container: list(start.command) for start in known.found}
+    return found, "\n".join(known.warnings)
 
 
 def test_what_is_written_down_is_what_our_program_becomes() -> None:
@@ -138,3 +145,87 @@ def test_a_second_look_adds_nothing_and_taking_it_back_restores_all(manifest: Js
             elif command:
                 text = manifest["metadata"]["annotations"][f"{COMMAND}{before['name']}"]
                 assert command == started(*json.loads(text))
+
+
+class Images(dict[str, ImageCommand | NoImageCommand]):
+    """An `ImageCommands`."""
+
+    def of(self, image: str) -> ImageCommand | NoImageCommand:
+        return self[image]
+
+
+IMAGES = Images(
+    shell=ImageCommand(("/entrypoint.sh",), ("serve", "--all")),
+    plain=ImageCommand((), ("serve",)),
+    bare=ImageCommand((), ()),
+    money=ImageCommand(("sh", "-c", "echo $(HOME) $1 $$"), ()),
+    away=NoImageCommand("no registry answers"),
+    fresh=NoImageCommand("it is being read", soon=True),
+)
+
+
+@pytest.mark.parametrize(
+    ("container", "command"),
+    [
+        ({"image": "shell"}, started("/entrypoint.sh", "serve", "--all")),
+        ({"image": "shell", "args": ["x"]}, started("/entrypoint.sh")),
+        ({"image": "shell", "args": []}, started("/entrypoint.sh", "serve", "--all")),
+        ({"image": "plain"}, started("serve")),
+        ({"image": "plain", "args": ["x"]}, started()),
+        ({"image": "bare", "args": ["x"]}, started()),
+        # kubelet makes one of each two.
+        ({"image": "money"}, started("sh", "-c", "echo $$(HOME) $$1 $$$$")),
+        ({"image": "shell", "command": ["own"]}, started("own")),
+    ],
+)
+def test_the_command_of_an_image_is_started_as_the_runtime_would(
+    container: Json, command: list[str]
+) -> None:
+    known = starts_of({"containers": [{"name": "a", **container}]}, INIT_CONTAINER, {}, IMAGES)
+    assert [list(start.command) for start in known.found] == [command]
+    assert (known.warnings, known.awaited) == ((), ())
+    [start] = known.found
+    assert start.reason == (
+        "" if "command" in container else f"the entrypoint of {container['image']}"
+    )
+
+
+def test_an_annotation_wins_over_the_image() -> None:
+    given = {f"{COMMAND}a": '["own"]'}
+    pod = {"containers": [{"name": "a", "image": "shell"}]}
+    [start] = starts_of(pod, INIT_CONTAINER, given, IMAGES).found
+    assert list(start.command) == started("own")
+
+
+def test_an_image_that_is_not_known_says_why() -> None:
+    images = ("away", "fresh", "bare", "shell")
+    pod = {"containers": [{"name": f"c-{image}", "image": image} for image in images]}
+    known = starts_of(pod, INIT_CONTAINER, {}, IMAGES)
+    assert [start.container for start in known.found] == ["c-shell"]
+    assert known.awaited == ("fresh",)
+    assert known.warnings[:3] == (
+        "image away: no registry answers",
+        "image fresh: it is being read",
+        "image bare: it has no command, and neither has its container",
+    )
+    assert known.warnings[3].endswith("variables: c-away, c-fresh, c-bare")
+
+
+def test_a_pod_that_requires_us_waits_for_its_image_and_others_do_not() -> None:
+    pod: Json = {
+        "metadata": {"annotations": {"nemutator.io/env.A": "secret/a#b"}},
+        "spec": {"containers": [{"name": "a", "image": "fresh"}]},
+    }
+    situation = replace(SITUATION, images=IMAGES)
+    planned = plan(pod, situation, ())
+    assert planned.edits
+    assert not planned.refused
+    pod["metadata"]["labels"] = {"nemutator.io/inject": "required"}
+    refused = plan(pod, situation, ()).refused
+    assert refused.endswith(f"image fresh: {AWAITED}")
+    pod["spec"]["containers"][0]["image"] = "shell"
+    planned = plan(pod, situation, ())
+    assert not planned.refused
+    [edit] = [edit for edit in planned.edits if edit.path == "containers[name=a].command"]
+    assert (edit.before, edit.after) == ((), (started("/entrypoint.sh", "serve", "--all"),))
+    assert edit.reason == "the entrypoint of shell"

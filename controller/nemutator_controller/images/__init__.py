@@ -1,0 +1,1 @@
+"""Reads in registries what images start by themselves."""

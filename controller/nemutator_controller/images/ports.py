@@ -1,0 +1,24 @@
+"""What reading images needs from others."""
+
+from collections.abc import Collection
+from typing import Protocol
+
+from nemutator_controller.images.documents import FoundImage
+from nemutator_controller.images.references import ImageReference
+
+
+class ImageRegistry(Protocol):
+    async def read(self, image: ImageReference) -> FoundImage:
+        """Raises ImageUnreadableError."""
+        ...
+
+    async def digest(self, image: ImageReference) -> str:
+        """Of the manifest that it would read, which costs less; empty: it does not say.
+        Raises ImageUnreadableError."""
+        ...
+
+
+class ImagesInUse(Protocol):
+    def now(self) -> Collection[str] | None:
+        """The images of pods that declare variables; None while pods are not known."""
+        ...

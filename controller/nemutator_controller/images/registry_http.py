@@ -1,0 +1,239 @@
+"""The real `ImageRegistry`: the distribution API of Docker and OCI registries over HTTPS, anonymously.
+
+A registry is a stranger that the installation's setting names. What it sends is bounded, is believed only where
+its digest is known or it is the answer for a tag, and sends us to nobody inside (`AllowedRegistries`). Nothing
+that it sends is shown to anybody but the command of an image.
+"""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Self
+
+import aiohttp
+from nemutator_common import names
+from yarl import URL
+
+from nemutator_controller.images.challenges import parse_challenge
+from nemutator_controller.images.documents import (
+    LARGEST_DOCUMENT,
+    MANIFESTS,
+    FoundImage,
+    Manifest,
+    check_digest,
+    digest_of,
+    images_in,
+    parse_command,
+    parse_manifest,
+    parse_token,
+    the_one,
+)
+from nemutator_controller.images.failures import ImageUnreadableError, Reason
+from nemutator_controller.images.references import ImageReference
+from nemutator_controller.images.registries import AllowedRegistries
+from nemutator_controller.mutations.image_commands import ImageCommand
+
+READ_S = 30.0
+"""All of an image: its manifests, its configurations, and a token for them."""
+
+MOST_REDIRECTS = 3
+"""Large registries keep what they serve elsewhere, and say where."""
+
+CONNECTIONS = 8
+
+_REDIRECTS = (301, 302, 303, 307, 308)
+
+
+@dataclass(slots=True)
+class _Visit:
+    """One image is read: a token is good for that."""
+
+    image: ImageReference
+    origin: str
+    token: str = ""
+
+    def url(self, path: str) -> URL:
+        return URL(f"{self.origin}/v2/{self.image.repository}/{path}", encoded=True)
+
+
+@dataclass(frozen=True, slots=True)
+class _Answer:
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+class RegistryOverHttp:
+    """Use it as an async context manager."""
+
+    def __init__(self, allowed: AllowedRegistries, *, tls: ssl.SSLContext | None = None) -> None:
+        """*tls* has the authorities that sign registries' certificates; None: those of the system."""
+        self._allowed = allowed
+        self._tls = tls or True
+        self._session: aiohttp.ClientSession | None = None
+
+    async def __aenter__(self) -> Self:
+        self._session = aiohttp.ClientSession(
+            connector=aiohttp.TCPConnector(limit=CONNECTIONS),
+            cookie_jar=aiohttp.DummyCookieJar(),
+            headers={"User-Agent": names.PREFIX, "Accept-Encoding": "identity"},
+            # Digests are of the bytes as they are sent; and what grows as it is unpacked has no bound.
+            auto_decompress=False,
+            trust_env=False,
+        )
+        return self
+
+    async def __aexit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        if self._session is not None:
+            await self._session.close()
+
+    async def read(self, image: ImageReference) -> FoundImage:
+        visit = self._visit(image)
+        try:
+            async with asyncio.timeout(READ_S):
+                return await self._read(visit)
+        except TimeoutError:
+            raise _late(image) from None
+
+    async def digest(self, image: ImageReference) -> str:
+        visit = self._visit(image)
+        try:
+            async with asyncio.timeout(READ_S):
+                answer = await self._ask(visit, "HEAD", f"manifests/{image.version}")
+        except TimeoutError:
+            raise _late(image) from None
+        return answer.headers.get("Docker-Content-Digest", "")
+
+    def _visit(self, image: ImageReference) -> _Visit:
+        origin = self._allowed.origin(image.registry)
+        if origin is None:
+            why = f"{image.registry} is not in the setting brain.image_registries"
+            raise ImageUnreadableError("not_allowed", why)
+        return _Visit(image, origin)
+
+    async def _read(self, visit: _Visit) -> FoundImage:
+        document = (await self._ask(visit, "GET", f"manifests/{visit.image.version}")).body
+        if visit.image.digest:
+            check_digest(document, visit.image.digest)
+        manifest = parse_manifest(document)
+        if manifest.manifests is None:
+            commands = [await self._command(visit, manifest)]
+        else:
+            commands = []
+            for digest in images_in(manifest.manifests):
+                one = parse_manifest(await self._known(visit, f"manifests/{digest}", digest))
+                commands.append(await self._command(visit, one))
+        return FoundImage(the_one(commands), digest_of(document))
+
+    async def _command(self, visit: _Visit, manifest: Manifest) -> ImageCommand:
+        if manifest.config is None:
+            raise ImageUnreadableError("invalid", "its list of images has lists in it")
+        digest = manifest.config.digest
+        return parse_command(await self._known(visit, f"blobs/{digest}", digest))
+
+    async def _known(self, visit: _Visit, path: str, digest: str) -> bytes:
+        document = (await self._ask(visit, "GET", path)).body
+        check_digest(document, digest)
+        return document
+
+    async def _ask(self, visit: _Visit, method: str, path: str) -> _Answer:
+        answer = await self._call(visit, method, visit.url(path), visit.token)
+        if answer.status == 401 and not visit.token:
+            visit.token = await self._token(visit, answer.headers.get("WWW-Authenticate", ""))
+            answer = await self._call(visit, method, visit.url(path), visit.token)
+        if answer.status != 200:
+            raise _refused(visit.image, answer)
+        return answer
+
+    async def _token(self, visit: _Visit, header: str) -> str:
+        challenge = parse_challenge(header)
+        if challenge is None:
+            why = f"{visit.image.registry} gives nothing without a password: pull secrets are not used"
+            raise ImageUnreadableError("denied", why)
+        realm = self._checked(visit, challenge.realm)
+        scope = {"scope": f"repository:{visit.image.repository}:pull"}
+        service = {"service": challenge.service} if challenge.service else {}
+        answer = await self._call(visit, "GET", realm.update_query({**service, **scope}), "")
+        if answer.status != 200:
+            raise _refused(visit.image, answer)
+        return parse_token(answer.body)
+
+    async def _call(self, visit: _Visit, method: str, url: URL, token: str) -> _Answer:
+        """Whatever it answers, after redirects. Raises ImageUnreadableError."""
+        if self._session is None:
+            raise RuntimeError("used outside of `async with`")
+        proof = {"Authorization": f"Bearer {token}"} if token else {}
+        registry = visit.image.registry
+        try:
+            for _ in range(MOST_REDIRECTS + 1):
+                async with self._session.request(
+                    method,
+                    url,
+                    headers={"Accept": ", ".join((*MANIFESTS, "*/*")), **proof},
+                    allow_redirects=False,
+                    ssl=self._tls,
+                    timeout=aiohttp.ClientTimeout(total=None),
+                ) as response:
+                    if response.status not in _REDIRECTS:
+                        body = b"" if response.status != 200 else await _body(response)
+                        return _Answer(response.status, response.headers, body)
+                    to = self._checked(visit, response.headers.get("Location", ""), url)
+                    if to.origin() != url.origin():
+                        proof = {}
+                    url = to
+        except (aiohttp.ClientError, OSError, ValueError) as error:
+            # Its text may quote what the registry has sent.
+            why = f"no registry answers at {registry} ({type(error).__name__})"
+            raise ImageUnreadableError("unreachable", why) from error
+        raise ImageUnreadableError("invalid", f"{registry} redirects without end")
+
+    def _checked(self, visit: _Visit, text: str, base: URL | None = None) -> URL:
+        """Where the registry sends us, which is signed: not a byte of it may be quoted anew."""
+        refused = ImageUnreadableError(
+            "invalid", f"{visit.image.registry} refers to where nemutator does not go"
+        )
+        try:
+            url = URL(text, encoded=True)
+            url = base.join(url) if base is not None else url
+            host, netloc = url.host or "", url.raw_authority
+        except ValueError:
+            raise refused from None
+        allowed = self._allowed.may_be_sent_to(url.scheme, host, netloc)
+        if not (host and (allowed or str(url.origin()) == visit.origin)):
+            raise refused
+        return url
+
+
+async def _body(response: aiohttp.ClientResponse) -> bytes:
+    body = bytearray()
+    async for piece in response.content.iter_any():
+        body += piece
+        if len(body) > LARGEST_DOCUMENT:
+            raise ImageUnreadableError("too_large", "the registry's answer is too long")
+    return bytes(body)
+
+
+def _late(image: ImageReference) -> ImageUnreadableError:
+    return ImageUnreadableError("timeout", f"{image.registry} took more than {READ_S:g} s")
+
+
+def _refused(image: ImageReference, answer: _Answer) -> ImageUnreadableError:
+    status, registry = answer.status, image.registry
+    if status in (401, 403):
+        return ImageUnreadableError("denied", f"{registry} gives it to nobody without a password")
+    if status == 404:
+        return ImageUnreadableError("missing", f"{registry} does not have it")
+    if status == 429:
+        text = answer.headers.get("Retry-After", "")
+        after_s = float(text) if text.isascii() and text.isdigit() and len(text) < 6 else 0.0
+        why = f"{registry} answers 429: too many requests"
+        return ImageUnreadableError("busy", why, retry_after_s=after_s)
+    reason: Reason = "unreachable" if status >= 500 else "invalid"
+    return ImageUnreadableError(reason, f"{registry} answers {status}")

@@ -1,0 +1,131 @@
+"""What holds of a registry: of one that is asked over HTTP, and of the one in memory that tests use."""
+
+import ssl
+from collections.abc import AsyncIterator, Callable
+from dataclasses import dataclass
+from pathlib import Path
+
+import pytest
+from nemutator_controller.images.documents import FoundImage
+from nemutator_controller.images.failures import ImageUnreadableError
+from nemutator_controller.images.ports import ImageRegistry
+from nemutator_controller.images.references import parse_image
+from nemutator_controller.images.registries import AllowedRegistries, parse_registries
+from nemutator_controller.images.registry_http import RegistryOverHttp
+from nemutator_controller.mutations.image_commands import ImageCommand
+
+from tests.certificates import Authority
+from tests.fakes.registries import FakeRegistry, MemoryRegistry
+
+WEB = ImageCommand(("/entrypoint.sh",), ("serve",))
+OTHER = ImageCommand(("/other",), ())
+
+
+@dataclass
+class Place:
+    registry: ImageRegistry
+    host: str
+    push: Callable[[str, str, ImageCommand], str]
+    """Repository, tag, command; returns the digest."""
+
+
+@pytest.fixture(params=["http", "memory"])
+async def place(request: pytest.FixtureRequest) -> AsyncIterator[Place]:
+    if request.param == "memory":
+        memory = MemoryRegistry()
+
+        def push(repository: str, tag: str, command: ImageCommand) -> str:
+            digest = f"sha256:{abs(hash(command)):064x}"[:71]
+            for version in (f":{tag}", f"@{digest}"):
+                image = parse_image(f"memory.local/{repository}{version}")
+                memory.images[image] = FoundImage(command, digest)
+            return digest
+
+        yield Place(memory, "memory.local", push)
+        return
+    with FakeRegistry() as fake:
+        async with RegistryOverHttp(parse_registries(fake.url)) as registry:
+            yield Place(registry, fake.host, fake.push)
+
+
+async def test_a_tag_is_read_and_looked_at_again(place: Place) -> None:
+    digest = place.push("shop/web", "1", WEB)
+    image = parse_image(f"{place.host}/shop/web:1")
+    assert await place.registry.read(image) == FoundImage(WEB, digest)
+    assert await place.registry.digest(image) == digest
+    moved = place.push("shop/web", "1", OTHER)
+    assert moved != digest
+    assert await place.registry.digest(image) == moved
+    assert await place.registry.read(image) == FoundImage(OTHER, moved)
+    by_digest = parse_image(f"{place.host}/shop/web@{digest}")
+    assert (await place.registry.read(by_digest)).command == WEB
+
+
+async def test_what_is_not_there_is_missing(place: Place) -> None:
+    for ask in (place.registry.read, place.registry.digest):
+        with pytest.raises(ImageUnreadableError) as failure:
+            await ask(parse_image(f"{place.host}/shop/none:1"))
+        assert failure.value.reason == "missing"
+
+
+async def test_architectures_are_compared() -> None:
+    with FakeRegistry() as fake:
+        async with RegistryOverHttp(parse_registries(fake.url)) as registry:
+            digest = fake.push("web", "same", {"amd64": WEB, "arm64": WEB, "s390x": OTHER})
+            found = await registry.read(parse_image(f"{fake.host}/web:same"))
+            assert found == FoundImage(WEB, digest)
+            fake.push("web", "differ", {"amd64": WEB, "arm64": OTHER})
+            with pytest.raises(ImageUnreadableError) as failure:
+                await registry.read(parse_image(f"{fake.host}/web:differ"))
+            assert failure.value.reason == "differs"
+
+
+async def test_a_token_is_fetched_for_the_repository_and_shown_to_no_other_host() -> None:
+    with FakeRegistry() as fake, FakeRegistry() as store:
+        fake.token, fake.store = "t0ken", store
+        fake.push("shop/web", "1", WEB)
+        store.blobs = fake.blobs
+        async with RegistryOverHttp(parse_registries(f"{fake.url},{store.url}")) as registry:
+            found = await registry.read(parse_image(f"{fake.host}/shop/web:1"))
+    assert found.command == WEB
+    [token] = [path for _, path, _ in fake.asked if path.startswith("/token")]
+    assert token == "/token?service=fake&scope=repository:shop/web:pull"
+    [(_, path, headers)] = store.asked
+    assert "Authorization" not in headers
+    # What is signed arrives as it was written.
+    assert path.startswith("/elsewhere/a%2Fb/sha256:")
+    assert path.endswith("?sig=%2B")
+
+
+@pytest.mark.parametrize("known", [True, False])
+async def test_a_certificate_must_be_of_an_authority_that_is_known(
+    tmp_path: Path, known: bool
+) -> None:
+    authority = Authority("registries")
+    both = tmp_path / "server.pem"
+    both.write_text(authority.server("127.0.0.1").both)
+    server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    server.load_cert_chain(both)
+    trusted = ssl.create_default_context()
+    if known:
+        trusted.load_verify_locations(cadata=authority.certificate)
+    with FakeRegistry(tls=server) as fake:
+        fake.push("web", "1", WEB)
+        image = parse_image(f"{fake.host}/web:1")
+        async with RegistryOverHttp(AllowedRegistries({fake.host: False}), tls=trusted) as registry:
+            if known:
+                assert (await registry.read(image)).command == WEB
+                return
+            with pytest.raises(ImageUnreadableError) as failure:
+                await registry.read(image)
+            assert failure.value.reason == "unreachable"
+            assert fake.asked == []
+
+
+async def test_who_is_not_named_is_not_asked() -> None:
+    with FakeRegistry() as fake:
+        async with RegistryOverHttp(parse_registries("docker.io")) as registry:
+            with pytest.raises(ImageUnreadableError) as failure:
+                await registry.read(parse_image(f"{fake.host}/web:1"))
+        assert failure.value.reason == "not_allowed"
+        assert fake.asked == []
