@@ -11,7 +11,7 @@ from urllib.parse import parse_qs, urlsplit
 
 from nemutator_controller.images.documents import FoundImage, digest_of
 from nemutator_controller.images.failures import ImageUnreadableError
-from nemutator_controller.images.references import ImageReference
+from nemutator_controller.images.references import ImageName
 from nemutator_controller.mutations.image_commands import ImageCommand
 
 INDEX = "application/vnd.oci.image.index.v1+json"
@@ -22,19 +22,19 @@ class MemoryRegistry:
     """An `ImageRegistry` that a test fills."""
 
     def __init__(self) -> None:
-        self.images: dict[ImageReference, FoundImage | ImageUnreadableError] = {}
-        self.reads: list[ImageReference] = []
-        self.looks: list[ImageReference] = []
+        self.images: dict[ImageName, FoundImage | ImageUnreadableError] = {}
+        self.reads: list[ImageName] = []
+        self.looks: list[ImageName] = []
 
-    async def read(self, image: ImageReference) -> FoundImage:
+    async def read(self, image: ImageName) -> FoundImage:
         self.reads.append(image)
         return self._found(image)
 
-    async def digest(self, image: ImageReference) -> str:
+    async def digest(self, image: ImageName) -> str:
         self.looks.append(image)
         return self._found(image).digest
 
-    def _found(self, image: ImageReference) -> FoundImage:
+    def _found(self, image: ImageName) -> FoundImage:
         found = self.images.get(image)
         if found is None:
             raise ImageUnreadableError("missing", f"{image.registry} does not have it")

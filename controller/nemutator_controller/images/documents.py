@@ -56,7 +56,7 @@ class Descriptor(msgspec.Struct, frozen=True):
     platform: Platform | None = None
 
 
-class Manifest(msgspec.Struct, frozen=True, rename="camel"):
+class ImageManifest(msgspec.Struct, frozen=True, rename="camel"):
     """An image, or a list of images by platform: either `config` or `manifests` is there."""
 
     schema_version: int = 0
@@ -88,9 +88,9 @@ def check_digest(document: bytes, digest: str) -> None:
         raise ImageUnreadableError("digest", "the registry's answer is not what its digest names")
 
 
-def parse_manifest(document: bytes) -> Manifest:
+def parse_manifest(document: bytes) -> ImageManifest:
     """Raises ImageUnreadableError."""
-    manifest = _decoded(document, Manifest, "a manifest")
+    manifest = _decoded(document, ImageManifest, "a manifest")
     if manifest.schema_version == 1:
         raise ImageUnreadableError("invalid", "its manifest has the old schema 1: push it again")
     # One that is both would be one image for us and another for a container runtime.

@@ -4,15 +4,15 @@ from collections.abc import Collection
 from typing import Protocol
 
 from nemutator_controller.images.documents import FoundImage
-from nemutator_controller.images.references import ImageReference
+from nemutator_controller.images.references import ImageName
 
 
 class ImageRegistry(Protocol):
-    async def read(self, image: ImageReference) -> FoundImage:
+    async def read(self, image: ImageName) -> FoundImage:
         """Raises ImageUnreadableError."""
         ...
 
-    async def digest(self, image: ImageReference) -> str:
+    async def digest(self, image: ImageName) -> str:
         """Of the manifest that it would read, which costs less; empty: it does not say.
         Raises ImageUnreadableError."""
         ...

@@ -18,7 +18,7 @@ from nemutator_common.wire import LONGEST_IMAGE_NAME, ImageSnapshot, ReadImage
 from nemutator_controller.images.documents import digest_of
 from nemutator_controller.images.failures import OF_REGISTRY, ImageUnreadableError
 from nemutator_controller.images.ports import ImageRegistry, ImagesInUse
-from nemutator_controller.images.references import ImageReference, parse_image
+from nemutator_controller.images.references import ImageName, parse_image
 from nemutator_controller.mutations.image_commands import ImageCommand
 
 log = logging.getLogger(__name__)
@@ -178,7 +178,7 @@ class ImageReading:
         if image.is_new:
             image.problem, self._snapshot = away.problem, None
 
-    async def _read(self, reference: ImageReference, image: _Image) -> str:
+    async def _read(self, reference: ImageName, image: _Image) -> str:
         if image.command is not None and image.digest:
             now = reference.digest or await self.registry.digest(reference)
             if now == image.digest:

@@ -20,7 +20,7 @@ _DIGEST = re.compile(r"sha256:[0-9a-f]{64}")
 
 
 @dataclass(frozen=True, slots=True)
-class ImageReference:
+class ImageName:
     registry: str
     """Host, with a port where the name has one."""
     repository: str
@@ -34,7 +34,7 @@ class ImageReference:
         return self.digest or self.tag
 
 
-def parse_image(name: str) -> ImageReference:
+def parse_image(name: str) -> ImageName:
     """Raises ImageUnreadableError."""
     if len(name) > LONGEST_IMAGE_NAME:
         raise ImageUnreadableError("name", f"it has more than {LONGEST_IMAGE_NAME} characters")
@@ -56,4 +56,4 @@ def parse_image(name: str) -> ImageReference:
     )
     if not sound:
         raise ImageUnreadableError("name", "this is not the name of an image")
-    return ImageReference(registry.lower(), repository, tag, digest)
+    return ImageName(registry.lower(), repository, tag, digest)

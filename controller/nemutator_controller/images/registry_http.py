@@ -21,7 +21,7 @@ from nemutator_controller.images.documents import (
     LARGEST_DOCUMENT,
     MANIFESTS,
     FoundImage,
-    Manifest,
+    ImageManifest,
     check_digest,
     digest_of,
     images_in,
@@ -31,7 +31,7 @@ from nemutator_controller.images.documents import (
     the_one,
 )
 from nemutator_controller.images.failures import ImageUnreadableError, Reason
-from nemutator_controller.images.references import ImageReference
+from nemutator_controller.images.references import ImageName
 from nemutator_controller.images.registries import AllowedRegistries
 from nemutator_controller.mutations.image_commands import ImageCommand
 
@@ -50,7 +50,7 @@ _REDIRECTS = (301, 302, 303, 307, 308)
 class _Visit:
     """One image is read: a token is good for that."""
 
-    image: ImageReference
+    image: ImageName
     origin: str
     token: str = ""
 
@@ -94,7 +94,7 @@ class RegistryOverHttp:
         if self._session is not None:
             await self._session.close()
 
-    async def read(self, image: ImageReference) -> FoundImage:
+    async def read(self, image: ImageName) -> FoundImage:
         visit = self._visit(image)
         try:
             async with asyncio.timeout(READ_S):
@@ -102,7 +102,7 @@ class RegistryOverHttp:
         except TimeoutError:
             raise _late(image) from None
 
-    async def digest(self, image: ImageReference) -> str:
+    async def digest(self, image: ImageName) -> str:
         visit = self._visit(image)
         try:
             async with asyncio.timeout(READ_S):
@@ -111,7 +111,7 @@ class RegistryOverHttp:
             raise _late(image) from None
         return answer.headers.get("Docker-Content-Digest", "")
 
-    def _visit(self, image: ImageReference) -> _Visit:
+    def _visit(self, image: ImageName) -> _Visit:
         origin = self._allowed.origin(image.registry)
         if origin is None:
             why = f"{image.registry} is not in the setting brain.image_registries"
@@ -132,7 +132,7 @@ class RegistryOverHttp:
                 commands.append(await self._command(visit, one))
         return FoundImage(the_one(commands), digest_of(document))
 
-    async def _command(self, visit: _Visit, manifest: Manifest) -> ImageCommand:
+    async def _command(self, visit: _Visit, manifest: ImageManifest) -> ImageCommand:
         if manifest.config is None:
             raise ImageUnreadableError("invalid", "its list of images has lists in it")
         digest = manifest.config.digest
@@ -220,11 +220,11 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _late(image: ImageReference) -> ImageUnreadableError:
+def _late(image: ImageName) -> ImageUnreadableError:
     return ImageUnreadableError("timeout", f"{image.registry} took more than {READ_S:g} s")
 
 
-def _refused(image: ImageReference, answer: _Answer) -> ImageUnreadableError:
+def _refused(image: ImageName, answer: _Answer) -> ImageUnreadableError:
     status, registry = answer.status, image.registry
     if status in (401, 403):
         return ImageUnreadableError("denied", f"{registry} gives it to nobody without a password")

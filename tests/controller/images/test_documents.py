@@ -12,7 +12,7 @@ from nemutator_controller.images.documents import (
     MOST_PLATFORMS,
     MOST_WORDS,
     Descriptor,
-    Manifest,
+    ImageManifest,
     Platform,
     check_digest,
     digest_of,
@@ -40,7 +40,7 @@ def reason_of(failure: pytest.ExceptionInfo[ImageUnreadableError]) -> str:
 
 def test_a_manifest_names_a_configuration_or_other_manifests() -> None:
     one = {"schemaVersion": 2, "mediaType": "x", "config": CONFIG, "layers": [{"digest": 1}]}
-    assert parse_manifest(encoded(one)) == Manifest(2, Descriptor(DIGEST))
+    assert parse_manifest(encoded(one)) == ImageManifest(2, Descriptor(DIGEST))
     platform = {"architecture": "arm64", "os": "linux", "variant": "v8"}
     several = {"schemaVersion": 2, "manifests": [{"digest": DIGEST, "platform": platform}]}
     assert parse_manifest(encoded(several)).manifests == (

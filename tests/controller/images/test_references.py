@@ -4,7 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_controller.images.failures import ImageUnreadableError
-from nemutator_controller.images.references import ImageReference, parse_image
+from nemutator_controller.images.references import ImageName, parse_image
 
 DIGEST = f"sha256:{'a' * 64}"
 
@@ -25,7 +25,7 @@ DIGEST = f"sha256:{'a' * 64}"
 )
 def test_what_a_name_leaves_out_is_added(name: str, expected: tuple[str, ...]) -> None:
     reference = parse_image(name)
-    assert reference == ImageReference(*expected)
+    assert reference == ImageName(*expected)
     assert reference.version == (reference.digest or reference.tag)
 
 
