@@ -13,7 +13,7 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.process import Process
 
-from nemutator_controller.admission.asking_images import UnreadImages
+from nemutator_controller.admission.image_asking import UnreadImages
 from nemutator_controller.admission.snapshots import (
     Tombstones,
     advisor_from,

@@ -16,7 +16,7 @@ from nemutator_common.shipping.brain_http import (
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.wire import ADVICE_PATH, IMAGES_PATH, TOKENS_PATH, TOMBSTONES_PATH
 
-from nemutator_controller.admission.asking_images import AskedImages
+from nemutator_controller.admission.image_asking import AskedImages
 from nemutator_controller.admission.snapshot_poller import (
     ADVICE_S,
     IMAGES_S,
