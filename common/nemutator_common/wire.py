@@ -427,6 +427,8 @@ class ImageSnapshot:
     reads: bool
     """Whether the brain reads images at all."""
     images: tuple[ReadImage, ...] = ()
+    full: bool = False
+    """Whether no other images are read, because too many are in use."""
 
 
 @dataclass(frozen=True, slots=True)

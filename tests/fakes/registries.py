@@ -1,5 +1,7 @@
 """Registries of images: one on loopback that speaks the distribution API, and one in memory."""
 
+import asyncio
+import contextlib
 import json
 import ssl
 import threading
@@ -25,9 +27,12 @@ class MemoryRegistry:
         self.images: dict[ImageName, FoundImage | ImageUnreadableError] = {}
         self.reads: list[ImageName] = []
         self.looks: list[ImageName] = []
+        self.may_answer = asyncio.Event()
+        self.may_answer.set()
 
     async def read(self, image: ImageName) -> FoundImage:
         self.reads.append(image)
+        await self.may_answer.wait()
         return self._found(image)
 
     async def digest(self, image: ImageName) -> str:
@@ -177,6 +182,11 @@ class FakeRegistry:
         class Handler(BaseHTTPRequestHandler):
             protocol_version = "HTTP/1.1"
             timeout = 60
+
+            def handle(self) -> None:
+                # A client that is refused a certificate, or refuses an answer, goes away.
+                with contextlib.suppress(ConnectionResetError):
+                    super().handle()
 
             def do_GET(self) -> None:
                 self._answer(with_body=True)

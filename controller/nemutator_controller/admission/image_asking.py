@@ -18,6 +18,8 @@ class UnreadImages:
     _names: dict[str, None] = field(default_factory=dict, init=False)
 
     def add(self, image: str) -> None:
+        if image in self._names:
+            return
         if len(self._names) >= MOST_WAITING or len(image) > LONGEST_IMAGE_NAME:
             self.meter.count(names.IMAGE_QUESTIONS_DROPPED)
         else:

@@ -6,6 +6,7 @@ from typing import TypeVar
 
 import msgspec
 from nemutator_common.wire import (
+    LONGEST_IMAGE_NAME,
     AdviceSnapshot,
     ImageSnapshot,
     ReadImage,
@@ -77,11 +78,17 @@ class SnapshotImages:
     items: Mapping[str, ReadImage]
     unread: Callable[[str], None]
     """Takes an image that is not in the snapshot."""
+    full: bool
+    """Whether the brain reads no others."""
 
     def of(self, image: str) -> ImageCommand | NoImageCommand:
         item = self.items.get(image)
         if item is None:
+            if len(image) > LONGEST_IMAGE_NAME:
+                return NoImageCommand(f"its name has more than {LONGEST_IMAGE_NAME} characters")
             self.unread(image)
+            if self.full:
+                return NoImageCommand("the brain reads so many images that it reads no others")
             return NoImageCommand(AWAITED, soon=True)
         if item.problem:
             return NoImageCommand(item.problem)
@@ -93,7 +100,7 @@ def images_from(document: bytes, unread: Callable[[str], None]) -> ImageCommands
     found = _decoded(document, ImageSnapshot, "images")
     if not found.reads:
         return NO_IMAGE_COMMANDS
-    return SnapshotImages({item.image: item for item in found.images}, unread)
+    return SnapshotImages({item.image: item for item in found.images}, unread, found.full)
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:

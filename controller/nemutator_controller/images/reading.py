@@ -6,7 +6,7 @@ of its images, so that the images of the others do not wait.
 
 import asyncio
 import logging
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from dataclasses import KW_ONLY, dataclass, field
 
 import msgspec
@@ -24,6 +24,9 @@ from nemutator_controller.mutations.image_commands import ImageCommand
 log = logging.getLogger(__name__)
 
 MOST_IMAGES = 2_000
+MOST_CHARACTERS = 4 << 20
+"""Of all commands together: admission fetches them as one document."""
+
 AT_ONCE = 4
 CHECK_S = 1.0
 """A pod that requires us may be waiting for an image."""
@@ -33,6 +36,10 @@ GATHER_S = 10.0
 
 STARTING_S = 60.0
 """Until when nobody is given less than all images in use: who has an older list has a better one."""
+
+REPLACED_S = 120.0
+"""After which an image that no pod has and no admission asks for makes room for another one. Those in use are
+gathered anew well within this."""
 
 FORGET_S = 86_400.0
 """After which an image is not read any more that no pod has and no admission has asked for."""
@@ -48,6 +55,8 @@ class _Image:
     asked_at: float = -1.0
     """When its registry was asked last."""
     command: ImageCommand | None = None
+    length: int = 0
+    """Characters of the command."""
     digest: str = ""
     problem: str = ""
     failures: int = 0
@@ -74,23 +83,49 @@ class ImageReading:
     _: KW_ONLY
     refresh_s: float
     """After which the image of a tag is looked at again."""
+    forget_s: float = FORGET_S
     _images: dict[str, _Image] = field(default_factory=dict, init=False)
     _away: dict[str, _Away] = field(default_factory=dict, init=False)
     """By registry."""
     _ready: bool = field(default=False, init=False)
+    _full: bool = field(default=False, init=False)
     _snapshot: tuple[ImageSnapshot, str] | None = field(default=None, init=False)
 
     def ask(self, images: Iterable[str]) -> None:
         """Admission has seen pods with these."""
         now = self.process.clock.monotonic()
+        new: dict[str, None] = {}
         for image in images:
             known = self._images.get(image)
-            if known is not None:
+            if known is None:
+                new[image] = None
+            else:
                 known.wanted_at = now
-            elif len(self._images) >= MOST_IMAGES or len(image) > LONGEST_IMAGE_NAME:
+        if new:
+            self._add(new, now)
+
+    def _add(self, new: Collection[str], now: float) -> None:
+        unwanted = iter(self._unwanted(now) if len(self._images) + len(new) > MOST_IMAGES else ())
+        for image in new:
+            is_too_long = len(image) > LONGEST_IMAGE_NAME
+            if not is_too_long and len(self._images) >= MOST_IMAGES:
+                replaced = next(unwanted, None)
+                if replaced is not None:
+                    del self._images[replaced]
+                    self._snapshot = None
+            if is_too_long or len(self._images) >= MOST_IMAGES:
                 self.process.meter.count(names.IMAGE_QUESTIONS_DROPPED)
             else:
                 self._images[image] = _Image(wanted_at=now, due_at=now)
+
+    def _unwanted(self, now: float) -> list[str]:
+        """Those that may make room, first those that were wanted longest ago."""
+        found = [
+            (image.wanted_at, name)
+            for name, image in self._images.items()
+            if now - image.wanted_at >= REPLACED_S
+        ]
+        return [name for _, name in sorted(found)]
 
     def snapshot(self) -> tuple[ImageSnapshot, str] | None:
         """What is known, and a tag that changes with it; None while that would be less than before a start."""
@@ -104,6 +139,7 @@ class ImageReading:
                     for name, image in sorted(self._images.items())
                     if not image.is_new
                 ),
+                full=self._full,
             )
             self._snapshot = found, digest_of(msgspec.json.encode(found)).rpartition(":")[2][:16]
         return self._snapshot
@@ -118,11 +154,14 @@ class ImageReading:
                 known = self._gather() or known
             due = self._due()
             async with asyncio.TaskGroup() as group:
-                for name in due[:AT_ONCE]:
-                    group.create_task(self._look(name))
+                for name, image in due[:AT_ONCE]:
+                    group.create_task(self._refresh(name, image))
             late = clock.monotonic() - started_at >= STARTING_S
             is_complete = known and not any(image.is_new for image in self._images.values())
             self._ready = self._ready or is_complete or late
+            is_full = len(self._images) >= MOST_IMAGES and not self._unwanted(clock.monotonic())
+            if is_full != self._full:
+                self._full, self._snapshot = is_full, None
             self._show()
             await clock.sleep(0 if len(due) > AT_ONCE else CHECK_S)
 
@@ -133,12 +172,12 @@ class ImageReading:
         if in_use is not None:
             self.ask(in_use)
         for name, image in list(self._images.items()):
-            if now - image.wanted_at >= FORGET_S:
+            if now - image.wanted_at >= self.forget_s:
                 del self._images[name]
                 self._snapshot = None
         return in_use is not None
 
-    def _due(self) -> list[str]:
+    def _due(self) -> list[tuple[str, _Image]]:
         """Those that admission waits for come first, then those that were asked for longest ago: one image
         that its registry never answers for does not keep back the others there."""
         now = self.process.clock.monotonic()
@@ -147,10 +186,9 @@ class ImageReading:
             for name, image in self._images.items()
             if image.due_at <= now
         ]
-        return [name for _, _, name in sorted(due)]
+        return [(name, self._images[name]) for _, _, name in sorted(due)]
 
-    async def _look(self, name: str) -> None:
-        image = self._images[name]
+    async def _refresh(self, name: str, image: _Image) -> None:
         registry = ""
         try:
             reference = parse_image(name)
@@ -162,7 +200,7 @@ class ImageReading:
             image.asked_at = self.process.clock.monotonic()
             result = await self._read(reference, image)
         except ImageUnreadableError as error:
-            self._failed(name, registry, error)
+            self._failed(name, image, registry, error)
             return
         if image.problem or image.failures:
             log.info("image_read", {names.IMAGE: name, names.ATTEMPT: image.failures + 1})
@@ -184,13 +222,19 @@ class ImageReading:
             if now == image.digest:
                 return "unchanged"
         found = await self.registry.read(reference)
+        length = sum(map(len, found.command.entrypoint + found.command.arguments))
+        others = sum(other.length for other in self._images.values() if other is not image)
+        if others + length > MOST_CHARACTERS:
+            why = "the commands of all images are too long together"
+            raise ImageUnreadableError("too_large", why)
+        image.length = length
         if found.command != image.command:
             self._snapshot = None
         image.command, image.digest = found.command, found.digest
         return "read"
 
-    def _failed(self, name: str, registry: str, error: ImageUnreadableError) -> None:
-        image, now = self._images[name], self.process.clock.monotonic()
+    def _failed(self, name: str, image: _Image, registry: str, error: ImageUnreadableError) -> None:
+        now = self.process.clock.monotonic()
         image.failures += 1
         failures, away = image.failures, self._away.get(registry)
         if error.reason in OF_REGISTRY and away is not None:

@@ -6,8 +6,9 @@ that it sends is shown to anybody but the command of an image.
 """
 
 import asyncio
+import contextlib
 import ssl
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import TracebackType
 from typing import Self
@@ -96,19 +97,15 @@ class RegistryOverHttp:
 
     async def read(self, image: ImageName) -> FoundImage:
         visit = self._visit(image)
-        try:
+        with _refusals(image):
             async with asyncio.timeout(READ_S):
                 return await self._read(visit)
-        except TimeoutError:
-            raise _late(image) from None
 
     async def digest(self, image: ImageName) -> str:
         visit = self._visit(image)
-        try:
+        with _refusals(image):
             async with asyncio.timeout(READ_S):
                 answer = await self._ask(visit, "HEAD", f"manifests/{image.version}")
-        except TimeoutError:
-            raise _late(image) from None
         return answer.headers.get("Docker-Content-Digest", "")
 
     def _visit(self, image: ImageName) -> _Visit:
@@ -188,7 +185,7 @@ class RegistryOverHttp:
                     if to.origin() != url.origin():
                         proof = {}
                     url = to
-        except (aiohttp.ClientError, OSError, ValueError) as error:
+        except (aiohttp.ClientError, OSError) as error:
             # Its text may quote what the registry has sent.
             why = f"no registry answers at {registry} ({type(error).__name__})"
             raise ImageUnreadableError("unreachable", why) from error
@@ -203,10 +200,11 @@ class RegistryOverHttp:
             url = URL(text, encoded=True)
             url = base.join(url) if base is not None else url
             host, netloc = url.host or "", url.raw_authority
+            is_same = bool(host) and str(url.origin()) == visit.origin
         except ValueError:
             raise refused from None
         allowed = self._allowed.may_be_sent_to(url.scheme, host, netloc)
-        if not (host and (allowed or str(url.origin()) == visit.origin)):
+        if not (host and (allowed or is_same)):
             raise refused
         return url
 
@@ -220,8 +218,18 @@ async def _body(response: aiohttp.ClientResponse) -> bytes:
     return bytes(body)
 
 
-def _late(image: ImageName) -> ImageUnreadableError:
-    return ImageUnreadableError("timeout", f"{image.registry} took more than {READ_S:g} s")
+@contextlib.contextmanager
+def _refusals(image: ImageName) -> Iterator[None]:
+    """Whatever a registry answers costs its image, and not the task that reads images."""
+    try:
+        yield
+    except TimeoutError:
+        why = f"{image.registry} took more than {READ_S:g} s"
+        raise ImageUnreadableError("timeout", why) from None
+    except ValueError:
+        # An address or a header that cannot be written; its text may quote what the registry has sent.
+        why = f"{image.registry} refers to where nobody can go"
+        raise ImageUnreadableError("invalid", why) from None
 
 
 def _refused(image: ImageName, answer: _Answer) -> ImageUnreadableError:

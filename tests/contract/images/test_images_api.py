@@ -37,7 +37,10 @@ async def test_an_image_is_asked_for_and_comes_with_the_next_list() -> None:
         assert (await admission.get(IMAGES_PATH)).status == 503
         async with brain.running():
             first = await admission.get(IMAGES_PATH)
-            assert (first.status, await first.json()) == (200, {"reads": True, "images": []})
+            assert (first.status, await first.json()) == (
+                200,
+                {"reads": True, "images": [], "full": False},
+            )
             same = await admission.get(
                 IMAGES_PATH, headers={"If-None-Match": first.headers["ETag"]}
             )
@@ -72,7 +75,7 @@ async def test_a_brain_without_the_setting_reads_none(tmp_path: Path) -> None:
         async with brain.local.post(IMAGES_PATH, data=body) as answer:
             assert answer.status == 200
         async with brain.local.get(IMAGES_PATH) as answer:
-            assert await answer.json() == {"reads": False, "images": []}
+            assert await answer.json() == {"reads": False, "images": [], "full": False}
 
 
 def test_settings_name_registries_and_their_authorities(tmp_path: Path) -> None:

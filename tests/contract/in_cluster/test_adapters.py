@@ -122,6 +122,25 @@ async def test_use_is_the_workloads_and_requests_are_the_pods(tmp_path: Path) ->
         assert ContainerKey("shop", "Pod", "other", "app") not in asked
 
 
+async def test_images_in_use_are_those_of_pods_that_declare_variables(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        assert cluster.images_in_use.now() == set()
+        declaring = pod("web-3", "u3")
+        declaring["metadata"]["annotations"] = {"nemutator.io/env.DB": "secret/db#password"}
+        declaring["spec"]["containers"][0]["image"] = "a.b/web:1"
+        declaring["spec"]["initContainers"] = [
+            {"name": "nemutator-init", "image": "ours:1"},
+            {"name": "migrate", "image": "a.b/migrate:1"},
+        ]
+        kube.store.put(kinds.PODS, declaring)
+
+        async def known() -> bool:
+            return bool(cluster.images_in_use.now())
+
+        await until(known, "the pod that declares variables")
+        assert cluster.images_in_use.now() == {"a.b/web:1", "a.b/migrate:1"}
+
+
 async def test_a_pod_is_known_by_its_name_and_by_its_uid(tmp_path: Path) -> None:
     async with watched(tmp_path) as (_, cluster):
         assert cluster.pods.find("shop/web-1") == KnownPod(WEB, "n1", "shop/web-1")

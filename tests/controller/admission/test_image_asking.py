@@ -53,6 +53,7 @@ def test_what_waits_has_a_bound_and_so_has_one_question() -> None:
     for number in range(MOST_WAITING + 2):
         unread.add(f"image-{number}")
     unread.add("x" * (LONGEST_IMAGE_NAME + 1))
+    unread.add("image-0")  # It waits already.
     assert meter.value(names.IMAGE_QUESTIONS_DROPPED) == 3
     assert len(unread.some()) == MOST_IMAGE_QUESTIONS
     unread.remove(unread.some())

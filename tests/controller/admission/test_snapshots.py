@@ -5,6 +5,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_common.wire import LONGEST_IMAGE_NAME
 from nemutator_controller.admission.snapshots import (
     SnapshotError,
     advisor_from,
@@ -112,8 +113,8 @@ def test_tokens_are_those_of_a_store_that_was_read() -> None:
             tokens_from(bad)
 
 
-def images(*items: dict[str, Any], reads: bool = True) -> bytes:
-    return msgspec.json.encode({"reads": reads, "images": items, "more": 1})
+def images(*items: dict[str, Any], reads: bool = True, full: bool = False) -> bytes:
+    return msgspec.json.encode({"reads": reads, "images": items, "full": full, "more": 1})
 
 
 def test_images_are_known_or_have_a_problem_or_are_asked_for() -> None:
@@ -130,6 +131,17 @@ def test_images_are_known_or_have_a_problem_or_are_asked_for() -> None:
     assert unread == []
     assert known.of("new") == NoImageCommand(AWAITED, soon=True)
     assert unread == ["new"]
+
+
+def test_a_pod_does_not_wait_for_what_will_not_be_read() -> None:
+    unread: list[str] = []
+    full = images_from(images({"image": "web", "entrypoint": ["/e"]}, full=True), unread.append)
+    assert full.of("web") == ImageCommand(("/e",), ())
+    for image in ("new", "x" * (LONGEST_IMAGE_NAME + 1)):
+        found = full.of(image)
+        assert isinstance(found, NoImageCommand)
+        assert not found.soon
+    assert unread == ["new"]  # There may be room by then.
 
 
 def test_a_brain_that_reads_no_images_is_not_asked() -> None:

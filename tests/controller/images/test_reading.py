@@ -11,9 +11,10 @@ from nemutator_controller.images.documents import FoundImage
 from nemutator_controller.images.failures import ImageUnreadableError, Reason
 from nemutator_controller.images.reading import (
     CHECK_S,
-    FORGET_S,
     GATHER_S,
+    MOST_CHARACTERS,
     MOST_IMAGES,
+    REPLACED_S,
     STARTING_S,
     ImageReading,
 )
@@ -28,6 +29,7 @@ from tests.fakes.registries import MemoryRegistry
 WEB, NEXT = ImageCommand(("/web",), ("serve",)), ImageCommand(("/next",), ())
 REFRESH_S = 100.0
 """With dice that show a half, exactly that."""
+FORGET_S = 3_600.0
 DIGEST = f"sha256:{'a' * 64}"
 
 
@@ -46,7 +48,9 @@ class Brain:
         self.registry, self.in_use = MemoryRegistry(), InUse(*in_use)
         self.clock, self.meter = ManualClock(), MemoryMeter()
         process = fake_process(clock=self.clock, meter=self.meter, roll=0.5)
-        self.reading = ImageReading(self.registry, self.in_use, process, refresh_s=REFRESH_S)
+        self.reading = ImageReading(
+            self.registry, self.in_use, process, refresh_s=REFRESH_S, forget_s=FORGET_S
+        )
 
     def put(
         self, image: str, found: ImageCommand | ImageUnreadableError, digest: str = "d"
@@ -180,10 +184,9 @@ async def test_what_nobody_wants_any_more_is_forgotten() -> None:
     brain.put("a.b/web:1", WEB)
     async with brain.running():
         brain.in_use.images = ()
-        for _ in range(int(FORGET_S / 3_600)):
-            assert brain.known
-            await brain.clock.advance(3_600)
-        await brain.clock.advance(GATHER_S + CHECK_S)
+        await brain.clock.advance(FORGET_S - GATHER_S)
+        assert brain.known
+        await brain.clock.advance(3 * GATHER_S)
         assert brain.known == {}
 
 
@@ -192,3 +195,52 @@ async def test_questions_have_a_bound() -> None:
     brain.reading.ask(f"a.b/web:{number}" for number in range(MOST_IMAGES + 3))
     brain.reading.ask(["x" * (LONGEST_IMAGE_NAME + 1)])
     assert brain.meter.value(names.IMAGE_QUESTIONS_DROPPED) == 4
+
+
+async def test_what_nobody_uses_makes_room_and_what_is_in_use_does_not() -> None:
+    brain = Brain("a.b/web:1")
+    brain.put("a.b/web:1", WEB)
+    async with brain.running():
+        brain.reading.ask(f"a.b/none:{number}" for number in range(MOST_IMAGES + 10))
+        assert brain.meter.value(names.IMAGE_QUESTIONS_DROPPED) == 11
+        await brain.clock.advance(CHECK_S)
+        found = brain.reading.snapshot()
+        assert found is not None
+        assert found[0].full
+        for _ in range(int(REPLACED_S / GATHER_S)):
+            await brain.clock.advance(GATHER_S + CHECK_S)
+        after = brain.reading.snapshot()
+        assert after is not None
+        assert not after[0].full
+        assert after[1] != found[1]
+        brain.put("a.b/new:1", NEXT)
+        brain.reading.ask(["a.b/new:1"])
+        await brain.clock.advance(CHECK_S)
+        assert brain.known["a.b/new:1"].entrypoint == ("/next",)
+        assert brain.known["a.b/web:1"].entrypoint == ("/web",)
+        counts = [brain.meter.value(names.IMAGES, state=state) for state in ("read", "unread")]
+        assert (counts[0], sum(counts)) == (2, MOST_IMAGES)
+
+
+async def test_an_image_may_be_replaced_while_it_is_read() -> None:
+    brain = Brain()
+    async with brain.running():
+        brain.reading.ask(["a.b/none:1"])
+        brain.registry.may_answer.clear()
+        await brain.clock.advance(CHECK_S)
+        await brain.clock.advance(REPLACED_S)
+        brain.reading.ask(f"a.b/new:{number}" for number in range(MOST_IMAGES))
+        brain.registry.may_answer.set()
+        await brain.clock.until_sleeping()
+        assert "a.b/none:1" not in brain.known
+
+
+async def test_the_commands_of_all_images_have_a_bound_together() -> None:
+    brain = Brain("a.b/one:1", "a.b/two:1")
+    long = ImageCommand(("x" * (MOST_CHARACTERS // 2 + 1),), ())
+    brain.put("a.b/one:1", long)
+    brain.put("a.b/two:1", long)
+    async with brain.running():
+        known = sorted(one.problem for one in brain.known.values())
+        assert known == ["", "the commands of all images are too long together"]
+        assert brain.meter.value(names.IMAGE_READS, result="too_large") == 1

@@ -103,6 +103,9 @@ async def test_lists_of_lists_end() -> None:
         ('Bearer realm="https://10.0.0.1/token"', "invalid"),
         ('Bearer realm="file:///etc/passwd"', "invalid"),
         ('Bearer realm="//["', "invalid"),
+        ('Bearer realm="//a.invalid/x"', "invalid"),
+        ('Bearer realm="https://a..b/x"', "invalid"),
+        ('Bearer realm="https://a.invalid:99999/"', "invalid"),
         ('Bearer realm="/relative"', "invalid"),
     ],
 )
