@@ -86,23 +86,27 @@ class Action:
 
 Apply = Callable[[Draft, Any, Surroundings, str], Findings]
 
+
+def _alone(apply: Callable[..., Findings]) -> Apply:
+    """*apply* of a verb that needs no surroundings."""
+    return lambda draft, wanted, _, policy: apply(draft, wanted, policy=policy)
+
+
 _APPLY: Mapping[str, Apply] = {
     labels.VERB: lambda d, wanted, s, p: labels.apply(d, wanted, kept=s.kept, policy=p),
-    annotations.VERB: lambda d, wanted, _, p: annotations.apply(d, wanted, policy=p),
+    annotations.VERB: _alone(annotations.apply),
     resources.VERB: lambda d, wanted, s, p: resources.apply(d, wanted, s.circumstances, policy=p),
-    image.VERB: lambda d, wanted, _, p: image.apply(d, wanted, policy=p),
-    env.VERB: lambda d, wanted, _, p: env.apply(d, wanted, policy=p),
-    node_selector.VERB: lambda d, wanted, _, p: node_selector.apply(d, wanted, policy=p),
-    tolerations.VERB: lambda d, wanted, _, p: tolerations.apply(d, wanted, policy=p),
-    affinity.VERB: lambda d, wanted, _, p: affinity.apply(d, wanted, policy=p),
-    topology_spread_constraints.VERB: lambda d, w, _, p: topology_spread_constraints.apply(
-        d, w, policy=p
-    ),
-    security_context.VERB: lambda d, wanted, _, p: security_context.apply(d, wanted, policy=p),
-    priority_class_name.VERB: lambda d, w, _, p: priority_class_name.apply(d, w, policy=p),
-    scheduler_name.VERB: lambda d, wanted, _, p: scheduler_name.apply(d, wanted, policy=p),
-    image_pull_policy.VERB: lambda d, wanted, _, p: image_pull_policy.apply(d, wanted, policy=p),
-    image_pull_secrets.VERB: lambda d, w, _, p: image_pull_secrets.apply(d, w, policy=p),
+    image.VERB: _alone(image.apply),
+    env.VERB: _alone(env.apply),
+    node_selector.VERB: _alone(node_selector.apply),
+    tolerations.VERB: _alone(tolerations.apply),
+    affinity.VERB: _alone(affinity.apply),
+    topology_spread_constraints.VERB: _alone(topology_spread_constraints.apply),
+    security_context.VERB: _alone(security_context.apply),
+    priority_class_name.VERB: _alone(priority_class_name.apply),
+    scheduler_name.VERB: _alone(scheduler_name.apply),
+    image_pull_policy.VERB: _alone(image_pull_policy.apply),
+    image_pull_secrets.VERB: _alone(image_pull_secrets.apply),
 }
 """By verb: what writes into a draft, for what the policy wants, in its name."""
 
