@@ -26,6 +26,9 @@ FOLDERS = (
 SHARED_MEMORY = "PostgreSQL.*"
 # A desktop makes and removes cgroups all day long: these are a kubelet's and ours.
 OWN_CGROUPS = ("nemutator", "kubepods")
+# Below it pytest gives each test a folder. What is mounted there is a test's, which may run beside this
+# one: a run has its own directory.
+TESTS_FOLDERS = "/pytest-of-"
 SYSCTLS = (
     "net/ipv4/ip_forward",
     "net/ipv4/conf/all/route_localnet",
@@ -73,7 +76,7 @@ def look(rules: Mapping[str, str] = os.environ) -> MachineState:
     """
     others = Others([run.name for run in live_runs()])
     facts = {
-        "mount": _mounts(Path("/proc/self/mountinfo").read_text()),
+        "mount": mounts(Path("/proc/self/mountinfo").read_text()),
         "interface": os.listdir("/sys/class/net"),
         "packet filter": _packet_filters(rules),
         "cgroup": _cgroups(),
@@ -150,10 +153,12 @@ def _processes(others: Others) -> Iterator[Process]:
             yield Process(int(entry.name), int(fields[1]), int(fields[19]), name, of_a_run)
 
 
-def _mounts(mountinfo: str) -> Iterator[str]:
+def mounts(mountinfo: str) -> Iterator[str]:
     """Without the number of the mount, which a remount changes."""
     for line in mountinfo.splitlines():
         fields = line.split()
+        if TESTS_FOLDERS in fields[4]:
+            continue
         yield f"{fields[4]} of {fields[3]} on {fields[2]}"
 
 

@@ -40,6 +40,16 @@ def test_new_processes_of_ours_and_of_runs_are_strays(
     assert [one.pid for one in strays_among(now, BEFORE, me=TESTS.pid)] == strays
 
 
+def test_a_tests_own_mount_is_not_a_runs() -> None:
+    mountinfo = (
+        "50 29 0:39 / /tmp/pytest-of-root/pytest-7/test_a_full_disk0/disk rw - tmpfs tmpfs rw\n"
+        "51 29 0:40 / /tmp/nemutator-testbed-0/ffffff/node rw shared:1 - tmpfs tmpfs rw\n"
+    )
+    assert list(machine_state.mounts(mountinfo)) == [
+        "/tmp/nemutator-testbed-0/ffffff/node of / on 0:40"
+    ]
+
+
 def test_what_is_left_is_named() -> None:
     before = machine_state.look()
     with (
