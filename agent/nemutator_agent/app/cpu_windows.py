@@ -61,7 +61,7 @@ class SampleNode:
             raise _not_read(refusal) from refusal
         finally:
             # Otherwise the worker would keep its memory as long as the window takes.
-            self.symbols.stop()
+            await self.symbols.rest()
         return NodeSampling(self, sampling) if sampling is not None else None
 
     async def samples_of(

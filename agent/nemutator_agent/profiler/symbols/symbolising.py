@@ -8,10 +8,9 @@ worker fail is left alone in this profile.
 import asyncio
 import functools
 import logging
-from collections import OrderedDict
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Protocol, TypeVar
+from typing import Protocol
 
 from nemutator_common import names
 from nemutator_common.process import Process
@@ -29,10 +28,10 @@ from nemutator_agent.inspection.identities import FileId
 from nemutator_agent.profiler.raw import RawProfile, RawRow, SeenProgram, Task
 from nemutator_agent.profiler.symbols.call_checking import MOST_CALLS, CallChecking
 from nemutator_agent.profiler.symbols.keeping import KeptPrograms
+from nemutator_agent.profiler.symbols.learnt_names import LearntFile, LearntNames, LearntPlace
 from nemutator_agent.profiler.symbols.mappings import Mapping, Mappings, OpenFile
 from nemutator_agent.profiler.symbols.messages import (
     MOST_ADDRESSES,
-    Note,
     SymbolAnswer,
     SymbolQuestion,
     decode_answer,
@@ -51,14 +50,8 @@ from nemutator_agent.profiler.symbols.wanted import (
     without_names,
 )
 
-Key = TypeVar("Key")
-Value = TypeVar("Value")
-
 log = logging.getLogger(__name__)
 
-MOST_CACHED = 8192
-"""The most places with their frames, about 4 MiB. A profile has about two thousand places."""
-MOST_FILES = 512
 MOST_PLACES = 100_000
 """The most places of one profile that get names. Busy profiles have some thousands."""
 MOST_CPU_S = 120.0
@@ -81,32 +74,6 @@ class SymbolWorker(Worker, Protocol):
         ...
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
-    """What is known of one place in a file."""
-
-    frames: tuple[Frame, ...] | None
-    depth: int | None
-    """None where it was not asked for."""
-
-
-@dataclass(frozen=True, slots=True)
-class _File:
-    """What is known of a whole file."""
-
-    text: tuple[int, int] | None = None
-    notes: tuple[Note, ...] = ()
-    build_id: str = ""
-    shift: int = 0
-
-    def mapped(self, mapping: Mapping) -> Binary:
-        """At the addresses of the file itself, as `nm` shows them: they are the same in all processes,
-        and do not show where a living process has its code."""
-        start = mapping.offset + self.shift
-        limit = start + mapping.end - mapping.start
-        return Binary(mapping.shown_path, self.build_id, start, limit, mapping.offset)
-
-
 async def ask(worker: Worker, question: SymbolQuestion, file: int) -> SymbolAnswer:
     """Raises WorkerFailedError."""
     decode = functools.partial(decode_answer, question=question)
@@ -122,9 +89,8 @@ class WorkerSymboliser:
     process: Process
     _kept: KeptPrograms = field(init=False)
     _turn: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
-    _cache: OrderedDict[tuple[FileId, int], _Place] = field(default_factory=OrderedDict, init=False)
+    _learnt: LearntNames = field(default_factory=LearntNames, init=False)
     _calls: CallChecking = field(default_factory=CallChecking, init=False)
-    _known: OrderedDict[FileId, _File] = field(default_factory=OrderedDict, init=False)
 
     def __post_init__(self) -> None:
         self._kept = KeptPrograms(self.files)
@@ -195,9 +161,10 @@ class WorkerSymboliser:
                 self.worker.stop()
         return session.names
 
-    def stop(self) -> None:
-        """End the worker, which may wait for a profile that did not come."""
-        self.worker.stop()
+    async def rest(self) -> None:
+        """End the worker once nobody asks it: it may wait for a profile that did not come."""
+        async with self._turn:
+            self.worker.stop()
 
     def _session(self) -> "_Session":
         return _Session(self.process.clock.monotonic() + LONGEST_S, self.worker.cpu_s + MOST_CPU_S)
@@ -276,7 +243,7 @@ class WorkerSymboliser:
     async def _name_from(self, session: "_Session", file: OpenFile, part: MappedAddresses) -> None:
         known = await self._ask_about(session, file, part)
         await self._check_calls(session, file, part)
-        about = self._known.get(file.id, _File())
+        about = self._learnt.file(file.id) or LearntFile()
         for note in about.notes:
             session.note(part.mapping.named, note)
         binary = about.mapped(part.mapping)
@@ -294,17 +261,16 @@ class WorkerSymboliser:
 
     async def _ask_about(
         self, session: "_Session", file: OpenFile, part: MappedAddresses
-    ) -> dict[int, _Place]:
+    ) -> dict[int, LearntPlace]:
         deep = {part.places[pc] for pc in part.leaves}
-        known: dict[int, _Place] = {}
+        known: dict[int, LearntPlace] = {}
         missing = []
         for place in sorted(set(part.places.values())):
-            cached = self._cache.get((file.id, place))
-            if cached is not None and (cached.depth is not None or place not in deep):
-                self._cache.move_to_end((file.id, place))
-                known[place] = cached
-            else:
+            learnt = self._learnt.place(file.id, place, with_depth=place in deep)
+            if learnt is None:
                 missing.append(place)
+            else:
+                known[place] = learnt
         for start in range(0, len(missing), MOST_ADDRESSES):
             if file.id in session.failed:
                 break
@@ -320,7 +286,7 @@ class WorkerSymboliser:
                 session.failures += 1
                 session.note(part.mapping.named, _note_of(failure))
                 break
-            known |= self._learn(file.id, question, answer)
+            known |= self._learnt.learn_places(file.id, question, answer)
         return known
 
     async def _check_calls(
@@ -348,23 +314,13 @@ class WorkerSymboliser:
             or self.process.clock.monotonic() >= session.ends_at
         )
 
-    def _learn(
-        self, file: FileId, question: SymbolQuestion, answer: SymbolAnswer
-    ) -> dict[int, _Place]:
-        depths = dict(zip(question.depths, answer.depths, strict=True))
-        learnt = {}
-        for place, stack in zip(question.places, answer.places, strict=True):
-            frames = None if stack is None else tuple(answer.frames[one] for one in stack)
-            learnt[place] = _Place(frames, depths.get(place))
-            _cache_put(self._cache, (file, place), learnt[place], MOST_CACHED)
-        return learnt
-
     async def _text(self, pid: int, mapping: Mapping) -> tuple[int, int] | None:
         file = await self.files.open(pid, mapping)
         try:
-            if file.id not in self._known:
-                await self._answer(SymbolQuestion(False), file)
-            return self._known[file.id].text
+            known = self._learnt.file(file.id)
+            if known is None:
+                return (await self._answer(SymbolQuestion(False), file)).text
+            return known.text
         finally:
             self.files.close(file)
 
@@ -377,8 +333,7 @@ class WorkerSymboliser:
             raise
         self.process.meter.count(names.SYMBOL_QUESTIONS, result="answered")
         if not question.kernel and not question.perf_map:
-            about = _File(answer.text, answer.notes, answer.build_id, answer.shift)
-            _cache_put(self._known, file.id, about, MOST_FILES)
+            self._learnt.learn_file(file.id, answer)
         return answer
 
     async def _compiled(self, session: "_Session", task: Task, addresses: list[int]) -> None:
@@ -387,24 +342,9 @@ class WorkerSymboliser:
             file = await self.files.open_perf_map(task[0])
         except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
             return
-        name = f"perf-{task[0]}.map"
-        try:
-            for start in range(0, len(addresses), MOST_ADDRESSES):
-                if self._is_over(session):
-                    session.note(name, "late")
-                    break
-                some = tuple(addresses[start : start + MOST_ADDRESSES])
-                answer = await self._answer(SymbolQuestion(False, some, perf_map=True), file)
-                for pc, stack in zip(some, answer.places, strict=True):
-                    if stack:
-                        session.names.user[task, pc] = (answer.frames[stack[0]],)
-                for note in answer.notes:
-                    session.note(name, note)
-        except WorkerFailedError as failure:
-            session.failures += 1
-            session.note(name, _note_of(failure))
-        finally:
-            self.files.close(file)
+        name, question = f"perf-{task[0]}.map", SymbolQuestion(False, perf_map=True)
+        found = await self._in_list(session, name, file, addresses, question)
+        session.names.user |= {(task, pc): (frame,) for pc, frame in found.items()}
 
     # --- the kernel ------------------------------------------------------------------------------
     async def _kernel(self, session: "_Session", raw: RawProfile) -> None:
@@ -416,23 +356,39 @@ class WorkerSymboliser:
         except (ProcessGoneError, HiddenFileError, FileSystemStuckError):
             session.note("the kernel", "hidden")
             return
+        session.names.kernel |= await self._in_list(
+            session, "the kernel", file, wanted, SymbolQuestion(True)
+        )
+
+    # --- a list of names -------------------------------------------------------------------------
+    async def _in_list(
+        self,
+        session: "_Session",
+        name: str,
+        file: OpenFile,
+        addresses: Sequence[int],
+        question: SymbolQuestion,
+    ) -> dict[int, Frame]:
+        """What the list *file*, which is closed then, calls *addresses*, as far as there is time."""
+        found: dict[int, Frame] = {}
         try:
-            for start in range(0, len(wanted), MOST_ADDRESSES):
+            for start in range(0, len(addresses), MOST_ADDRESSES):
                 if self._is_over(session):
-                    session.note("the kernel", "late")
+                    session.note(name, "late")
                     break
-                question = SymbolQuestion(True, tuple(wanted[start : start + MOST_ADDRESSES]))
-                answer = await self._answer(question, file)
-                for pc, stack in zip(question.places, answer.places, strict=True):
+                some = tuple(addresses[start : start + MOST_ADDRESSES])
+                answer = await self._answer(replace(question, places=some), file)
+                for pc, stack in zip(some, answer.places, strict=True):
                     if stack:
-                        session.names.kernel[pc] = answer.frames[stack[0]]
+                        found[pc] = answer.frames[stack[0]]
                 for note in answer.notes:
-                    session.note("the kernel", note)
+                    session.note(name, note)
         except WorkerFailedError as failure:
             session.failures += 1
-            session.note("the kernel", _note_of(failure))
+            session.note(name, _note_of(failure))
         finally:
             self.files.close(file)
+        return found
 
 
 @dataclass(slots=True)
@@ -466,10 +422,3 @@ def _note_of(failure: WorkerFailedError) -> str:
 def _placed(frames: Iterable[Frame], place: int, binary: Binary) -> tuple[Frame, ...]:
     address = place - binary.offset + binary.start
     return tuple(replace(one, address=address, binary=binary) for one in frames)
-
-
-def _cache_put(cache: OrderedDict[Key, Value], key: Key, value: Value, most: int) -> None:
-    cache[key] = value
-    cache.move_to_end(key)
-    if len(cache) > most:
-        cache.popitem(last=False)

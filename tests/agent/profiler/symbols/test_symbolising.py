@@ -1,3 +1,4 @@
+import asyncio
 from typing import Literal
 
 import pytest
@@ -365,8 +366,28 @@ async def test_the_text_is_where_the_process_has_it(world: World) -> None:
     assert await world.symbolising.range_of(1) == (app(0), app(0x70))
     assert len(world.worker.asked) == 1
     assert world.files.open_files == 0
-    world.symbolising.stop()
+    await world.symbolising.rest()
     assert world.worker.stops == 1
+
+
+async def test_the_worker_is_not_ended_while_another_profile_asks_it(world: World) -> None:
+    asked, answers = asyncio.Event(), asyncio.Event()
+
+    async def answering() -> None:
+        asked.set()
+        await answers.wait()
+
+    world.worker.answering = answering
+    async with asyncio.TaskGroup() as tasks:
+        profiling = tasks.create_task(world.folded(row(app(1))))
+        await asked.wait()
+        resting = tasks.create_task(world.symbolising.rest())
+        for _ in range(10):
+            await asyncio.sleep(0)
+        assert (world.worker.stops, resting.done()) == (0, False)
+        answers.set()
+    assert profiling.result()[0] == ["main.main 1"]
+    assert world.worker.stops == 2
 
 
 async def test_a_text_that_no_mapping_covers_is_not_known(world: World) -> None:
