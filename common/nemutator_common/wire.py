@@ -407,7 +407,7 @@ class TokenSnapshot:
     """Where tokens are kept; empty: there is no token store."""
     read: bool
     """Whether it has been read since the brain started."""
-    tokens: dict[str, str]
+    tokens: Mapping[str, str]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

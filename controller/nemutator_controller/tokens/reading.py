@@ -53,8 +53,8 @@ class TokenReading:
 
     @property
     def snapshot(self) -> TokenSnapshot:
-        """What admission gets."""
-        values = {} if self.table is None else dict(self.table.values)
+        """What admission gets; it shares its tokens with the table."""
+        values = {} if self.table is None else self.table.values
         return TokenSnapshot(self.source.name, self.table is not None, values)
 
     async def restore(self) -> None:

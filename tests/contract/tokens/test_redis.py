@@ -33,6 +33,19 @@ def tokens_at(port: int, folder: Path, password: str = PASSWORD) -> RedisTokens:
     return RedisTokens(address, SystemClock())
 
 
+def tokens_by_tls(redis: Redis, folder: Path, authority: str | None = None) -> RedisTokens:
+    """*authority*: the file of whom it trusts, where that is not who has signed for *redis*."""
+    file = folder / "password"
+    file.write_text(redis.password.reveal())
+    address = address_of(
+        f"rediss://127.0.0.1:{redis.tls_port}/0",
+        user="",
+        password_file=str(file),
+        ca_file=str(redis.authority) if authority is None else authority,
+    )
+    return RedisTokens(address, SystemClock())
+
+
 @contextlib.asynccontextmanager
 async def in_memory(folder: Path, *, old: bool = False) -> AsyncIterator[Store]:
     async with standing_redis(MemoryRedis(password=PASSWORD, old=old)) as redis:
@@ -44,15 +57,20 @@ async def in_memory(folder: Path, *, old: bool = False) -> AsyncIterator[Store]:
             yield Store(tokens, call)
 
 
-@pytest.fixture(params=["memory", "old", pytest.param("real", marks=pytest.mark.e2e)])
+REAL = [pytest.param(which, marks=pytest.mark.e2e) for which in ("real", "real by TLS")]
+
+
+@pytest.fixture(params=["memory", "old", *REAL])
 async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator[Store]:
-    if request.param != "real":
+    if request.param in ("memory", "old"):
         async with in_memory(tmp_path, old=request.param == "old") as made:
             yield made
         return
     redis: Redis = request.getfixturevalue("redis")
     redis.call("FLUSHDB")
-    with contextlib.closing(tokens_at(redis.port, tmp_path, redis.password.reveal())) as tokens:
+    password, tls = redis.password.reveal(), request.param == "real by TLS"
+    there = tokens_by_tls(redis, tmp_path) if tls else tokens_at(redis.port, tmp_path, password)
+    with contextlib.closing(there) as tokens:
         yield Store(tokens, redis.call)
     redis.call("FLUSHDB")
 
@@ -118,6 +136,18 @@ async def test_real_redis_tells_what_changes_and_a_reader_needs_little(
         tokens.close()
         redis.call("ACL", "DELUSER", "tokens")
         redis.call("FLUSHDB")
+
+
+@pytest.mark.e2e
+async def test_real_redis_of_an_unknown_authority_gets_no_password(
+    redis: Redis, tmp_path: Path
+) -> None:
+    with (
+        contextlib.closing(tokens_by_tls(redis, tmp_path, authority="")) as tokens,
+        pytest.raises(TokenSourceError, match="certificate verify failed") as raised,
+    ):
+        await tokens.read()
+    assert raised.value.reason == "connection"
 
 
 async def test_a_server_that_goes_and_comes_is_read_again(tmp_path: Path) -> None:

@@ -89,6 +89,15 @@ async def test_before_it_was_read_there_are_none_and_the_reason_says_so() -> Non
     assert not read.reading.snapshot.read
 
 
+async def test_what_admission_gets_is_no_copy() -> None:
+    """It is asked for at each poll, also when nothing has changed, and may have 100 000 tokens."""
+    async with reading() as read:
+        await read.clock.until_sleeping()
+        table = read.reading.table
+        assert table is not None
+        assert read.reading.snapshot.tokens is table.values
+
+
 async def test_what_is_put_counts_at_once() -> None:
     read = Read()
     await read.reading.put("nemu_b", "2")

@@ -1,5 +1,7 @@
 """Commands and replies of Redis, in any pieces, and what is no reply."""
 
+import sys
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -68,6 +70,32 @@ def test_any_bytes_are_replies_or_refused(content: bytes) -> None:
         list(ReplyDecoder().feed(content))
     except RespError:
         return
+
+
+def test_a_reply_in_pieces_costs_as_much_as_one_at_once() -> None:
+    """It cost a hundred times as much: each piece had all before it decoded again."""
+    item = b"$3\r\nabc\r\n"
+    content = b"*%d\r\n%s" % (2_000, item * 2_000)
+
+    def calls(size: int) -> int:
+        count = 0
+
+        def counted(_: object, event: str, __: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        decoder, found = ReplyDecoder(), list[Reply]()
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            for at in range(0, len(content), size):
+                found += decoder.feed(content[at : at + size])
+        finally:
+            sys.setprofile(before)
+        assert found == [[b"abc"] * 2_000]
+        return count
+
+    assert calls(100) < 3 * calls(len(content))
 
 
 def test_a_command_is_a_list_of_its_words() -> None:

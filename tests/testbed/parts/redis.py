@@ -1,13 +1,15 @@
-"""Redis on loopback, in memory only, behind a password that other users of the machine lack."""
+"""Redis on loopback, also over TLS, in memory only, behind a password that other users of the machine lack."""
 
 import secrets
 import socket
 from collections.abc import Iterator
 from dataclasses import dataclass
+from pathlib import Path
 from typing import BinaryIO
 
 from nemutator_common.secret import Secret
 
+from tests.fakes.kube.certificates import AuthorityFiles
 from tests.testbed.building import made, unpacked
 from tests.testbed.running.daemons import Daemon
 from tests.testbed.running.ports import LOOPBACK, free_port
@@ -19,6 +21,11 @@ CALL_S = 10.0
 CONFIGURATION = """\
 bind {address}
 port {port}
+tls-port {tls_port}
+tls-cert-file "{folder}/server.crt"
+tls-key-file "{folder}/server.key"
+tls-ca-cert-file "{folder}/ca.crt"
+tls-auth-clients no
 dir "{folder}"
 requirepass {password}
 save ""
@@ -38,6 +45,9 @@ class Redis:
     """How to reach Redis; *daemon* to see it end."""
 
     port: int
+    tls_port: int
+    authority: Path
+    """The file of who has signed its certificate."""
     password: Secret
     daemon: Daemon
 
@@ -55,10 +65,13 @@ class Redis:
 def begin(run: Run) -> Redis:
     """Start it in *run* and return when it answers."""
     root = made.debian("redis")
-    port = free_port()
+    port, tls_port = free_port(), free_port()
+    folder = run.folder("redis")
+    authority = AuthorityFiles(folder, "redis-ca")
+    authority.server_context()  # writes the files of a certificate for loopback
     password = secrets.token_hex(16)
     configuration = CONFIGURATION.format(
-        address=LOOPBACK, port=port, password=password, folder=run.folder("redis")
+        address=LOOPBACK, port=port, tls_port=tls_port, password=password, folder=folder
     )
     daemon = run.started(
         "redis",
@@ -68,7 +81,7 @@ def begin(run: Run) -> Redis:
         ],
         environment=unpacked.environment(root),
     )
-    redis = Redis(port, Secret(password), daemon)
+    redis = Redis(port, tls_port, authority.file, Secret(password), daemon)
     daemon.wait_until(lambda: _answers(redis), within_s=READY_S)
     return redis
 
