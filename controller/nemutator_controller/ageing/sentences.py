@@ -38,7 +38,13 @@ def _per_minute(bytes_per_min: float) -> str:
 
 def _where(finding: AgeingFinding) -> str:
     first = next(iter(finding.sites), None)
-    return f" in {first.function}, {place(first)}" if first and first.function else ""
+    if first is None or not first.function:
+        return ""
+    where = f"in {first.function}, {place(first)}"
+    if finding.measure == "heap":
+        return f" {where}"
+    # The memory of a process is more than its heap: a line has a rate of its own.
+    return f", {_per_minute(first.rate_bytes_per_min)} of it {where}"
 
 
 def place(site: SiteFinding) -> str:

@@ -1,7 +1,7 @@
 from dataclasses import replace
 
 from nemutator_controller.ageing.model import FunctionFinding
-from nemutator_controller.ageing.sentences import place, rate, sentence
+from nemutator_controller.ageing.sentences import MB, place, rate, sentence
 
 from tests.controller.ageing.test_findings import finding
 
@@ -12,6 +12,15 @@ def test_a_leak_is_told_in_one_sentence() -> None:
     )
     firm = replace(finding(), state="firm", sites=(), rate_per_min=4_000)
     assert sentence(firm) == "shop: leak: heap grows from day to day, 5.8 MB/day"
+
+
+def test_the_memory_of_a_process_does_not_lend_a_line_its_rate() -> None:
+    # Go lets a heap grow to twice what is alive, so the memory grows faster than the line leaks.
+    told = sentence(replace(finding(), measure="memory", rate_per_min=9.3 * MB))
+    assert told == (
+        "shop: leak (provisional): memory grows since its start, 9.3 MB/min,"
+        " 5.0 MB/min of it in main.remember, main.go:84"
+    )
 
 
 def test_other_verdicts_have_theirs() -> None:
