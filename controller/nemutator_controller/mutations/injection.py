@@ -245,7 +245,8 @@ def _like_the_largest(spec: Json) -> Json:
         limit = quantity(limits.get("memory"))
         return float("inf") if limit is None else limit.nanos
 
-    resources = max(_objects(spec, "containers"), key=memory).get("resources") or {}
+    largest: Json = max(_objects(spec, "containers"), key=memory, default={})
+    resources = largest.get("resources") or {}
     copied = {
         side: {name: section[name] for name in _COPIED if name in section}
         for side in ("requests", "limits")

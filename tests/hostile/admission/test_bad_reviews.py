@@ -109,6 +109,7 @@ ANSWERED = {
     "annotations that are numbers": b'{"metadata":{"annotations":{"nemutator.io/skip":7}}}',
     "no spec": b'{"metadata":{"labels":{"nemutator.io/inject":"enabled"}}}',
     "containers that are null": b'{"spec":{"containers":null}}',
+    "a container that is null": b'{"spec":{"containers":[null]}}',
     "containers of anything": b'{"spec":{"containers":[null,1,"x",{},{"name":3}]}}',
     "amounts that are none": (
         b'{"spec":{"containers":[{"name":"a","resources":{"requests":{"cpu":[]},"limits":7}}]}}'
