@@ -8,7 +8,7 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 import msgspec
@@ -17,6 +17,7 @@ from nemutator_common.process import Process
 
 from nemutator_controller.admission.frames import NotSavedError
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, origin_of
 from nemutator_controller.admission.relevance import is_relevant
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
@@ -28,12 +29,20 @@ from nemutator_controller.admission.reviews import (
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
 from nemutator_controller.mutations.known_tokens import PREFIX
 from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
 from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
-from nemutator_controller.mutations.stamps import PATH, in_full, merged, stamp_of, stamping, written
+from nemutator_controller.mutations.stamps import (
+    PATH,
+    Stamp,
+    in_full,
+    merged,
+    stamp_of,
+    stamping,
+    written,
+)
 from nemutator_controller.policies.plans import MutationPlan, Situation, plan
 from nemutator_controller.policies.snapshot import Policies
 
@@ -81,6 +90,7 @@ class WebhookHandler:
     fresh: Callable[[], str]
     """Makes an id that was never made before."""
     process: Process
+    stamps: RecentStamps = field(default_factory=RecentStamps)
 
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
@@ -126,7 +136,12 @@ class WebhookHandler:
         if policies is None:
             raise _FailedError("policies_unknown", "no policies have been listed yet")
         situation = self._situation(subject, request.user, opted_in=opted_in)
-        if not self._has_placeholder(request) and not is_relevant(head, situation, policies.sound):
+        origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))
+        if not (
+            self._has_placeholder(request)
+            or self.stamps.knows(origin)
+            or is_relevant(head, situation, policies.sound)
+        ):
             return "unchanged", UNCHANGED
         try:
             pod = object_of(request)
@@ -134,7 +149,12 @@ class WebhookHandler:
             raise _FailedError("bad_object", str(error)) from error
         if why := too_large(pod):
             raise _FailedError("too_large", why)
-        planned = self._plan(pod, situation, policies)
+        lost = self.stamps.take(origin, pod, self.process.clock.monotonic())
+        planned = self._plan(
+            pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
+            situation,
+            policies,
+        )
         for offender in planned.offenders:
             self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
         for why, count in Counter(planned.unresolved).items():
@@ -142,9 +162,9 @@ class WebhookHandler:
         if planned.refused:
             log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
-        if not planned.edits and not planned.previewed:
+        if not planned.edits and not planned.previewed and lost is None:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
-        return await self._changed(pod, request, subject, planned)
+        return await self._changed(pod, request, subject, planned, origin, lost)
 
     def _has_placeholder(self, request: AdmissionRequest) -> bool:
         """Whether one may stand in the pod, by its bytes: most pods have none, and are not decoded."""
@@ -179,21 +199,30 @@ class WebhookHandler:
             raise _FailedError("bad_object", "it is nested too deeply") from error
 
     async def _changed(
-        self, pod: Any, request: AdmissionRequest, subject: Subject, planned: MutationPlan
+        self,
+        pod: Any,
+        request: AdmissionRequest,
+        subject: Subject,
+        planned: MutationPlan,
+        origin: Origin,
+        lost: Stamp | None,
     ) -> tuple[Result, AdmissionResponse]:
-        decision = self.fresh()
+        decision = self.fresh() if planned.edits or lost is None else lost.id
         operations: list[dict[str, Any]] = []
         edits = planned.edits
         durable = self.rules.strict
+        stamp = lost
         if planned.edits:
-            stamp = merged(stamp_of(pod, subject.kind), decision, planned.edits)
-            full = in_full(stamp)
-            durable = durable or full is None
-            operations = patch_of(pod, subject.kind, planned.edits, full or written(stamp))
+            stamp = merged(lost or stamp_of(pod, subject.kind), decision, planned.edits, new=True)
             # The server asks again about a pod that another webhook has changed. The pod carries the
             # id of this decision, so taking this one back has to take back all that was done.
             edits = stamp.edits or planned.edits
+        if stamp is not None:
+            full = in_full(stamp)
+            durable = durable or full is None
+            operations = patch_of(pod, subject.kind, planned.edits, full or written(stamp))
         if request.dry_run:
+            self._keep_stamp(origin, pod, stamp)
             return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)
         record = Decision(
             id=decision,
@@ -212,6 +241,7 @@ class WebhookHandler:
                 await self.records.save(msgspec.json.encode(preview), durable=False)
             if planned.edits:
                 await self.records.save(msgspec.json.encode(record), durable=durable)
+        self._keep_stamp(origin, pod, stamp)
         for verb, count in Counter(edit.verb for edit in planned.edits).items():
             self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
         result: Result = "patched" if operations else "preview"
@@ -227,6 +257,10 @@ class WebhookHandler:
         return result, AdmissionResponse(
             operations=operations, warnings=planned.warnings, decision=decision
         )
+
+    def _keep_stamp(self, origin: Origin, pod: Any, stamp: Stamp | None) -> None:
+        if stamp is not None:
+            self.stamps.keep(origin, pod, stamp, self.process.clock.monotonic())
 
     def _failed(
         self, request: AdmissionRequest, reason: str, why: str

@@ -80,11 +80,14 @@ def in_full(stamp: Stamp) -> str | None:
     return text.decode() if len(text) <= LONGEST else None
 
 
-def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp:
+def merged(
+    earlier: Stamp | None, decision: str, edits: Sequence[Edit], *, new: bool = False
+) -> Stamp:
     """The stamp after *edits* of an object that had the stamp *earlier*.
 
     A field is taken back to its value before our first edit, or to the one that somebody else has
-    written since.
+    written since. *new*: the object is still being created, so what other webhooks have written since is
+    not what its creator wanted.
     """
     if earlier is None:
         return Stamp(decision, tuple(edits))
@@ -93,7 +96,7 @@ def merged(earlier: Stamp | None, decision: str, edits: Sequence[Edit]) -> Stamp
     by_path = {edit.path: edit for edit in earlier.edits}
     for edit in edits:
         first = by_path.get(edit.path)
-        ours = first is not None and same(first.after, edit.before)
+        ours = first is not None and (new or same(first.after, edit.before))
         by_path[edit.path] = replace(edit, before=first.before) if first and ours else edit
     return Stamp(decision, tuple(by_path.values()))
 

@@ -36,13 +36,14 @@ class Admission:
         self.world = MemoryWorld(**specs)
         self.records = MemoryRecords()
         self.meter = MemoryMeter()
+        self.clock = ManualClock()
         self.ids = iter(range(100))
         self.answerer = WebhookHandler(
             self.world,
             self.records,
             Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=strict),
             fresh=lambda: f"d{next(self.ids)}",
-            process=fake_process(clock=ManualClock(), meter=self.meter),
+            process=fake_process(clock=self.clock, meter=self.meter),
         )
 
     async def ask(

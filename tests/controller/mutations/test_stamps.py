@@ -57,6 +57,12 @@ def test_what_somebody_else_has_written_in_between_is_what_is_gone_back_to() -> 
     assert then == Stamp("2", (edit("metadata.labels[a]", "foreign", "z"),))
 
 
+def test_of_a_new_object_the_first_value_is_what_is_gone_back_to() -> None:
+    first = Stamp("1", (edit("metadata.labels[a]", "x", "y"),))
+    then = merged(first, "2", [edit("metadata.labels[a]", "foreign", "z")], new=True)
+    assert then == Stamp("2", (edit("metadata.labels[a]", "x", "z"),))
+
+
 def test_only_what_is_still_ours_is_taken_off() -> None:
     manifest = {"metadata": {"labels": {"a": "ours", "b": "foreign"}}}
     stamp = Stamp(

@@ -1,0 +1,131 @@
+"""The stamps of pods that are still being created, for when another webhook strips them.
+
+The server asks again about a pod that another webhook has changed, and nothing in its second request
+says that it is one: without our stamp, shares would be taken of our own values. So what was answered in
+the last half minute is remembered, and a pod that still has our values is known by them.
+"""
+
+from collections import deque
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, NamedTuple
+
+from nemutator_controller.mutations.decisions import Edit, Subject
+from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.paths import PathError, label, parse_path, value_at
+from nemutator_controller.mutations.stamps import PATH, Stamp
+
+KEPT_S = 30.0
+"""The longest that the server waits for one other webhook."""
+
+MOST = 4_096
+"""Stamps in memory. A cluster that makes a hundred pods a second needs fewer, and forgers get no more."""
+
+MOST_KINDS = 8
+"""Different changes of pods that have one origin: each further pod is compared with each of them."""
+
+
+class Origin(NamedTuple):
+    """What both requests for a pod say in the same way; other pods of its workload say it, too."""
+
+    namespace: str
+    name: str
+    generate_name: str
+    owner_kind: str
+    owner_name: str
+    user: str
+    dry_run: bool
+    """What a dry run has done is in no journal, so its stamp is for none but dry runs."""
+
+
+def origin_of(subject: Subject, *, user: str, dry_run: bool) -> Origin:
+    return Origin(
+        subject.namespace,
+        subject.name,
+        subject.generate_name,
+        subject.owner_kind,
+        subject.owner_name,
+        user,
+        dry_run,
+    )
+
+
+@dataclass(slots=True, eq=False)
+class _Alike:
+    """Pods of one origin that were changed in the same way: one may have the stamp of another."""
+
+    labels: Mapping[str, str]
+    """Those that we have not written."""
+    edits: tuple[Edit, ...]
+    ids: deque[str] = field(default_factory=deque)
+
+    def shows(self, pod: Any) -> bool:
+        """Whether *pod* has one of our values and all the labels that such a pod came with."""
+        found = _labels_of(pod)
+        return all(found.get(key) == text for key, text in self.labels.items()) and any(
+            same(value_at(pod, parse_path(edit.path), "Pod"), edit.after) for edit in self.edits
+        )
+
+
+@dataclass(slots=True)
+class RecentStamps:
+    _of: dict[Origin, list[_Alike]] = field(default_factory=dict, init=False)
+    _order: deque[tuple[float, Origin, _Alike, str]] = field(default_factory=deque, init=False)
+
+    def knows(self, origin: Origin) -> bool:
+        return origin in self._of
+
+    def keep(self, origin: Origin, pod: Any, stamp: Stamp, now: float) -> None:
+        """Remember that *pod*, as it was asked about at *now*, gets *stamp*."""
+        if not stamp.edits:
+            return
+        ours = {edit.path for edit in stamp.edits}
+        kept = {key: text for key, text in _labels_of(pod).items() if str(label(key)) not in ours}
+        kinds = self._of.get(origin, ())
+        alike = next((a for a in kinds if a.labels == kept and a.edits == stamp.edits), None)
+        if alike is None:
+            alike = _Alike(kept, stamp.edits)
+            self._of.setdefault(origin, []).append(alike)
+            del self._of[origin][:-MOST_KINDS]
+        alike.ids.append(stamp.id)
+        self._order.append((now, origin, alike, stamp.id))
+        self._forget(now)
+
+    def take(self, origin: Origin, pod: Any, now: float) -> Stamp | None:
+        """The stamp that *pod* has lost, if it has; each is given back once."""
+        self._forget(now)
+        alike = self._shown_by(pod, self._of.get(origin, ()))
+        if alike is None:
+            return None
+        id_ = alike.ids.popleft()
+        self._drop_empty(origin, alike)
+        return Stamp(id_, alike.edits)
+
+    def _shown_by(self, pod: Any, kinds: Sequence[_Alike]) -> _Alike | None:
+        try:
+            if not kinds or value_at(pod, PATH, "Pod"):
+                return None
+            return next((alike for alike in reversed(kinds) if alike.shows(pod)), None)
+        except PathError:
+            # Not shaped like a pod, which the plan says better.
+            return None
+
+    def _forget(self, now: float) -> None:
+        while self._order and (len(self._order) > MOST or self._order[0][0] < now - KEPT_S):
+            _, origin, alike, id_ = self._order.popleft()
+            if alike.ids and alike.ids[0] == id_:
+                alike.ids.popleft()
+                self._drop_empty(origin, alike)
+
+    def _drop_empty(self, origin: Origin, alike: _Alike) -> None:
+        kinds = self._of.get(origin, [])
+        if not alike.ids and alike in kinds:
+            kinds.remove(alike)
+            if not kinds:
+                del self._of[origin]
+
+
+def _labels_of(pod: Any) -> Mapping[str, str]:
+    metadata = pod.get("metadata")
+    labels = metadata.get("labels") if isinstance(metadata, dict) else None
+    return labels if isinstance(labels, dict) else {}

@@ -1,0 +1,63 @@
+"""A stamp that was stripped is found again for a while, for the pod that shows its values."""
+
+from typing import Any
+
+from nemutator_controller.admission.recent_stamps import (
+    KEPT_S,
+    MOST,
+    MOST_KINDS,
+    Origin,
+    RecentStamps,
+)
+from nemutator_controller.mutations.stamps import Stamp
+
+from tests.controller.mutations.pods import edit
+
+WEB = Origin("team", "", "web-", "Deployment", "web", "joe", dry_run=False)
+STAMP = Stamp("1", (edit("metadata.labels[team]", None, "a"),))
+
+
+def pod(**labels: Any) -> Any:
+    return {"metadata": {"labels": labels}}
+
+
+def test_it_is_given_back_once_and_only_within_its_time() -> None:
+    stamps = RecentStamps()
+    stamps.keep(WEB, pod(), STAMP, 0.0)
+    assert stamps.knows(WEB)
+    assert stamps.take(WEB._replace(user="jane"), pod(team="a"), 0.0) is None
+    assert stamps.take(WEB, pod(), 0.0) is None
+    assert stamps.take(WEB, pod(team="a"), KEPT_S) == STAMP
+    assert not stamps.knows(WEB)
+    assert stamps.take(WEB, pod(team="a"), KEPT_S) is None
+    stamps.keep(WEB, pod(), STAMP, 0.0)
+    assert stamps.take(WEB, pod(team="a"), KEPT_S + 1) is None
+    assert not stamps.knows(WEB)
+
+
+def test_labels_that_are_not_ours_tell_pods_apart() -> None:
+    stamps = RecentStamps()
+    stamps.keep(WEB, pod(revision="1", team="theirs"), STAMP, 0.0)
+    assert stamps.take(WEB, pod(revision="2", team="a"), 0.0) is None
+    assert stamps.take(WEB, pod(revision="1", team="a", more="x"), 0.0) == STAMP
+
+
+def test_the_pod_may_have_any_shape() -> None:
+    stamps = RecentStamps()
+    stamps.keep(WEB, {"metadata": 3}, STAMP, 0.0)
+    stamps.keep(WEB, {}, Stamp("2", None), 0.0)
+    for shape in ({}, {"metadata": 3}, {"metadata": {"labels": [1]}}):
+        assert stamps.take(WEB, shape, 0.0) is None
+
+
+def test_there_is_a_bound_for_all_and_for_those_of_one_origin() -> None:
+    stamps = RecentStamps()
+    for number in range(MOST_KINDS + 1):
+        other = Stamp(str(number), (edit("metadata.labels[team]", None, str(number)),))
+        stamps.keep(WEB, pod(), other, 0.0)
+    assert stamps.take(WEB, pod(team="0"), 0.0) is None
+    assert stamps.take(WEB, pod(team="1"), 0.0) is not None
+    for number in range(MOST):
+        stamps.keep(WEB._replace(name=str(number)), pod(), STAMP, 0.0)
+    assert not stamps.knows(WEB)
+    assert stamps.knows(WEB._replace(name="0"))
