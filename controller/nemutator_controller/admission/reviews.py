@@ -14,6 +14,8 @@ from typing import Any, TypeVar
 
 import msgspec
 
+from nemutator_controller.mutations.paths import WORKLOADS
+
 T = TypeVar("T")
 
 API_VERSION = "admission.k8s.io/v1"
@@ -33,6 +35,9 @@ LONGEST_WARNING = 256
 """Characters; the server may cut longer ones."""
 MOST_WARNINGS = 12
 """All warnings of a response together may have 4096 characters."""
+
+
+_KINDS = {resource: kind for kind, resource in WORKLOADS.items()}
 
 
 class ReviewError(ValueError):
@@ -63,6 +68,8 @@ class AdmissionRequest(_Camel, frozen=True, kw_only=True):
     namespace: str | None = ""
     dry_run: bool | None = False
     object: msgspec.Raw = msgspec.Raw(b"null")
+    old_object: msgspec.Raw = msgspec.Raw(b"null")
+    """What an update replaces."""
     user_info: UserInfo | None = None
 
     @property
@@ -78,6 +85,18 @@ class AdmissionRequest(_Camel, frozen=True, kw_only=True):
             and (resource.group, resource.version, resource.resource) == ("", "v1", "pods")
             and not self.sub_resource
         )
+
+    @property
+    def workload(self) -> str:
+        """The kind of the workload that is created or changed; empty: it is none.
+
+        The template of a Job that there is already cannot be changed.
+        """
+        resource = self.resource
+        kind = _KINDS.get((resource.group, resource.resource), "")
+        changeable = ("CREATE",) if kind == "Job" else ("CREATE", "UPDATE")
+        asked = self.operation in changeable and resource.version == "v1" and not self.sub_resource
+        return kind if asked else ""
 
 
 class _Head(msgspec.Struct, frozen=True):
@@ -100,6 +119,8 @@ class AdmissionResponse:
     decision: str = ""
     """The decision's id, which goes into the server's audit log."""
 
+
+UNCHANGED = AdmissionResponse()
 
 _decoder = msgspec.json.Decoder(_Review)
 _heads = msgspec.json.Decoder(_Head)
@@ -126,9 +147,12 @@ def head_of(request: AdmissionRequest) -> dict[str, Any]:
 
 def object_of(request: AdmissionRequest) -> dict[str, Any]:
     """The whole object, or a `ReviewError` when it is too large or not an object."""
-    if len(request.object) > LARGEST_OBJECT:
-        raise ReviewError(f"the object has more than {LARGEST_OBJECT} bytes")
-    return _decoded(_objects, request.object, "object")
+    return _whole(request.object)
+
+
+def old_object_of(request: AdmissionRequest) -> dict[str, Any] | None:
+    """The same for what an update replaces; None when something is created."""
+    return _whole(request.old_object) if request.operation == "UPDATE" else None
 
 
 def encode(uid: str, response: AdmissionResponse) -> bytes:
@@ -150,6 +174,12 @@ def printable(text: str, most: int) -> str:
     """*text* as one line of printable ASCII, which no terminal or header can misread, cut to *most*."""
     line = "".join(char if char.isprintable() and char.isascii() else "?" for char in text)
     return line if len(line) <= most else f"{line[: most - 3]}..."
+
+
+def _whole(content: msgspec.Raw) -> dict[str, Any]:
+    if len(content) > LARGEST_OBJECT:
+        raise ReviewError(f"the object has more than {LARGEST_OBJECT} bytes")
+    return _decoded(_objects, content, "object")
 
 
 def _decoded(decoder: msgspec.json.Decoder[T], content: bytes | msgspec.Raw, what: str) -> T:

@@ -1,10 +1,12 @@
 """Which pod a request is about: it may have no name yet, and its references name its owner."""
 
+from dataclasses import replace
 from typing import Any
 
 from nemutator_controller.admission.reviews import AdmissionRequest
 from nemutator_controller.cluster.owners import owner_of
 from nemutator_controller.mutations.decisions import Subject
+from nemutator_controller.mutations.paths import WORKLOADS
 
 LONGEST = 253
 """Characters of a name in Kubernetes. Longer ones are cut, because globs are matched against them."""
@@ -24,6 +26,24 @@ def subject_of(request: AdmissionRequest, head: dict[str, Any]) -> Subject:
         owner_kind=owner_kind,
         owner_name=owner_name,
     )
+
+
+def workload_subject(request: AdmissionRequest, head: dict[str, Any]) -> Subject:
+    """The same for a workload, which is its own owner: what holds for it holds for its pods."""
+    subject = subject_of(request, head)
+    resource = request.resource
+    return replace(
+        subject,
+        api_version=f"{resource.group}/{resource.version}",
+        kind=request.workload,
+        owner_kind=request.workload,
+        owner_name=subject.name,
+    )
+
+
+def is_made_by_workload(head: dict[str, Any]) -> bool:
+    """Whether another workload has made it, as a CronJob its Jobs: then that one's template counts."""
+    return owner_of(head)[0] in WORKLOADS
 
 
 def is_mirror(head: dict[str, Any]) -> bool:

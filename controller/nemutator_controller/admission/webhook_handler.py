@@ -9,18 +9,27 @@ import logging
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import dataclass, field, replace
-from typing import Any, Literal
+from typing import Any
 
 import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.outcomes import (
+    ANSWER_S,
+    FailedError,
+    Result,
+    Rules,
+    called,
+)
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.proven_patches import patch_of, too_large
 from nemutator_controller.admission.recent_stamps import Origin, RecentStamps, origin_of
 from nemutator_controller.admission.relevance import is_relevant
 from nemutator_controller.admission.reviews import (
     MOST_WARNINGS,
+    UNCHANGED,
     AdmissionRequest,
     AdmissionResponse,
     ReviewError,
@@ -28,14 +37,12 @@ from nemutator_controller.admission.reviews import (
     object_of,
 )
 from nemutator_controller.admission.subjects import is_mirror, subject_of
-from nemutator_controller.mutations.decisions import Decision, Edit, Subject
-from nemutator_controller.mutations.edits import apply_edits, same
-from nemutator_controller.mutations.injection import INIT_CONTAINER, Injector
+from nemutator_controller.admission.template_handler import TemplateHandler
+from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import PREFIX
-from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
-from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, value_at
+from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import (
-    PATH,
     Stamp,
     in_full,
     merged,
@@ -48,38 +55,7 @@ from nemutator_controller.policies.snapshot import Policies
 
 log = logging.getLogger(__name__)
 
-NEVER = frozenset({"kube-system", "kube-node-lease"})
-"""Namespaces that the cluster itself needs to live."""
-
-ANSWER_S = 2.0
-"""The time that the disk may take. The server waits three seconds in all, then decides without us."""
-
-MOST_CONTAINERS = 128
-"""Containers of a pod, with its init containers. A plan for more would delay everybody else's pods."""
-
 _PLACEHOLDER = PREFIX.encode()
-
-_LISTS = ("containers", "initContainers")
-
-UNCHANGED = AdmissionResponse()
-
-Result = Literal["patched", "unchanged", "preview", "dry_run", "denied", "failed"]
-
-
-class _FailedError(Exception):
-    """The pod is left unchanged: `reason` is for the metric, the text for who creates the pod."""
-
-    def __init__(self, reason: str, why: str) -> None:
-        super().__init__(why)
-        self.reason = reason
-
-
-@dataclass(frozen=True, slots=True)
-class Rules:
-    own_namespace: str
-    injector: Injector | None
-    strict: bool
-    """Whether a record is on the disk before its response is sent."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +68,10 @@ class WebhookHandler:
     process: Process
     stamps: RecentStamps = field(default_factory=RecentStamps)
 
+    @property
+    def templates(self) -> TemplateHandler:
+        return TemplateHandler(self.cluster, self.records, self.rules, self.fresh, self.process)
+
     async def answer(
         self, request: AdmissionRequest, *, opted_in: bool = False
     ) -> AdmissionResponse:
@@ -99,7 +79,7 @@ class WebhookHandler:
         began = self.process.clock.monotonic()
         try:
             result, response = await self._answer(request, opted_in=opted_in)
-        except _FailedError as failed:
+        except FailedError as failed:
             result, response = self._failed(request, failed.reason, str(failed))
         except NotSavedError as error:
             why = f"the change could not be recorded: {error}"
@@ -119,36 +99,34 @@ class WebhookHandler:
     async def _answer(
         self, request: AdmissionRequest, *, opted_in: bool
     ) -> tuple[Result, AdmissionResponse]:
+        if request.workload:
+            return await self.templates.answer(request)
         if not request.creates_pod:
             return "unchanged", UNCHANGED
         try:
             head = head_of(request)
         except ReviewError as error:
-            raise _FailedError("no_object", str(error)) from error
+            raise FailedError("no_object", str(error)) from error
         subject = subject_of(request, head)
-        if (
-            is_mirror(head)
-            or subject.namespace in NEVER
-            or subject.namespace == self.rules.own_namespace
-        ):
+        if is_mirror(head) or self.rules.leaves_alone(subject.namespace):
             return "unchanged", UNCHANGED
         policies = self.cluster.policies
         if policies is None:
-            raise _FailedError("policies_unknown", "no policies have been listed yet")
+            raise FailedError("policies_unknown", "no policies have been listed yet")
         situation = self._situation(subject, request.user, opted_in=opted_in)
         origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))
         if not (
             self._has_placeholder(request)
             or self.stamps.knows(origin)
-            or is_relevant(head, situation, policies.sound)
+            or is_relevant(head, situation, policies.for_pods)
         ):
             return "unchanged", UNCHANGED
         try:
             pod = object_of(request)
         except ReviewError as error:
-            raise _FailedError("bad_object", str(error)) from error
+            raise FailedError("bad_object", str(error)) from error
         if why := too_large(pod):
-            raise _FailedError("too_large", why)
+            raise FailedError("too_large", why)
         lost = self.stamps.take(origin, pod, self.process.clock.monotonic())
         planned = self._plan(
             pod if lost is None else apply_edits(pod, [stamping((), written(lost))], "Pod"),
@@ -160,7 +138,7 @@ class WebhookHandler:
         for why, count in Counter(planned.unresolved).items():
             self.process.meter.count(names.PLACEHOLDERS_UNRESOLVED, count, reason=why)
         if planned.refused:
-            log.info("pod_refused", {names.POD: _called(subject), names.ERROR: planned.refused})
+            log.info("pod_refused", {names.POD: called(subject), names.ERROR: planned.refused})
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed and lost is None:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
@@ -191,12 +169,12 @@ class WebhookHandler:
 
     def _plan(self, pod: Any, situation: Situation, policies: Policies) -> MutationPlan:
         try:
-            return plan(pod, situation, policies.sound)
+            return plan(pod, situation, policies.for_pods)
         except PathError as error:
             # The server sends what it has decoded itself; a stranger may send anything.
-            raise _FailedError("bad_object", f"not shaped like a pod: {error}") from error
+            raise FailedError("bad_object", f"not shaped like a pod: {error}") from error
         except RecursionError as error:
-            raise _FailedError("bad_object", "it is nested too deeply") from error
+            raise FailedError("bad_object", "it is nested too deeply") from error
 
     async def _changed(
         self,
@@ -248,7 +226,7 @@ class WebhookHandler:
         log.info(
             "pod_decided",
             {
-                names.POD: _called(subject),
+                names.POD: called(subject),
                 names.RESULT: result,
                 names.DECISION: decision,
                 names.COUNT: len(planned.edits or planned.previewed),
@@ -280,37 +258,3 @@ def requires_us(request: AdmissionRequest) -> bool:
     except (ReviewError, KeyError, TypeError):
         return False
     return isinstance(labels, dict) and labels.get(names.INJECT) == "required"
-
-
-def _called(subject: Subject) -> str:
-    return f"{subject.namespace}/{subject.name or f'{subject.generate_name}…'}"
-
-
-def too_large(pod: Any) -> str:
-    """Why a plan for *pod* would delay others; empty when it would not."""
-    spec = pod.get("spec")
-    lists = (spec.get(field) for field in _LISTS) if isinstance(spec, dict) else ()
-    containers = [each for listed in lists if isinstance(listed, list) for each in listed]
-    container_names = [each.get("name") for each in containers if isinstance(each, dict)]
-    # Our container does not count: the server may ask again about a pod that has it already.
-    if len(containers) - container_names.count(INIT_CONTAINER) > MOST_CONTAINERS:
-        return f"more than {MOST_CONTAINERS} containers"
-    if any(isinstance(name, str) and len(name) > LONGEST_NAME for name in container_names):
-        # Each glob of each policy would be matched against it.
-        return f"a container's name has more than {LONGEST_NAME} characters"
-    return ""
-
-
-def patch_of(pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
-    """The patch for *edits* and the *stamp*, proven on our own copy."""
-    everything = (*edits, stamping(value_at(pod, PATH, kind), stamp))
-    try:
-        operations, wanted = render_and_apply(pod, everything, kind)
-        made = apply_patch(pod, operations)
-    except (PatchError, PathError) as error:
-        raise _FailedError("self_check", f"the patch would not apply: {error}") from error
-    if not same(wanted, made):
-        raise _FailedError("self_check", "the patch would not make the planned pod")
-    if len(operations) > MOST:
-        raise _FailedError("too_large", f"more than {MOST} operations")
-    return operations

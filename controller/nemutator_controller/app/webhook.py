@@ -14,9 +14,10 @@ from nemutator_common.serving.server import HttpServer, TlsFiles
 from nemutator_common.supervising import STOP_S
 
 from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
 from nemutator_controller.admission.reviews import LARGEST
-from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
+from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.settings import AdmissionSettings
 

@@ -105,7 +105,7 @@ class Applying:
             defaulted=False,
         )
         try:
-            return plan(manifest.document, situation, policies.sound)
+            return plan(manifest.document, situation, policies.for_manifest(manifest.subject.kind))
         except (PathError, RecursionError) as error:
             raise ManifestError((f"not shaped like a {manifest.subject.kind}: {error}",)) from error
 
@@ -131,7 +131,7 @@ def _changed(manifest: Manifest, planned: MutationPlan, id_: str) -> Mapping[str
     if not planned.edits:
         return manifest.document
     stamp = written(merged(stamp_of(manifest.document, kind), id_, planned.edits))
-    edits = (*planned.edits, stamping((), stamp))
+    edits = (*planned.edits, stamping((), stamp, kind=kind))
     result: Mapping[str, Any] = apply_edits(manifest.document, edits, kind)
     return result
 
@@ -139,6 +139,6 @@ def _changed(manifest: Manifest, planned: MutationPlan, id_: str) -> Mapping[str
 def _unstamped(document: Mapping[str, Any], subject: Subject) -> Any:
     """*document* without our stamp, whose id is a new one each time."""
     try:
-        return apply_edits(document, [stamping(())], subject.kind)
+        return apply_edits(document, [stamping((), kind=subject.kind)], subject.kind)
     except PathError:
         return document

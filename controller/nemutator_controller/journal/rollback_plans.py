@@ -11,7 +11,7 @@ from nemutator_controller.journal.ways import Way
 from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import parse_path, value_at
-from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamping, written
+from nemutator_controller.mutations.stamps import Stamp, merged, stamp_text, stamping, written
 
 NEEDS_NEW_POD = "a running pod keeps it: only a new pod can be without it (ask for an eviction)"
 NO_OWNER = "a running pod keeps it, and no workload would make this pod anew: delete it yourself"
@@ -62,8 +62,9 @@ def restamped(plan: RollbackPlan) -> list[Edit]:
     id_ = stamp.id
     if id_ == plan.decision.id and not paths & held:
         id_ = next((one.id for one in plan.others if paths & {e.path for e in one.edits}), id_)
-    text = value_at(plan.live.document, PATH, plan.live.subject.kind)
-    return [stamping(text, *([written(Stamp(id_, tuple(left)))] if left else []))]
+    kind = plan.live.subject.kind
+    text = stamp_text(plan.live.document, kind)
+    return [stamping(text, *([written(Stamp(id_, tuple(left)))] if left else []), kind=kind)]
 
 
 def _rest(edit: Edit, taken: Edit | None, plan: RollbackPlan) -> Iterator[Edit]:

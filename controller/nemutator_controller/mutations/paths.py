@@ -2,9 +2,10 @@
 
 A path is read from the pod that an object is or makes: `metadata` is the pod's metadata, every
 other first word a field of the pod's spec. So the same path means the same manifest in a Pod and in
-the template of a Deployment.
+the template of a Deployment. Only `workload` leads to the object around the template.
 
     metadata.labels[team]                               a key of people's own choice
+    workload.spec.selector.matchLabels[app]             a field of the Deployment itself
     containers[name=app].resources.requests.cpu         an item, by what tells it from the others
     volumes[name="a]b"]                                 text that would end the brackets is quoted
     tolerations[={"key":"gpu"}]                         an item that nothing but all of it tells apart
@@ -34,6 +35,15 @@ LONGEST_ITEM = 1536
 
 LONGEST_NAME = 253
 """Characters of an item's name. No API server stores more, but webhooks see what it would refuse."""
+
+WORKLOADS: Mapping[str, tuple[str, str]] = {
+    "Deployment": ("apps", "deployments"),
+    "StatefulSet": ("apps", "statefulsets"),
+    "DaemonSet": ("apps", "daemonsets"),
+    "Job": ("batch", "jobs"),
+    "CronJob": ("batch", "cronjobs"),
+}
+"""Kinds of workload whose templates policies may change: group and resource of each, of version v1."""
 
 TEMPLATES: Mapping[str, tuple[str, ...]] = {
     "Pod": (),
@@ -94,6 +104,7 @@ class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
 Step = FieldStep | KeyStep | ItemStep
 
 _METADATA, _LABELS, _ANNOTATIONS = map(FieldStep, ("metadata", "labels", "annotations"))
+_WORKLOAD = FieldStep("workload")
 
 
 class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
@@ -164,7 +175,26 @@ def _root(kind: str, first: str) -> tuple[Step, ...]:
 
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
     """The steps of *path* from the object itself."""
-    return _root(kind, "metadata" if path.steps[0] == _METADATA else "") + path.steps
+    first = path.steps[0]
+    if first == _WORKLOAD:
+        return _steps_around(kind, path)
+    return _root(kind, "metadata" if first == _METADATA else "") + path.steps
+
+
+def template_of(manifest: Json, kind: str) -> Json:
+    """The pod that *manifest* is or makes; None when it has none."""
+    found: Json = manifest
+    for name in TEMPLATES[kind]:
+        found = found.get(name) if isinstance(found, dict) else None
+    return found
+
+
+def _steps_around(kind: str, path: Path) -> tuple[Step, ...]:
+    if not TEMPLATES.get(kind):
+        raise PathError(f"{path}: a {kind} has no template, and nothing around it")
+    if len(path.steps) == 1:
+        raise PathError(f"{path}: expected the name of a field after it")
+    return path.steps[1:]
 
 
 def value_at(manifest: Json, path: Path, kind: str) -> Maybe:

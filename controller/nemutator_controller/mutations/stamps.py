@@ -1,5 +1,6 @@
-"""The annotation that says what we did to a pod: enough to take it back without a journal.
+"""The annotation that says what we did to an object: enough to take it back without a journal.
 
+A workload carries it itself, and not its template: pods would inherit it, and another id would roll them.
 It is compact JSON: `{"id": "…", "edits": [[path, before, after, verb, policy], …]}`, in which before
 and after are lists of no value or one. When that is too long the edits are left out, and the record
 of that id must be on disk before the response is sent.
@@ -13,12 +14,24 @@ from nemutator_common import names
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
-from nemutator_controller.mutations.paths import Json, PathError, annotation, parse_path, value_at
+from nemutator_controller.mutations.paths import (
+    TEMPLATES,
+    FieldStep,
+    Json,
+    Path,
+    PathError,
+    annotation,
+    parse_path,
+    value_at,
+)
 
 LONGEST = 4096
 """Bytes of a stamp. All annotations of an object together may have 256 KiB."""
 
 PATH = annotation(names.MUTATION)
+"""Where a pod carries it."""
+
+_ON_WORKLOADS = Path((FieldStep("workload"), *PATH.steps))
 
 
 class _Wire(msgspec.Struct, frozen=True):
@@ -47,13 +60,22 @@ class Stamp:
 
 def stamp_of(manifest: Json, kind: str) -> Stamp | None:
     """The stamp of *manifest*. Text that cannot be read as one means that we did something unknown."""
-    found = value_at(manifest, PATH, kind)
+    found = stamp_text(manifest, kind)
     return (parse_stamp(found[0]) or Stamp("", None)) if found else None
 
 
-def stamping(before: Maybe, *after: str) -> Edit:
+def stamp_path(kind: str) -> Path:
+    """Where an object of *kind* carries its stamp."""
+    return _ON_WORKLOADS if TEMPLATES.get(kind) else PATH
+
+
+def stamp_text(manifest: Json, kind: str) -> Maybe:
+    return value_at(manifest, stamp_path(kind), kind)
+
+
+def stamping(before: Maybe, *after: str, kind: str = "Pod") -> Edit:
     """The edit that replaces a stamp *before* by another one, or removes it."""
-    return Edit(path=str(PATH), before=before, after=after, verb="stamp", policy="")
+    return Edit(path=str(stamp_path(kind)), before=before, after=after, verb="stamp", policy="")
 
 
 def parse_stamp(text: Json) -> Stamp | None:

@@ -10,7 +10,14 @@ import msgspec
 
 from nemutator_controller.mutations.texts import LONGEST_ANNOTATION
 from nemutator_controller.policies.model import GROUP, KIND, PLURAL, VERSION, Spec
-from nemutator_controller.policies.schema_rules import BOUNDS, LABEL_VALUE, MEANINGS, RULES, Schema
+from nemutator_controller.policies.schema_rules import (
+    BOUNDS,
+    DEFAULTS,
+    LABEL_VALUE,
+    MEANINGS,
+    RULES,
+    Schema,
+)
 
 
 def definition() -> Schema:
@@ -148,8 +155,8 @@ def _of_struct(info: msgspec.inspect.StructType) -> Schema:
             made |= BOUNDS[word]
         if word in MEANINGS:
             made["description"] = MEANINGS[word]
-        if word == "Spec.mode":
-            made["default"] = "Preview"
+        if word in DEFAULTS:
+            made["default"] = DEFAULTS[word]
         if word in ("PolicyMutation.labels", "PolicyMutation.nodeSelector"):
             for each in (made["properties"][key] for key in ("set", "add")):
                 each["additionalProperties"] = LABEL_VALUE

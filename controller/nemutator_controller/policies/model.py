@@ -79,6 +79,8 @@ class Match(_Strict, frozen=True):
 
 class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
+    apply_to: Literal["pod", "template"] = "pod"
+    """What is changed: each new pod, or the template in the workload that makes pods."""
     mode: Literal["Apply", "Preview"] = "Preview"
     """Preview computes and logs, and changes no pod."""
     mutations: Annotated[

@@ -20,6 +20,7 @@ Schema = dict[str, Any]
 
 MEANINGS: Mapping[str, str] = {
     "Spec.match": "Which pods: all that is given must fit; empty: every pod.",
+    "Spec.applyTo": "pod, the default: new pods. template: the pod's template in new and changed workloads.",
     "Spec.mode": "Apply changes pods. Preview, the default, computes and logs what would be done.",
     "Spec.mutations": "What is done, in this order.",
     "Match.namespaceSelector": "On labels of the namespace.",
@@ -129,6 +130,9 @@ BOUNDS: Mapping[str, Schema] = {
     "Toleration.key": _TAINT_KEY,
     "Toleration.value": LABEL_VALUE,
 }
+
+DEFAULTS: Mapping[str, str] = {"Spec.applyTo": "pod", "Spec.mode": "Preview"}
+"""What the API server writes where nothing is given, so that people see it."""
 
 _ESCAPED = "ephemeral__dash__storage"
 """As CEL has to write `ephemeral-storage`."""

@@ -95,7 +95,7 @@ def _planned(
     labels = {"kubernetes.io/metadata.name": subject.namespace}
     situation = Situation(subject=subject, namespace_labels=labels, tokens=tokens, defaulted=False)
     try:
-        planned = plan(manifest.document, situation, policies.sound)
+        planned = plan(manifest.document, situation, policies.for_manifest(subject.kind))
     except (PathError, RecursionError) as error:
         faults.append(f"{head}: {visible(str(error), limit=WIDTH)}\n  remedy: {REMEDY}")
         return ""

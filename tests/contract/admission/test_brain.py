@@ -22,11 +22,12 @@ from nemutator_common.shipping.destinations import LocalBrain
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import ADVICE_PATH, REPORTS_PATH, TOMBSTONES_PATH, Tombstone
+from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.reviews import decode
 from nemutator_controller.admission.snapshot_poller import SnapshotPoller
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import WatchedCluster
-from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
+from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES

@@ -23,7 +23,7 @@ POLICIES = snapshot_of(
             "mutations": [LABELS],
         },
     }
-).sound
+).for_pods
 
 words = st.sampled_from(["", "1", "a", "true", "enabled", "required", "patch nonsense", "{}"])
 keys = st.sampled_from(

@@ -6,20 +6,16 @@ import msgspec
 import pytest
 from nemutator_common import names
 from nemutator_controller.admission.frames import NotSavedError
+from nemutator_controller.admission.outcomes import Rules
+from nemutator_controller.admission.proven_patches import MOST_CONTAINERS
 from nemutator_controller.admission.reviews import AdmissionResponse, decode
-from nemutator_controller.admission.webhook_handler import (
-    MOST_CONTAINERS,
-    Rules,
-    WebhookHandler,
-    patch_of,
-)
+from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.known_tokens import KnownTokens
-from nemutator_controller.mutations.patches import MOST, apply_patch
+from nemutator_controller.mutations.patches import apply_patch
 from nemutator_controller.mutations.paths import LONGEST_NAME
 from nemutator_controller.policies.plans import FORGOTTEN
 
-from tests.controller.mutations.pods import edit
 from tests.fakes.admission import MemoryRecords, MemoryWorld
 from tests.fakes.admission_reviews import review
 from tests.fakes.clocks import ManualClock
@@ -301,22 +297,6 @@ async def test_a_container_with_an_endless_name_is_not_thought_about() -> None:
 
 def named(name: str) -> Any:
     return {"spec": {"containers": [{"name": name}]}}
-
-
-def test_a_patch_has_a_most_of_operations() -> None:
-    pod = POD | {"metadata": {"annotations": {"a": "b"}}}
-    edits = tuple(edit(f"metadata.annotations[k{n}]", None, "v") for n in range(MOST))
-    assert len(patch_of(pod, "Pod", edits[1:], "stamp")) == MOST
-    with pytest.raises(Exception, match=f"more than {MOST} operations"):
-        patch_of(pod, "Pod", edits, "stamp")
-
-
-def test_a_patch_is_proven_before_it_is_sent() -> None:
-    operations = patch_of(POD, "Pod", (edit("metadata.labels[a]", None, "b"),), "stamp")
-    assert [each["path"] for each in operations] == [
-        "/metadata/labels",
-        "/metadata/annotations",
-    ]
 
 
 async def test_a_pod_with_a_placeholder_is_changed_although_no_policy_is_for_it() -> None:

@@ -213,7 +213,7 @@ async def test_a_foreign_edit_in_the_manifest_stays() -> None:
     assert kept["spec"]["template"]["metadata"]["labels"]["team"] == "green"
     assert kept["spec"]["template"]["spec"] == deployment()["spec"]["template"]["spec"]
     # What is left of our change keeps its mark.
-    assert names.MUTATION in kept["spec"]["template"]["metadata"]["annotations"]
+    assert names.MUTATION in kept["metadata"]["annotations"]
 
 
 async def test_nothing_is_kept_that_was_not_journaled_first() -> None:

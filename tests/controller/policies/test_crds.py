@@ -41,11 +41,12 @@ def test_every_node_has_a_type_and_an_end() -> None:
 
 def test_the_fields_are_those_of_the_model() -> None:
     spec = schema()["properties"]["spec"]
-    assert set(spec["properties"]) == {"match", "mode", "mutations"}
+    assert set(spec["properties"]) == {"match", "applyTo", "mode", "mutations"}
     assert spec["required"] == ["mutations"]
     mutation = spec["properties"]["mutations"]["items"]
     assert tuple(mutation["properties"]) == VERBS
-    assert "default" in spec["properties"]["mode"]
+    assert spec["properties"]["mode"]["default"] == "Preview"
+    assert spec["properties"]["applyTo"]["default"] == "pod"
 
 
 def test_a_type_without_a_schema_is_a_defect() -> None:

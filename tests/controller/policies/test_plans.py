@@ -10,7 +10,7 @@ from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.paths import PathError
-from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, written
+from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, stamp_path, written
 from nemutator_controller.policies.model import Policy, policy_of
 from nemutator_controller.policies.plans import FORGOTTEN, MutationPlan, Situation, plan
 
@@ -289,7 +289,7 @@ def done_once(manifest: Json, here: Situation, policies: list[Policy]) -> Json:
     kind = here.subject.kind
     planned = plan(manifest, here, policies)
     stamp = written(merged(stamp_of(manifest, kind), "id", planned.edits))
-    return apply_edits(manifest, [*planned.edits, edit(str(PATH), None, stamp)], kind)
+    return apply_edits(manifest, [*planned.edits, edit(str(stamp_path(kind)), None, stamp)], kind)
 
 
 def test_a_share_of_what_we_made_is_a_share_of_what_was_there_before() -> None:

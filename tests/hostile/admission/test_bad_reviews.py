@@ -19,8 +19,9 @@ from nemutator_common.serving.server import HttpServer
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.admission.endpoint import Webhook
+from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.reviews import LARGEST, ReviewError, decode, encode
-from nemutator_controller.admission.webhook_handler import Rules, WebhookHandler
+from nemutator_controller.admission.webhook_handler import WebhookHandler
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.patches import apply_patch
 

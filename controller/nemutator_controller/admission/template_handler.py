@@ -1,0 +1,160 @@
+"""Answers a request about a workload: the same planner, for the template that its pods are made from.
+
+Only policies that say `applyTo: template` are followed here. An update that leaves the template alone is
+left alone, too: a policy that is new rolls no pods by itself.
+"""
+
+import asyncio
+import logging
+from collections import Counter
+from collections.abc import Callable
+from dataclasses import dataclass, replace
+from typing import Any
+
+import msgspec
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.admission.outcomes import ANSWER_S, FailedError, Result, Rules, called
+from nemutator_controller.admission.ports import DecisionRecords, KnownCluster
+from nemutator_controller.admission.proven_patches import patch_of, too_large
+from nemutator_controller.admission.reviews import (
+    MOST_WARNINGS,
+    UNCHANGED,
+    AdmissionRequest,
+    AdmissionResponse,
+    ReviewError,
+    head_of,
+    object_of,
+    old_object_of,
+)
+from nemutator_controller.admission.subjects import is_made_by_workload, workload_subject
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.paths import Json, PathError, template_of
+from nemutator_controller.mutations.stamps import Stamp, in_full, merged, stamp_of, written
+from nemutator_controller.policies.plans import MutationPlan, Situation, plan
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TemplateHandler:
+    cluster: KnownCluster
+    records: DecisionRecords
+    rules: Rules
+    fresh: Callable[[], str]
+    process: Process
+
+    async def answer(self, request: AdmissionRequest) -> tuple[Result, AdmissionResponse]:
+        """Raises `FailedError`, `NotSavedError`, and `TimeoutError` when the disk takes too long."""
+        try:
+            head = head_of(request)
+        except ReviewError as error:
+            raise FailedError("no_object", str(error)) from error
+        subject = workload_subject(request, head)
+        if self.rules.leaves_alone(subject.namespace) or is_made_by_workload(head):
+            return "unchanged", UNCHANGED
+        policies = self.cluster.policies
+        if policies is None:
+            raise FailedError("policies_unknown", "no policies have been listed yet")
+        if not policies.for_templates:
+            return "unchanged", UNCHANGED
+        try:
+            manifest, old = object_of(request), old_object_of(request)
+            if why := too_large(template_of(manifest, subject.kind)):
+                raise FailedError("too_large", why)
+            if old is not None and same(
+                *(template_of(each, subject.kind) for each in (manifest, old))
+            ):
+                return "unchanged", UNCHANGED
+            planned = plan(manifest, self._situation(subject, request), policies.for_templates)
+        except ReviewError as error:
+            raise FailedError("bad_object", str(error)) from error
+        except PathError as error:
+            raise FailedError("bad_object", f"not shaped like its kind: {error}") from error
+        except RecursionError as error:
+            raise FailedError("bad_object", "it is nested too deeply") from error
+        for offender in planned.offenders:
+            self.process.meter.count(names.IMAGE_OFFENDERS, result=offender.result)
+        if planned.refused:
+            log.info(
+                "workload_refused", {names.OBJECT: called(subject), names.ERROR: planned.refused}
+            )
+            return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
+        if not planned.edits and not planned.previewed:
+            return "unchanged", AdmissionResponse(warnings=planned.warnings)
+        return await self._changed(manifest, old, request, subject, planned)
+
+    def _situation(self, subject: Subject, request: AdmissionRequest) -> Situation:
+        # Injection and placeholders are for pods: a template does not know their volumes yet.
+        return Situation(
+            subject=subject,
+            namespace_labels=self.cluster.namespace_labels(subject.namespace),
+            user=request.user,
+            advisor=self.cluster.advisor,
+            reversed=self.cluster.reversed(subject.namespace, subject.kind, subject.name),
+        )
+
+    async def _changed(
+        self,
+        manifest: Json,
+        old: Json,
+        request: AdmissionRequest,
+        subject: Subject,
+        planned: MutationPlan,
+    ) -> tuple[Result, AdmissionResponse]:
+        kind, decision = subject.kind, self.fresh()
+        operations: list[dict[str, Any]] = []
+        stamp: Stamp | None = None
+        durable = self.rules.strict
+        is_new = bool(planned.edits)
+        if planned.edits:
+            stamp = merged(stamp_of(manifest, kind), decision, planned.edits, new=old is None)
+            # Who applies a manifest again takes our values away, and gets them again: that is no new
+            # decision, and the object stays the very same.
+            before = None if old is None else stamp_of(old, kind)
+            if before is not None and before.edits and _as_stamped(stamp) == before.edits:
+                stamp, decision, is_new = before, before.id, False
+            full = in_full(stamp)
+            durable = durable or full is None
+            operations = patch_of(manifest, kind, planned.edits, full or written(stamp))
+        answer = AdmissionResponse(
+            operations=operations, warnings=planned.warnings, decision=decision
+        )
+        if request.dry_run:
+            return "dry_run", replace(answer, decision="")
+        record = Decision(
+            id=decision,
+            at=self.process.clock.now(),
+            request_uid=request.uid,
+            operation=request.operation,
+            mode="apply",
+            subject=subject,
+            edits=(stamp and stamp.edits) or planned.edits,
+            warnings=planned.warnings[:MOST_WARNINGS],
+        )
+        preview = replace(record, id=f"{decision}-preview", mode="preview", edits=planned.previewed)
+        async with asyncio.timeout(ANSWER_S):
+            if planned.previewed:
+                await self.records.save(msgspec.json.encode(preview), durable=False)
+            if is_new:
+                await self.records.save(msgspec.json.encode(record), durable=durable)
+        for verb, count in Counter(edit.verb for edit in planned.edits).items():
+            self.process.meter.count(names.ADMISSION_EDITS, count, verb=verb)
+        result: Result = "patched" if operations else "preview"
+        log.info(
+            "workload_decided",
+            {
+                names.OBJECT: called(subject),
+                names.RESULT: result,
+                names.DECISION: decision,
+                names.COUNT: len(planned.edits or planned.previewed),
+            },
+        )
+        return result, answer
+
+
+def _as_stamped(stamp: Stamp) -> tuple[Edit, ...]:
+    """The edits of *stamp* as they are read from its text, which has no room for reasons."""
+    return tuple(replace(edit, reason="") for edit in stamp.edits or ())
