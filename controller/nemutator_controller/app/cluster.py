@@ -36,8 +36,9 @@ from nemutator_controller.kube.reviewing import Reviewer
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.objects import MUTATION_POLICIES
+from nemutator_controller.policies.rule_writing import TemplateRuleWriter
 from nemutator_controller.policies.status_writer import PolicyStatusWriter
-from nemutator_controller.registration.installation import KubeInstallation
+from nemutator_controller.registration.installation import WEBHOOKS, KubeInstallation
 from nemutator_controller.registration.leaf_files import LeafFiles
 from nemutator_controller.registration.registering import Registrar, Servers
 from nemutator_controller.settings import BrainSettings
@@ -97,6 +98,9 @@ class Cluster:
         self.evictions = KubeEvictions(self.writer, self._announcer)
         self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
+        self._template_rules = TemplateRuleWriter(
+            self._policies, self.reader, self.writer, WEBHOOKS, process
+        )
 
     def tasks(self) -> list[Task]:
         bodies = {
@@ -106,6 +110,9 @@ class Cluster:
             "watch policies": self._policies.run,
             "follow policies": self._statuses.follow,
             "policies' statuses": self._statuses.write,
+            "follow policies of templates": self._template_rules.follow,
+            "check template rules": self._template_rules.check,
+            "template rules": self._template_rules.write,
         }
         return [Task(TaskPhase.WATCH, name, body) for name, body in bodies.items()]
 

@@ -25,8 +25,10 @@ from nemutator_controller.kube.failures import (
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.resources import (
+    CRON_JOBS,
     DAEMON_SETS,
     DEPLOYMENTS,
+    JOBS,
     PODS,
     STATEFUL_SETS,
     Resource,
@@ -37,7 +39,8 @@ from nemutator_controller.mutations.patches import guards, render
 from nemutator_controller.mutations.stamps import parse_stamp
 
 RESOURCES: Final[dict[str, Resource[Any]]] = {
-    resource.kind: resource for resource in (PODS, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS)
+    resource.kind: resource
+    for resource in (PODS, DEPLOYMENTS, STATEFUL_SETS, DAEMON_SETS, JOBS, CRON_JOBS)
 }
 
 

@@ -47,8 +47,17 @@ DAEMON_SETS: Final = Resource("apps", "v1", "daemonsets", "DaemonSet", Object)
 # A cluster keeps ten old ReplicaSets for each Deployment; only who owns them is of use.
 REPLICA_SETS: Final = Resource("apps", "v1", "replicasets", "ReplicaSet", Object)
 JOBS: Final = Resource("batch", "v1", "jobs", "Job", Object)
+CRON_JOBS: Final = Resource("batch", "v1", "cronjobs", "CronJob", Object)
 RUNTIME_CLASSES: Final = Resource(
     "node.k8s.io", "v1", "runtimeclasses", "RuntimeClass", RuntimeClass, namespaced=False
+)
+MUTATING_WEBHOOKS: Final = Resource(
+    "admissionregistration.k8s.io",
+    "v1",
+    "mutatingwebhookconfigurations",
+    "MutatingWebhookConfiguration",
+    Object,
+    namespaced=False,
 )
 TOKEN_REVIEWS: Final = Resource(
     "authentication.k8s.io", "v1", "tokenreviews", "TokenReview", Object, namespaced=False

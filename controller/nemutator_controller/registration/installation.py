@@ -11,7 +11,7 @@ from nemutator_common.secret import Secret
 from nemutator_controller.kube.failures import NotFoundError
 from nemutator_controller.kube.objects import Object
 from nemutator_controller.kube.reading import Reader
-from nemutator_controller.kube.resources import Resource
+from nemutator_controller.kube.resources import MUTATING_WEBHOOKS, Resource
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.registration.certificates import Pair
 
@@ -23,14 +23,6 @@ _KEYS = "keys"
 
 SECRETS: Final = Resource("", "v1", "secrets", "Secret", Object)
 CONFIG_MAPS: Final = Resource("", "v1", "configmaps", "ConfigMap", Object)
-MUTATING_WEBHOOKS: Final = Resource(
-    "admissionregistration.k8s.io",
-    "v1",
-    "mutatingwebhookconfigurations",
-    "MutatingWebhookConfiguration",
-    Object,
-    namespaced=False,
-)
 
 
 @dataclass(frozen=True, slots=True)
