@@ -1,5 +1,6 @@
 """The lists beside the topology, in front of a brain that answers whatever a test wants it to."""
 
+import re
 import time
 
 import pytest
@@ -144,15 +145,39 @@ def test_a_profile_is_started_by_picking_its_target(page: Page, brain: FakeBrain
     page.keyboard.press("ArrowUp")
     page.keyboard.press("ArrowUp")
     expect(box).to_be_focused()
-    expect_query(page, brain, "search=se")
 
 
-def expect_query(page: Page, brain: FakeBrain, wanted: str) -> None:
-    """What is typed is looked for at once, though time stands still."""
-    with page.expect_response(lambda answer: wanted in answer.url):
-        page.locator("#ask input[name=target]").press("End")
-        page.locator("#ask input[name=target]").dispatch_event("input")
-    assert any(query.endswith(wanted) for query in brain.queries)
+def test_targets_are_looked_for_at_once_as_one_types(page: Page, brain: FakeBrain) -> None:
+    brain.lists[PROFILES] = [profile()]
+    shown(page, "profiles")
+    for word in ("se", "sel"):
+        with page.expect_response(re.compile(f"search={word}$")):
+            page.locator("#ask input[name=target]").fill(word)
+
+
+def test_a_profile_that_is_followed_is_no_reason_to_look_for_targets(
+    page: Page, brain: FakeBrain
+) -> None:
+    hold_clock(page)
+    page.goto(f"{ORIGIN}/icon.svg")
+
+    def refreshed(search: str) -> tuple[int, int]:
+        page.evaluate(
+            """async (search) => {
+                const m = await import("/polling.js");
+                m.goTo("#profiles");
+                m.state.search = search;
+                await m.refresh();
+            }""",
+            search,
+        )
+        return brain.asked.count(PROFILES), brain.asked.count(TARGETS)
+
+    assert [refreshed(search) for search in ("", "", "", "se", "se")] == [
+        (1, 1), (2, 1), (3, 1), (4, 2), (5, 2),
+    ]  # fmt: skip
+    page.clock.run_for(3000)
+    assert refreshed("se") == (6, 3)
 
 
 def test_who_may_not_see_the_topology_can_type_a_target(page: Page, brain: FakeBrain) -> None:

@@ -11,6 +11,7 @@ from nemutator_controller.ageing.growth import (
     PROVISIONAL_POINTS,
     PROVISIONAL_S,
     Floor,
+    Growth,
     Judgement,
     judge,
 )
@@ -107,6 +108,12 @@ def assess(
     )
 
 
+_GROWING: tuple[tuple[Growth, State], ...] = (
+    ("grows", "firm"),
+    ("grows provisionally", "provisional"),
+)
+
+
 def _first(
     judged: Mapping[str, Judgement], *, has_hot_spots: bool
 ) -> tuple[str, Verdict, State, Judgement]:
@@ -114,12 +121,12 @@ def _first(
     # The heap has a point for each collection: until it has enough of them, a rise of the memory has no
     # line yet, and waits for it.
     is_read = judged["heap"].growth == "cannot tell" and judged["heap"].points > 0
-    for growth, state in (("grows", "firm"), ("grows provisionally", "provisional")):
+    for growth, state in _GROWING:
         for one in MEASURES:
             if is_read and one.name == "memory" and state == "provisional":
                 continue
             if judged[one.name].growth == growth:
-                return one.name, one.verdict, _STATES[state], judged[one.name]
+                return one.name, one.verdict, state, judged[one.name]
         if growth == "grows" and has_hot_spots:
             return "cpu", "hot spot grew", "firm", judged["heap"]
     for name in ("heap", "memory"):
@@ -128,9 +135,6 @@ def _first(
             return name, "steady", firm, judged[name]
     untold = "heap" if is_read else "memory"
     return untold, "cannot tell", "provisional", judged[untold]
-
-
-_STATES: Mapping[str, State] = {"firm": "firm", "provisional": "provisional"}
 
 
 def _reason(verdict: Verdict, judgement: Judgement, history: History) -> str:

@@ -8,17 +8,15 @@ import re
 import struct
 from collections.abc import Iterable
 
-from nemutator_agent.profiler.heap.messages import CountPlaces
+from nemutator_agent.profiler.heap.messages import PAUSES_TO_COLLECTIONS, CountPlaces
 from nemutator_agent.profiler.heap.operands import Operands, x86_64
 from nemutator_agent.profiler.symbols.go_symbols import GoSymbols
 
 _LONGEST_CODE = 16 << 10
 _WORD = 8
 
-_PAUSES = 4104
-"""From runtime.memstats.pause_total_ns to numgc: between them are 256 pauses and their 256 ends."""
 _LAST = 4112
-"""The same from last_gc_unix."""
+"""From runtime.memstats.last_gc_unix to numgc."""
 
 _FREE_OF_A_PROCESSOR = re.compile(rb"\x83[\xb8-\xbf](....)\x20", re.DOTALL)
 """runtime.gfput compares how many ended goroutines a processor keeps with 32."""
@@ -40,7 +38,9 @@ def find(go: GoSymbols) -> CountPlaces | None:
     everything = _only(one for one in added.wide if {one + _WORD, one + 2 * _WORD} <= added.wide)
     system = _only(begins.counted & ends.counted)
     processors = _only(_slices(retaken) & _slices(resized))
-    collections = _only(one for one in ended.all if {one - _PAUSES, one - _LAST} <= ended.all)
+    collections = _only(
+        one for one in ended.all if {one - PAUSES_TO_COLLECTIONS, one - _LAST} <= ended.all
+    )
     own_free = _only(one for one in offsets if one < _LARGEST_OFFSET)
     if not (everything and system and processors and collections and own_free):
         return None

@@ -6,13 +6,16 @@ less those that have ended and are kept for reuse, less its own.
 
 from nemutator_agent.profiler.heap.buckets import ForgedError
 from nemutator_agent.profiler.heap.memory import Memory
-from nemutator_agent.profiler.heap.messages import LARGEST_COUNTED, CountAnswer, CountPlaces
+from nemutator_agent.profiler.heap.messages import (
+    LARGEST_COUNTED,
+    PAUSES_TO_COLLECTIONS,
+    CountAnswer,
+    CountPlaces,
+)
 
 MOST_PROCESSORS = 1024
 """GOMAXPROCS is at most that."""
 _WORD = 8
-_PAUSES = 4104
-"""As in `count_places.py`."""
 
 
 def read(memory: Memory, places: CountPlaces) -> CountAnswer:
@@ -20,7 +23,7 @@ def read(memory: Memory, places: CountPlaces) -> CountAnswer:
     ever = memory.word(places.goroutines + _WORD)
     ended = sum(memory.half(one) for one in places.free) + _kept(memory, places)
     goroutines = ever - ended - memory.half(places.system)
-    pauses_ns = memory.word(places.collections - _PAUSES)
+    pauses_ns = memory.word(places.collections - PAUSES_TO_COLLECTIONS)
     if ever >= LARGEST_COUNTED or pauses_ns >= LARGEST_COUNTED or goroutines > ever:
         raise ForgedError("expected counts that a process can have")
     # All of them change while they are read. At least one goroutine is there.

@@ -33,6 +33,10 @@ LARGEST_COUNTED = 1 << 53
 """Larger numbers are not exact as JSON."""
 
 
+PAUSES_TO_COLLECTIONS = 4104
+"""From runtime.memstats.pause_total_ns to numgc: between them are 256 pauses and their 256 ends."""
+
+
 class CountPlaces(msgspec.Struct, frozen=True, kw_only=True):
     """Where Go's runtime counts."""
 

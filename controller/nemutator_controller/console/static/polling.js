@@ -7,6 +7,9 @@ import { LISTS } from "./lists.js";
 /** Why there may be no answer; any other error is a defect of this page. */
 const REASONS = [brain.LostError, brain.RefusedError, brain.SignedOutError];
 
+/** Shorter than the pause between two polls while nothing moves. */
+const TARGETS_EVERY_S = 2.5;
+
 /** `problem` is why the last question had no answer; null when it had one. */
 export const state = {
   /** The list that is shown; null for the topology. */
@@ -19,6 +22,8 @@ export const state = {
   document: null,
   /** What can be profiled; null where that may not be seen. */
   targets: null,
+  /** When that was asked last, and with which search; null before. */
+  targetsAsked: null,
   /** What a person looks for among it. */
   search: "",
   answeredAt: null,
@@ -37,7 +42,7 @@ export function goTo(hash) {
   const list = Object.hasOwn(LISTS, view) ? view : null;
   const chosen = list == null && rest.length > 0 ? decoded(rest.join("/")) : null;
   if (list === state.list && chosen === state.chosen) return;
-  Object.assign(state, { list, chosen, document: null, targets: null, search: "", node: null, points: [], answeredAt: null });
+  Object.assign(state, { list, chosen, document: null, targets: null, targetsAsked: null, search: "", node: null, points: [], answeredAt: null });
 }
 
 function decoded(name) {
@@ -65,16 +70,19 @@ export async function refresh() {
 
 async function listed(list) {
   const document = await brain.get(LISTS[list].path);
-  return list === "profiles" ? { document, targets: await targets() } : { document };
+  return list === "profiles" ? { document, ...(await targets()) } : { document };
 }
 
-/** Who may not see the topology can still type what to profile. */
+/** Who may not see the topology can still type what to profile. The brain looks at many nodes for them,
+ * so a phase of a profile that is followed closely is no reason to ask again. */
 async function targets() {
-  const { search } = state;
+  const { search, targetsAsked: last } = state;
+  if (last?.search === search && now() - last.at < TARGETS_EVERY_S) return {};
+  const targetsAsked = { search, at: now() };
   try {
-    return await brain.targets(search);
+    return { targets: await brain.targets(search), targetsAsked };
   } catch (error) {
-    if (error instanceof brain.RefusedError) return null;
+    if (error instanceof brain.RefusedError) return { targets: null, targetsAsked };
     throw error;
   }
 }
