@@ -82,7 +82,7 @@ class Draft:
     def edits(self) -> tuple[Edit, ...]:
         """What has really changed: each field once, in the order in which they were first written."""
         touched = {path.steps for path in self._authors}
-        depths = {len(steps) for steps in touched}
+        depths = sorted({len(steps) for steps in touched})
         return tuple(
             Edit(
                 path=str(path),
@@ -119,14 +119,19 @@ def same(left: Json, right: Json) -> bool:
     """Whether they are equal as JSON, where `true` is not 1 as it is in Python."""
     if left is right:
         return True
+    if type(left) is str and type(right) is str:
+        return left == right
     if isinstance(left, bool) or isinstance(right, bool):
         return False
     if isinstance(left, dict) and isinstance(right, dict):
-        return left.keys() == right.keys() and all(
+        if left.keys() != right.keys():
+            return False
+        for key, value in left.items():
+            other = right[key]
             # Copies share most of what they hold.
-            value is right[key] or same(value, right[key])
-            for key, value in left.items()
-        )
+            if value is not other and not same(value, other):
+                return False
+        return True
     if isinstance(left, list | tuple) and isinstance(right, list | tuple):
         return len(left) == len(right) and all(map(same, left, right))
     return bool(left == right)
@@ -195,33 +200,37 @@ class Writing:
 
     def _remove(self, steps: Sequence[Step]) -> None:
         container = self._container(steps)
-        del container[_key(container, steps[-1])]
+        del container[key_of(container, steps[-1])]
 
     def _container(self, steps: Sequence[Step]) -> Json:
         """Our own copy of what holds the last of *steps*; it is created when it is missing."""
         held: Json = self._holder
         key: Json = ""
-        for at, step in enumerate(steps):
-            around = held
-            if at:
-                key = _key(around, steps[at - 1])
-            # A map may lack the key; the index of a list has just been looked up.
-            held = around.get(key) if isinstance(around, dict) else around[key]
-            if id(held) not in self._ours:
-                held = around[key] = self._copy(held, step)
+        before: Step | None = None
+        for step in steps:
+            if before is not None:
+                key = key_of(held, before)
+            held = self.own(held, key, step)
+            before = step
         return held
 
-    def _copy(self, held: Json, inside: Step) -> Json:
+    def own(self, around: Json, key: Json, inside: Step) -> Json:
+        """Our own copy of what *around* holds at *key*, for a change of what *inside* leads to."""
+        # A map may lack the key; the index of a list has just been looked up.
+        held = around.get(key) if type(around) is dict else around[key]
+        if id(held) in self._ours:
+            return held
         if held is None:
             copy: Json = [] if type(inside) is ItemStep else {}
         else:
-            member(held, inside)  # raises when it is of the wrong kind
+            if type(held) is not (list if type(inside) is ItemStep else dict):
+                member(held, inside)  # raises when it is of the wrong kind
             copy = held.copy()
-        self._ours[id(copy)] = copy
+        self._ours[id(copy)] = around[key] = copy
         return copy
 
 
-def _key(container: Json, step: Step) -> Json:
+def key_of(container: Json, step: Step) -> Json:
     if type(step) is not ItemStep:
         return step.name
     index = index_of(container, step)

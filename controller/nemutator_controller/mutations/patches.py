@@ -7,14 +7,16 @@ patch is applied here before it is sent, by stricter rules than the server's.
 from collections.abc import Iterable, Sequence
 from typing import Literal
 
-from nemutator_controller.mutations.decisions import Edit
+from nemutator_controller.mutations.decisions import Edit, Maybe
 from nemutator_controller.mutations.edits import DERIVED, Writing, emptied, place_of_new, same
 from nemutator_controller.mutations.paths import (
     ItemStep,
     Json,
+    Path,
+    PathError,
     Step,
-    enter,
     escaped,
+    index_of,
     item_of,
     parse_path,
     pointer_along,
@@ -44,18 +46,12 @@ def render_and_apply(
     manifest: Json, edits: Sequence[Edit], kind: str
 ) -> tuple[list[Operation], Json]:
     """The patch, and what `apply_edits` makes, which is a by-product."""
-    operations: list[Operation] = []
-    writing = Writing(manifest, kind)
+    rendering = _Rendering(manifest, kind)
     for edit in edits:
-        path = parse_path(edit.path)
-        for derived in DERIVED.get(path, ()):
-            operations += _removed(writing.manifest, steps_in(kind, derived))
-            writing.write(derived, ())
-        steps, now = steps_in(kind, path), writing.manifest
-        operations += _written(now, steps, edit.after[0]) if edit.after else _removed(now, steps)
-        writing.write(path, edit.after)
-    operations += _meant(manifest, writing.manifest, edits, kind)
-    return operations, writing.manifest
+        rendering.follow(parse_path(edit.path), edit.after)
+    operations = rendering.operations
+    operations += _meant(manifest, rendering.manifest, edits, kind)
+    return operations, rendering.manifest
 
 
 def guards(manifest: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
@@ -87,25 +83,55 @@ def apply_patch(manifest: Json, operations: Iterable[Operation]) -> Json:
     return copies.manifest
 
 
-def _written(manifest: Json, steps: Sequence[Step], value: Json) -> list[Operation]:
-    container, pointer = manifest, ""
-    for at, step in enumerate(steps, start=1):
-        entered = enter(container, step)
-        if entered is None or (entered[1] is None and at < len(steps)):
-            new = pointer + _new(container, steps[:at])
-            return [_operation("add", new, value, steps[at:])]
-        part, container = entered
-        pointer += part
-    # Not every server can "replace" a field that is null; all can "add" it, which replaces it.
-    return [_operation("add" if container is None else "replace", pointer, value)]
+class _Rendering(Writing):
+    """Writes into copies, and notes each change as an operation."""
 
+    def __init__(self, manifest: Json, kind: str) -> None:
+        super().__init__(manifest, kind)
+        self.operations: list[Operation] = []
 
-def _new(container: Json, steps: Sequence[Step]) -> str:
-    last = steps[-1]
-    if not isinstance(last, ItemStep):
-        return escaped(last.name)
-    at = place_of_new(steps, container)
-    return f"/{at}" if at < len(container) else "/-"
+    def follow(self, path: Path, value: Maybe) -> None:
+        for derived in DERIVED.get(path, ()):
+            self.follow(derived, ())
+        steps = steps_in(self._kind, path)
+        if value:
+            self._put(steps, value[0])
+        else:
+            self.operations += _removed(self.manifest, steps)
+            self.write(path, ())
+
+    def _put(self, steps: Sequence[Step], value: Json) -> None:
+        around: Json = self._holder
+        key: int | str = ""
+        pointer = ""
+        for at, step in enumerate(steps, start=1):
+            # What holds it, as our own copy.
+            around = self.own(around, key, step)
+            if type(step) is ItemStep:
+                index = index_of(around, step)
+                if index is None:
+                    if at < len(steps):
+                        raise PathError(f"{step}: there is no such item")
+                    index = place_of_new(steps, around)
+                    last = "-" if index == len(around) else str(index)
+                    self.operations.append(_operation("add", f"{pointer}/{last}", value))
+                    around.insert(index, value)
+                    return
+                key = index
+                pointer = f"{pointer}/{index}"
+            else:
+                key = step.name
+                pointer += escaped(key)
+                if around.get(key) is None and (at < len(steps) or key not in around):
+                    # With the new parents through which the other steps lead to it.
+                    added = _operation("add", pointer, value, steps[at:])
+                    self.operations.append(added)
+                    around[key] = added["value"]
+                    return
+        # Not every server can "replace" a field that is null; all can "add" it, which replaces it.
+        op: Literal["add", "replace"] = "add" if around[key] is None else "replace"
+        self.operations.append(_operation(op, pointer, value))
+        around[key] = value
 
 
 def _removed(manifest: Json, steps: Sequence[Step]) -> list[Operation]:
@@ -126,21 +152,34 @@ def _operation(
 def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
     tested: set[tuple[Step, ...]] = set()
     for edit in edits:
-        steps = steps_in(kind, parse_path(edit.path))
-        for depth, step in enumerate(steps, start=1):
-            if type(step) is not ItemStep or steps[:depth] in tested:
+        path = parse_path(edit.path)
+        depths = _items_along(path)
+        if not depths:
+            continue
+        steps = steps_in(kind, path)
+        for depth in depths:
+            reaching = steps[: len(steps) + depth]
+            if reaching in tested:
                 continue
-            tested.add(steps[:depth])
+            tested.add(reaching)
             # Items that the patch itself has added or removed need no test.
-            if pointer_along(manifest, steps[:depth]) is None:
+            if pointer_along(manifest, reaching) is None:
                 break
-            pointer = pointer_along(now, steps[:depth])
+            pointer = pointer_along(now, reaching)
             if pointer is None:
                 break
+            step = reaching[-1]
+            assert type(step) is ItemStep
             if step.by:
                 yield _operation("test", pointer + escaped(step.by), step.value)
             else:
                 yield _operation("test", pointer, item_of(step.value))
+
+
+def _items_along(path: Path) -> Sequence[int]:
+    """Behind which of its steps, counted from the end, *path* has just entered an item of a list."""
+    count = len(path.steps)
+    return [at - count for at, step in enumerate(path.steps, 1) if type(step) is ItemStep]
 
 
 class _Copies:
@@ -219,4 +258,7 @@ def _index(name: str, last: int, pointer: str) -> int:
 def _parts(pointer: Json) -> list[str]:
     if not isinstance(pointer, str) or not pointer.startswith("/"):
         raise PatchError(f"{str(pointer)[:80]!r}: expected a JSON Pointer into the object")
-    return [part.replace("~1", "/").replace("~0", "~") for part in pointer[1:].split("/")]
+    parts = pointer[1:].split("/")
+    if "~" not in pointer:
+        return parts
+    return [part.replace("~1", "/").replace("~0", "~") for part in parts]

@@ -56,9 +56,12 @@ TEMPLATES: Mapping[str, tuple[str, ...]] = {
 }
 """Where the pod is in each kind of object that is a pod or makes one."""
 
+_LONGEST_KEPT = 512
+
 _WORD = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 _PLAIN = re.compile(r'[^\[\]="\\\x00-\x1f\x7f]+')
 _JSON = json.JSONDecoder()
+_NOTHING = object()
 
 
 class PathError(ValueError):
@@ -97,11 +100,21 @@ class ItemStep(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     by: str
     value: str
 
+    @property
+    def name(self) -> str:
+        return self.value
+
     def __str__(self) -> str:
         return f"[{self.by}={_quoted(self.value)}]" if self.by else f"[={self.value}]"
 
 
 Step = FieldStep | KeyStep | ItemStep
+
+_ROOTS: Mapping[str, tuple[tuple[Step, ...], tuple[Step, ...]]] = {
+    kind: (tuple(map(FieldStep, template)), tuple(map(FieldStep, (*template, "spec"))))
+    for kind, template in TEMPLATES.items()
+}
+"""By kind, the steps to the metadata of its pod, and those to its spec."""
 
 _METADATA, _LABELS, _ANNOTATIONS = map(FieldStep, ("metadata", "labels", "annotations"))
 _WORKLOAD = FieldStep("workload")
@@ -111,13 +124,16 @@ class Path(msgspec.Struct, frozen=True, gc=False, cache_hash=True):
     steps: tuple[Step, ...]
 
     def __str__(self) -> str:
-        return _text_of(self)
+        # Long texts are a stranger's, and there may be many of them: they are not kept.
+        kept = all(len(step.name) <= _LONGEST_KEPT for step in self.steps)
+        return _text_of(self) if kept else _text_of.__wrapped__(self)
 
     def __truediv__(self, step: Step | str) -> "Path":
         """*step*, or the field of that name, within what this path leads to."""
         return Path((*self.steps, FieldStep(step) if isinstance(step, str) else step))
 
 
+@functools.lru_cache(maxsize=1024)
 def field_path(*fields: str) -> Path:
     return Path(tuple(map(FieldStep, fields)))
 
@@ -131,6 +147,7 @@ def annotation(key: str) -> Path:
     return Path((_METADATA, _ANNOTATIONS, KeyStep(str(key))))
 
 
+@functools.lru_cache(maxsize=1024)
 def named(field: str, name: str) -> Path:
     """The item called *name* in the list *field* of the spec."""
     if len(name) > LONGEST_NAME:
@@ -163,22 +180,17 @@ def _text_of(path: Path) -> str:
     return "".join(map(str, path.steps)).removeprefix(".")
 
 
-@functools.cache
-def _root(kind: str, first: str) -> tuple[Step, ...]:
-    """The steps to what a path that begins with the field *first* is read from."""
-    if kind not in TEMPLATES:
-        raise PathError(f"{kind}: expected one of {', '.join(TEMPLATES)}")
-    return tuple(
-        map(FieldStep, TEMPLATES[kind] if first == "metadata" else (*TEMPLATES[kind], "spec"))
-    )
-
-
 def steps_in(kind: str, path: Path) -> tuple[Step, ...]:
     """The steps of *path* from the object itself."""
-    first = path.steps[0]
+    steps = path.steps
+    first = steps[0]
     if first == _WORKLOAD:
         return _steps_around(kind, path)
-    return _root(kind, "metadata" if first == _METADATA else "") + path.steps
+    try:
+        of_metadata, of_spec = _ROOTS[kind]
+    except KeyError:
+        raise PathError(f"{kind}: expected one of {', '.join(TEMPLATES)}") from None
+    return (of_metadata if first == _METADATA else of_spec) + steps
 
 
 def template_of(manifest: Json, kind: str) -> Json:
@@ -207,14 +219,14 @@ def value_at(manifest: Json, path: Path, kind: str) -> Maybe:
             if index is None:
                 return ()
             found = found[index]
-        elif type(found) is dict:
-            if step.name not in found:
-                return ()
-            found = found[step.name]
         elif found is None:
             return ()
         else:
-            raise _not_around(step, found)
+            if type(found) is not dict:
+                raise _not_around(step, found)
+            found = found.get(step.name, _NOTHING)
+            if found is _NOTHING:
+                return ()
     return (found,)
 
 
@@ -256,7 +268,7 @@ def enter(container: Json, step: Step) -> tuple[str, Json] | None:
 def index_of(container: Json, item: ItemStep) -> int | None:
     if container is None:
         return None
-    if not isinstance(container, list):
+    if type(container) is not list:
         raise _not_around(item, container)
     by, value = item.by, item.value
     if not by:
@@ -267,7 +279,7 @@ def index_of(container: Json, item: ItemStep) -> int | None:
                 return index
         return None
     for index, entry in enumerate(container):
-        if isinstance(entry, dict) and entry.get(by) == value:
+        if type(entry) is dict and entry.get(by) == value:
             return index
     return None
 
