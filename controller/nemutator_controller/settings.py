@@ -135,6 +135,20 @@ class BrainSettings(ServesMetrics):
         f" `{names.ON_ROTATE}` is `{RESTART}`.",
         check=between(0.1, 1_000),
     )
+    evictions_per_minute: int = setting(
+        30,
+        "Pods per minute that are evicted because people asked for it (`nemutator evict`), all together.",
+        check=between(1, 1_000),
+    )
+    evictions_per_node: int = setting(
+        5, "The same of one node, in any minute.", check=between(1, 1_000)
+    )
+    evictions_per_workload: int = setting(
+        1,
+        "Pods of one workload that may be away because of such evictions: the next one goes when as many"
+        " are ready again.",
+        check=between(1, 1_000),
+    )
     history_s: float = setting(
         86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)
     )

@@ -32,6 +32,7 @@ COMMANDS = {
         "nemutator_ctl.grants.command",
         "show who was given which secret, and who read a path",
     ),
+    "evict": ("nemutator_ctl.evict.command", "evict pods, a few at a time, and say why"),
     "rollback": ("nemutator_ctl.rollback.command", "take a mutation back"),
     "policy": ("nemutator_ctl.policy.command", "try policies on manifests, without a server"),
     "token": ("nemutator_ctl.tokens.command", "show and change the values of placeholders"),

@@ -308,6 +308,25 @@ ROTATION_RESTARTS = Metric(
     " not_allowed (now, by a PodDisruptionBudget), unowned (nobody would make another one), failed",
     ("result",),
 )
+EVICTIONS = Metric(
+    "nemutator_evictions_total",
+    "counter",
+    "pods that people have asked to have evicted and that are no longer in the queue, by result: evicted,"
+    " gone (they ended before), failed (the API server refuses), expired, cancelled",
+    ("result",),
+)
+EVICTIONS_OPEN = Metric(
+    "nemutator_evictions_open", "gauge", "pods that are in the queue to be evicted"
+)
+EVICTION_REQUESTS = Metric(
+    "nemutator_eviction_requests", "gauge", "requests for evictions that are kept"
+)
+EVICTION_REQUESTS_DROPPED = Metric(
+    "nemutator_eviction_requests_dropped_total",
+    "counter",
+    "requests for evictions that were removed, by reason: age, count",
+    ("reason",),
+)
 AGED_WORKLOADS = Metric(
     "nemutator_aged_workloads",
     "gauge",

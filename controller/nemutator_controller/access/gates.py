@@ -24,6 +24,9 @@ from nemutator_controller.kube.reviews import User
 CALLER = web.RequestKey("caller", Caller)
 """The gate of a listener for processes stores the caller under it."""
 
+PERSON = web.RequestKey("person", User)
+"""The gate of a cluster's console stores who asks under it."""
+
 Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
 ConsoleAddress = Callable[[], TcpAddress]
@@ -220,6 +223,7 @@ class PeopleRule:
             what = f"{who.username} may not {permission}{where}"
             remedy = "ask an administrator of the cluster to grant it by RBAC"
             raise AccessRefusedError(403, "forbidden", what, remedy)
+        request[PERSON] = who
 
 
 def source_of(request: web.Request) -> str:

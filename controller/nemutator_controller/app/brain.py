@@ -13,6 +13,7 @@ from nemutator_controller.app.ageing import ageing_part
 from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
+from nemutator_controller.app.evictions import evictions_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.images import images_part
 from nemutator_controller.app.journal import journal_part
@@ -77,6 +78,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         profiles_part(context, nodes, console_url),
         ageing_part(context, findings),
         grants_part(context),
+        evictions_part(context),
         journal_part(context, tokens),
         tokens_part(tokens),
         windows_part(context),

@@ -14,15 +14,19 @@ from nemutator_controller.app.cluster_adapters import (
     AgeingNewsOnPods,
     DeclaredPods,
     ImagesOfDeclaringPods,
-    KubeEvictions,
     NamedPods,
     OwnersOfUse,
     PodsThatAsk,
-    PodsToRestart,
     RequestedNow,
     ResultsOnPods,
     StampedPodChanges,
     WindowOwners,
+)
+from nemutator_controller.app.eviction_adapters import (
+    KubeEvictions,
+    PodsToEvict,
+    PodsToRestart,
+    ReviewedEvictionRights,
 )
 from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.cluster.watching import ClusterWatch
@@ -95,7 +99,10 @@ class Cluster:
         self.results = ResultsOnPods(self.writer, self._announcer)
         self.ageing_news = AgeingNewsOnPods(self.pods, self._announcer)
         self.restartable = PodsToRestart(self.watch)
-        self.evictions = KubeEvictions(self.writer, self._announcer)
+        self.rotations = KubeEvictions(self.writer, self._announcer, "SecretRotation")
+        self.evictable = PodsToEvict(self.watch)
+        self.evictions = KubeEvictions(self.writer, self._announcer, "Eviction")
+        self.eviction_rights = ReviewedEvictionRights(self.reviewer)
         self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
         self._template_rules = TemplateRuleWriter(

@@ -1,34 +1,21 @@
 """Adapters that give features what they ask for in their ports, from one watched cluster."""
 
 import asyncio
-from collections.abc import AsyncIterator, Collection, Mapping, Sequence
+from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_common.clocks import Clock
-from nemutator_common.names import ENVIRONMENT_PREFIX, MUTATION, ON_ROTATE, PROFILE, PROFILE_RESULT
-from nemutator_common.on_rotate import RESTART
+from nemutator_common.names import ENVIRONMENT_PREFIX, MUTATION, PROFILE, PROFILE_RESULT
 from nemutator_common.wire import Summary
 
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
 from nemutator_controller.ageing.owners import ByGroup
 from nemutator_controller.cluster.pods import DECLARED, ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
-from nemutator_controller.evictions.records import (
-    NotAllowedNowError,
-    NotEvictedError,
-    OwningWorkload,
-    PodGoneError,
-    RestartablePod,
-)
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
-from nemutator_controller.kube.failures import (
-    ConflictError,
-    DisruptionBudgetError,
-    KubeError,
-    NotFoundError,
-)
+from nemutator_controller.kube.failures import KubeError
 from nemutator_controller.kube.objects import Container, Pod
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.kube.resources import PODS
@@ -53,9 +40,6 @@ INTERESTING = 1_000
 
 AT_ONCE = 500
 """Pods that are read in one turn of the event loop."""
-
-NO_NEW_PODS_OF = frozenset({"Pod", "Node", "Job", "CronJob"})
-"""Of what makes no new pod for one that is evicted; of a Job it would be another attempt."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -241,65 +225,6 @@ class AgeingNewsOnPods:
         self.announcer.announce(
             News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Ageing", note, "Warning")
         )
-
-
-@dataclass(frozen=True, slots=True)
-class PodsToRestart:
-    """The `RestartablePods` of evictions."""
-
-    watch: ClusterWatch
-
-    def now(self) -> Sequence[RestartablePod]:
-        snapshot = self.watch.snapshot()
-        if snapshot is None:
-            return ()
-        found = snapshot.pods.by(ON_ROTATE, RESTART)
-        return [_restartable(pod, snapshot) for pod in found if pod.is_running]
-
-
-@dataclass(frozen=True, slots=True)
-class KubeEvictions:
-    """The `PodEvictions`."""
-
-    writer: Writer
-    announcer: Announcer
-
-    async def evict(self, pod: RestartablePod) -> None:
-        try:
-            await self.writer.evict(pod.namespace, pod.name, only_if=OnlyIf(uid=pod.uid))
-        except (NotFoundError, ConflictError) as error:
-            raise PodGoneError from error
-        except DisruptionBudgetError as error:
-            raise NotAllowedNowError(str(error)) from error
-        except (KubeError, OverBudgetError) as error:
-            raise NotEvictedError(str(error)) from error
-
-    def notify(self, pod: RestartablePod, note: str, *, warning: bool = False) -> None:
-        news = News(
-            "v1",
-            "Pod",
-            pod.namespace,
-            pod.name,
-            pod.uid,
-            "SecretRotation",
-            note,
-            "Warning" if warning else "Normal",
-        )
-        self.announcer.announce(news)
-
-
-def _restartable(pod: Pod, snapshot: ClusterSnapshot) -> RestartablePod:
-    meta, owner = pod.metadata, snapshot.owner(pod)
-    return RestartablePod(
-        namespace=meta.namespace,
-        name=meta.name,
-        uid=meta.uid,
-        node=pod.spec.node_name,
-        workload=None
-        if owner.kind in NO_NEW_PODS_OF
-        else OwningWorkload(meta.namespace, owner.kind, owner.name),
-        is_ready=pod.status.is_ready,
-    )
 
 
 def _ref(pod: Pod) -> PodRef:

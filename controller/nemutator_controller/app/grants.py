@@ -19,7 +19,7 @@ def grants_part(context: BrainContext) -> Part:
         restarts = RotationRestarts(
             context.cluster.restartable,
             store,
-            context.cluster.evictions,
+            context.cluster.rotations,
             context.process,
             per_minute=context.settings.restarts_per_minute,
         )

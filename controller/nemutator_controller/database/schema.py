@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0003"
+HEAD = "0004"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -227,4 +227,27 @@ aged_workloads = Table(
     Column("namespace", Text, nullable=False),
     Column("workload", LargeBinary, nullable=False),
     Column("finding", LargeBinary),
+)
+
+eviction_requests = Table(
+    "eviction_requests",
+    metadata,
+    # Who wanted which pods evicted, and why.
+    Column("id", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Index("eviction_requests_at", "at"),
+)
+
+requested_evictions = Table(
+    "requested_evictions",
+    metadata,
+    # What became of each pod of them; the queue of the brain is what is not finished.
+    Column("request", Text, primary_key=True),
+    Column("uid", Text, primary_key=True),
+    Column("namespace", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("at", Float, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Index("requested_evictions_state", "state", "at"),
 )

@@ -16,11 +16,11 @@ from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.evictions.candidates import candidates
 from nemutator_controller.evictions.ports import PodEvictions, RestartablePods, Rotations
 from nemutator_controller.evictions.records import (
+    EvictablePod,
     NotAllowedNowError,
     NotEvictedError,
     OwningWorkload,
     PodGoneError,
-    RestartablePod,
 )
 
 log = logging.getLogger(__name__)
@@ -77,7 +77,7 @@ class RotationRestarts:
         for pod in candidates(pods, outdated):
             await self._consider(pod)
 
-    async def _consider(self, pod: RestartablePod) -> None:
+    async def _consider(self, pod: EvictablePod) -> None:
         now = self.process.clock.monotonic()
         workload = pod.workload
         if workload is None or self._not_before.get(workload, now) > now or self._room < 1.0:
@@ -98,7 +98,7 @@ class RotationRestarts:
             log.info("pod_evicted", {names.OBJECT: _name(pod), names.REASON: "rotation"})
             self.evictions.notify(pod, EVICTED)
 
-    def _notify_once(self, pod: RestartablePod, note: str, *, result: str) -> None:
+    def _notify_once(self, pod: EvictablePod, note: str, *, result: str) -> None:
         if pod.uid not in self._notified:
             self._notified.add(pod.uid)
             self._count(result)
@@ -107,7 +107,7 @@ class RotationRestarts:
     def _count(self, result: str) -> None:
         self.process.meter.count(names.ROTATION_RESTARTS, result=result)
 
-    def _forget(self, pods: Sequence[RestartablePod]) -> None:
+    def _forget(self, pods: Sequence[EvictablePod]) -> None:
         """What is gone."""
         self._notified.intersection_update(pod.uid for pod in pods)
         workloads = {pod.workload for pod in pods}
@@ -116,5 +116,5 @@ class RotationRestarts:
         }
 
 
-def _name(pod: RestartablePod) -> str:
+def _name(pod: EvictablePod) -> str:
     return f"{pod.namespace}/{pod.name}"

@@ -34,6 +34,7 @@ class Reviewer:
             "group": wish.resource.group,
             "version": wish.resource.version,
             "resource": wish.resource.plural,
+            "subresource": wish.subresource,
             "namespace": wish.namespace,
         }
         spec = {

@@ -35,3 +35,4 @@ class Wish:
     verb: str
     resource: Resource[Any]
     namespace: str = ""
+    subresource: str = ""

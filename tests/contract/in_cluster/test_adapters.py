@@ -18,9 +18,9 @@ from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster
 from nemutator_controller.app.parts import add_tasks
 from nemutator_controller.evictions.records import (
+    EvictablePod,
     NotAllowedNowError,
     PodGoneError,
-    RestartablePod,
 )
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.configuration import Access
@@ -245,7 +245,7 @@ def outdated(name: str, uid: str, owner: str = "ReplicaSet", **status: Any) -> d
     return made
 
 
-async def restartable(cluster: Cluster, *names: str) -> list[RestartablePod]:
+async def restartable(cluster: Cluster, *names: str) -> list[EvictablePod]:
     """Once those with these names are seen, and no others."""
     while True:
         found = sorted(cluster.restartable.now(), key=lambda one: one.name)

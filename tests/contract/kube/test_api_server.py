@@ -283,6 +283,17 @@ async def test_reviews_answer_who_and_whether(place: Place, client: Client) -> N
     assert not (await reviewer.access(User(username=jane), elsewhere)).allowed
 
 
+async def test_a_subresource_is_permitted_apart_from_its_resource(
+    place: Place, client: Client
+) -> None:
+    reviewer = Reviewer(client.transport)
+    await place.somebody("jane", verbs="create", resources="pods/eviction")
+    await place.somebody("john", verbs="create", resources="pods")
+    wish = Wish(verb="create", resource=PODS, namespace=place.namespace, subresource="eviction")
+    assert (await reviewer.access(User(username=user(place, "jane")), wish)).allowed
+    assert not (await reviewer.access(User(username=user(place, "john")), wish)).allowed
+
+
 async def test_a_token_is_good_for_its_audience_alone(place: Place, client: Client) -> None:
     reviewer = Reviewer(client.transport)
     await place.somebody("jane")

@@ -1,16 +1,14 @@
 from nemutator_controller.evictions.candidates import candidates
-from nemutator_controller.evictions.records import OwningWorkload, RestartablePod
+from nemutator_controller.evictions.records import EvictablePod, OwningWorkload
 
 WEB = OwningWorkload("shop", "Deployment", "web")
 
 
-def pod(
-    uid: str, *, is_ready: bool = True, workload: OwningWorkload | None = WEB
-) -> RestartablePod:
-    return RestartablePod("shop", uid, uid, "n1", workload, is_ready)
+def pod(uid: str, *, is_ready: bool = True, workload: OwningWorkload | None = WEB) -> EvictablePod:
+    return EvictablePod("shop", uid, uid, "n1", workload, is_ready)
 
 
-def chosen(pods: list[RestartablePod], *wanted: RestartablePod) -> list[str]:
+def chosen(pods: list[EvictablePod], *wanted: EvictablePod) -> list[str]:
     return [one.uid for one in candidates(pods, set(wanted))]
 
 

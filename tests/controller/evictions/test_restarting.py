@@ -6,11 +6,11 @@ from dataclasses import replace
 from nemutator_common import names
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.evictions.records import (
+    EvictablePod,
     NotAllowedNowError,
     NotEvictedError,
     OwningWorkload,
     PodGoneError,
-    RestartablePod,
 )
 from nemutator_controller.evictions.restarting import APART_S, CHECK_S, RotationRestarts
 
@@ -19,15 +19,15 @@ from tests.fakes.meters import MemoryMeter
 from tests.fakes.process import fake_process
 
 
-def pod(uid: str, workload: str | None = "web", *, node: str = "n1") -> RestartablePod:
+def pod(uid: str, workload: str | None = "web", *, node: str = "n1") -> EvictablePod:
     owner = None if workload is None else OwningWorkload("shop", "Deployment", workload)
-    return RestartablePod("shop", uid, uid, node, owner, is_ready=True)
+    return EvictablePod("shop", uid, uid, node, owner, is_ready=True)
 
 
 class Cluster:
     """A `RestartablePods`, a `Rotations` and a `PodEvictions`, all at once."""
 
-    def __init__(self, *pods: RestartablePod, per_minute: float = 60.0) -> None:
+    def __init__(self, *pods: EvictablePod, per_minute: float = 60.0) -> None:
         self.clock, self.meter = ManualClock(), MemoryMeter()
         self.pods = list(pods)
         self.records: set[tuple[str, str]] = set()
@@ -38,7 +38,7 @@ class Cluster:
         process = fake_process(clock=self.clock, meter=self.meter)
         self.restarts = RotationRestarts(self, self, self, process, per_minute=per_minute)
 
-    def now(self) -> Sequence[RestartablePod]:
+    def now(self) -> Sequence[EvictablePod]:
         return tuple(self.pods)
 
     async def rotated(self, pod_uids: Collection[str]) -> Collection[tuple[str, str]]:
@@ -46,16 +46,16 @@ class Cluster:
             raise StoreUnavailableError("full")
         return {(node, uid) for node, uid in self.records if uid in pod_uids}
 
-    async def evict(self, pod: RestartablePod) -> None:
+    async def evict(self, pod: EvictablePod) -> None:
         if self.failure is not None:
             raise self.failure
         self.evicted.append(pod.uid)
         self.pods.remove(pod)
 
-    def notify(self, pod: RestartablePod, note: str, *, warning: bool = False) -> None:
+    def notify(self, pod: EvictablePod, note: str, *, warning: bool = False) -> None:
         self.notes.append((pod.uid, warning))
 
-    def rotate(self, *pods: RestartablePod) -> None:
+    def rotate(self, *pods: EvictablePod) -> None:
         self.records |= {(pod.node, pod.uid) for pod in pods}
 
     def counted(self, result: str) -> float:

@@ -1,0 +1,1 @@
+"""`nemutator evict`: ends pods within budgets, so that their workloads make others."""

@@ -1,0 +1,111 @@
+"""Evictions that people ask for: one after another, as budgets and their own permissions let them."""
+
+import json
+import os
+import subprocess
+import sys
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from tests.e2e.testbed.in_cluster.installation import Installation, refusals
+from tests.e2e.testbed.test_eviction import allowed, budget
+from tests.e2e.testbed.workloads import replicated, wait_ready
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.image_store import ImageStore
+from tests.testbed.running.ports import LOOPBACK
+from tests.testbed.running.waiting import until
+
+EVICTIONS = "/api/v1/evictions"
+
+
+def nemutator(installation: Installation, token: str, folder: Path, *words: str) -> Any:
+    token_file, ca_file = folder / "token", folder / "ca.crt"
+    token_file.write_text(token)
+    published = installation.cluster.get(
+        "configmap", "nemutator-ca", f"-n={installation.namespace}"
+    )
+    ca_file.write_text(published["data"]["ca.crt"])
+    return subprocess.run(
+        [
+            sys.executable, "-m", "nemutator_ctl", "evict", *words,
+            f"--brain=https://{LOOPBACK}:{installation.console}",
+            f"--brain-token-file={token_file}", f"--brain-ca-file={ca_file}",
+        ],
+        env={"PATH": os.defpath, "HOME": str(folder)},
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+
+
+def pods(cluster: Cluster, namespace: str) -> dict[str, str]:
+    """Uids of those that are not ending, by name."""
+    found = cluster.get("pods", f"--namespace={namespace}")["items"]
+    return {
+        each["metadata"]["name"]: each["metadata"]["uid"]
+        for each in found
+        if "deletionTimestamp" not in each["metadata"]
+    }
+
+
+@pytest.mark.timeout(300)  # pods that start one after another, on a machine that may be busy
+def test_pods_go_one_after_another_and_a_budget_is_waited_for(
+    installation: Installation,
+    cluster: Cluster,
+    image: ImageStore,
+    namespace: str,
+    tmp_path: Path,
+) -> None:
+    cluster.apply(replicated("web", namespace, 2), budget(namespace, 2))
+    wait_ready(cluster, namespace, "deployment/web")
+    until(lambda: allowed(cluster, namespace) == 0, "the budget is used up", within_s=60)
+    before = pods(cluster, namespace)
+    where = f"--namespace={installation.namespace}"
+    cluster.kubectl("create", "serviceaccount", "drainer", where)
+    subject = f"--serviceaccount={installation.namespace}:drainer"
+    operator = f"--clusterrole=nemutator-operator-{installation.namespace}"
+    cluster.kubectl("create", "rolebinding", "drainer", operator, subject, f"-n={namespace}")
+    token = installation.token("drainer", audience="")
+    words = (f"--namespace={namespace}", "--selector=app=web")
+    # Who may ask us, and not the API server, gets nothing.
+    denied = nemutator(installation, token, tmp_path, *words, "--plan")
+    assert "may not create pods/eviction in namespace" in denied.stderr, denied
+    cluster.kubectl(
+        "create", "role", "evicting", "--verb=create", "--resource=pods/eviction", f"-n={namespace}"
+    )
+    cluster.kubectl(
+        "create", "rolebinding", "evicting", "--role=evicting", subject, f"-n={namespace}"
+    )
+
+    def planned() -> bool:
+        shown = nemutator(installation, token, tmp_path, *words, "--plan")
+        return "2 of 2 pods would be evicted" in shown.stdout
+
+    until(planned, "the API server knows of the role", within_s=60)
+    asked = nemutator(
+        installation, token, tmp_path, *words, "--reason=new kernel", "--yes", "--output=json"
+    )
+    assert asked.returncode == 0, asked
+    id_ = json.loads(asked.stdout)["id"]
+
+    def states() -> dict[str, str]:
+        path = f"{EVICTIONS}/{id_}?namespace={namespace}"
+        shown = installation.ask(installation.console, path, token=token)
+        return {each["name"]: each["state"] for each in shown.json["pods"]}
+
+    until(lambda: "waits" in states().values(), "the budget does not allow it", within_s=60)
+    assert pods(cluster, namespace) == before
+    cluster.apply(budget(namespace, 1))
+    done = nemutator(
+        installation, token, tmp_path, f"--show={id_}", f"--namespace={namespace}", "--wait"
+    )
+    assert done.returncode == 0, done
+    print(done.stdout)
+    assert set(states().values()) == {"evicted"}
+    assert not set(before.values()) & set(pods(cluster, namespace).values())
+    wait_ready(cluster, namespace, "deployment/web")
+    assert refusals(installation) == []
+    events = cluster.get("events", f"--namespace={namespace}")["items"]
+    notes = {each["message"] for each in events if each["reason"] == "Eviction"}
+    user = f"system:serviceaccount:{installation.namespace}:drainer"
+    assert notes == {f"evicted for {user}: new kernel"}
