@@ -143,7 +143,7 @@ class MemoryPods:
         self.notes: list[str] = []
         self.failures: dict[str, Exception] = {}
 
-    def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
+    async def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
         if self.pods is None:
             return None
         return [each for each in self.pods if namespaces is None or each.namespace in namespaces]

@@ -37,6 +37,9 @@ NO_NEW_PODS_OF = frozenset({"Pod", "Node", "Job", "CronJob"})
 
 ENDED = frozenset({"Succeeded", "Failed"})
 
+AT_ONCE = 500
+"""Pods that are read in one turn of the event loop."""
+
 MOST_ASKED = 50
 """Namespaces about which one person's permission is asked, one after another."""
 
@@ -61,17 +64,19 @@ class PodsToEvict:
 
     watch: ClusterWatch
 
-    def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
+    async def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
         snapshot = self.watch.snapshot()
         if snapshot is None:
             return None
-        return [
-            _evictable(pod, snapshot)
-            for pod in snapshot.pods.objects.values()
-            if (namespaces is None or pod.metadata.namespace in namespaces)
-            and pod.status.phase not in ENDED
-            and not pod.metadata.deletion_timestamp
-        ]
+        found: list[EvictablePod] = []
+        for number, pod in enumerate(snapshot.pods.objects.values(), 1):
+            meta = pod.metadata
+            wanted = namespaces is None or meta.namespace in namespaces
+            if wanted and pod.status.phase not in ENDED and not meta.deletion_timestamp:
+                found.append(_evictable(pod, snapshot))
+            if number % AT_ONCE == 0:
+                await asyncio.sleep(0)
+        return found
 
 
 @dataclass(frozen=True, slots=True)

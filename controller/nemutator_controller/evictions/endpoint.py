@@ -15,7 +15,7 @@ from nemutator_controller.answers import answer, refusal, unavailable
 from nemutator_controller.database.refusals import explained
 from nemutator_controller.evictions import documents
 from nemutator_controller.evictions.documents import EvictionQuestion, InvalidEvictionError
-from nemutator_controller.evictions.evicting import EvictionQueue, QueueFullError
+from nemutator_controller.evictions.evicting import EvictionQueue, TooManyEvictionsError
 from nemutator_controller.evictions.plans import MOST_PODS, EvictionPlan, plan
 from nemutator_controller.evictions.ports import EvictablePods, EvictionRights, EvictionStore
 from nemutator_controller.evictions.records import EvictionRequest
@@ -92,7 +92,7 @@ class EvictionsApi:
     async def _ask(self, request: web.Request) -> web.Response:
         try:
             asked = _within(documents.question(await request.read()), _namespace(request))
-            planned = self._plan(asked)
+            planned = await self._plan(asked)
             await self._permit(request, planned)
             if asked.plan_only:
                 return answer(documents.planned(planned))
@@ -104,14 +104,14 @@ class EvictionsApi:
             return unavailable(
                 f"your permissions cannot be known now: {unknown}", "ask again later"
             )
-        except QueueFullError:
+        except TooManyEvictionsError:
             what = "too many pods are in the queue already"
             return refusal(429, what, "wait until some are evicted, or cancel a request")
         except NotToEvictError as error:
             return refusal(error.status, str(error), error.remedy)
 
-    def _plan(self, asked: EvictionQuestion) -> EvictionPlan:
-        pods = self.pods.now()
+    async def _plan(self, asked: EvictionQuestion) -> EvictionPlan:
+        pods = await self.pods.now()
         if pods is None:
             raise NotToEvictError(503, "the cluster's pods are not listed yet", "ask again later")
         planned = plan(asked.selection, pods, asked_already=self.queue.uids)

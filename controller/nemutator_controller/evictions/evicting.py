@@ -44,7 +44,7 @@ LOOKED_AT = 100
 BY_THEN = "its request has ended before its turn came"
 
 
-class QueueFullError(Exception):
+class TooManyEvictionsError(Exception):
     """So many pods are in the queue that there is no room for more."""
 
 
@@ -82,9 +82,9 @@ class EvictionQueue:
         return {uid for _, uid in self._open}
 
     async def add(self, request: EvictionRequest, pods: Sequence[EvictablePod]) -> None:
-        """Raises `QueueFullError` and `StoreUnavailableError`."""
+        """Raises `TooManyEvictionsError` and `StoreUnavailableError`."""
         if len(self._open) + len(pods) > MOST_OPEN:
-            raise QueueFullError
+            raise TooManyEvictionsError
         evictions = [
             RequestedEviction(request=request.id, pod=pod, state="queued", at=request.at)
             for pod in pods
@@ -111,7 +111,7 @@ class EvictionQueue:
         self.process.meter.gauge(names.EVICTIONS_OPEN, len(self._open))
         if not self._open:
             return
-        seen = self.pods.now({each.pod.namespace for each in self._open.values()})
+        seen = await self.pods.now({each.pod.namespace for each in self._open.values()})
         if seen is None:
             return
         there = {pod.uid: pod for pod in seen}

@@ -20,7 +20,7 @@ class RestartablePods(Protocol):
 
 
 class EvictablePods(Protocol):
-    def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
+    async def now(self, namespaces: Collection[str] | None = None) -> Sequence[EvictablePod] | None:
         """All pods that have not ended and are not ending, or those of some *namespaces*; None while they
         are not known."""
         ...

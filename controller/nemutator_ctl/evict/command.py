@@ -21,8 +21,8 @@ from nemutator_ctl.evict.view import (
 )
 
 PATIENCE_S = 60.0
-LOOK_S = 1.0
-"""Between two looks at what is waited for."""
+AGAIN_S = 1.0
+"""Until what is waited for is asked for again."""
 
 
 def main(argv: Sequence[str]) -> int:
@@ -80,7 +80,7 @@ def _show(brain: Api, given: argparse.Namespace, id_: str) -> int:
         found = decode_request(document)
         if not given.wait or not found.goes_on:
             break
-        time.sleep(LOOK_S)
+        time.sleep(AGAIN_S)
     arguments.write(document, given.output, lambda: request_view(found))
     return ExitCode.OK if found.is_whole or not given.wait else ExitCode.FAILED
 

@@ -11,7 +11,7 @@ from nemutator_controller.evictions.evicting import (
     FIRST_WAIT_S,
     MOST_OPEN,
     EvictionQueue,
-    QueueFullError,
+    TooManyEvictionsError,
 )
 from nemutator_controller.evictions.pace import (
     OF_NODE,
@@ -223,6 +223,6 @@ async def test_nothing_is_done_that_cannot_be_written_down_before() -> None:
 async def test_the_queue_has_an_end() -> None:
     one = life()
     several = [evictable(str(number)) for number in range(MOST_OPEN + 1)]
-    with pytest.raises(QueueFullError):
+    with pytest.raises(TooManyEvictionsError):
         await one.ask(*several)
     assert one.store.asked == {}
