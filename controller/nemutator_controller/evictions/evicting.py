@@ -4,6 +4,7 @@ What is to be done stands in the store before anything is done, and so does each
 again goes on where the one before it ended.
 """
 
+import asyncio
 import logging
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
@@ -66,6 +67,7 @@ class EvictionQueue:
     _open: dict[tuple[str, str], RequestedEviction] = field(default_factory=dict, init=False)
     """By request and uid, in the order in which they were asked for."""
     _backoffs: dict[OwningWorkload, _Backoff] = field(default_factory=dict, init=False)
+    _saving: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
 
     async def restore(self) -> None:
         """Raises `StoreUnavailableError`."""
@@ -95,9 +97,7 @@ class EvictionQueue:
     async def cancel(self, request: str) -> bool:
         """End what has not happened yet; False: there was nothing. Raises `StoreUnavailableError`."""
         mine = [each for each in self._open.values() if each.request == request]
-        # One that the API server is being asked about cannot be called back.
-        await self._settle([each for each in mine if each.state != "evicting"], "cancelled")
-        return bool(mine)
+        return bool(await self._settle(mine, "cancelled"))
 
     async def run(self) -> None:
         while True:
@@ -138,7 +138,9 @@ class EvictionQueue:
         """What waits, those first that are not ready: they serve nobody."""
         waiting: defaultdict[OwningWorkload | None, list[RequestedEviction]] = defaultdict(list)
         for each in self._open.values():
-            waiting[each.pod.workload].append(each)
+            # Those that came while others were saved are considered the next time.
+            if each.pod.uid in there:
+                waiting[each.pod.workload].append(each)
         for several in waiting.values():
             several.sort(key=lambda each: there[each.pod.uid].is_ready)
         return waiting
@@ -173,8 +175,9 @@ class EvictionQueue:
         *,
         now: float,
     ) -> None:
-        pod, request = there[eviction.pod.uid], self._requests[eviction.request]
-        await self._settle([eviction], "evicting")
+        pod, request = there[eviction.pod.uid], self._requests.get(eviction.request)
+        if not await self._settle([eviction], "evicting"):
+            return
         try:
             await self.evictions.evict(pod)
         except PodGoneError:
@@ -190,7 +193,8 @@ class EvictionQueue:
             self.pace.evicted(pod, standing, now=now)
             await self._settle([eviction], "evicted")
             log.info("pod_evicted", {names.OBJECT: _name(pod), names.REASON: "request"})
-            self.evictions.notify(pod, f"evicted for {request.by}: {request.reason}")
+            if request is not None:
+                self.evictions.notify(pod, f"evicted for {request.by}: {request.reason}")
 
     def _back_off(self, workload: OwningWorkload | None, now: float) -> None:
         if workload is not None:
@@ -200,21 +204,28 @@ class EvictionQueue:
 
     async def _settle(
         self, evictions: Iterable[RequestedEviction], state: EvictionState, why: str = ""
-    ) -> None:
-        """Save the new *state*, and forget what is finished."""
-        now = self.process.clock.now()
-        changed = [each.then(state, at=now, why=why) for each in evictions]
-        if not changed:
-            return
-        await self.store.save(changed)
-        for each in changed:
-            key = each.request, each.pod.uid
-            if state in OPEN:
-                self._open[key] = each
-            else:
-                self._open.pop(key, None)
-                self.process.meter.count(names.EVICTIONS, result=state)
-        self._forget()
+    ) -> int:
+        """Save the new *state* of those that are in the queue still, and forget what is finished; the
+        number of them."""
+        async with self._saving:
+            now = self.process.clock.now()
+            keys = [(each.request, each.pod.uid) for each in evictions]
+            known = [self._open[key] for key in keys if key in self._open]
+            if state == "cancelled":
+                # One that the API server is being asked about cannot be called back.
+                known = [each for each in known if each.state != "evicting"]
+            changed = [each.then(state, at=now, why=why) for each in known]
+            if changed:
+                await self.store.save(changed)
+            for each in changed:
+                key = each.request, each.pod.uid
+                if state in OPEN:
+                    self._open[key] = each
+                else:
+                    del self._open[key]
+                    self.process.meter.count(names.EVICTIONS, result=state)
+            self._forget()
+            return len(changed)
 
     def _take(self, request: EvictionRequest, evictions: Iterable[RequestedEviction]) -> None:
         self._requests[request.id] = request

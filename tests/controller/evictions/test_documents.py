@@ -5,7 +5,7 @@ import pytest
 from nemutator_controller.evictions import documents
 from nemutator_controller.evictions.documents import InvalidEvictionError, question
 from nemutator_controller.evictions.plans import PodSelection, plan
-from nemutator_controller.evictions.records import RequestedEviction
+from nemutator_controller.evictions.records import EvictionState, RequestedEviction
 
 from tests.fakes.evictions import evictable, eviction_request
 
@@ -61,9 +61,10 @@ def test_a_plan_says_of_each_pod_what_happens_to_it() -> None:
 
 
 def test_a_request_is_shown_with_its_progress() -> None:
+    states: dict[str, EvictionState] = {"a": "evicted", "b": "queued", "c": "queued"}
     rows = [
         RequestedEviction(request="r1", pod=evictable(name), state=state, at=1)
-        for name, state in (("a", "evicted"), ("b", "queued"), ("c", "queued"))
+        for name, state in states.items()
     ]
     shown = documents.shown(eviction_request(), rows)
     assert shown["counts"] == {"evicted": 1, "queued": 2}

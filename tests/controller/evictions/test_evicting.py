@@ -171,6 +171,24 @@ async def test_a_cancelled_request_leaves_what_is_there() -> None:
     assert one.queue.uids == set()
 
 
+async def test_what_is_cancelled_while_another_is_evicted_stays() -> None:
+    a, b = evictable("a"), evictable("b", "cart")
+    one = life(a, b)
+
+    class Cancelling(MemoryPods):
+        async def evict(self, pod: EvictablePod) -> None:
+            assert await one.queue.cancel("r1")
+            await super().evict(pod)
+
+    one.queue.evictions = one.queue.pods = pods = Cancelling(a, b)
+    async with one.running():
+        await one.ask(a, b)
+        await one.check(3)
+    # The API server was being asked about the first one already.
+    assert pods.evicted == ["a"]
+    assert (one.state("a")[0], one.state("b")[0]) == ("evicted", "cancelled")
+
+
 async def test_another_life_goes_on_where_the_one_before_it_was_killed() -> None:
     a, b, c = evictable("a"), evictable("b"), evictable("c", "cart")
     first = life(a, b, c)
