@@ -74,13 +74,16 @@ class VaultState:
         """To roles; those that are revoked are gone from here."""
         self.revoked: list[str] = []
         self.calls: Counter[str] = Counter()
-        """By operation: login, renew, revoke, mount, read, lookup, system."""
+        """By operation: login, renew, revoke, mount, read, lookup, system, cubbyhole."""
         self.asked: list[tuple[str, dict[str, Any]]] = []
         """Of the system: paths and bodies."""
         self.leases: dict[str, str] = {}
         """What is lent, to the token that it was read with."""
         self.lease_s: dict[str, int] = {}
         """For how long each path lends what is read there; other paths lend nothing."""
+        self.cubbyholes: dict[str, dict[str, dict[str, Any]]] = {}
+        """By token: what it has put where no other token reads."""
+        self.allows_cubbyholes = True
         self.renews_leases = True
         self.lending_fails = False
         self.sealed = False
@@ -143,6 +146,7 @@ class VaultState:
                     return 200, {"auth": _auth(token, role)}
                 case "revoke":
                     del self.tokens[token]
+                    self.cubbyholes.pop(token, None)
                     self.leases = {one: of for one, of in self.leases.items() if of != token}
                     self.revoked.append(token)
                     return 204, {}
@@ -153,6 +157,10 @@ class VaultState:
                 case "system":
                     self.asked.append((path, dict(body)))
                     return 200, {"request_id": "1", "data": {}}
+                case "cubbyhole" if not self.allows_cubbyholes:
+                    return 403, {"errors": [DENIED]}
+                case "cubbyhole":
+                    return self._cubbyhole(method, path, token, body)
                 case "mount":
                     return self._mount(role, path.removeprefix("sys/internal/ui/mounts/"))
             if path in self.lease_s and path in role.reads:
@@ -244,6 +252,15 @@ class VaultState:
             return 204, {}
         self.write(known, dict(body["data"]))
         return 200, {"request_id": "1", "data": {"version": 1}}
+
+    def _cubbyhole(
+        self, method: str, path: str, token: str, body: Mapping[str, Any]
+    ) -> tuple[int, dict[str, Any]]:
+        own = self.cubbyholes.setdefault(token, {})
+        if method == "GET":
+            return (200, {"data": own[path]}) if path in own else (404, {"errors": []})
+        own[path] = dict(body)
+        return 204, {}
 
     def _lent(self, path: str, token: str) -> tuple[int, dict[str, Any]]:
         if self.lending_fails:
@@ -464,6 +481,8 @@ def _operation(method: str, path: str) -> str:
         return own[path.removeprefix("auth/token/")]
     if path.startswith("sys/internal/ui/mounts/"):
         return "mount"
+    if path.startswith("cubbyhole/"):
+        return "cubbyhole"
     return "system" if path.startswith("sys/") else "read"
 
 

@@ -128,6 +128,13 @@ RECOVERED_LEASES = Metric(
     "counter",
     "leases of Vault from before the start of this process that their pods go on with",
 )
+KEPT_LEASES = Metric(
+    "nemutator_kept_leases_total",
+    "counter",
+    "secrets that Vault has lent to a pod, by whether it also keeps them, in the cubbyhole of the pod's token, for"
+    " the next run of this process: kept, denied (by its policies), too_large",
+    ("result",),
+)
 LEDGER_FAILURES = Metric(
     "nemutator_ledger_failures_total",
     "counter",

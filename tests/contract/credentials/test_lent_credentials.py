@@ -6,9 +6,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nemutator_agent.credentials.leases.renewing import POLL_S
 from nemutator_agent.credentials.ports import Vault as AskedVault
 from nemutator_agent.credentials.vault.ledger import LedgerFile
 from nemutator_agent.publications import PUBLICATIONS_PATH
+from nemutator_common import names
 from nemutator_common.secret import Secret
 
 from tests.contract.credentials.places import adapter, eventually, real_place
@@ -117,6 +119,32 @@ async def test_a_user_of_a_database_lives_with_its_pod(pod: Pod, engine: str) ->
     # Its pod ends, and with it the user.
     assert (await call(pod.node.private, f"{PUBLICATIONS_PATH}/v1", method="DELETE"))[0] == 204
     await eventually(lambda: not pod.may_log_in(*again), "the user is gone with the pod")
+
+
+async def test_after_a_restart_a_pod_has_the_user_that_it_had(
+    pod: Pod, engine: str, tmp_path: Path
+) -> None:
+    credentials = await pod.credentials()
+    setup = pod.node.setup
+    assert setup.other_vault is not None
+    await setup.clock.advance(POLL_S)
+    await eventually(
+        lambda: setup.meter.value(names.KEPT_LEASES, result="kept") == 1, "Vault keeps it"
+    )
+    (tmp_path / "again").mkdir()
+    again = Node(tmp_path / "again", setup=life(setup.other_vault, tmp_path))
+    again.token = pod.node.token
+    async with again.running():
+        socket = await again.publish("v1", declared=pod.declared)
+        after = Pod(again, socket, pod.declared, pod.vault, pod.postgres)
+        assert await after.credentials() == credentials
+        assert len(pod.leases(engine)) == 1
+        await after.until_it_is("renewed")
+        assert await after.credentials() == credentials
+        assert pod.may_log_in(*credentials)
+        path = f"{PUBLICATIONS_PATH}/v1"
+        assert (await call(again.private, path, method="DELETE"))[0] == 204
+        await eventually(lambda: not pod.may_log_in(*credentials), "the user is gone with the pod")
 
 
 async def test_after_a_restart_the_user_of_a_pod_is_renewed_and_ends_with_it(

@@ -6,8 +6,11 @@ from collections.abc import AsyncIterator
 from typing import Any
 
 import pytest
+from nemutator_agent.credentials.leases.kept_documents import asking, keeping, kept_document
+from nemutator_agent.credentials.leases.leased_documents import LeasedDocument, RecoveredLease
+from nemutator_agent.credentials.leases.states import LeaseHolding, granted
 from nemutator_agent.credentials.ports import Vault
-from nemutator_agent.credentials.vault.documents import EngineMount
+from nemutator_agent.credentials.vault.documents import Document, EngineMount, GivenLease
 from nemutator_agent.credentials.vault.exchanges import VaultExchange
 from nemutator_agent.credentials.vault.failures import (
     LoginRefusedError,
@@ -224,6 +227,25 @@ async def test_a_pods_own_client_gets_vaults_own_answers(asked: Vault, place: Pl
     await asked.revoke(token)
     with pytest.raises(TokenGoneError):
         await status_of("GET", own)
+
+
+async def test_what_is_kept_for_a_token_is_read_with_that_token_alone(
+    asked: Vault, place: Place
+) -> None:
+    role, jwt = place.account(reads=[])
+    token, other = [(await asked.login(role, jwt)).token for _ in range(2)]
+    path = "database/creds/shop"
+    given = GivenLease(f"{path}/abc", 60.0, renewable=True)
+    document = Document.of({"username": "u", "password": "w", "port": 5432}, None, lease=given)
+    holding = granted(LeaseHolding(), given, 0.0, roll=0.5)
+    before = await asked.exchange(token, asking(path))
+    assert (before.status, before.document.get("data")) == (404, None)
+    keep = keeping(path, LeasedDocument(document, holding, 1))
+    assert keep is not None
+    assert (await asked.exchange(token, keep)).status == 204
+    lease = RecoveredLease(path, holding, 1, 2)
+    assert kept_document(await asked.exchange(token, asking(path)), lease) == document
+    assert kept_document(await asked.exchange(other, asking(path)), lease) is None
 
 
 async def test_a_sealed_vault_is_told_apart(asked: Vault, place: Place) -> None:

@@ -17,6 +17,8 @@ class LeasedDocument:
     """The ledger's number of the token that it was read with: it ends with that token."""
     entry: int = 0
     """Its own number in the ledger; 0 where there is none."""
+    kept: bool = False
+    """Whether Vault keeps it for the next run, or cannot."""
 
     @property
     def lease_id(self) -> str:
@@ -25,8 +27,9 @@ class LeasedDocument:
 
 @dataclass(slots=True, eq=False)
 class RecoveredLease:
-    """A lease from before this process has started: what it lends is known to the pod alone. It is
-    renewed for as long as Vault does that, and never replaced: who reads its path gets another one."""
+    """A lease from before this process has started. It is renewed for as long as Vault does that. When its path
+    is read, it becomes a `LeasedDocument` again where Vault has kept what it lends; else that is known to the
+    pod alone, and who reads the path gets another one."""
 
     path: str
     holding: LeaseHolding

@@ -15,6 +15,8 @@ from nemutator_common.secret import Secret
 from nemutator_agent.credentials.audit import Audit, Result, subject_of
 from nemutator_agent.credentials.leases import states
 from nemutator_agent.credentials.leases.answers import lease_of
+from nemutator_agent.credentials.leases.certificates import is_issued
+from nemutator_agent.credentials.leases.kept_documents import keeping
 from nemutator_agent.credentials.leases.leased_documents import LeasedDocument, RecoveredLease
 from nemutator_agent.credentials.leases.states import LeaseState
 from nemutator_agent.credentials.ports import Ledger
@@ -65,6 +67,8 @@ class LeaseRenewals:
             for path, leased in session.leased.items():
                 if leased.holding.is_due(now) or session.is_superseded(leased):
                     yield partial(self._act, session, path, leased)
+                elif leased.entry and not leased.kept and not is_issued(path):
+                    yield partial(self._keep, session, path, leased)
             for lease in session.recovered.values():
                 if lease.holding.is_due(now) or session.is_superseded(lease):
                     yield partial(self._go_on, session, lease)
@@ -75,9 +79,31 @@ class LeaseRenewals:
         is_superseded = session.is_superseded(lease)
         if not is_superseded and lease.holding.state is LeaseState.GRANTED:
             await self._renew(session, lease.path, lease)
+        if session.recovered.get(lease.lease_id) is not lease:
+            return
         if is_superseded or lease.holding.is_due(self._now()):
             session.recovered.pop(lease.lease_id, None)
             self.ledger.end_lease(lease.entry)
+
+    async def _keep(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
+        """For the next run of this process. The pod has it already: nobody waits for this."""
+        asked = keeping(path, leased)
+        result = "too_large" if asked is None else await self._kept(session, asked)
+        if result:
+            leased.kept = True
+            self.process.meter.count(names.KEPT_LEASES, result=result)
+
+    async def _kept(self, session: VaultSession, asked: VaultExchange) -> str:
+        """Whether Vault keeps it; empty while it cannot be asked."""
+        try:
+            answer = await self.vault.exchange(session, asked)
+        except VaultUnavailableError:
+            return ""
+        except VaultError:
+            return "denied"
+        if answer.status in _AWAY:
+            return ""
+        return "kept" if answer.status < HTTPStatus.BAD_REQUEST else "denied"
 
     async def _act(self, session: VaultSession, path: str, leased: LeasedDocument) -> None:
         if session.closed or session.leased.get(path) is not leased:

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from nemutator_common.process import Process
 from nemutator_common.secret import Secret
 
-from nemutator_agent.credentials.leases import certificates
+from nemutator_agent.credentials.leases import certificates, kept_documents
 from nemutator_agent.credentials.leases.answers import lease_of
 from nemutator_agent.credentials.leases.leased_documents import LeasedDocument
 from nemutator_agent.credentials.ports import Ledger, Vault
@@ -55,6 +55,9 @@ class EngineReads:
         leased = session.lent(path, since)
         if leased is not None and not leased.holding.is_due(since):
             return EngineReading(leased)
+        leased = await self._recovered(vault, token, session, path)
+        if leased is not None:
+            return EngineReading(leased)
         answer = await vault.exchange(token, certificates.asked(path))
         if token.reveal() in answer.body.reveal():
             raise TokenShownError
@@ -68,6 +71,20 @@ class EngineReads:
             return EngineReading(None, answer)
         document = Document.of(data, None, lease=lease)
         return EngineReading(self._held(token, session, path, document, since), answer)
+
+    async def _recovered(
+        self, vault: Vault, token: Secret, session: VaultSession, path: str
+    ) -> LeasedDocument | None:
+        """What an earlier run has lent there, where Vault has kept it."""
+        leases = session.recovered_at(path, self.process.clock.monotonic())
+        if not leases or path in session.leased:
+            return None
+        answer = await vault.exchange(token, kept_documents.asking(path))
+        for lease in leases:
+            document = kept_documents.kept_document(answer, lease)
+            if document is not None:
+                return session.adopt(lease, document, self.process.clock.monotonic())
+        return None
 
     def _held(
         self, token: Secret, session: VaultSession, path: str, document: Document, since: float

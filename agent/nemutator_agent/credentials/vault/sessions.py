@@ -10,7 +10,13 @@ from nemutator_agent.credentials.leases.leased_documents import (
     LeasedDocument,
     RecoveredLease,
 )
-from nemutator_agent.credentials.leases.states import LeaseHolding, granted, revoked
+from nemutator_agent.credentials.leases.states import (
+    LeaseHolding,
+    LeaseState,
+    granted,
+    revoked,
+    unanswered,
+)
 from nemutator_agent.credentials.vault.accounts import Account
 from nemutator_agent.credentials.vault.cache import CachedDenial, CachedDenials, DocumentCache
 from nemutator_agent.credentials.vault.documents import Document, EngineMount
@@ -73,6 +79,29 @@ class VaultSession:
             return None
         return one if one.holding.usable(now) else None
 
+    def recovered_at(self, path: str, now: float) -> list[RecoveredLease]:
+        """Those of an earlier run that are still good."""
+        return [
+            one
+            for one in self.recovered.values()
+            if one.path == path
+            and self.held is not None
+            and not self.is_superseded(one)
+            and one.holding.usable(now)
+        ]
+
+    def adopt(self, lease: RecoveredLease, document: Document, now: float) -> LeasedDocument | None:
+        """Hold *lease* with what it lends, as if this run had read it; None where it has ended meanwhile."""
+        is_full = lease.path not in self.leased and len(self.leased) >= MOST_LEASED
+        if is_full or self.recovered.get(lease.lease_id) is not lease:
+            return None
+        del self.recovered[lease.lease_id]
+        # Who renews it at this moment writes to what is dropped here.
+        holding = unanswered(lease.holding, now) if _is_renewing(lease) else lease.holding
+        adopted = LeasedDocument(document, holding, lease.token, lease.entry, kept=True)
+        self.leased[lease.path] = adopted
+        return adopted
+
     def is_superseded(self, leased: LeasedDocument | RecoveredLease) -> bool:
         """Whether the token has been replaced that it ends with."""
         ends_with_token = bool(leased.lease_id)
@@ -105,6 +134,10 @@ class VaultSession:
 
     def _path_of(self, lease_id: str) -> str | None:
         return next((path for path, one in self.leased.items() if one.lease_id == lease_id), None)
+
+
+def _is_renewing(lease: RecoveredLease) -> bool:
+    return lease.holding.state is LeaseState.RENEWING
 
 
 def _revoked(leased: LeasedDocument | RecoveredLease) -> int:

@@ -1,7 +1,11 @@
 """The node's leases, from the first reading to the end of the pod."""
 
+import json
+
 import pytest
+from nemutator_agent.credentials.leases.kept_documents import LARGEST
 from nemutator_agent.credentials.leases.renewing import POLL_S
+from nemutator_agent.credentials.vault.documents import Document
 from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_common import names
@@ -99,6 +103,38 @@ async def test_what_is_lost_is_replaced_once_vault_is_back(setup: BrokerSetup) -
         await pass_time(setup, TERM_S)
         assert len(state.leases) >= 1
         assert await user(setup, session) != first
+
+
+async def test_vault_keeps_what_it_lends_with_the_token_that_it_was_read_with(
+    setup: BrokerSetup,
+) -> None:
+    session, state = setup.session(), setup.vault.state
+    async with setup.running():
+        setup.vault.state.renews_leases = False
+        await user(setup, session)
+        setup.vault.outage = "sealed"
+        await pass_time(setup, POLL_S)
+        assert state.cubbyholes == {}
+        setup.vault.outage = None
+        await pass_time(setup, TERM_S)
+        # The first, and the one that took its place.
+        assert setup.meter.value(names.KEPT_LEASES, result="kept") == 2
+        assert session.held is not None
+        (kept,) = state.cubbyholes[session.held.lease.token.reveal()].values()
+        assert json.loads(kept["content"])["username"] == await user(setup, session)
+        setup.broker.close(session)
+        await pass_time(setup, POLL_S)
+        assert state.cubbyholes == {}
+
+
+async def test_what_is_large_is_not_kept(setup: BrokerSetup) -> None:
+    session = setup.session()
+    async with setup.running():
+        await user(setup, session)
+        session.leased[PATH].document = Document.of({"word": "x" * LARGEST}, None)
+        await pass_time(setup, 2 * POLL_S)
+        assert setup.calls.get("cubbyhole", 0) == 0
+    assert setup.meter.value(names.KEPT_LEASES, result="too_large") == 1
 
 
 async def test_with_another_token_another_one_is_read(setup: BrokerSetup) -> None:

@@ -1,8 +1,10 @@
 import asyncio
 from collections.abc import Callable
+from pathlib import Path
 
 import pytest
 from nemutator_agent.credentials.http_refusals import HttpRefusal
+from nemutator_agent.credentials.leases.renewing import POLL_S
 from nemutator_agent.credentials.pods.budgets import PodBudgets
 from nemutator_agent.credentials.pods.followed_secrets import FollowedSecrets
 from nemutator_agent.credentials.pods.handler import (
@@ -21,6 +23,7 @@ from nemutator_common.declarations import (
 )
 from nemutator_common.on_rotate import ContainerSignal, OnRotate, PodRestart
 
+from tests.agent.credentials.vault.test_orphaned_tokens import LENT, TERM_S, Machine
 from tests.fakes.brokers import FRESH_S, BrokerSetup
 from tests.fakes.container_signals import RecordedSignals
 from tests.fakes.peers import OTHER_POD, POD, Caller, TrustingAttestor
@@ -151,6 +154,25 @@ async def test_variables_are_followed_where_a_new_pod_can_have_new_ones(
         await next_life.follow_environment()
     assert given == unasked == paths
     assert setup.grants.of("env") == ["granted"]
+
+
+async def test_a_variable_that_is_lent_is_followed_over_a_restart(tmp_path: Path) -> None:
+    machine = Machine(tmp_path)
+    declared = Declarations(
+        environment={"PASSWORD": Reference(LENT, "password")}, on_rotate=PodRestart()
+    )
+    async with machine.life() as first:
+        await handler(first, declared).admit(CALLER).environment()
+        await first.clock.advance(POLL_S)
+    async with machine.life() as second:
+        pod = handler(second, declared)
+        await pod.follow_environment()
+        # What the pod was started with, and nothing that nobody uses.
+        assert len(machine.vault.leases) == 1
+        machine.vault.renews_leases = False
+        await second.clock.advance(TERM_S)
+        await pod.admit(CALLER).environment()
+        assert second.grants.of("rotate") == ["granted"]
 
 
 async def test_a_changed_variable_is_a_rotation_of_a_pod_that_is_evicted_for_it(

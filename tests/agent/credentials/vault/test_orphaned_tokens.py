@@ -228,10 +228,38 @@ async def test_a_refused_login_leaves_nothing_to_say(machine: Machine) -> None:
 
 async def test_a_pod_that_is_published_again_keeps_what_it_was_lent(machine: Machine) -> None:
     async with machine.life() as first:
-        await first.broker.read(first.session(), LENT)
+        before = await first.broker.read(first.session(), LENT)
         (lease,) = machine.vault.leases
         # It is renewed in this life, and goes on from there.
         await first.clock.advance(TERM_S)
+    async with machine.life() as second:
+        session = second.session()
+        assert session.holds(lease)
+        after = await second.broker.read(session, LENT)
+        assert after.document == before.document
+        # From now on it is like any other that is lent: renewed, and replaced before it ends.
+        await second.clock.advance(3 * TERM_S)
+        assert (await second.broker.read(session, LENT)).document == before.document
+        assert list(machine.vault.leases) == [lease]
+        assert second.meter.value(names.LEASED_SECRETS) == 1
+        machine.vault.renews_leases = False
+        await second.clock.advance(TERM_S)
+        assert (await second.broker.read(session, LENT)).document != before.document
+        second.broker.close(session)
+        await second.clock.advance(1)
+        assert machine.vault.leases == {}
+    async with machine.life() as third:
+        assert (third.left, third.left_leases) == ((), ())
+
+
+async def test_what_vault_does_not_keep_is_lent_once_more(machine: Machine) -> None:
+    machine.vault.allows_cubbyholes = False
+    async with machine.life() as first:
+        await first.broker.read(first.session(), LENT)
+        (lease,) = machine.vault.leases
+        await first.clock.advance(TERM_S)
+        # It is tried once, because a policy is not changed every moment.
+        assert machine.vault.calls["cubbyhole"] == 1
     async with machine.life() as second:
         session = second.session()
         assert session.holds(lease)
@@ -334,7 +362,7 @@ async def test_a_day_has_its_steps(machine: Machine) -> None:
     assert machine.alive == set()
 
 
-STEPS = 46
+STEPS = 52
 
 
 @pytest.mark.parametrize("again", [True, False], ids=["published again", "ended"])
