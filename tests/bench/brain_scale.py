@@ -21,7 +21,8 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
-from nemutator_common.wire import ADVICE_PATH, LONGEST_PACE_S
+from nemutator_common.admission_snapshots import ADVICE_PATH
+from nemutator_common.wire import LONGEST_PACE_S
 
 from tests.bench import brain_scale_shape as shape
 from tests.bench.first_light_processes import Process, started

@@ -4,7 +4,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
-from nemutator_common.wire import Tombstone
+from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.live_objects import ChangedError, LiveObject, ObjectRefusedError
 from nemutator_controller.journal.records import JournalEntry, Known, PodStamp, Reversal, State

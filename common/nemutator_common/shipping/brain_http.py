@@ -13,6 +13,7 @@ import aiohttp
 import msgspec
 
 from nemutator_common import names
+from nemutator_common.admission_snapshots import IMAGES_PATH, ImageQuestions
 from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import OperatorError
 from nemutator_common.process import Process
@@ -23,13 +24,11 @@ from nemutator_common.shipping.links import BatchRefusedError, LinkUnavailableEr
 from nemutator_common.shipping.settings import CallsBrain
 from nemutator_common.windows import PODS_PATH, WindowCandidates, WindowPods
 from nemutator_common.wire import (
-    IMAGES_PATH,
     PROFILE_REQUESTS_PATH,
     PROFILES_PATH,
     REPORTS_PATH,
     STREAMS_PATH,
     Ack,
-    ImageQuestions,
     ProfileOutcome,
     ProfileRequest,
     ProfileRequests,

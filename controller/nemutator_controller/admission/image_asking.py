@@ -4,8 +4,8 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field
 
 from nemutator_common import names
+from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME, MOST_IMAGE_QUESTIONS
 from nemutator_common.meters import Meter
-from nemutator_common.wire import LONGEST_IMAGE_NAME, MOST_IMAGE_QUESTIONS
 
 MOST_WAITING = 1_000
 

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import TypeVar
 
 import msgspec
-from nemutator_common.wire import (
+from nemutator_common.admission_snapshots import (
     LONGEST_IMAGE_NAME,
     AdviceSnapshot,
     ImageSnapshot,
@@ -96,7 +96,7 @@ class SnapshotImages:
 
 
 def images_from(document: bytes, unread: Callable[[str], None]) -> ImageCommands:
-    """From the document at `wire.IMAGES_PATH`."""
+    """From the document at `IMAGES_PATH`."""
     found = _decoded(document, ImageSnapshot, "images")
     if not found.reads:
         return NO_IMAGE_COMMANDS
@@ -104,7 +104,7 @@ def images_from(document: bytes, unread: Callable[[str], None]) -> ImageCommands
 
 
 def advisor_from(document: bytes) -> SnapshotAdvisor:
-    """From the document at `wire.ADVICE_PATH`."""
+    """From the document at `ADVICE_PATH`."""
     items = _decoded(document, AdviceSnapshot, "advice").items
     return SnapshotAdvisor(
         {
@@ -115,7 +115,7 @@ def advisor_from(document: bytes) -> SnapshotAdvisor:
 
 
 def tombstones_from(document: bytes) -> Tombstones:
-    """From the document at `wire.TOMBSTONES_PATH`."""
+    """From the document at `TOMBSTONES_PATH`."""
     found: dict[tuple[str, str, str], set[str]] = {}
     for stone in _decoded(document, TombstoneSnapshot, "tombstones").tombstones:
         workload = stone.namespace, stone.owner_kind, stone.owner_name
@@ -124,7 +124,7 @@ def tombstones_from(document: bytes) -> Tombstones:
 
 
 def tokens_from(document: bytes) -> KnownTokens | None:
-    """From the document at `wire.TOKENS_PATH`."""
+    """From the document at `TOKENS_PATH`."""
     snapshot = _decoded(document, TokenSnapshot, "tokens")
     if not snapshot.source:
         return None

@@ -4,6 +4,12 @@ import asyncio
 import contextlib
 import socket
 
+from nemutator_common.admission_snapshots import (
+    ADVICE_PATH,
+    IMAGES_PATH,
+    TOKENS_PATH,
+    TOMBSTONES_PATH,
+)
 from nemutator_common.real_process import real_process
 from nemutator_common.serving.operations_server import add_metrics_listener
 from nemutator_common.shipping.batches import encode_records
@@ -14,7 +20,6 @@ from nemutator_common.shipping.brain_http import (
     brain_over_http,
 )
 from nemutator_common.shipping.shipper import Shipper
-from nemutator_common.wire import ADVICE_PATH, IMAGES_PATH, TOKENS_PATH, TOMBSTONES_PATH
 
 from nemutator_controller.admission.image_asking import AskedImages
 from nemutator_controller.admission.snapshot_poller import (

@@ -5,13 +5,13 @@ from dataclasses import dataclass
 import msgspec
 from aiohttp import web
 from nemutator_common import names
-from nemutator_common.meters import Meter
-from nemutator_common.wire import (
+from nemutator_common.admission_snapshots import (
     IMAGES_PATH,
     MOST_IMAGE_QUESTIONS,
     ImageQuestions,
     ImageSnapshot,
 )
+from nemutator_common.meters import Meter
 
 from nemutator_controller.access.routes import ProcessRoute, served_to
 from nemutator_controller.answers import answer, refusal, unavailable, unless_known
@@ -47,11 +47,11 @@ class ImagesApi:
             asked = decoded(_decoder, await body_of(request))
         except RefusedBatchError as refused:
             self.meter.count(names.BATCHES_REFUSED, reason=refused.reason)
-            return refusal(400, str(refused), "send what wire.py describes")
+            return refusal(400, str(refused), "send what admission_snapshots.py describes")
         if len(asked.images) > MOST_IMAGE_QUESTIONS:
             self.meter.count(names.BATCHES_REFUSED, reason="bounds")
             what = f"images: {len(asked.images)}, at most {MOST_IMAGE_QUESTIONS} are taken"
-            return refusal(400, what, "send what wire.py describes")
+            return refusal(400, what, "send what admission_snapshots.py describes")
         if self.reading is not None:
             self.reading.ask(asked.images)
         return answer({})

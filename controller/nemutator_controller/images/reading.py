@@ -11,9 +11,9 @@ from dataclasses import KW_ONLY, dataclass, field
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME, ImageSnapshot, ReadImage
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
-from nemutator_common.wire import LONGEST_IMAGE_NAME, ImageSnapshot, ReadImage
 
 from nemutator_controller.images.documents import digest_of
 from nemutator_controller.images.failures import OF_REGISTRY, ImageUnreadableError

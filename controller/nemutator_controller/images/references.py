@@ -6,7 +6,7 @@ What is left out is what container runtimes add: Docker Hub, its `library`, the 
 import re
 from dataclasses import dataclass
 
-from nemutator_common.wire import LONGEST_IMAGE_NAME
+from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME
 
 from nemutator_controller.images.failures import ImageUnreadableError
 

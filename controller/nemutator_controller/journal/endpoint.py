@@ -8,8 +8,8 @@ from dataclasses import dataclass
 import msgspec
 from aiohttp import web
 from nemutator_common import names
+from nemutator_common.admission_snapshots import TOMBSTONES_PATH, TombstoneSnapshot
 from nemutator_common.process import Process
-from nemutator_common.wire import TOMBSTONES_PATH, TombstoneSnapshot
 
 from nemutator_controller.access.gates import CALLER
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to

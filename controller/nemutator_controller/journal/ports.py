@@ -3,7 +3,7 @@
 from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
-from nemutator_common.wire import Tombstone
+from nemutator_common.admission_snapshots import Tombstone
 
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.records import (

@@ -3,8 +3,8 @@
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from nemutator_common.admission_snapshots import Tombstone
 from nemutator_common.process import Process
-from nemutator_common.wire import Tombstone
 
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.decision_stamps import (

@@ -8,8 +8,8 @@ from typing import Any
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.admission_snapshots import Tombstone
 from nemutator_common.meters import Meter
-from nemutator_common.wire import Tombstone
 from sqlalchemy import Connection, Select, delete, func, insert, select, update
 
 from nemutator_controller.database.access import Database

@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 from nemutator_common import names
-from nemutator_common.wire import Amounts, RecommendedContainer
+from nemutator_common.admission_snapshots import Amounts, RecommendedContainer
 
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey, Requested
 from nemutator_controller.sizing.ports import GrowingMemory

@@ -3,8 +3,8 @@
 from dataclasses import dataclass
 
 from aiohttp import web
+from nemutator_common.admission_snapshots import ADVICE_PATH, AdviceSnapshot
 from nemutator_common.process import Process
-from nemutator_common.wire import ADVICE_PATH, AdviceSnapshot
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, unless_known

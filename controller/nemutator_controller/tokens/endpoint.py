@@ -4,7 +4,7 @@ from dataclasses import dataclass
 
 import msgspec
 from aiohttp import web
-from nemutator_common.wire import TOKENS_PATH, TokenSnapshot
+from nemutator_common.admission_snapshots import TOKENS_PATH, TokenSnapshot
 
 from nemutator_controller.access.routes import AllowedRoute, ProcessRoute, allowed, served_to
 from nemutator_controller.answers import answer, refusal, unavailable, unless_known

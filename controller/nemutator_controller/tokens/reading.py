@@ -8,9 +8,9 @@ from dataclasses import dataclass, field
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.admission_snapshots import TokenSnapshot
 from nemutator_common.backoff import Backoff
 from nemutator_common.process import Process
-from nemutator_common.wire import TokenSnapshot
 
 from nemutator_controller.mutations.known_tokens import NOT_READ, KnownTokens
 from nemutator_controller.tokens.model import TokenSourceError, TokenTable

@@ -10,6 +10,7 @@ from typing import Any
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.admission_snapshots import ADVICE_PATH, TOMBSTONES_PATH, Tombstone
 from nemutator_common.data_directory_files import prepare, read_link_token
 from nemutator_common.shipping.batches import encode_records
 from nemutator_common.shipping.brain_http import (
@@ -21,7 +22,7 @@ from nemutator_common.shipping.brain_http import (
 from nemutator_common.shipping.destinations import LocalBrain
 from nemutator_common.shipping.shipper import Shipper
 from nemutator_common.system_clock import SystemClock
-from nemutator_common.wire import ADVICE_PATH, REPORTS_PATH, TOMBSTONES_PATH, Tombstone
+from nemutator_common.wire import REPORTS_PATH
 from nemutator_controller.admission.outcomes import Rules
 from nemutator_controller.admission.reviews import decode
 from nemutator_controller.admission.snapshot_poller import SnapshotPoller

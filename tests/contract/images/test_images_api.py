@@ -9,8 +9,8 @@ import pytest
 from aiohttp import web
 from aiohttp.test_utils import TestClient, TestServer
 from nemutator_common import names
+from nemutator_common.admission_snapshots import IMAGES_PATH, MOST_IMAGE_QUESTIONS, ImageQuestions
 from nemutator_common.errors import OperatorError
-from nemutator_common.wire import IMAGES_PATH, MOST_IMAGE_QUESTIONS, ImageQuestions
 from nemutator_controller.app.images import allowed_registries, registry_authorities
 from nemutator_controller.images.endpoint import ImagesApi
 from nemutator_controller.images.reading import ImageReading

@@ -7,7 +7,7 @@ from pathlib import Path
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_common.wire import Tombstone
+from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import EditOutcome, JournalEntry, PodStamp, Reversal

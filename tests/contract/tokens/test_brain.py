@@ -11,11 +11,11 @@ from pathlib import Path
 from typing import Any
 
 from nemutator_common import names
+from nemutator_common.admission_snapshots import TOKENS_PATH
 from nemutator_common.data_directory_files import read_link_token
 from nemutator_common.errors import ExitCode
 from nemutator_common.shipping.brain_http import BrainOverHttp, DocumentsOverHttp, Proof
 from nemutator_common.shipping.destinations import LocalBrain
-from nemutator_common.wire import TOKENS_PATH
 from nemutator_controller.admission.snapshots import tokens_from
 
 from tests.fakes.brains import StandingBrain, standing_brain

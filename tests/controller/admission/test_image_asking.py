@@ -2,8 +2,8 @@
 
 import pytest
 from nemutator_common import names
+from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME, MOST_IMAGE_QUESTIONS
 from nemutator_common.shipping.links import LinkUnavailableError
-from nemutator_common.wire import LONGEST_IMAGE_NAME, MOST_IMAGE_QUESTIONS
 from nemutator_controller.admission.image_asking import MOST_WAITING, AskedImages, UnreadImages
 
 from tests.fakes.meters import MemoryMeter

@@ -5,7 +5,7 @@ import msgspec
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
-from nemutator_common.wire import LONGEST_IMAGE_NAME
+from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME
 from nemutator_controller.admission.snapshots import (
     SnapshotError,
     advisor_from,

@@ -6,7 +6,7 @@ from collections.abc import AsyncIterator, Collection
 
 import pytest
 from nemutator_common import names
-from nemutator_common.wire import LONGEST_IMAGE_NAME, ImageSnapshot, ReadImage
+from nemutator_common.admission_snapshots import LONGEST_IMAGE_NAME, ImageSnapshot, ReadImage
 from nemutator_controller.images.documents import FoundImage
 from nemutator_controller.images.failures import ImageUnreadableError, Reason
 from nemutator_controller.images.reading import (

@@ -3,7 +3,7 @@ from dataclasses import replace
 
 import pytest
 from nemutator_common import names
-from nemutator_common.wire import Tombstone
+from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.journal.admission_replicas import PATIENCE_S, AdmissionReplicas
 from nemutator_controller.journal.live_objects import (
     ChangedError,

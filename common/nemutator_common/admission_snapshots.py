@@ -1,0 +1,102 @@
+"""What the brain gives to admission, which answers pods from it: fetched whole, and again only when it has changed."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+ADVICE_PATH = "/uplink/v1/advice"
+"""GET returns an `AdviceSnapshot` for admission; its ETag changes when a decision would."""
+
+TOMBSTONES_PATH = "/uplink/v1/tombstones"
+"""GET returns a `TombstoneSnapshot` for admission, with an ETag. A client that asks again has
+applied the snapshot that it got before."""
+
+TOKENS_PATH = "/uplink/v1/tokens"
+"""GET returns a `TokenSnapshot` for admission, with an ETag."""
+
+IMAGES_PATH = "/uplink/v1/images"
+"""GET returns an `ImageSnapshot` for admission, with an ETag. POST of an `ImageQuestions` has the brain
+read these images, too; its answer is empty."""
+
+MOST_IMAGE_QUESTIONS = 100
+LONGEST_IMAGE_NAME = 512
+"""Characters; a repository may have 255, a tag 128 and a digest 71."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Amounts:
+    """Amounts as Kubernetes writes them; None means not set, or not known."""
+
+    cpu: str | None = None
+    memory: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class RecommendedContainer:
+    """What one container of a workload should request, or why there is no advice yet."""
+
+    namespace: str
+    owner_kind: str
+    owner: str
+    container: str
+    strategy: str
+    state: str
+    """firm, provisional, not_yet, or a newer brain's word; only firm advice changes a pod."""
+    reason: str
+    points: int
+    requests: Amounts
+    limits: Amounts
+
+
+@dataclass(frozen=True, slots=True)
+class AdviceSnapshot:
+    items: tuple[RecommendedContainer, ...]
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Tombstone:
+    """A field of a workload's pods that admission must not change: its change was rolled back."""
+
+    namespace: str
+    owner_kind: str
+    owner_name: str
+    path: str
+
+
+@dataclass(frozen=True, slots=True)
+class TombstoneSnapshot:
+    tombstones: tuple[Tombstone, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class TokenSnapshot:
+    source: str
+    """Where tokens are kept; empty: there is no token store."""
+    read: bool
+    """Whether it has been read since the brain started."""
+    tokens: Mapping[str, str]
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ReadImage:
+    """What an image starts, from its configuration in its registry."""
+
+    image: str
+    """As a pod names it."""
+    entrypoint: tuple[str, ...] = ()
+    arguments: tuple[str, ...] = ()
+    problem: str = ""
+    """Why it is not known; empty: it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageSnapshot:
+    reads: bool
+    """Whether the brain reads images at all."""
+    images: tuple[ReadImage, ...] = ()
+    full: bool = False
+    """Whether no other images are read, because too many are in use."""
+
+
+@dataclass(frozen=True, slots=True)
+class ImageQuestions:
+    images: tuple[str, ...]
