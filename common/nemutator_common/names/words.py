@@ -89,6 +89,11 @@ PROFILE_RESULT = Word(
     "annotation of a pod, written by the brain: id, state (`running`, `done`, `refused: reason`)"
     " and link of the requested profile",
 )
+AGEING = Word(
+    f"{DOMAIN}/ageing",
+    "annotation of a pod, written by the brain for as long as a program of its workload grows with age:"
+    " the verdict, how fast, and in which line",
+)
 PROFILE_WINDOWS = Word(
     f"{DOMAIN}/profile-windows",
     "annotation of a pod: with `off`, or anything but `on`, its processes are not looked at unasked",

@@ -58,6 +58,21 @@ class WindowStore(Protocol):
         ...
 
 
+class NotMarkedError(Exception):
+    """A pod could not be written to."""
+
+
+class MarkablePods(Protocol):
+    def standing(self, uids: Collection[str]) -> Mapping[str, str | None]:
+        """What stands, by the uid of the pod, on those of *uids* that are there, and on all that bear a mark;
+        nothing while pods are not known."""
+        ...
+
+    async def mark(self, uid: str, note: str | None) -> None:
+        """Let *note* stand on a pod, None: nothing; one that is gone needs none. Raises NotMarkedError."""
+        ...
+
+
 class AgeingNews(Protocol):
     def notify(self, finding: AgeingFinding, note: str) -> None:
         """Tell of it where its owner looks; it never waits."""

@@ -5,6 +5,7 @@ import asyncio
 from nemutator_controller.ageing.assessing import AgeingAssessments
 from nemutator_controller.ageing.endpoint import AgeingApi
 from nemutator_controller.ageing.findings import Findings
+from nemutator_controller.ageing.marking import AgeingMarks
 from nemutator_controller.ageing.model import AgeingFinding
 from nemutator_controller.ageing.owners import ByGroup
 from nemutator_controller.ageing.sql import SqlWindows, WindowLimits
@@ -32,9 +33,13 @@ def ageing_part(context: BrainContext, findings: Findings) -> Part:
         process=context.process,
         after_s=settings.ageing_after_s,
     )
+    tasks = [Task(TaskPhase.WORK, "ageing", assessments.run)]
+    if cluster:
+        marks = AgeingMarks(findings, cluster.ageing_marks, context.process)
+        tasks.append(Task(TaskPhase.WORK, "mark what ages", marks.run))
     return Part(
         routes=AgeingApi(findings, store).routes(),
         streams={"windows": StoredStream("agent", store.record)},
         restore=assessments.restore,
-        tasks=[Task(TaskPhase.WORK, "ageing", assessments.run)],
+        tasks=tasks,
     )

@@ -17,6 +17,7 @@ from nemutator_controller.app.cluster_adapters import (
     NamedPods,
     OwnersOfUse,
     PodsThatAsk,
+    PodsWithAgeing,
     RequestedNow,
     ResultsOnPods,
     StampedPodChanges,
@@ -98,6 +99,7 @@ class Cluster:
         self.stamped = StampedPodChanges(self.watch)
         self.results = ResultsOnPods(self.writer, self._announcer)
         self.ageing_news = AgeingNewsOnPods(self.pods, self._announcer)
+        self.ageing_marks = PodsWithAgeing(self.watch, self.writer)
         self.restartable = PodsToRestart(self.watch)
         self.rotations = KubeEvictions(self.writer, self._announcer, "SecretRotation")
         self.evictable = PodsToEvict(self.watch)

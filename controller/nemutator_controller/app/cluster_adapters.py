@@ -5,12 +5,19 @@ from collections.abc import AsyncIterator, Collection, Mapping
 from dataclasses import dataclass, field
 
 from nemutator_common.clocks import Clock
-from nemutator_common.names import ENVIRONMENT_PREFIX, MUTATION, PROFILE, PROFILE_RESULT
+from nemutator_common.names import (
+    AGEING,
+    ENVIRONMENT_PREFIX,
+    MUTATION,
+    PROFILE,
+    PROFILE_RESULT,
+)
 from nemutator_common.wire import Summary
 
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
 from nemutator_controller.ageing.owners import ByGroup
-from nemutator_controller.cluster.pods import DECLARED, ClusterSnapshot, PodOwner
+from nemutator_controller.ageing.ports import NotMarkedError
+from nemutator_controller.cluster.pods import DECLARED, MARKED, ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
@@ -225,6 +232,38 @@ class AgeingNewsOnPods:
         self.announcer.announce(
             News("v1", "Pod", pod.namespace, pod.name, pod.uid, "Ageing", note, "Warning")
         )
+
+
+@dataclass(frozen=True, slots=True)
+class PodsWithAgeing:
+    """The `MarkablePods` of ageing: an annotation."""
+
+    watch: ClusterWatch
+    writer: Writer
+
+    def standing(self, uids: Collection[str]) -> Mapping[str, str | None]:
+        snapshot = self.watch.snapshot()
+        if snapshot is None:
+            return {}
+        read = (found for uid in uids if (found := snapshot.pod(uid)) is not None)
+        return {
+            pod.metadata.uid: pod.metadata.annotations.get(AGEING)
+            for pod in (*read, *snapshot.pods.by(AGEING, MARKED))
+        }
+
+    async def mark(self, uid: str, note: str | None) -> None:
+        snapshot = self.watch.snapshot()
+        pod = None if snapshot is None else snapshot.pod(uid)
+        if pod is None:
+            return
+        patch = {"metadata": {"annotations": {str(AGEING): note}}}
+        namespace, name = pod.metadata.namespace, pod.metadata.name
+        try:
+            await self.writer.merge_patch(PODS, namespace, name, patch, only_if=OnlyIf(uid=uid))
+        except NotFoundError:
+            return
+        except (KubeError, OverBudgetError) as error:
+            raise NotMarkedError(str(error)) from error
 
 
 def _ref(pod: Pod) -> PodRef:

@@ -92,6 +92,14 @@ def by_on_rotate(found: Object) -> Iterable[str]:
     return () if wanted is None else (wanted,)
 
 
+MARKED = "marked"
+
+
+def by_ageing(found: Object) -> Iterable[str]:
+    """An index of informers: those that bear a mark."""
+    return (MARKED,) if names.AGEING in found.metadata.annotations else ()
+
+
 DECLARED = "declared"
 
 

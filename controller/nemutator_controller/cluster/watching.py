@@ -4,12 +4,13 @@ from collections.abc import Callable, Coroutine
 from dataclasses import dataclass
 from typing import Any
 
-from nemutator_common.names import ENVIRONMENT_PREFIX, ON_ROTATE
+from nemutator_common.names import AGEING, ENVIRONMENT_PREFIX, ON_ROTATE
 from nemutator_common.process import Process
 
 from nemutator_controller.cluster.pods import (
     ClusterSnapshot,
     RunningPod,
+    by_ageing,
     by_environment,
     by_on_rotate,
     by_uid,
@@ -48,6 +49,7 @@ class ClusterWatch:
             indexes={
                 "uid": by_uid,
                 ON_ROTATE: by_on_rotate,
+                AGEING: by_ageing,
                 ENVIRONMENT_PREFIX: by_environment,
             },
         )

@@ -13,6 +13,7 @@ from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
 from nemutator_controller.ageing.model import AgedWorkload
+from nemutator_controller.ageing.ports import NotMarkedError
 from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster
@@ -218,6 +219,36 @@ async def test_a_leak_is_an_event_of_a_pod_that_is_still_there(tmp_path: Path) -
         assert event["message"].startswith(
             "shop: leak (provisional): heap grows since its start, 5.0"
         )
+
+
+async def test_what_ages_stands_on_its_pods_for_as_long_as_it_does(tmp_path: Path) -> None:
+    async with watched(tmp_path) as (kube, cluster):
+        marks = cluster.ageing_marks
+        assert marks.standing(["u1", "gone"]) == {"u1": None}
+        await marks.mark("u1", "shop: leak")
+
+        async def stands() -> bool:
+            return marks.standing([]) == {"u1": "shop: leak"}
+
+        await until(stands, "the mark")
+        kube.store.put(kinds.PODS, pod("web-3", "u3", ageing="forged"))
+
+        async def forged() -> bool:
+            return marks.standing([]) == {"u1": "shop: leak", "u3": "forged"}
+
+        await until(forged, "the mark of somebody else")
+        await marks.mark("u3", None)
+        written = kube.store.get(kinds.PODS, "shop", "web-3")
+        assert written is not None
+        assert "nemutator.io/ageing" not in written["metadata"].get("annotations", {})
+        await marks.mark("gone", "shop: leak")
+        # It is not the pod any more that is seen under this name.
+        kube.store.put(kinds.PODS, pod("web-1", "another"))
+        with contextlib.suppress(NotMarkedError):
+            await marks.mark("u1", "shop: leak")
+        written = kube.store.get(kinds.PODS, "shop", "web-1")
+        assert written is not None
+        assert "nemutator.io/ageing" not in written["metadata"].get("annotations", {})
 
 
 async def test_the_brains_certificate_is_where_listeners_read_it(tmp_path: Path) -> None:

@@ -223,6 +223,8 @@ def _settings(node: AnyNode, vault: Vault, ports: Mapping[str, int]) -> str:
     return f"""\
 [brain]
 {metrics["brain"]}
+# Readings come more often than usual, too.
+ageing_after_s = 20
 uplink = "0.0.0.0:{ports["uplink"]}"
 cluster_console = "0.0.0.0:{ports["console"]}"
 server_names = "{LOOPBACK}"
@@ -252,7 +254,7 @@ window_age_s = 5
 window_every_s = {windows_s}
 window_cpu_s = 3
 window_cpu_every_s = {windows_s}
-window_cpu_percent = 50
+window_cpu_percent = 100
 
 [mount]
 {metrics["mount"]}

@@ -185,6 +185,8 @@ def sample() -> Json:
         "name": "shop",
         "image": SAMPLE,
         "imagePullPolicy": "Never",
+        # Go records one leak in thirty of its size, where its own setting does not have it record all.
+        "env": [{"name": "GODEBUG", "value": "memprofilerate=4096"}],
         "securityContext": restricted(),
         "resources": {"requests": {"cpu": "400m", "memory": "128Mi"}},
     }
