@@ -28,6 +28,9 @@ PODS_PATH = "/uplink/v1/window-pods"
 
 MOST_CANDIDATES = 1_000
 
+PAUSE_REPEATED_S = 600.0
+"""How often a pause that goes on is told again, at least."""
+
 MOST_SITES = 128
 """Of one reading: 64 with most bytes in use, and 64 with most growth since the reading before."""
 MOST_FUNCTIONS = 128
@@ -198,7 +201,8 @@ class WindowReading:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class WindowPause:
-    """Windows of this node have stopped, or go on."""
+    """Windows of this node have stopped, or go on. While they have stopped it comes again from time to
+    time: a brain may forget one that does not."""
 
     record: Literal["pause"] = "pause"
     version: int = VERSION
@@ -207,7 +211,7 @@ class WindowPause:
     paused: bool
     reason: Literal["cpu", "memory", "sampling", ""] = ""
     """Whose budget would have been passed; `sampling`: the kernel does not let CPU be sampled, and only
-    CPU windows have stopped. Empty when they go on."""
+    CPU windows have stopped. When they go on, what has ended; empty from agents before they knew: all."""
     why: str = ""
     """For people, with the figures."""
     remedy: str = ""

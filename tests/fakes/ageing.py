@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
-from nemutator_common.windows import SymbolFrame
+from nemutator_common.windows import SymbolFrame, WindowPause
 from nemutator_controller.ageing.model import (
     AgedWorkload,
     AgeingFinding,
@@ -110,6 +110,9 @@ class MemoryWindows:
 
     async def save(self, finding: AgeingFinding) -> None:
         self.saved[finding.workload.id] = finding
+
+    def pauses(self) -> Sequence[WindowPause]:
+        return ()
 
     async def prune(self) -> Mapping[str, int]:
         return {}

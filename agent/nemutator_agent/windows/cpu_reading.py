@@ -11,7 +11,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
 from nemutator_common.process import Process
-from nemutator_common.windows import CpuWindow, WindowPause, WindowReading
+from nemutator_common.windows import PAUSE_REPEATED_S, CpuWindow, WindowPause, WindowReading
 from nemutator_common.wire import Missing
 
 from nemutator_agent.windows.cpu_functions import NodeSamples, cpu_window
@@ -64,6 +64,8 @@ class CpuReadings:
     node: str
     bounds: CpuBounds
     _is_refused: bool = field(default=False, init=False)
+    _told_at: float = field(default=0.0, init=False)
+    """When the brain was told last of the refusal."""
 
     async def run(self) -> None:
         clock = self.process.clock
@@ -170,6 +172,8 @@ class CpuReadings:
     def _refuse(self, error: NotReadError) -> None:
         if not self._is_refused:
             log.warning("cpu_windows_refused", {names.REASON: error.reason, names.ERROR: error})
+        is_old = self.process.clock.monotonic() - self._told_at >= PAUSE_REPEATED_S
+        if is_old or not self._is_refused:
             self._say(error.missing)
         self._is_refused = True
 
@@ -181,13 +185,14 @@ class CpuReadings:
 
     def _say(self, refusal: Missing | None) -> None:
         is_refused = refusal is not None
+        self._told_at = self.process.clock.monotonic()
         self.process.meter.gauge(names.WINDOWS_STOPPED, is_refused, reason="sampling")
         self.sink.put(
             WindowPause(
                 node=self.node,
                 at=self.process.clock.now(),
                 paused=is_refused,
-                reason="sampling" if is_refused else "",
+                reason="sampling",
                 why=refusal.why if refusal else "",
                 remedy=refusal.remedy if refusal else "",
             )

@@ -7,7 +7,7 @@ from dataclasses import KW_ONLY, dataclass, field
 
 from nemutator_common import names
 from nemutator_common.process import Process
-from nemutator_common.windows import WindowPause
+from nemutator_common.windows import PAUSE_REPEATED_S, WindowPause
 
 from nemutator_agent.windows.budget import Passed, WindowBudget, WindowKind
 from nemutator_agent.windows.ports import Costs, WindowSink
@@ -53,6 +53,8 @@ class WindowLimit:
     _: KW_ONLY
     node: str
     _stopped: dict[WindowKind, Passed] = field(default_factory=dict, init=False)
+    _told_at: float = field(default=0.0, init=False)
+    """When the brain was told last that they have stopped."""
 
     def allows(self, kind: WindowKind) -> bool:
         """Whether a look may begin now."""
@@ -65,7 +67,10 @@ class WindowLimit:
         if passed is not None:
             self._stopped[kind] = passed
         if self._standing != before:
-            self._say(kind, self._standing, memory)
+            self._log(kind, self._standing, memory)
+            self._tell(kind, self._standing or before, memory, paused=self._standing is not None)
+        elif passed is not None and now - self._told_at >= PAUSE_REPEATED_S:
+            self._tell(kind, passed, memory, paused=True)
         return passed is None
 
     @property
@@ -84,20 +89,24 @@ class WindowLimit:
             self.budget.spend(kind, spent)
             self.process.meter.count(names.WINDOW_CPU_SECONDS, spent)
 
-    def _say(self, kind: WindowKind, passed: Passed | None, memory: int) -> None:
-        why, remedy = self._sentences(kind, passed, memory)
+    def _log(self, kind: WindowKind, passed: Passed | None, memory: int) -> None:
         if passed:
+            why, _ = self._sentences(kind, passed, memory)
             log.warning("windows_stopped", {names.REASON: passed, names.ERROR: why})
         else:
             log.info("windows_go_on", {})
         for reason in ("cpu", "memory"):
             self.process.meter.gauge(names.WINDOWS_STOPPED, reason == passed, reason=reason)
+
+    def _tell(self, kind: WindowKind, reason: Passed | None, memory: int, *, paused: bool) -> None:
+        self._told_at = self.process.clock.monotonic()
+        why, remedy = self._sentences(kind, reason if paused else None, memory)
         self.sink.put(
             WindowPause(
                 node=self.node,
                 at=self.process.clock.now(),
-                paused=passed is not None,
-                reason=passed or "",
+                paused=paused,
+                reason=reason or "",
                 why=why,
                 remedy=remedy,
             )

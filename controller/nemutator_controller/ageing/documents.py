@@ -5,6 +5,7 @@ from typing import Any
 
 import msgspec
 from nemutator_common import names
+from nemutator_common.windows import WindowPause
 
 from nemutator_controller.ageing.graphs import thinned
 from nemutator_controller.ageing.model import AgeingFinding, KeptWindow, WindowSource
@@ -35,12 +36,23 @@ def finding_document(finding: AgeingFinding) -> dict[str, Any]:
     }
 
 
-def list_document(findings: Sequence[AgeingFinding]) -> dict[str, Any]:
+def list_document(
+    findings: Sequence[AgeingFinding], pauses: Sequence[WindowPause] = ()
+) -> dict[str, Any]:
     items = [
         finding_document(one) | {"points": _pairs(one.points if place < MOST_GRAPHS else ())}
         for place, one in enumerate(findings)
     ]
-    return {"apiVersion": names.API_VERSION, "kind": "AgeingList", "items": items}
+    paused = [
+        {"node": one.node, "reason": one.reason, "why": one.why, "remedy": one.remedy}
+        for one in pauses
+    ]
+    return {
+        "apiVersion": names.API_VERSION,
+        "kind": "AgeingList",
+        "items": items,
+        "paused": paused,
+    }
 
 
 def item_document(finding: AgeingFinding, windows: ListedWindows) -> dict[str, Any]:

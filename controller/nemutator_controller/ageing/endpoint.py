@@ -45,9 +45,10 @@ class AgeingApi:
         limit = limit_in(request.query.get("limit"), usual=USUAL, most=MOST)
         if limit is None:
             return refusal(400, f"limit: expected 1 to {MOST}", f"leave it out for {USUAL}")
-        return answer(
-            list_document(self.findings.all(request.query.get("namespace") or None)[:limit])
-        )
+        namespace = request.query.get("namespace") or None
+        # Nodes are of no namespace.
+        pauses = self.store.pauses() if namespace is None else ()
+        return answer(list_document(self.findings.all(namespace)[:limit], pauses))
 
     async def _show(self, request: web.Request) -> web.Response:
         finding = self._found(request)

@@ -3,7 +3,7 @@
 from collections.abc import Collection, Mapping, Sequence
 from typing import Protocol
 
-from nemutator_common.windows import SymbolFrame
+from nemutator_common.windows import SymbolFrame, WindowPause
 
 from nemutator_controller.ageing.model import (
     AgedWorkload,
@@ -51,6 +51,10 @@ class WindowStore(Protocol):
 
     async def prune(self) -> Mapping[str, int]:
         """Remove windows that are too old or too many; their numbers by reason."""
+        ...
+
+    def pauses(self) -> Sequence[WindowPause]:
+        """Of nodes whose windows have stopped now."""
         ...
 
     async def known(self) -> frozenset[str]:

@@ -2,13 +2,13 @@
 
 import logging
 from collections.abc import Collection, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, fields
+from dataclasses import asdict, dataclass, field, fields
 from functools import partial
 
 import msgspec
 from nemutator_common import names
 from nemutator_common.process import Process
-from nemutator_common.windows import SymbolFrame, WindowReading, WindowSymbols
+from nemutator_common.windows import SymbolFrame, WindowPause, WindowReading, WindowSymbols
 from sqlalchemy import Connection, delete, func, insert, select, update
 
 from nemutator_controller.ageing.kept_windows import kept, packed, source_of, unpacked
@@ -19,6 +19,7 @@ from nemutator_controller.ageing.model import (
     KeptWindow,
     WindowSource,
 )
+from nemutator_controller.ageing.pauses import Pauses
 from nemutator_controller.ageing.records import window_records
 from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import (
@@ -40,7 +41,7 @@ STEP = 500
 
 SYMBOLS_AT_ONCE = 500
 
-_SOURCE = tuple(window_sources.c[field.name] for field in fields(WindowSource))
+_SOURCE = tuple(window_sources.c[one.name] for one in fields(WindowSource))
 _finding = msgspec.json.Decoder(AgeingFinding)
 _workload = msgspec.json.Decoder(AgedWorkload)
 _frames = msgspec.json.Decoder(tuple[SymbolFrame, ...])
@@ -60,6 +61,7 @@ class SqlWindows:
     database: Database
     limits: WindowLimits
     process: Process
+    _pauses: Pauses = field(default_factory=Pauses, init=False)
 
     def record(
         self, connection: Connection, writer: str, records: Sequence[dict[str, object]]
@@ -71,6 +73,11 @@ class SqlWindows:
                 _keep_symbols(connection, found, now=now)
             elif isinstance(found, WindowReading):
                 _keep_reading(connection, found)
+            else:
+                self._pauses.take(found, now=now)
+
+    def pauses(self) -> Sequence[WindowPause]:
+        return self._pauses.standing(now=self.process.clock.now())
 
     async def unowned(self, most: int) -> Sequence[WindowSource]:
         query = (

@@ -5,7 +5,15 @@ from collections.abc import Sequence
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
-from nemutator_ctl.ageing.view import AGEING_PATH, chosen, decode, decode_one, details, overview
+from nemutator_ctl.ageing.view import (
+    AGEING_PATH,
+    chosen,
+    decode,
+    decode_one,
+    decode_pauses,
+    details,
+    overview,
+)
 
 
 def main(argv: Sequence[str]) -> int:
@@ -24,7 +32,9 @@ def main(argv: Sequence[str]) -> int:
     brain = arguments.brain(given)
     document = brain.get(AGEING_PATH, query)
     if given.workload is None:
-        arguments.write(document, given.output, lambda: overview(decode(document)))
+        arguments.write(
+            document, given.output, lambda: overview(decode(document), decode_pauses(document))
+        )
         return ExitCode.OK
     found = chosen(decode(document), given.workload)
     if found is None:

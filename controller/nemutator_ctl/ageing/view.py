@@ -90,6 +90,24 @@ class ListedFinding:
     stack: tuple[tuple[str, str, int], ...]
 
 
+@dataclass(frozen=True, slots=True)
+class ListedPause:
+    """A node whose Go programs are not looked at now."""
+
+    node: str
+    why: str
+    remedy: str
+
+
+@dataclass(frozen=True, slots=True)
+class ListedPauses:
+    paused: tuple[ListedPause, ...] = ()
+
+
+def decode_pauses(document: object) -> tuple[ListedPause, ...]:
+    return understood(document, ListedPauses, "a list of what ages").paused
+
+
 def decode(document: object) -> tuple[ListedFinding, ...]:
     """The findings in *document*, or an `OperatorError` when it is no list of them."""
     return understood(document, Listing[ListedFinding], "a list of what ages").items
@@ -109,8 +127,15 @@ def chosen(findings: Sequence[ListedFinding], name: str) -> ListedFinding | None
     return next(matching, None)
 
 
-def overview(findings: Sequence[ListedFinding]) -> str:
-    return table(LAYOUT, [_cells(one) for one in findings]) if findings else NOTHING
+def overview(findings: Sequence[ListedFinding], pauses: Sequence[ListedPause] = ()) -> str:
+    shown = table(LAYOUT, [_cells(one) for one in findings]) if findings else NOTHING
+    return shown + "".join(f"{visible(one, limit=300)}\n" for one in _paused(pauses))
+
+
+def _paused(pauses: Sequence[ListedPause]) -> Iterator[str]:
+    for one in pauses:
+        yield f"{one.node} looks at no more of it for now: {one.why}"
+        yield f"  remedy: {one.remedy}"
 
 
 def _cells(one: ListedFinding) -> Sequence[str]:

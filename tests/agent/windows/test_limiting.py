@@ -4,6 +4,7 @@ import pytest
 from nemutator_agent.windows.budget import WindowBudget
 from nemutator_agent.windows.limiting import WindowLimit
 from nemutator_common import names
+from nemutator_common.windows import PAUSE_REPEATED_S
 
 from tests.fakes.clocks import ManualClock
 from tests.fakes.meters import MemoryMeter
@@ -48,6 +49,18 @@ async def test_a_stop_is_told_once_and_so_is_its_end(caplog: pytest.LogCaptureFi
     assert node.limit.allows("heap")
     assert node.sink.pauses[1].paused is False
     assert node.meter.value(names.WINDOWS_STOPPED, reason="cpu") == 0
+
+
+async def test_a_stop_that_goes_on_is_told_again() -> None:
+    node = Node()
+    node.costs.held_bytes = 300 << 20
+    for _ in range(2):
+        assert not node.limit.allows("heap")
+        await node.clock.advance(PAUSE_REPEATED_S)
+    assert [one.paused for one in node.sink.pauses] == [True, True]
+    node.costs.held_bytes = 0
+    assert node.limit.allows("heap")
+    assert (node.sink.pauses[-1].paused, node.sink.pauses[-1].reason) == (False, "memory")
 
 
 def test_memory_stops_too() -> None:

@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 import msgspec
-from nemutator_common.windows import WindowReading, WindowSymbols
+from nemutator_common.windows import WindowPause, WindowReading, WindowSymbols
 from nemutator_common.wire import StreamBatch
 from nemutator_ctl.ageing.view import decode, decode_one, details, overview
 
@@ -30,7 +30,9 @@ def leaking(count: int) -> list[WindowReading]:
     ]
 
 
-async def post(brain: StandingBrain, first: int, *records: WindowReading | WindowSymbols) -> int:
+async def post(
+    brain: StandingBrain, first: int, *records: WindowReading | WindowSymbols | WindowPause
+) -> int:
     content = tuple(msgspec.to_builtins(one) for one in records)
     body = msgspec.json.encode(StreamBatch("n", "e", first, content))
     async with brain.local.post(PATH, data=body) as answer:
@@ -51,6 +53,16 @@ async def listed(brain: StandingBrain, verdict: str) -> Any:
             if found["items"] and found["items"][0]["verdict"] == verdict:
                 return found
             await asyncio.sleep(0.1)
+
+
+async def test_a_node_that_has_stopped_looking_is_named_until_it_goes_on(tmp_path: Path) -> None:
+    pause = WindowPause(node="n", at=time.time(), paused=True, reason="memory", why="it is full")
+    async with standing_brain(tmp_path / "data") as brain:
+        assert await post(brain, 1, pause) == 200
+        (shown,) = (await get(brain, "/api/v1/ageing"))["paused"]
+        assert (shown["node"], shown["why"]) == ("n", "it is full")
+        assert await post(brain, 2, replace(pause, paused=False)) == 200
+        assert (await get(brain, "/api/v1/ageing"))["paused"] == []
 
 
 async def test_a_leak_is_told_with_its_line_and_survives_a_restart(tmp_path: Path) -> None:
@@ -76,7 +88,8 @@ async def test_a_leak_is_told_with_its_line_and_survives_a_restart(tmp_path: Pat
             page = await answer.text()
             assert "main.remember" in page
             assert "first reading" in page
-        assert (await get(brain, "/api/v1/ageing?namespace=bank"))["items"] == []
+        elsewhere = await get(brain, "/api/v1/ageing?namespace=bank")
+        assert (elsewhere["items"], elsewhere["paused"]) == ([], [])
     async with standing_brain(tmp_path / "data") as brain:
         again = await get(brain, "/api/v1/ageing")
         assert again["items"][0]["first_seen"] == item["first_seen"]

@@ -4,8 +4,9 @@ from typing import Any
 import msgspec
 import pytest
 from nemutator_common.errors import OperatorError
+from nemutator_common.windows import WindowPause
 from nemutator_controller.ageing.documents import item_document, list_document
-from nemutator_ctl.ageing.view import chosen, decode, decode_one, details, overview
+from nemutator_ctl.ageing.view import chosen, decode, decode_one, decode_pauses, details, overview
 
 from tests.controller.ageing.test_findings import finding
 from tests.fakes.ageing import SHOP, kept_windows, window_source
@@ -23,6 +24,17 @@ def test_a_leak_is_a_row_with_its_rate_and_its_line() -> None:
     assert "shop/web shop" in row
     assert "5.0 MB/min" in row
     assert "main.remember main.go:84" in row
+
+
+def test_a_node_that_has_stopped_looking_is_told_with_its_remedy() -> None:
+    pause = WindowPause(
+        node="n1", at=1.0, paused=True, reason="cpu", why="it takes too much", remedy="wait\x1b[2J"
+    )
+    document = msgspec.json.decode(msgspec.json.encode(list_document([], [pause])))
+    told = overview(decode(document), decode_pauses(document)).splitlines()
+    assert told[-2] == "n1 looks at no more of it for now: it takes too much"
+    assert told[-1].startswith("  remedy: wait")
+    assert "\x1b" not in told[-1]
 
 
 def test_nothing_is_explained() -> None:

@@ -13,7 +13,8 @@ let chosen = [];
 export function showList(list, document, takeBack) {
   const now = Date.now() / 1000;
   text(byId("list-title"), list.title);
-  text(byId("list-about"), list.about);
+  const note = document == null ? "" : (list.note?.(document) ?? "");
+  text(byId("list-about"), note === "" ? list.about : `${list.about} ${note}`);
   attribute(byId("list-json"), "href", list.path);
   hide(byId("ask"), list.path !== "/api/v1/profiles");
   const found = document == null ? [] : rows(list, document, now);

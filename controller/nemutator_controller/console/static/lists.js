@@ -184,6 +184,9 @@ const ageing = {
     "Processes of Go that are read unasked: what grows with age, how fast, and in which line. In the first days a verdict is provisional: it says what was seen since the start. The flame graph compares the first reading with the last.",
   empty: "No process was read yet: each is once it is old enough.",
   path: "/api/v1/ageing",
+  /** Nodes of which no verdict comes now. */
+  note: ({ paused = [] }) =>
+    paused.map(({ node, why, remedy }) => visible(`${node} looks at no more of it for now: ${why} → ${remedy}.`)).join(" "),
   columns: ["Workload", "Verdict", "Rate", "Where", "Graph", "Why", "Allocated by"],
   acts: true,
   row: (one, now) => {
