@@ -22,7 +22,7 @@ from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.journal.records import StampedPod
 from nemutator_controller.kube.announcing import Announcer, News
 from nemutator_controller.kube.budget import OverBudgetError
-from nemutator_controller.kube.failures import KubeError
+from nemutator_controller.kube.failures import KubeError, NotFoundError
 from nemutator_controller.kube.objects import Container, Pod
 from nemutator_controller.kube.quantities import parse_quantity
 from nemutator_controller.kube.resources import PODS
