@@ -113,11 +113,17 @@ def define(cluster: Cluster, *, strict: bool = True) -> None:
 
 @contextmanager
 def standing(
-    cluster: Cluster, folder: Path, *, brain: bool = False, certified: bool = False
+    cluster: Cluster,
+    folder: Path,
+    *,
+    brain: bool = False,
+    registries: str = "",
+    certified: bool = False,
 ) -> Iterator[Webhook]:
     """The process, with the rights that its manifest gives it, called by the manifest's entries.
 
-    With a *brain* it has nothing in its spool for long; it finds that in its data directory.
+    With a *brain* it has nothing in its spool for long; it finds that in its data directory. The
+    brain reads images of *registries*.
     *certified*: only the API server and a probe may call, with certificates of the front proxy's
     authority.
     """
@@ -127,7 +133,7 @@ def standing(
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     data = folder / "data"
     # First: whoever finds no brain asks for it ever more seldom.
-    beside = [_brain(cluster, folder, data)] if brain else []
+    beside = [_brain(cluster, folder, data, registries)] if brain else []
     account = _account(cluster, folder, ROLE)
     authority = Authority("the brain's own")
     leaf = authority.server(LOOPBACK)
@@ -184,7 +190,7 @@ def _account(cluster: Cluster, folder: Path, name: str) -> Path:
     return account
 
 
-def _brain(cluster: Cluster, folder: Path, data: Path) -> Daemon:
+def _brain(cluster: Cluster, folder: Path, data: Path, registries: str) -> Daemon:
     manifests = yaml.safe_load_all((DEPLOY / "manifests" / "brain.yaml").read_text())
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     return cluster.run.started(
@@ -199,6 +205,7 @@ def _brain(cluster: Cluster, folder: Path, data: Path) -> Daemon:
             "NEMUTATOR_BRAIN_UPLINK": f"{LOOPBACK}:{free_port()}",
             "NEMUTATOR_BRAIN_CLUSTER_CONSOLE": f"{LOOPBACK}:{free_port()}",
             "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(_account(cluster, folder, "nemutator-brain")),
+            "NEMUTATOR_BRAIN_IMAGE_REGISTRIES": registries,
             "NEMUTATOR_DATA_DIR": str(data),
         },
     )
@@ -275,7 +282,7 @@ def asked(
         },
     )
     answer = connection.getresponse()
-    return answer.status, json.load(answer), answer.headers.get("Warning", "")
+    return answer.status, json.load(answer), "\n".join(answer.headers.get_all("Warning", []))
 
 
 def policy(name: str, namespace: str, *mutations: Json, mode: str = "Apply") -> Json:
