@@ -12,6 +12,7 @@ from nemutator_controller.journal.records import (
     PodStamp,
 )
 from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.mutations.stamps import Stamp, stamp_of
 
 
@@ -50,14 +51,18 @@ def decision_from(stamp: Stamp, live: LiveObject) -> Decision | None:
     """The decision as the stamp alone has it; None when there was no room for its edits."""
     if stamp.edits is None:
         return None
+    subject = live.subject
     kind, name = owner_of(live.document)
+    if TEMPLATES.get(subject.kind):
+        # What holds for a workload holds for its pods.
+        kind, name = subject.kind, subject.name
     return Decision(
         id=stamp.id,
         at=0.0,
         request_uid="",
         operation="CREATE",
         mode="apply",
-        subject=replace(live.subject, owner_kind=kind, owner_name=name),
+        subject=replace(subject, owner_kind=kind, owner_name=name),
         edits=stamp.edits,
     )
 

@@ -140,9 +140,9 @@ class RollingBack:
 
     async def _others(self, decision: Decision, live: LiveObject) -> tuple[Decision, ...]:
         """Our other changes of the object, newest first; a running pod has one decision only."""
-        if self.objects.running:
-            return ()
         subject = live.subject
+        if self._is_running_pod(live):
+            return ()
         entries = await self.store.entries(
             namespace=subject.namespace, name=subject.name, limit=MOST_OTHERS
         )
@@ -156,7 +156,7 @@ class RollingBack:
 
     def _is_another(self, live: LiveObject, decision: Decision) -> bool:
         """Whether a pod with another stamp has the name now, as in StatefulSets."""
-        if not self.objects.running or live.subject.kind != POD:
+        if not self._is_running_pod(live):
             return False
         stamp = stamp_on(live)
         return stamp is not None and stamp.id != decision.id
@@ -168,8 +168,12 @@ class RollingBack:
             if not steps:
                 continue
             edits = [backwards(step) for step in steps]
-            if way == "patch" and not self.objects.running:
+            if not self._is_running_pod(live):
                 edits += restamped(plan)
+                if self.objects.running and (why := await self._remember(plan)):
+                    # Our own write would come back with what it takes away.
+                    _note(steps, outcomes, "refused", why)
+                    continue
             try:
                 live = await self.objects.write(live, edits, resize=way == "resize")
             except (ObjectRefusedError, UnreachableError) as error:
@@ -190,20 +194,8 @@ class RollingBack:
         if not evict:
             _note(steps, outcomes, "left", NEEDS_NEW_POD)
             return False
-        # All steps: the next pod would have again what could be patched in this one.
-        kind, name = plan.owner
-        tombstones = [
-            Tombstone(plan.live.subject.namespace, kind, name, step.edit.path)
-            for step in plan.steps
-            if step.verdict != "conflict"
-        ]
-        if not await self.store.add_tombstones(
-            tombstones, decision=plan.decision.id, at=self.process.clock.now()
-        ):
-            _note(steps, outcomes, "refused", NO_ROOM)
-            return False
-        if not await self.replicas.knows():
-            _note(steps, outcomes, "refused", NOT_HEARD)
+        if why := await self._remember(plan):
+            _note(steps, outcomes, "refused", why)
             return False
         try:
             await self.objects.evict(plan.live)
@@ -212,6 +204,24 @@ class RollingBack:
             return False
         _note(steps, outcomes, "reversed", MADE_ANEW)
         return True
+
+    async def _remember(self, plan: RollbackPlan) -> str:
+        """Have every replica of admission leave this alone from now on; or why that is not so."""
+        # All steps: the next pod would have again what could be patched in this one.
+        kind, name = plan.owner or ("", "")
+        tombstones = [
+            Tombstone(plan.live.subject.namespace, kind, name, step.edit.path)
+            for step in plan.steps
+            if step.verdict != "conflict"
+        ]
+        if not await self.store.add_tombstones(
+            tombstones, decision=plan.decision.id, at=self.process.clock.now()
+        ):
+            return NO_ROOM
+        return "" if await self.replicas.knows() else NOT_HEARD
+
+    def _is_running_pod(self, live: LiveObject) -> bool:
+        return self.objects.running and live.subject.kind == POD
 
 
 def _gone(subject: Subject) -> NotToReverseError:

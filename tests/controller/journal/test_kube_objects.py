@@ -177,5 +177,7 @@ async def test_a_pod_is_found_by_its_stamp_among_those_that_may_carry_it() -> No
 
 async def test_a_kind_that_is_not_taken_back_is_named() -> None:
     objects, _ = standing()
-    with pytest.raises(ObjectRefusedError, match=r"Job: only Pod, Deployment, .* are taken back"):
-        await objects.get(replace(POD, kind="Job"))
+    with pytest.raises(
+        ObjectRefusedError, match=r"ReplicaSet: only Pod, Deployment, .* are taken back"
+    ):
+        await objects.get(replace(POD, kind="ReplicaSet"))

@@ -81,3 +81,66 @@ def test_what_was_evicted_comes_back_without_what_was_taken_back(
     }
     assert STAMP not in second["metadata"].get("annotations", {})
     cluster.kubectl("delete", "deployment", "web", f"--namespace={namespace}")
+
+
+@pytest.mark.timeout(180)
+def test_a_template_shows_what_will_run_and_is_taken_back_for_good(
+    webhook: Webhook, namespace: str
+) -> None:
+    cluster = webhook.cluster
+    half = {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}
+    label = {"labels": {"set": {"template": "changed"}}}
+    cluster.apply(policy("template", namespace, half, label, applyTo="template"))
+    deployment = workload(namespace)
+
+    def applied(*more: str) -> Json:
+        text = json.dumps(deployment)
+        printed = cluster.kubectl("apply", "--filename=-", "--output=json", *more, given=text)
+        return dict(json.loads(printed))
+
+    def known() -> bool:
+        template = applied("--dry-run=server")["spec"]["template"]
+        return "template" in template["metadata"]["labels"]
+
+    until(known, "the policy is known", within_s=60)
+    made = applied()
+    [container] = made["spec"]["template"]["spec"]["containers"]
+    assert container["resources"]["requests"] == {"cpu": "500m", "memory": "64Mi"}
+    assert STAMP not in made["spec"]["template"]["metadata"].get("annotations", {})
+    stamp = json.loads(made["metadata"]["annotations"][STAMP])
+    # Applied again it is the very same object, and its pods are not rolled.
+    again = applied()
+    assert (again["metadata"]["generation"], again["metadata"]["annotations"][STAMP]) == (
+        made["metadata"]["generation"],
+        made["metadata"]["annotations"][STAMP],
+    )
+
+    def journaled() -> bool:
+        return nemutator(webhook, "mutations", stamp["id"]).returncode == 0
+
+    until(journaled, "the brain has the decision", within_s=60)
+    said = nemutator(webhook, "rollback", stamp["id"], "--yes")
+    assert said.returncode == 0, said
+    # kubectl writes what the manifest says, admission is asked, and leaves it so.
+    for back in (cluster.get("deployment", "web", f"--namespace={namespace}"), applied()):
+        [container] = back["spec"]["template"]["spec"]["containers"]
+        assert container["resources"]["requests"]["cpu"] == "1"
+        assert back["spec"]["template"]["metadata"]["labels"] == {"app": "web"}
+        assert STAMP not in back["metadata"]["annotations"]
+    cluster.kubectl("delete", "deployment", "web", f"--namespace={namespace}")
+    cluster.kubectl("delete", "mutationpolicy", "template")
+
+
+def workload(namespace: str) -> Json:
+    template = pod(labels={"app": "web"})
+    del template["metadata"]["generateName"], template["apiVersion"], template["kind"]
+    return {
+        "apiVersion": "apps/v1",
+        "kind": "Deployment",
+        "metadata": {"name": "web", "namespace": namespace},
+        "spec": {
+            "replicas": 0,
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": template,
+        },
+    }

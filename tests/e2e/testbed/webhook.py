@@ -16,6 +16,8 @@ from typing import Any
 from urllib.parse import urlsplit
 
 import yaml
+from nemutator_controller.policies.model import policy_of
+from nemutator_controller.policies.template_rules import ENTRY, rules_for
 
 from tests.certificates import Authority
 from tests.testbed.parts.control_plane import Cluster
@@ -25,6 +27,8 @@ from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.waiting import until
 
 Json = dict[str, Any]
+
+TEMPLATES = {"applyTo": "template", "mutations": [{"labels": {"set": {"a": "b"}}}]}
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 READY_S = 30.0
@@ -217,6 +221,9 @@ def _pointed_at(port: int, authority: Authority) -> Json:
     # Not the name that a brain looks for: it would have its own authority trusted here.
     made["metadata"]["name"] = REGISTERED
     for entry in made["webhooks"]:
+        if entry["name"] == ENTRY:
+            # As a brain writes them while some policy is for templates.
+            entry["rules"] = rules_for([policy_of("templates", TEMPLATES)])
         path = entry["clientConfig"]["service"]["path"]
         entry["clientConfig"] = {
             "url": f"https://{LOOPBACK}:{port}{path}",
@@ -285,7 +292,7 @@ def asked(
     return answer.status, json.load(answer), "\n".join(answer.headers.get_all("Warning", []))
 
 
-def policy(name: str, namespace: str, *mutations: Json, mode: str = "Apply") -> Json:
+def policy(name: str, namespace: str, *mutations: Json, mode: str = "Apply", **spec: Any) -> Json:
     return {
         "apiVersion": "nemutator.io/v1alpha1",
         "kind": "MutationPolicy",
@@ -294,5 +301,6 @@ def policy(name: str, namespace: str, *mutations: Json, mode: str = "Apply") -> 
             "match": {"namespaces": [namespace]},
             "mode": mode,
             "mutations": list(mutations),
+            **spec,
         },
     }
