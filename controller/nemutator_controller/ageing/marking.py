@@ -7,8 +7,8 @@ from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.ageing.findings import Findings
-from nemutator_controller.ageing.marks import Sentences
-from nemutator_controller.ageing.ports import MarkablePods, NotMarkedError
+from nemutator_controller.ageing.marks import NotMarkedError, Sentences
+from nemutator_controller.ageing.ports import MarkablePods
 
 log = logging.getLogger(__name__)
 

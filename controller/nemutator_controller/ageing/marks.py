@@ -12,6 +12,10 @@ MOST_OF_A_POD = 4
 """Workloads that one pod is marked for: one for each of its programs that grow."""
 
 
+class NotMarkedError(Exception):
+    """A pod could not be written to."""
+
+
 class Sentences:
     """What is written of each finding: the same for as long as it says the same."""
 

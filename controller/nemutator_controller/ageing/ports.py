@@ -62,10 +62,6 @@ class WindowStore(Protocol):
         ...
 
 
-class NotMarkedError(Exception):
-    """A pod could not be written to."""
-
-
 class MarkablePods(Protocol):
     def standing(self, uids: Collection[str]) -> Mapping[str, str | None]:
         """What stands, by the uid of the pod, on those of *uids* that are there, and on all that bear a mark;

@@ -14,9 +14,9 @@ from nemutator_common.names import (
 )
 from nemutator_common.wire import Summary
 
+from nemutator_controller.ageing.marks import NotMarkedError
 from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding, WindowSource
 from nemutator_controller.ageing.owners import ByGroup
-from nemutator_controller.ageing.ports import NotMarkedError
 from nemutator_controller.cluster.pods import DECLARED, MARKED, ClusterSnapshot, PodOwner
 from nemutator_controller.cluster.watching import ClusterWatch
 from nemutator_controller.journal.records import StampedPod

@@ -12,8 +12,8 @@ from nemutator_common.secret import Secret
 from nemutator_common.supervising import Supervisor
 from nemutator_common.system_clock import SystemClock
 from nemutator_common.wire import Summary
+from nemutator_controller.ageing.marks import NotMarkedError
 from nemutator_controller.ageing.model import AgedWorkload
-from nemutator_controller.ageing.ports import NotMarkedError
 from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.verdicts import assess
 from nemutator_controller.app.cluster import Cluster

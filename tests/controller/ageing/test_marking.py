@@ -5,7 +5,7 @@ from dataclasses import dataclass, field, replace
 
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.marking import AGAIN_S, EVERY_S, MOST_AT_ONCE, AgeingMarks
-from nemutator_controller.ageing.ports import NotMarkedError
+from nemutator_controller.ageing.marks import NotMarkedError
 from nemutator_controller.ageing.sentences import sentence
 
 from tests.controller.ageing.test_findings import finding
