@@ -9,7 +9,6 @@ import functools
 import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from fractions import Fraction
 from typing import Annotated, Literal, NamedTuple
 
@@ -25,8 +24,16 @@ from nemutator_controller.mutations.advisor import (
 )
 from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.mutations.paths import Path, field_path, named
-from nemutator_controller.mutations.qos import COUNTED, Amounts, Class, class_of, class_with, quantity
+from nemutator_controller.mutations.qos import (
+    COUNTED,
+    Amounts,
+    Class,
+    class_of,
+    class_with,
+    quantity,
+)
 
 VERB = "resources"
 ADVICE_VERB = "prom_metrics"
@@ -202,7 +209,7 @@ def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
     for listed in draft.value(field_path("containers")):
         for container in listed or ():
             name = container.get("name") if isinstance(container, dict) else None
-            if isinstance(name, str) and any(fnmatchcase(name, glob) for glob in globs):
+            if isinstance(name, str) and fits_any(name, globs):
                 yield name
 
 
