@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from nemutator_common.admission_snapshots import Tombstone
+from nemutator_controller.journal.records import KeptTombstone
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 
 NOW = 1_760_000_000.0
@@ -52,6 +54,12 @@ def decision(number: int = 1, **changed: Any) -> Decision:
             **changed,
         }
     )
+
+
+def kept(path: str = TEAM, **changed: Any) -> KeptTombstone:
+    """A tombstone of the Deployment that makes `POD`."""
+    tombstone = changed.pop("tombstone", Tombstone("team", "Deployment", "web", path))
+    return KeptTombstone(**{"tombstone": tombstone, "at": NOW, "decision": "d1", **changed})
 
 
 def changed_pod(**labels: str) -> dict[str, Any]:

@@ -7,7 +7,14 @@ from typing import Any
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.live_objects import ChangedError, LiveObject, ObjectRefusedError
-from nemutator_controller.journal.records import JournalEntry, Known, PodStamp, Reversal, State
+from nemutator_controller.journal.records import (
+    JournalEntry,
+    KeptTombstone,
+    Known,
+    PodStamp,
+    Reversal,
+    State,
+)
 from nemutator_controller.journal.sql import MOST_TOMBSTONES
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.edits import apply_edits
@@ -21,7 +28,7 @@ class MemoryJournal(Failing):
     def __init__(self) -> None:
         self._entries: dict[str, JournalEntry] = {}
         self._reversals: dict[str, Reversal] = {}
-        self.stones: set[Tombstone] = set()
+        self.stones: dict[Tombstone, KeptTombstone] = {}
 
     async def add(self, decisions: Sequence[Decision], *, writer: str, state: State) -> None:
         self._work()
@@ -76,16 +83,21 @@ class MemoryJournal(Failing):
         found = [each for each in self._reversals.values() if each.decision == decision]
         return sorted(found, key=lambda each: (-each.at, each.id))
 
-    async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
+    async def add_tombstones(self, new: Sequence[KeptTombstone]) -> bool:
         self._work()
-        if len(self.stones | set(new)) > MOST_TOMBSTONES:
+        merged = self.stones | {kept.tombstone: kept for kept in new}
+        if len(merged) > MOST_TOMBSTONES:
             return False
-        self.stones |= set(new)
+        self.stones = merged
         return True
 
-    async def tombstones(self) -> Sequence[Tombstone]:
+    async def tombstones(self) -> Sequence[KeptTombstone]:
         self._work()
-        return sorted(self.stones)
+        return list(self.stones.values())
+
+    async def forget(self, gone: Sequence[Tombstone]) -> int:
+        self._work()
+        return sum(self.stones.pop(one, None) is not None for one in gone)
 
     async def drop_before(self, moment: float, *, most: int) -> int:
         self._work()

@@ -2,7 +2,7 @@
 
 import contextlib
 import secrets
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from functools import partial
 
 from nemutator_common.data_directory_files import renew_link_token
@@ -31,10 +31,11 @@ from nemutator_controller.app.eviction_adapters import (
 )
 from nemutator_controller.app.parts import Task, TaskPhase
 from nemutator_controller.cluster.watching import ClusterWatch
+from nemutator_controller.journal.revisions import revision_of
 from nemutator_controller.kube.announcing import Announcer
 from nemutator_controller.kube.budget import WriteBudget
 from nemutator_controller.kube.incluster import InCluster
-from nemutator_controller.kube.informing import Informer
+from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
 from nemutator_controller.kube.reviewing import Reviewer
@@ -110,6 +111,13 @@ class Cluster:
         self._template_rules = TemplateRuleWriter(
             self._policies, self.reader, self.writer, WEBHOOKS, process
         )
+
+    async def policy_revisions(self) -> Mapping[str, str]:
+        try:
+            policies = self._policies.snapshot().objects.values()
+        except NotSyncedError:
+            return {}
+        return {each.metadata.name: revision_of(each.spec) for each in policies}
 
     def tasks(self) -> list[Task]:
         bodies = {

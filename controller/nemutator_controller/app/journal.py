@@ -1,6 +1,7 @@
 """The journal, put together: what was changed, and what takes it back."""
 
 import uuid
+from functools import partial
 
 from nemutator_common import names
 
@@ -8,9 +9,10 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, StoredStream, Task, TaskPhase
 from nemutator_controller.database.retention import Retention, RetentionLimit, RetentionTask
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
-from nemutator_controller.journal.applying import Applying
+from nemutator_controller.journal.applying import Applying, policy_revisions
 from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
 from nemutator_controller.journal.files import FileObjects
+from nemutator_controller.journal.forgetting import Forgetting
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.journal.manifests_endpoint import ManifestsApi
 from nemutator_controller.journal.rolling_back import RollingBack
@@ -38,9 +40,17 @@ def journal_part(context: BrainContext, tokens: TokenReading | None) -> Part:
     replicas = AdmissionReplicas(expected=cluster is not None, process=context.process)
     files = FileObjects(context.process.directory.objects)
     objects = KubeObjects(cluster.reader, cluster.writer) if cluster else files
+    revisions = cluster.policy_revisions if cluster else partial(policy_revisions, files)
     rolling_back = RollingBack(
-        store, objects, replicas=replicas, fresh=fresh_id, process=context.process
+        store,
+        objects,
+        replicas=replicas,
+        fresh=fresh_id,
+        process=context.process,
+        revisions=revisions,
     )
+    forgetting = Forgetting(store, objects, revisions, process=context.process)
+    tasks.append(Task(TaskPhase.WORK, "forget tombstones", forgetting.run))
     routes = MutationsApi(store, rolling_back, process=context.process).routes()
     if cluster:
         # Pods get their names after the decision about them.

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0004"
+HEAD = "0005"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -101,6 +101,9 @@ tombstones = Table(
     Column("path", Text, primary_key=True),
     Column("at", Float, nullable=False),
     Column("decision", Text, nullable=False),
+    Column("policy", Text, nullable=False, server_default=""),
+    Column("revision", Text, nullable=False, server_default=""),
+    Column("owner_uid", Text, nullable=False, server_default=""),
 )
 
 histograms = Table(

@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
+from nemutator_common.admission_snapshots import Tombstone
 from nemutator_common.process import Process
 
 from nemutator_controller.journal.live_objects import LiveObject
@@ -19,6 +20,7 @@ from nemutator_controller.journal.manifests import (
     manifest_of,
 )
 from nemutator_controller.journal.ports import JournalStore, Manifests
+from nemutator_controller.journal.revisions import is_outdated, revision_of
 from nemutator_controller.mutations.advisor import Advisor
 from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.edits import apply_edits, same
@@ -30,6 +32,10 @@ from nemutator_controller.policies.plans import NO_ADVICE, MutationPlan, Situati
 from nemutator_controller.policies.snapshot import Policies, snapshot_of
 
 WRITER = "brain"
+
+STAYS = (
+    "left alone, because it was taken back (`nemutator tombstones` lists and forgets such fields)"
+)
 
 NAMESPACE_NAME = "kubernetes.io/metadata.name"
 """The label that every namespace of a cluster has, so that selectors can name one here, too."""
@@ -58,11 +64,13 @@ class Applying:
         if manifest.is_policy:
             return await self._save(manifest, before)
         policies = await self._policies()
-        planned = self._plan(manifest, policies)
+        stay = await self._taken_back(manifest.subject)
+        planned = self._plan(manifest, policies, stay)
         if planned.refused:
             raise ManifestError((planned.refused,))
         faulty = (f"{name}: {why}" for name, why in policies.faulty.items())
-        warnings = (*planned.warnings, *faulty, *await self.manifests.damaged(KIND))
+        kept = (f"{STAYS}: {path}" for path in sorted(stay))
+        warnings = (*planned.warnings, *kept, *faulty, *await self.manifests.damaged(KIND))
         id_ = self.fresh()
         result, subject = _changed(manifest, planned, id_), manifest.subject
         if before is not None and same(
@@ -95,7 +103,18 @@ class Applying:
         stored = await self.manifests.all(KIND)
         return snapshot_of({live.subject.name: live.document.get("spec") for live in stored})
 
-    def _plan(self, manifest: Manifest, policies: Policies) -> MutationPlan:
+    async def _taken_back(self, subject: Subject) -> frozenset[str]:
+        """The paths of the object that somebody has taken back from policies as they are now."""
+        owner = subject.namespace, subject.kind, subject.name
+        kept = [
+            each for each in await self.store.tombstones() if owner == _owner_of(each.tombstone)
+        ]
+        if not kept:
+            return frozenset()
+        revisions = await policy_revisions(self.manifests)
+        return frozenset(each.tombstone.path for each in kept if not is_outdated(each, revisions))
+
+    def _plan(self, manifest: Manifest, policies: Policies, stay: frozenset[str]) -> MutationPlan:
         namespace = manifest.subject.namespace or DEFAULT_NAMESPACE
         situation = Situation(
             subject=manifest.subject,
@@ -103,6 +122,7 @@ class Applying:
             advisor=self.advisor,
             tokens=self.tokens(),
             defaulted=False,
+            reversed=stay,
         )
         try:
             return plan(manifest.document, situation, policies.for_manifest(manifest.subject.kind))
@@ -124,6 +144,16 @@ class Applying:
         )
         preview = replace(applied, id=f"{id_}-preview", mode="preview", edits=planned.previewed)
         return [each for each in (applied, preview) if each.edits]
+
+
+async def policy_revisions(manifests: Manifests) -> Mapping[str, str]:
+    """`PolicyRevisions` where there is no cluster."""
+    stored = await manifests.all(KIND)
+    return {live.subject.name: revision_of(live.document.get("spec")) for live in stored}
+
+
+def _owner_of(tombstone: Tombstone) -> tuple[str, str, str]:
+    return tombstone.namespace, tombstone.owner_kind, tombstone.owner_name
 
 
 def _changed(manifest: Manifest, planned: MutationPlan, id_: str) -> Mapping[str, Any]:

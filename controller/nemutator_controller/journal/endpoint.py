@@ -132,7 +132,9 @@ class TombstonesApi:
         caller = request[CALLER]
         # It counts as asked before they are read: what is taken back in between is not in the response.
         self.replicas.asked(caller.name or LOCAL_REPLICA)
-        document = TombstoneSnapshot(tuple(sorted(await self.store.tombstones())))
+        document = TombstoneSnapshot(
+            tuple(sorted(kept.tombstone for kept in await self.store.tombstones()))
+        )
         tag = hashlib.blake2b(msgspec.json.encode(document), digest_size=16).hexdigest()
         return unless_known(request, document, tag=tag)
 

@@ -84,15 +84,14 @@ class KubeObjects:
             *guards(live.document, edits, subject.kind),
             *render(live.document, edits, subject.kind),
         ]
-        # No operation can test that a field is absent: then the object must not have changed at all.
-        version = "" if all(edit.before for edit in edits) else live.version
         try:
             body = await self._writer.json_patch(
                 _resource(subject.kind),
                 subject.namespace,
                 subject.name,
                 operations,
-                only_if=OnlyIf(uid=subject.uid, resource_version=version),
+                # Equal values are not enough: a field may be somebody else's by now, with our value.
+                only_if=OnlyIf(uid=subject.uid, resource_version=live.version),
                 subresource="resize" if resize else "",
             )
         except (ConflictError, NotFoundError) as error:

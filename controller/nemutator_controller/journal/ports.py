@@ -1,6 +1,6 @@
 """What the journal needs from others."""
 
-from collections.abc import AsyncIterator, Mapping, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
 from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -8,6 +8,7 @@ from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.records import (
     JournalEntry,
+    KeptTombstone,
     Known,
     PodStamp,
     Reversal,
@@ -51,11 +52,16 @@ class JournalStore(Protocol):
         """Newest first."""
         ...
 
-    async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
-        """Save *new* ones; False, and none of them is saved, when there is no room for them."""
+    async def add_tombstones(self, new: Sequence[KeptTombstone]) -> bool:
+        """Save *new* ones in the place of older ones of the same fields; False, and none of them is
+        saved, when there is no room for them."""
         ...
 
-    async def tombstones(self) -> Sequence[Tombstone]: ...
+    async def tombstones(self) -> Sequence[KeptTombstone]: ...
+
+    async def forget(self, gone: Sequence[Tombstone]) -> int:
+        """Remove those of *gone* that are kept, and return their number."""
+        ...
 
     async def drop_before(self, moment: float, *, most: int) -> int:
         """Remove up to *most* decisions older than *moment*, oldest first, and return their number."""
@@ -64,6 +70,11 @@ class JournalStore(Protocol):
     async def drop_oldest(self, *, most: int) -> int: ...
 
     async def count(self) -> int: ...
+
+
+PolicyRevisions = Callable[[], Awaitable[Mapping[str, str]]]
+"""By name: which policies there are, and a text for each that changes when it does. Nothing is there
+while they are not known."""
 
 
 class StampedPods(Protocol):

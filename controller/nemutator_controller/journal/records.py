@@ -5,6 +5,7 @@ from dataclasses import dataclass
 from typing import Literal
 
 import msgspec
+from nemutator_common.admission_snapshots import Tombstone
 
 from nemutator_controller.mutations.decisions import Decision, Maybe, Subject
 
@@ -79,6 +80,21 @@ class Reversal:
     state: State
     outcomes: tuple[EditOutcome, ...]
     evicted: bool = False
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class KeptTombstone:
+    """A field that stays taken back, until the policy or the workload is another one."""
+
+    tombstone: Tombstone
+    at: float
+    decision: str
+    """The mutation that was taken back."""
+    policy: str = ""
+    revision: str = ""
+    """Of the policy, when it was taken back; empty: there was no such policy."""
+    owner_uid: str = ""
+    """Of the workload; empty: it could not be seen."""
 
 
 def decode(record: Mapping[str, object]) -> Decision:

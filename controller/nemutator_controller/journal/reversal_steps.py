@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any, Literal
 
+from nemutator_controller.journal.field_owners import later_owner
 from nemutator_controller.journal.ways import Way, way_of
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe
@@ -22,6 +23,7 @@ NEWER_STANDS = "a newer change of the same field stays, so this older one does"
 NEWER_SET_IT = "a newer mutation has set it since, take that one back first"
 DIFFERENT = "somebody else has changed it since"
 REMOVED = "somebody else has removed it since"
+THEIRS = "has written the same value since"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,6 +56,8 @@ def steps_back(
     for decision in decisions:
         for edit in reversed(decision.edits):
             step, path = _step(edit, now, kind, left, running=running)
+            if path is not None and (owner := _owner_of(step, path, document, kind, decision)):
+                step = replace(step, verdict="conflict", why=f"{owner} {THEIRS}")
             if step.why in (DIFFERENT, REMOVED) and (other := _writer_of(step, newer)):
                 step = replace(step, why=f"{NEWER_SET_IT}: {other.id}")
             if step.verdict == "reverse":
@@ -104,6 +108,15 @@ def _verdict(
     if alike(live, edit.before, amounts=amounts):
         return "already", ""
     return "conflict", DIFFERENT if live else REMOVED
+
+
+def _owner_of(
+    step: ReversalStep, path: Path, document: Mapping[str, Any], kind: str, decision: Decision
+) -> str:
+    """Who else has the field of the object that the step would change; empty: nobody."""
+    if step.verdict != "reverse" or step.way == "new pod":
+        return ""
+    return later_owner(document, kind, path, before=step.edit.before, since=decision.at)
 
 
 def _writer_of(step: ReversalStep, newer: Sequence[Decision]) -> Decision | None:

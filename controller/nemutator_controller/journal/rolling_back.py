@@ -1,6 +1,6 @@
 """Takes a decision back: plans, writes what can be written, and notes the outcome of each edit."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -20,8 +20,14 @@ from nemutator_controller.journal.live_objects import (
     ObjectRefusedError,
     UnreachableError,
 )
-from nemutator_controller.journal.ports import JournalStore, Objects
-from nemutator_controller.journal.records import EditOutcome, Result, Reversal, names_of
+from nemutator_controller.journal.ports import JournalStore, Objects, PolicyRevisions
+from nemutator_controller.journal.records import (
+    EditOutcome,
+    KeptTombstone,
+    Result,
+    Reversal,
+    names_of,
+)
 from nemutator_controller.journal.reversal_steps import ReversalStep, backwards, steps_back
 from nemutator_controller.journal.rollback_plans import (
     MADE_ANEW,
@@ -32,10 +38,10 @@ from nemutator_controller.journal.rollback_plans import (
     state_after,
 )
 from nemutator_controller.journal.ways import POD
-from nemutator_controller.mutations.decisions import Decision, Subject
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 
-TRIES = 5
-"""Somebody else may write the object between our read and our write."""
+TRIES = 10
+"""Somebody else may write the object between our read and our write, as kubelet does when a pod starts."""
 
 MOST_OTHERS = 100
 """The newest mutations of one object that are read."""
@@ -46,6 +52,10 @@ NOT_HEARD = (
     " again"
 )
 KEPT_CHANGING = "it kept changing while this was tried: try again"
+
+
+async def no_policies() -> Mapping[str, str]:
+    return {}
 
 
 class NotToReverseError(Exception):
@@ -64,6 +74,7 @@ class RollingBack:
     fresh: Callable[[], str]
     """Makes unused ids of reversals."""
     process: Process
+    revisions: PolicyRevisions = no_policies
 
     async def plan(self, decision: Decision) -> RollbackPlan:
         """Raises `NotToReverseError`, and `UnreachableError` when the object cannot be read."""
@@ -138,6 +149,31 @@ class RollingBack:
         await self.store.close(reversal)
         return reversal
 
+    async def _tombstones(self, plan: RollbackPlan, edits: Iterable[Edit]) -> list[KeptTombstone]:
+        """What keeps *edits* from being made again to the workload."""
+        subject, revisions = plan.live.subject, await self.revisions()
+        kind, name = plan.owner or (subject.kind, subject.name)
+        namespace = subject.namespace
+        uid = await self._uid(Subject(api_version="", kind=kind, namespace=namespace, name=name))
+        return [
+            KeptTombstone(
+                tombstone=Tombstone(namespace, kind, name, edit.path),
+                at=self.process.clock.now(),
+                decision=plan.decision.id,
+                policy=edit.policy,
+                revision=revisions.get(edit.policy, ""),
+                owner_uid=uid,
+            )
+            for edit in edits
+        ]
+
+    async def _uid(self, owner: Subject) -> str:
+        try:
+            live = await self.objects.get(owner)
+        except (ObjectRefusedError, UnreachableError):
+            return ""
+        return "" if live is None else live.subject.uid
+
     async def _others(self, decision: Decision, live: LiveObject) -> tuple[Decision, ...]:
         """Our other changes of the object, newest first; a running pod has one decision only."""
         subject = live.subject
@@ -170,7 +206,7 @@ class RollingBack:
             edits = [backwards(step) for step in steps]
             if not self._is_running_pod(live):
                 edits += restamped(plan)
-                if self.objects.running and (why := await self._remember(plan)):
+                if why := await self._remember(plan):
                     # Our own write would come back with what it takes away.
                     _note(steps, outcomes, "refused", why)
                     continue
@@ -208,15 +244,8 @@ class RollingBack:
     async def _remember(self, plan: RollbackPlan) -> str:
         """Have every replica of admission leave this alone from now on; or why that is not so."""
         # All steps: the next pod would have again what could be patched in this one.
-        kind, name = plan.owner or ("", "")
-        tombstones = [
-            Tombstone(plan.live.subject.namespace, kind, name, step.edit.path)
-            for step in plan.steps
-            if step.verdict != "conflict"
-        ]
-        if not await self.store.add_tombstones(
-            tombstones, decision=plan.decision.id, at=self.process.clock.now()
-        ):
+        stay = [step.edit for step in plan.steps if step.verdict != "conflict"]
+        if not await self.store.add_tombstones(await self._tombstones(plan, stay)):
             return NO_ROOM
         return "" if await self.replicas.knows() else NOT_HEARD
 

@@ -18,6 +18,7 @@ from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.records import (
     DecisionError,
     JournalEntry,
+    KeptTombstone,
     Known,
     PodStamp,
     Reversal,
@@ -82,12 +83,14 @@ class SqlJournal:
 
         return await self.database.read(job)
 
-    async def add_tombstones(self, new: Sequence[Tombstone], *, decision: str, at: float) -> bool:
-        job = partial(_add_tombstones, new=new, decision=decision, at=at)
-        return await self.database.write(job)
+    async def add_tombstones(self, new: Sequence[KeptTombstone]) -> bool:
+        return await self.database.write(partial(_add_tombstones, new=new))
 
-    async def tombstones(self) -> Sequence[Tombstone]:
+    async def tombstones(self) -> Sequence[KeptTombstone]:
         return await self.database.read(_tombstones)
+
+    async def forget(self, gone: Sequence[Tombstone]) -> int:
+        return await self.database.write(partial(_forget, gone=gone))
 
     async def drop_before(self, moment: float, *, most: int) -> int:
         return await self.database.write(partial(_drop, before=moment, most=most))
@@ -218,13 +221,12 @@ def _close(connection: Connection, *, reversal: Reversal) -> None:
     )
 
 
-def _add_tombstones(
-    connection: Connection, *, new: Sequence[Tombstone], decision: str, at: float
-) -> bool:
-    known = set(_tombstones(connection))
-    fresh = sorted(set(new) - known)
-    if len(known) + len(fresh) > MOST_TOMBSTONES:
+def _add_tombstones(connection: Connection, *, new: Sequence[KeptTombstone]) -> bool:
+    fresh = {kept.tombstone: kept for kept in new}
+    known = {kept.tombstone for kept in _tombstones(connection)}
+    if len(known | fresh.keys()) > MOST_TOMBSTONES:
         return False
+    _forget(connection, gone=list(known & fresh.keys()))
     if fresh:
         connection.execute(
             insert(tombstones),
@@ -234,19 +236,45 @@ def _add_tombstones(
                     "owner_kind": tombstone.owner_kind,
                     "owner_name": tombstone.owner_name,
                     "path": tombstone.path,
-                    "at": at,
-                    "decision": decision,
+                    "at": kept.at,
+                    "decision": kept.decision,
+                    "policy": kept.policy,
+                    "revision": kept.revision,
+                    "owner_uid": kept.owner_uid,
                 }
-                for tombstone in fresh
+                for tombstone, kept in fresh.items()
             ],
         )
     return True
 
 
-def _tombstones(connection: Connection) -> list[Tombstone]:
+def _tombstones(connection: Connection) -> list[KeptTombstone]:
+    return [
+        KeptTombstone(
+            tombstone=Tombstone(row.namespace, row.owner_kind, row.owner_name, row.path),
+            at=row.at,
+            decision=row.decision,
+            policy=row.policy,
+            revision=row.revision,
+            owner_uid=row.owner_uid,
+        )
+        for row in connection.execute(select(tombstones))
+    ]
+
+
+def _forget(connection: Connection, *, gone: Sequence[Tombstone]) -> int:
     columns = tombstones.c
-    query = select(columns.namespace, columns.owner_kind, columns.owner_name, columns.path)
-    return [Tombstone(*row) for row in connection.execute(query)]
+    return sum(
+        connection.execute(
+            delete(tombstones).where(
+                columns.namespace == one.namespace,
+                columns.owner_kind == one.owner_kind,
+                columns.owner_name == one.owner_name,
+                columns.path == one.path,
+            )
+        ).rowcount
+        for one in gone
+    )
 
 
 def _count(connection: Connection) -> int:

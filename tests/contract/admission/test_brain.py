@@ -29,6 +29,7 @@ from nemutator_controller.admission.snapshot_poller import SnapshotPoller
 from nemutator_controller.admission.spool import Spool
 from nemutator_controller.admission.watching import WatchedCluster
 from nemutator_controller.admission.webhook_handler import WebhookHandler
+from nemutator_controller.journal.records import KeptTombstone
 from nemutator_controller.journal.sql import SqlJournal
 from nemutator_controller.kube.informing import Informer
 from nemutator_controller.kube.resources import NAMESPACES, RUNTIME_CLASSES
@@ -137,7 +138,9 @@ async def test_what_was_taken_back_is_heard_by_admission(tmp_path: Path) -> None
         await until(lambda: heard.meter.total(names.SNAPSHOT_AGE) >= 0)
         assert heard.watched.reversed("team", "Deployment", "web") == frozenset()
     with opened(root / "nemutator.db") as database:
-        await SqlJournal(database).add_tombstones([STONE], decision="d1", at=time.time())
+        await SqlJournal(database).add_tombstones(
+            [KeptTombstone(tombstone=STONE, at=time.time(), decision="d1")]
+        )
     async with standing_brain(root), hearing(root) as heard:
         await until(lambda: heard.watched.reversed("team", "Deployment", "web") == {STONE.path})
 

@@ -7,7 +7,6 @@ from pathlib import Path
 import msgspec
 import pytest
 from nemutator_common import names
-from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
 from nemutator_controller.journal.records import EditOutcome, JournalEntry, PodStamp, Reversal
@@ -15,7 +14,7 @@ from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, Sq
 from nemutator_controller.mutations.decisions import pod_subject
 
 from tests.fakes.databases import opened
-from tests.fakes.decisions import NOW, POD, decision, edit
+from tests.fakes.decisions import NOW, POD, decision, edit, kept
 from tests.fakes.journals import MemoryJournal
 from tests.fakes.meters import MemoryMeter
 
@@ -154,21 +153,29 @@ async def test_a_reversal_is_kept_once_and_is_the_decisions_state(journal: Journ
 
 
 async def test_tombstones_are_kept_once(journal: JournalStore) -> None:
-    one = Tombstone("team", "Deployment", "web", "initContainers[name=nemutator-init]")
-    two = replace(one, path="volumes[name=nemutator]")
-    assert await journal.add_tombstones([one], decision="d1", at=NOW)
-    assert await journal.add_tombstones([two, one], decision="d2", at=NOW)
-    assert sorted(await journal.tombstones()) == [one, two]
+    one, two = kept("initContainers[name=nemutator-init]"), kept("volumes[name=nemutator]")
+    assert await journal.add_tombstones([one])
+    later = replace(one, decision="d2", policy="defaults", revision="r", owner_uid="u")
+    assert await journal.add_tombstones([two, later])
+    assert sorted(await journal.tombstones(), key=lambda each: each.tombstone) == [later, two]
+
+
+async def test_a_tombstone_is_forgotten_and_the_others_stay(journal: JournalStore) -> None:
+    one, two = kept(), kept("volumes[name=nemutator]")
+    assert await journal.add_tombstones([one, two])
+    stranger = replace(two.tombstone, namespace="other")
+    assert await journal.forget([one.tombstone, stranger]) == 1
+    assert await journal.tombstones() == [two]
+    assert await journal.forget([one.tombstone]) == 0
 
 
 @pytest.mark.slow
 async def test_tombstones_beyond_their_number_are_refused_as_a_whole(journal: JournalStore) -> None:
-    stones = [Tombstone("team", "Deployment", "web", str(n)) for n in range(MOST_TOMBSTONES)]
-    assert await journal.add_tombstones(stones, decision="d1", at=NOW)
-    more = [stones[0], replace(stones[0], path="one more")]
-    assert not await journal.add_tombstones(more, decision="d2", at=NOW)
+    stones = [kept(str(number)) for number in range(MOST_TOMBSTONES)]
+    assert await journal.add_tombstones(stones)
+    assert not await journal.add_tombstones([stones[0], kept("one more")])
     assert len(await journal.tombstones()) == MOST_TOMBSTONES
-    assert await journal.add_tombstones(stones[:1], decision="d2", at=NOW)
+    assert await journal.add_tombstones(stones[:1])
 
 
 async def test_the_oldest_go_first_and_take_their_reversals_along(journal: JournalStore) -> None:

@@ -1,9 +1,10 @@
 import copy
+from functools import partial
 
 import pytest
 from nemutator_common import names
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
-from nemutator_controller.journal.applying import WRITER, Applying
+from nemutator_controller.journal.applying import STAYS, WRITER, Applying, policy_revisions
 from nemutator_controller.journal.live_objects import ObjectRefusedError
 from nemutator_controller.journal.manifests import Applied, ManifestError, manifest_of
 from nemutator_controller.journal.reversal_steps import NEWER_SET_IT
@@ -55,6 +56,7 @@ class Place:
             replicas=AdmissionReplicas(expected=False, process=fake_process(clock=self.clock)),
             fresh=lambda: f"v-{name}",
             process=fake_process(clock=self.clock),
+            revisions=partial(policy_revisions, self.objects),
         )
 
 
@@ -199,6 +201,23 @@ async def test_what_a_newer_mutation_has_set_is_not_blamed_on_somebody_else() ->
     assert await place.take_back(second.decision) == "reversed"
     assert await place.take_back("d1") == "reversed"
     assert place.kept(deployment()) == deployment()
+
+
+async def test_what_was_taken_back_is_not_made_again_until_the_policy_is_another_one() -> None:
+    place = Place()
+    await place.apply(policy())
+    applied = await place.apply(deployment())
+    await place.take_back(applied.decision)
+    again = await place.apply(deployment())
+    assert (again.outcome, again.edits) == ("unchanged", ())
+    assert again.warnings == (f"{STAYS}: {CPU}", f"{STAYS}: {TEAM}")
+    other = deployment()
+    other["metadata"]["name"] = "other"
+    assert len((await place.apply(other)).edits) == 2
+    changed = policy()
+    changed["spec"]["mutations"][0]["labels"]["set"]["team"] = "red"
+    await place.apply(changed)
+    assert {edit.after for edit in (await place.apply(deployment())).edits} == {("red",), ("250m",)}
 
 
 async def test_a_foreign_edit_in_the_manifest_stays() -> None:

@@ -10,6 +10,7 @@ from nemutator_controller.journal.reversal_steps import (
     NEWER_SET_IT,
     NEWER_STANDS,
     REMOVED,
+    THEIRS,
     UNKNOWN_VALUE,
     ReversalStep,
     alike,
@@ -81,6 +82,17 @@ def mutation(pod: Json, dice: random.Random, number: int) -> tuple[Json, Decisio
             value = value_for(field, dice.choice(VALUES))
             draft.set(parse_path(field), value, Author("labels", "p"))
     return draft.manifest, decision(number, edits=draft.edits())
+
+
+def test_our_value_that_somebody_else_has_written_too_stays() -> None:
+    document = changed_pod()
+    labels: Json = {"f:metadata": {"f:labels": {"f:team": {}}}}
+    applied = {"manager": "helm", "operation": "Apply", "fieldsV1": labels}
+    document["metadata"]["managedFields"] = [applied]
+    result, steps = taken_back(document, decision(edits=EDITS[:2]))
+    assert verdicts(steps) == {TEAM: "conflict", CPU: "reverse"}
+    assert {step.why for step in steps} == {"", f"helm {THEIRS}"}
+    assert result["metadata"] == document["metadata"]
 
 
 @pytest.mark.slow

@@ -26,7 +26,7 @@ from nemutator_controller.mutations.decisions import Decision, Subject
 from nemutator_controller.mutations.stamps import Stamp, written
 
 from tests.fakes.clocks import ManualClock
-from tests.fakes.decisions import CPU, EDITS, INIT, NOW, POD, TEAM, changed_pod, decision
+from tests.fakes.decisions import CPU, EDITS, INIT, NOW, POD, TEAM, changed_pod, decision, kept
 from tests.fakes.journals import MemoryJournal, MemoryObjects
 from tests.fakes.process import fake_process
 
@@ -48,7 +48,12 @@ class Place:
             replicas=self.audience,
             fresh=lambda: f"v{next(numbers)}",
             process=fake_process(clock=self.clock),
+            revisions=self.revisions,
         )
+        self.policies: dict[str, str] = {}
+
+    async def revisions(self) -> dict[str, str]:
+        return self.policies
 
     async def roll_back(self, *, evict: bool = False) -> Reversal:
         await self.journal.add([self.decision], writer="a", state="answered")
@@ -90,9 +95,31 @@ async def test_an_eviction_leaves_tombstones_for_all_that_is_taken_back() -> Non
     assert results(reversal)[INIT] == ("reversed", MADE_ANEW)
     assert (reversal.state, reversal.evicted) == ("reversed", True)
     assert place.objects.evicted == ["web-1"]
-    assert await place.journal.tombstones() == sorted(
+    assert place.journal.stones.keys() == {
         Tombstone("team", "Deployment", "web", path) for path in (TEAM, CPU, INIT)
-    )
+    }
+    assert {kept.decision for kept in await place.journal.tombstones()} == {"d1"}
+
+
+async def test_what_stays_taken_back_is_bound_to_its_workload_and_to_its_policy() -> None:
+    place = Place()
+    place.policies = {"defaults": "r1"}
+    web = Subject(api_version="apps/v1", kind="Deployment", namespace="team", name="web", uid="u1")
+    place.objects.place(web, {})
+    await place.roll_back(evict=True)
+    stones = await place.journal.tombstones()
+    assert {(one.policy, one.revision, one.owner_uid) for one in stones} == {
+        ("defaults", "r1", "u1")
+    }
+
+
+async def test_the_next_apply_of_a_manifest_does_not_make_it_again() -> None:
+    place = Place(decision(subject=replace(POD, owner_kind="", owner_name="")))
+    place.objects.running = False
+    await place.roll_back()
+    assert place.journal.stones.keys() == {
+        Tombstone("team", "Pod", "web-1", path) for path in (TEAM, CPU)
+    }
 
 
 async def test_nobody_is_evicted_when_nothing_needs_it() -> None:
@@ -101,7 +128,7 @@ async def test_nobody_is_evicted_when_nothing_needs_it() -> None:
     reversal = await place.roll_back(evict=True)
     assert (reversal.state, reversal.evicted) == ("reversed", False)
     assert place.objects.evicted == []
-    assert place.journal.stones == set()
+    assert place.journal.stones == {}
 
 
 async def test_a_bare_pod_is_never_evicted() -> None:
@@ -203,7 +230,7 @@ async def test_a_refused_eviction_says_what_it_leaves_behind() -> None:
 async def test_without_room_for_tombstones_nobody_is_evicted() -> None:
     place = Place()
     place.journal.stones = {
-        Tombstone("x", "Deployment", "x", str(number)) for number in range(MOST_TOMBSTONES)
+        one.tombstone: one for one in (kept(str(number)) for number in range(MOST_TOMBSTONES))
     }
     reversal = await place.roll_back(evict=True)
     assert results(reversal)[INIT] == ("refused", NO_ROOM)
@@ -360,7 +387,7 @@ async def test_a_template_is_taken_back_once_admission_knows_that_it_stays_so() 
     assert template["spec"]["containers"][0]["resources"]["requests"]["cpu"] == "1"
     # Nothing is left of our changes, and nothing says so.
     assert made["metadata"] == {"name": "web"}
-    assert {(each.owner_kind, each.path) for each in await place.journal.tombstones()} == {
+    assert {(each.owner_kind, each.path) for each in place.journal.stones} == {
         ("Deployment", TEAM),
         ("Deployment", CPU),
     }

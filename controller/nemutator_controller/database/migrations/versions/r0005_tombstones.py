@@ -1,0 +1,13 @@
+"""What the fields that stay taken back are bound to: a policy as it was, and one workload."""
+
+import sqlalchemy as sa
+from alembic import op
+
+revision = "0005"
+down_revision = "0004"
+
+
+def upgrade() -> None:
+    for name in ("policy", "revision", "owner_uid"):
+        column = sa.Column(name, sa.Text, nullable=False, server_default="")
+        op.add_column("tombstones", column)
