@@ -118,7 +118,7 @@ class WebhookHandler:
         if not (
             self._has_placeholder(request)
             or self.stamps.knows(origin)
-            or is_relevant(head, situation, policies.for_pods)
+            or is_relevant(head, situation, policies.for_pods_of(subject.namespace))
         ):
             return "unchanged", UNCHANGED
         try:
@@ -169,7 +169,7 @@ class WebhookHandler:
 
     def _plan(self, pod: Any, situation: Situation, policies: Policies) -> MutationPlan:
         try:
-            return plan(pod, situation, policies.for_pods)
+            return plan(pod, situation, policies.for_pods_of(situation.subject.namespace))
         except PathError as error:
             # The server sends what it has decoded itself; a stranger may send anything.
             raise FailedError("bad_object", f"not shaped like a pod: {error}") from error

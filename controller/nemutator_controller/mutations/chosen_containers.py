@@ -1,12 +1,12 @@
 """The containers of a pod that a verb is for: init containers, too, but not the one that we inject."""
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 from typing import Annotated
 
 import msgspec
 
 from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.mutations.injection import INIT_CONTAINER
 from nemutator_controller.mutations.paths import Json, Path, field_path, named
 from nemutator_controller.mutations.qos import LISTS
@@ -23,5 +23,5 @@ def chosen(draft: Draft, globs: tuple[str, ...]) -> Iterator[tuple[Path, Json]]:
                 name = container.get("name") if isinstance(container, dict) else None
                 if not isinstance(name, str) or name == INIT_CONTAINER:
                     continue
-                if any(fnmatchcase(name, glob) for glob in globs):
+                if fits_any(name, globs):
                     yield named(field, name), container

@@ -68,13 +68,17 @@ class Draft:
     def value(self, path: Path) -> Maybe:
         return value_at(self.manifest, path, self.kind)
 
+    def leaves(self, path: Path) -> bool:
+        """Whether nobody may write there."""
+        return bool(self._leave) and str(path) in self._leave
+
     def set(self, path: Path, value: Json, author: Author) -> None:
         """The author of a field is the last one who changed its value."""
         self.put(path, (value,), author)
 
     def put(self, path: Path, value: Maybe, author: Author) -> None:
         """Set *value*, or remove the field when it is empty."""
-        if same(self.value(path), value) or (self._leave and str(path) in self._leave):
+        if same(self.value(path), value) or self.leaves(path):
             return
         self._writing.write(path, value)
         self._authors[path] = author

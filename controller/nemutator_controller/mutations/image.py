@@ -7,13 +7,13 @@ comes out must be from an allowed source.
 import contextlib
 from collections.abc import Iterator
 from dataclasses import dataclass
-from fnmatch import fnmatchcase
 from typing import Annotated, Literal
 
 import msgspec
 
 from nemutator_controller.mutations.chosen_containers import Globs, chosen
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.mutations.image_references import (
     LONGEST_REPOSITORY,
     PREFIX,
@@ -154,7 +154,7 @@ def _fits(image: ImageReference, rule: TagRule) -> bool:
 
 
 def _any(globs: tuple[str, ...], text: str) -> bool:
-    return any(fnmatchcase(text, glob) for glob in globs)
+    return fits_any(text, globs)
 
 
 def _offender(rules: ImageRules, policy: str, why: str) -> Offender:

@@ -1,10 +1,11 @@
 """A pod's quality-of-service class, as kubelet will see it: it decides which pods are evicted first."""
 
 import functools
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from typing import Literal
 
 from nemutator_controller.kube.quantities import LONGEST, Quantity, QuantityError, parse_quantity
+from nemutator_controller.mutations.advisor import Side
 from nemutator_controller.mutations.paths import Json, field_path, value_at
 
 Class = Literal["Guaranteed", "Burstable", "BestEffort"]
@@ -19,15 +20,29 @@ Amounts = dict[str, Quantity]
 
 def class_of(manifest: Json, kind: str) -> Class:
     """The class of the pod that *manifest* is or makes. A missing request defaults to its limit."""
+    return class_with(manifest, kind, {})
+
+
+def class_with(manifest: Json, kind: str, instead: Mapping[str, Mapping[Side, Amounts]]) -> Class:
+    """The same, if the containers of these names had other amounts *instead* of their own."""
     guaranteed = True
     anything = False
+    others = dict(instead)
+    # Init containers come last: only the first container of a name can be meant.
     for container in containers(manifest, kind):
-        limits = amounts(container, "limits")
-        requests = limits | amounts(container, "requests")
-        anything = anything or any(requests.values()) or any(limits.values())
-        guaranteed = guaranteed and all(
-            limits.get(name) and limits[name] == requests[name] for name in COUNTED
-        )
+        limits, requests = amounts(container, "limits"), amounts(container, "requests")
+        name = container.get("name")
+        other = others.pop(name, None) if isinstance(name, str) else None
+        if other is not None:
+            limits |= other.get("limits", {})
+            requests |= other.get("requests", {})
+        requests = limits | requests
+        if any(limits.values()) or any(requests.values()):
+            anything = True
+        if guaranteed:
+            guaranteed = all(
+                limits.get(name) and limits[name] == requests[name] for name in COUNTED
+            )
     if not anything:
         return "BestEffort"
     return "Guaranteed" if guaranteed else "Burstable"

@@ -8,10 +8,9 @@ allows another. A share is taken of what the pod itself requested, never of what
 import functools
 import re
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
-from fnmatch import fnmatchcase
+from dataclasses import dataclass
 from fractions import Fraction
-from typing import Annotated, Literal
+from typing import Annotated, Literal, NamedTuple
 
 import msgspec
 
@@ -25,8 +24,16 @@ from nemutator_controller.mutations.advisor import (
 )
 from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.edits import Author, Draft
-from nemutator_controller.mutations.paths import Path, field_path, named, parse_path
-from nemutator_controller.mutations.qos import class_of, quantity
+from nemutator_controller.mutations.globs import fits_any
+from nemutator_controller.mutations.paths import Path, field_path, named
+from nemutator_controller.mutations.qos import (
+    COUNTED,
+    Amounts,
+    Class,
+    class_of,
+    class_with,
+    quantity,
+)
 
 VERB = "resources"
 ADVICE_VERB = "prom_metrics"
@@ -83,23 +90,26 @@ def apply(
     if any(draft.value(field_path("resources"))):
         return [f"policy {policy}: resources left alone: the pod has them for all its containers"]
     warnings: list[str] = []
-    trial = draft.further()
+    trial = _Trial(draft)
     for name in _container_names(draft, resources.containers):
-        for place, amount in _wanted(resources, name):
-            made = _amount(trial, place, amount, circumstances)
+        for side, resource, amount in _wanted(resources):
+            made = _amount(trial, _Place(name, side, resource), amount, circumstances)
             if isinstance(made, str):
-                warnings.append(f"policy {policy}: {place.path}: {made}")
+                path = _path_of(name, side, resource)
+                warnings.append(f"policy {policy}: {path}: {made}")
             elif made is not None:
-                trial.set(place.path, str(made.amount), Author(VERB, policy, made.reason))
+                trial.set(_Place(name, side, resource), str(made.amount), made.reason)
         for resource in resources.limits:
-            _settle(trial, _Place(name, "limits", resource), policy)
-    earlier, later = (class_of(each.manifest, each.kind) for each in (draft, trial))
+            _settle(trial, _Place(name, "limits", resource))
+    earlier = class_of(draft.manifest, draft.kind)
+    later = trial.quality() if trial.written else earlier
     if later != earlier and resources.qos == "Keep":
         return [*warnings, f"policy {policy}: resources left alone: {earlier} would become {later}"]
-    for edit in trial.edits():
-        if list(map(quantity, edit.before)) == list(map(quantity, edit.after)):
+    for place, (text, reason) in trial.written.items():
+        path = _path_of(*place)
+        if list(map(quantity, draft.value(path))) == [quantity(text)]:
             continue  # The amount came down and went up again.
-        draft.put(parse_path(edit.path), edit.after, Author(VERB, policy, edit.reason))
+        draft.set(path, text, Author(VERB, policy, reason))
     return warnings
 
 
@@ -137,8 +147,7 @@ def _amount_faults(amount: Amount) -> Iterator[str]:
         yield ".min: above max"
 
 
-@dataclass(frozen=True, slots=True)
-class _Place:
+class _Place(NamedTuple):
     """One amount of one container."""
 
     container: str
@@ -146,17 +155,41 @@ class _Place:
     resource: Name
 
     @property
-    def path(self) -> Path:
-        return _path_of(self.container, self.side, self.resource)
-
-    @property
     def beside(self) -> "_Place":
         """The request of this limit, or the limit of this request."""
-        return replace(self, side="limits" if self.side == "requests" else "requests")
+        side: Side = "limits" if self.side == "requests" else "requests"
+        return _Place(self.container, side, self.resource)
 
-    def found(self, draft: Draft) -> Quantity | None:
-        now = draft.value(self.path)
+
+class _Trial:
+    """The amounts of a draft as they would be, without writing any."""
+
+    def __init__(self, draft: Draft) -> None:
+        self._draft = draft
+        self.written: dict[_Place, tuple[str, str]] = {}
+        """Text and reason of each amount, in the order in which they were first set."""
+
+    def found(self, place: _Place) -> Quantity | None:
+        if place in self.written:
+            return quantity(self.written[place][0])
+        now = self._draft.value(_path_of(*place))
         return quantity(now[0]) if now else None
+
+    def set(self, place: _Place, text: str, reason: str) -> None:
+        path = _path_of(*place)
+        now = self.written[place][:1] if place in self.written else self._draft.value(path)
+        if now != (text,) and not self._draft.leaves(path):
+            self.written[place] = text, reason
+
+    def quality(self) -> Class:
+        """The class of the pod with these amounts."""
+        instead: dict[str, dict[Side, Amounts]] = {}
+        for place, (text, _) in self.written.items():
+            amount = quantity(text)
+            if amount is not None and place.resource in COUNTED:
+                sides = instead.setdefault(place.container, {})
+                sides.setdefault(place.side, {})[place.resource] = amount
+        return class_with(self._draft.manifest, self._draft.kind, instead)
 
 
 @functools.lru_cache(maxsize=1024)
@@ -164,27 +197,27 @@ def _path_of(container: str, side: Side, resource: Name) -> Path:
     return named("containers", container) / "resources" / side / resource
 
 
-def _wanted(resources: ContainerResources, container: str) -> Iterator[tuple[_Place, Amount]]:
+def _wanted(resources: ContainerResources) -> Iterator[tuple[Side, Name, Amount]]:
     # Limits come first, because requests are held below them.
     for name, amount in resources.limits.items():
-        yield _Place(container, "limits", name), amount
+        yield "limits", name, amount
     for name, amount in resources.requests.items():
-        yield _Place(container, "requests", name), amount
+        yield "requests", name, amount
 
 
 def _container_names(draft: Draft, globs: tuple[str, ...]) -> Iterator[str]:
     for listed in draft.value(field_path("containers")):
         for container in listed or ():
             name = container.get("name") if isinstance(container, dict) else None
-            if isinstance(name, str) and any(fnmatchcase(name, glob) for glob in globs):
+            if isinstance(name, str) and fits_any(name, globs):
                 yield name
 
 
 def _amount(
-    draft: Draft, place: _Place, amount: Amount, circumstances: Circumstances
+    trial: _Trial, place: _Place, amount: Amount, circumstances: Circumstances
 ) -> RecommendedAmount | str | None:
     """The amount for *place*, why there is none, or None when nothing is to be done."""
-    current = place.found(draft)
+    current = trial.found(place)
     if amount.advice:
         if not circumstances.measured:
             return None
@@ -199,7 +232,7 @@ def _amount(
             return None
         wanted, reason = _share(current, amount.ratio), f"{amount.ratio:g} of {current}"
     elif amount.ratio_of_limit is not None:
-        limit = place.beside.found(draft)
+        limit = trial.found(place.beside)
         if limit is None:
             return None
         wanted = _share(limit, amount.ratio_of_limit)
@@ -209,7 +242,7 @@ def _amount(
         wanted, reason = parse_quantity(amount.value), ""
     wanted = _whole(_bounded(wanted, amount), place.resource)
     if place.side == "requests":
-        limit = place.beside.found(draft)
+        limit = trial.found(place.beside)
         if limit is not None and wanted > limit:
             wanted, reason = limit, "; ".join(filter(None, (reason, "held below the limit")))
     if wanted.nanos <= 0:
@@ -217,14 +250,14 @@ def _amount(
     return None if wanted == current else RecommendedAmount(wanted, reason)
 
 
-def _settle(draft: Draft, limit: _Place, policy: str) -> None:
+def _settle(trial: _Trial, limit: _Place) -> None:
     """Raise a limit to its request: whatever the policy wants, they must fit together at the end.
 
     This comes last, because a request may come down after its limit was written.
     """
-    most, least = limit.found(draft), limit.beside.found(draft)
+    most, least = trial.found(limit), trial.found(limit.beside)
     if most is not None and least is not None and most < least:
-        draft.set(limit.path, str(least), Author(VERB, policy, "held above the request"))
+        trial.set(limit, str(least), "held above the request")
 
 
 @functools.lru_cache(maxsize=256)

@@ -1,11 +1,11 @@
 """Whether a policy is for a pod."""
 
 import hashlib
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from fnmatch import fnmatchcase
 from types import MappingProxyType
 
+from nemutator_controller.mutations.globs import fits, fits_any
 from nemutator_controller.policies.model import Policy
 
 _NONE: Mapping[str, object] = MappingProxyType({})
@@ -33,12 +33,18 @@ class CandidatePod:
 def matches(policy: Policy, pod: CandidatePod) -> bool:
     match = policy.spec.match
     return (
-        _selected(match.namespaces, match.excluded_namespaces, (pod.namespace,))
+        names_namespace(policy, pod.namespace)
         and _selected(match.names, match.excluded_names, pod.names)
         and _namespace_matches(policy, pod)
         and policy.pods.matches(pod.labels)
         and (not policy.narrowed or _narrow(policy, pod))
     )
+
+
+def names_namespace(policy: Policy, namespace: str) -> bool:
+    """Whether the globs of *policy* on names of namespaces let it be for *namespace*."""
+    match = policy.spec.match
+    return _selected(match.namespaces, match.excluded_namespaces, (namespace,))
 
 
 def is_in_share(policy: str, pod: CandidatePod, percent: int) -> bool:
@@ -55,7 +61,7 @@ def _narrow(policy: Policy, pod: CandidatePod) -> bool:
         and (not match.users or _selected(match.users, (), (pod.user,) if pod.user else ()))
         and (not match.images or pod.images is None or _selected(match.images, (), pod.images))
         and all(
-            isinstance(text := pod.annotations.get(key), str) and fnmatchcase(text, glob)
+            isinstance(text := pod.annotations.get(key), str) and fits(text, glob)
             for key, glob in match.annotations.items()
         )
         and (match.percent is None or is_in_share(policy.name, pod, match.percent))
@@ -69,8 +75,7 @@ def _namespace_matches(policy: Policy, pod: CandidatePod) -> bool:
     return pod.namespace_labels is not None and policy.namespaces.matches(pod.namespace_labels)
 
 
-def _selected(wanted: Iterable[str], excluded: Iterable[str], names: tuple[str, ...]) -> bool:
-    if any(fnmatchcase(name, glob) for glob in excluded for name in names):
+def _selected(wanted: Sequence[str], excluded: Sequence[str], names: Sequence[str]) -> bool:
+    if excluded and any(fits_any(name, excluded) for name in names):
         return False
-    globs = tuple(wanted)
-    return not globs or any(fnmatchcase(name, glob) for glob in globs for name in names)
+    return not wanted or any(fits_any(name, wanted) for name in names)

@@ -7,9 +7,10 @@ from typing import Any
 
 from nemutator_controller.mutations.paths import TEMPLATES
 from nemutator_controller.policies.model import Policy, PolicyError, policy_of
+from nemutator_controller.policies.namespaces import PoliciesByNamespace
 
 MOST = 1_000
-"""Each policy costs every pod about a microsecond."""
+"""Each policy costs the pods of the namespaces that it does not exclude about a microsecond."""
 
 _NONE: Mapping[str, str] = MappingProxyType({})
 
@@ -22,11 +23,17 @@ class Policies:
     """What is wrong, by name. Faulty policies are left aside, and do not affect the others."""
     for_pods: tuple[Policy, ...] = field(init=False)
     for_templates: tuple[Policy, ...] = field(init=False)
+    _for_pods_of: PoliciesByNamespace = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
         for name, word in (("for_pods", "pod"), ("for_templates", "template")):
             chosen = tuple(each for each in self.sound if each.spec.apply_to == word)
             object.__setattr__(self, name, chosen)
+        object.__setattr__(self, "_for_pods_of", PoliciesByNamespace(self.for_pods))
+
+    def for_pods_of(self, namespace: str) -> tuple[Policy, ...]:
+        """Those for pods that do not exclude *namespace* by its name."""
+        return self._for_pods_of.of(namespace)
 
     def for_manifest(self, kind: str) -> tuple[Policy, ...]:
         """Those for an object of *kind* where no cluster makes pods of it: of a workload its template is

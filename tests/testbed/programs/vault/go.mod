@@ -4,6 +4,7 @@ go 1.25.3
 
 require (
 	github.com/hashicorp/vault v1.21.1
+	github.com/hashicorp/vault-plugin-auth-jwt v0.25.0
 	github.com/hashicorp/vault-plugin-auth-kubernetes v0.23.1
 	github.com/hashicorp/vault/sdk v0.20.0
 )
@@ -213,7 +214,6 @@ require (
 	github.com/hashicorp/vault-hcp-lib v0.0.0-20250306185756-615fe2449b16 // indirect
 	github.com/hashicorp/vault-plugin-auth-alicloud v0.22.0 // indirect
 	github.com/hashicorp/vault-plugin-auth-cf v0.22.0 // indirect
-	github.com/hashicorp/vault-plugin-auth-jwt v0.25.0 // indirect
 	github.com/hashicorp/vault-plugin-auth-kerberos v0.16.0 // indirect
 	github.com/hashicorp/vault-plugin-secrets-kv v0.25.0 // indirect
 	github.com/hashicorp/vault/api v1.22.0 // indirect

@@ -1,5 +1,5 @@
 // Vault with the few plugins that the tests use. Built with -tags minimal, which leaves out every
-// plugin that is not part of Vault's own module: two of those are put back.
+// plugin that is not part of Vault's own module: three of those are put back.
 package main
 
 import (
@@ -7,6 +7,7 @@ import (
 	"reflect"
 	"unsafe"
 
+	jwt "github.com/hashicorp/vault-plugin-auth-jwt"
 	kubernetes "github.com/hashicorp/vault-plugin-auth-kubernetes"
 	"github.com/hashicorp/vault/command"
 	"github.com/hashicorp/vault/helper/builtinplugins"
@@ -15,6 +16,7 @@ import (
 )
 
 func main() {
+	register("credentialBackends", "jwt", logical.Factory(jwt.Factory))
 	register("credentialBackends", "kubernetes", logical.Factory(kubernetes.Factory))
 	register("databasePlugins", "postgresql-database-plugin", postgresql.New)
 	os.Exit(command.Run(os.Args[1:]))
