@@ -67,9 +67,9 @@ def ids_of(window: CpuWindow) -> set[str]:
 
 
 class Node:
-    """The agent's own parts, in this process, for one process."""
+    """The agent's own parts, in this process."""
 
-    def __init__(self, pid: int) -> None:
+    def __init__(self, *pids: int) -> None:
         files, symbol, heap = ProcMaps(), symbol_worker(), heap_worker()
         self.process = fake_process(clock=SystemClock())
         self.symbols = WorkerSymboliser(files, symbol, self.process)
@@ -78,9 +78,11 @@ class Node:
         self.sink, self.sent, self.turn = ListSink(), SentSymbols("n"), asyncio.Lock()
         costs, budget = OwnCosts((symbol, heap)), WindowBudget(1.0, 4 << 30)
         self.limit = WindowLimit(budget, costs, self.sink, self.process, node="n")
-        found = replace(observed(pid), id=ProcessId(pid, ticks_of(pid) or 0))
+        self.processes = MemoryProcesses(
+            [replace(observed(pid), id=ProcessId(pid, ticks_of(pid) or 0)) for pid in pids]
+        )
         self.followed = FollowedProcesses(
-            MemoryProcesses([found]), ListedPods(), self.process, age_s=60.0, most=10
+            self.processes, ListedPods(), self.process, age_s=60.0, most=10
         )
 
     def heap_readings(self, *, every_s: float) -> HeapReadings:

@@ -151,6 +151,8 @@ class AgeingFinding:
     functions: tuple[FunctionFinding, ...] = ()
     replicas: tuple[Replica, ...] = ()
     replicas_say: str = ""
+    goroutines_per_min: float = 0.0
+    """Where it is the memory that grows: how many more goroutines there are each minute."""
     points: tuple[SeriesPoint, ...] = ()
     """What a graph of the measure is drawn of."""
     told: bool = False

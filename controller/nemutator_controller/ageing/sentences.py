@@ -39,7 +39,8 @@ def _per_minute(bytes_per_min: float) -> str:
 def _where(finding: AgeingFinding) -> str:
     first = next(iter(finding.sites), None)
     if first is None or not first.function:
-        return ""
+        goroutines = finding.goroutines_per_min
+        return f", with {goroutines:.0f} more goroutines a minute" if goroutines else ""
     where = f"in {first.function}, {place(first)}"
     if finding.measure == "heap":
         return f" {where}"

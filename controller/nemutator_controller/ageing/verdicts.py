@@ -40,6 +40,8 @@ PIECES = Floor(provisional=100, weekly=100)
 MOST_SITES = 10
 LEAST_EXPLAINED = 0.1
 """Of the growth: a site that explains less is not named for it."""
+LEAST_BESIDE_GOROUTINES = 0.5
+"""The same, of the memory's growth where the number of goroutines grows as well."""
 
 History = Mapping[WindowSource, Sequence[KeptWindow]]
 """The windows of each process, oldest first."""
@@ -83,7 +85,15 @@ def assess(
     functions = _hot_functions(history, frames, now=now)
     measure, verdict, state, judgement = _first(judged, has_hot_spots=bool(functions))
     newest = max(history, key=lambda source: source.started_at)
-    grows = verdict == "leak"
+    sites = _sites(history, frames, judged["heap"], after_s) if verdict == "leak" else []
+    reason, goroutines = _reason(verdict, judgement, history), 0.0
+    if verdict == "leak" and measure == "memory":
+        goroutines = _rise(judged["goroutines"]) * MINUTE_S
+    if goroutines:
+        # Their stacks are in no site of the heap.
+        least = LEAST_BESIDE_GOROUTINES * judgement.slope * MINUTE_S
+        sites = [one for one in sites if one.rate_bytes_per_min >= least]
+        reason += "; so does the number of goroutines"
     return AgeingFinding(
         workload=workload,
         image=newest.image,
@@ -91,7 +101,8 @@ def assess(
         verdict=verdict,
         state=state,
         measure=measure,
-        reason=_reason(verdict, judgement, history),
+        reason=reason,
+        goroutines_per_min=goroutines,
         rate_per_min=judgement.slope * MINUTE_S,
         first_level=judgement.first,
         last_level=judgement.last,
@@ -100,10 +111,10 @@ def assess(
         span_s=judgement.span_s,
         looked_at=now,
         first_seen=None,
-        sites=tuple(_sites(history, frames, judged["heap"], after_s)) if grows else (),
+        sites=tuple(sites),
         functions=functions,
         replicas=(replicas := _replicas(history)),
-        replicas_say=_compared(replicas) if grows else "",
+        replicas_say=_compared(replicas) if verdict == "leak" else "",
         points=graph_points(measure, history),
     )
 
@@ -135,6 +146,10 @@ def _first(
             return name, "steady", firm, judged[name]
     untold = "heap" if is_read else "memory"
     return untold, "cannot tell", "provisional", judged[untold]
+
+
+def _rise(judgement: Judgement) -> float:
+    return judgement.slope if judgement.growth in ("grows", "grows provisionally") else 0.0
 
 
 def _reason(verdict: Verdict, judgement: Judgement, history: History) -> str:
@@ -200,13 +215,12 @@ def _site(
             allocated += kept[-1].allocated_bytes - kept[0].allocated_bytes
             last += kept[-1].in_use_bytes
     frame = own_frame(stack)
-    grows = judgement.growth in ("grows", "grows provisionally")
     return SiteFinding(
         id=site,
         function=frame.function,
         file=frame.file,
         line=frame.line,
-        verdict="leak" if grows else "steady",
+        verdict="leak" if _rise(judgement) else "steady",
         rate_bytes_per_min=judgement.slope * MINUTE_S,
         in_use_bytes=last,
         kept_share=min(max(used / allocated, 0.0), 1.0) if allocated > 0 else None,

@@ -1,10 +1,11 @@
 from dataclasses import replace
 
 from nemutator_common.windows import SymbolFrame
+from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.trends import DAY_S
 from nemutator_controller.ageing.verdicts import assess, own_frame
 
-from tests.fakes.ageing import FRAMES, REMEMBER, SHOP, kept_windows, window_source
+from tests.fakes.ageing import FRAMES, REMEMBER, SHOP, kept_windows, site, window_source
 
 
 def test_a_leak_has_its_line_its_rate_and_how_much_it_explains() -> None:
@@ -12,11 +13,11 @@ def test_a_leak_has_its_line_its_rate_and_how_much_it_explains() -> None:
     found = assess(SHOP, {window_source(): windows}, FRAMES, now=600)
     assert (found.verdict, found.state, found.measure) == ("leak", "provisional", "heap")
     assert round(found.rate_per_min / 1e6, 3) == 5
-    (site,) = found.sites
-    assert (site.function, site.file, site.line) == ("main.remember", "/src/main.go", 84)
-    assert round(site.explained_share, 3) == 1
-    assert site.kept_share == 0.5
-    assert site.stack == REMEMBER
+    (leaky,) = found.sites
+    assert (leaky.function, leaky.file, leaky.line) == ("main.remember", "/src/main.go", 84)
+    assert round(leaky.explained_share, 3) == 1
+    assert leaky.kept_share == 0.5
+    assert leaky.stack == REMEMBER
     assert found.replicas_say.startswith("there is one process only")
 
 
@@ -33,6 +34,26 @@ def test_memory_outside_of_the_heap_is_a_leak_without_a_line() -> None:
     ]
     found = assess(SHOP, {window_source(): windows}, FRAMES, now=600)
     assert (found.verdict, found.measure, found.sites) == ("leak", "memory", ())
+
+
+def test_memory_that_goroutines_hold_is_theirs_and_not_of_a_small_site() -> None:
+    windows = [
+        replace(
+            one,
+            heap_bytes=round((20 + 0.1 * place) * 1e6),
+            goroutines=100 + 90 * place,
+            sites={"leaky": site(round((1 + 0.1 * place) * 1e6))},
+        )
+        for place, one in enumerate(kept_windows(12, grows_by=5))
+    ]
+    found = assess(SHOP, {window_source(): windows}, FRAMES, now=600)
+    assert (found.verdict, found.measure, found.sites) == ("leak", "memory", ())
+    assert found.goroutines_per_min == 90
+    assert found.reason.endswith("; so does the number of goroutines")
+    assert sentence(found) == (
+        "shop: leak (provisional): memory grows since its start, 5.0 MB/min,"
+        " with 90 more goroutines a minute"
+    )
 
 
 def test_memory_that_grows_waits_for_its_line_while_the_heap_is_read() -> None:

@@ -1,0 +1,3 @@
+module nemutator.io/bench/ageing
+
+go 1.21
