@@ -38,7 +38,7 @@ Figures = dict[str, Any]
 
 
 def bench() -> Result:
-    program = _built()
+    program = built()
     with tempfile.TemporaryDirectory(prefix="first-light-") as folder, ExitStack() as stack:
         machine = Machine(Path(folder), stack)
         measured = machine.measured()
@@ -235,7 +235,7 @@ class Machine:
                     call(b"", timeout=5)
 
 
-def _built() -> Path:
+def built() -> Path:
     """The Go program beside this file, compiled."""
     target = REPOSITORY / ".build" / "first-light"
     go = next(

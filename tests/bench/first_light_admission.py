@@ -4,7 +4,7 @@ import asyncio
 import json
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import ExitStack
 from pathlib import Path
 from typing import Any
@@ -34,19 +34,23 @@ CASES = {
 Figures = dict[str, Any]
 
 
-def admission(program: Path) -> tuple[Figures, Figures]:
-    """Ours, and the peer's."""
+def admission(
+    program: Path, policies: Mapping[str, Any] = reviews.POLICIES
+) -> tuple[Figures, Figures]:
+    """Ours, and the peer's, which sets the labels that a policy sets, and keeps a record as ours does."""
     with tempfile.TemporaryDirectory(prefix="first-light-") as folder:
-        return asyncio.run(_both(program, Path(folder)))
+        return asyncio.run(_both(program, Path(folder), policies))
 
 
-async def _both(program: Path, folder: Path) -> tuple[Figures, Figures]:
+async def _both(
+    program: Path, folder: Path, policies: Mapping[str, Any]
+) -> tuple[Figures, Figures]:
     authority = AuthorityFiles(folder)
     authority.server_context()  # writes the files of a certificate for loopback
     for namespace in CASES.values():
         (folder / f"{namespace}.json").write_bytes(reviews.body(namespace))
     async with FakeKube() as kube:
-        await _fill(kube)
+        await _fill(kube, policies)
         with ExitStack() as stack:
             address, process = await _admission(stack, kube, folder)
             ours: Figures = {"idle_mib": process.rss_anon_mib()}
@@ -57,7 +61,8 @@ async def _both(program: Path, folder: Path) -> tuple[Figures, Figures]:
     with running(
         "peer",
         [str(program), "serve", f"-certificate={folder / 'server.crt'}",
-         f"-key={folder / 'server.key'}", f"-labels={json.dumps(reviews.LABELS)}"],
+         f"-key={folder / 'server.key'}", f"-labels={json.dumps(reviews.LABELS)}",
+         f"-records={folder / 'records'}"],
         folder, cpu=ANSWERING_CPU, environment={"GOMAXPROCS": "1"},
     ) as peer:  # fmt: skip
         await asyncio.to_thread(
@@ -94,11 +99,11 @@ async def _admission(stack: ExitStack, kube: FakeKube, folder: Path) -> tuple[st
     return address, process
 
 
-async def _fill(kube: FakeKube) -> None:
+async def _fill(kube: FakeKube, policies: Mapping[str, Any]) -> None:
     headers = {"Authorization": f"Bearer {kube.token}"}
-    policies = [
+    manifests = [
         {"apiVersion": API_VERSION, "kind": KIND, "metadata": {"name": name}, "spec": spec}
-        for name, spec in reviews.POLICIES.items()
+        for name, spec in policies.items()
     ]
     namespaces = [
         {"apiVersion": "v1", "kind": "Namespace", "metadata": {"name": name, "labels": labels}}
@@ -107,12 +112,12 @@ async def _fill(kube: FakeKube) -> None:
     at = f"/apis/{API_VERSION}/mutationpolicies"
     definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions"
     async with aiohttp.ClientSession(kube.url, headers=headers) as session:
-        for path, manifests in (
+        for path, objects in (
             (definitions, [definition()]),
-            (at, policies),
+            (at, manifests),
             ("/api/v1/namespaces", namespaces),
         ):
-            for manifest in manifests:
+            for manifest in objects:
                 async with session.post(path, json=manifest, ssl=False) as answer:
                     assert answer.status == 201, await answer.text()
 

@@ -42,11 +42,19 @@ type operation struct {
 	Value any    `json:"value"`
 }
 
+type record struct {
+	UID       string          `json:"uid"`
+	Operation string          `json:"operation"`
+	Namespace string          `json:"namespace"`
+	Patch     json.RawMessage `json:"patch"`
+}
+
 func serve(arguments []string) {
 	flags := flag.NewFlagSet("serve", flag.ExitOnError)
 	certificate := flags.String("certificate", "", "PEM file")
 	key := flags.String("key", "", "PEM file")
 	labels := flags.String("labels", "{}", "labels to set, as JSON")
+	records := flags.String("records", "", "file to which each decision is appended before its answer")
 	flags.Parse(arguments)
 
 	wanted := map[string]string{}
@@ -54,6 +62,10 @@ func serve(arguments []string) {
 		fail(err)
 	}
 	pair, err := tls.LoadX509KeyPair(*certificate, *key)
+	if err != nil {
+		fail(err)
+	}
+	file, err := os.OpenFile(*records, os.O_WRONLY|os.O_CREATE|os.O_APPEND, 0o600)
 	if err != nil {
 		fail(err)
 	}
@@ -66,12 +78,12 @@ func serve(arguments []string) {
 		io.Copy(io.Discard, os.Stdin)
 		os.Exit(0)
 	}()
-	server := http.Server{Handler: handler(wanted)}
+	server := http.Server{Handler: handler(wanted, file)}
 	config := &tls.Config{Certificates: []tls.Certificate{pair}}
 	fail(server.Serve(tls.NewListener(listener, config)))
 }
 
-func handler(wanted map[string]string) http.HandlerFunc {
+func handler(wanted map[string]string, file *os.File) http.HandlerFunc {
 	return func(w http.ResponseWriter, r *http.Request) {
 		body, err := io.ReadAll(r.Body)
 		if err != nil {
@@ -86,6 +98,15 @@ func handler(wanted map[string]string) http.HandlerFunc {
 		patch, err := patchFor(asked.Request.Object, wanted)
 		if err != nil {
 			http.Error(w, err.Error(), http.StatusBadRequest)
+			return
+		}
+		decision := record{asked.Request.UID, asked.Request.Operation, asked.Request.Namespace, patch}
+		line, err := json.Marshal(decision)
+		if err == nil {
+			_, err = file.Write(append(line, '\n'))
+		}
+		if err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
 			return
 		}
 		answer := response{UID: asked.Request.UID, Allowed: true, PatchType: "JSONPatch", Patch: patch}
