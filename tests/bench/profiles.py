@@ -159,9 +159,10 @@ async def _cost(folder: Path) -> dict[str, float | None]:
             places = dice.sample(range(*text), ADDRESSES)
             rows = tuple(RawRow(program.pid, (place,), (), (0, 0), 1) for place in places)
             raw = RawProfile(99, time.time(), 1.0, rows, len(rows), {}, None)
-            begun = time.monotonic()
+            begun, used_s = time.monotonic(), worker.cpu_s + time.process_time()
             await symboliser.symbolise(raw)
             names_s = time.monotonic() - begun
+            names_cpu_s = worker.cpu_s + time.process_time() - used_s
         finally:
             worker.stop()
     per_sample = spent.run_time_ns / max(samples.recorded, 1) / 1e3
@@ -170,6 +171,7 @@ async def _cost(folder: Path) -> dict[str, float | None]:
         "bpf_runs_per_sample": round(spent.run_count / max(samples.recorded, 1), 2),
         "begin_ms": round(begin_ms, 1),
         "names_s": round(names_s, 2),
+        "names_cpu_s": round(names_cpu_s, 2),
     }
 
 
