@@ -33,6 +33,7 @@ COMMANDS = {
         "show who was given which secret, and who read a path",
     ),
     "evict": ("nemutator_ctl.evict.command", "evict pods, a few at a time, and say why"),
+    "roll": ("nemutator_ctl.roll.command", "roll a workload slowly, one pod at a time"),
     "rollback": ("nemutator_ctl.rollback.command", "take a mutation back"),
     "policy": ("nemutator_ctl.policy.command", "try policies on manifests, without a server"),
     "token": ("nemutator_ctl.tokens.command", "show and change the values of placeholders"),

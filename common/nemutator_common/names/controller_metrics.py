@@ -327,6 +327,21 @@ EVICTION_REQUESTS_DROPPED = Metric(
     "requests for evictions that were removed, by reason: age, count",
     ("reason",),
 )
+ROLLS = Metric(
+    "nemutator_rolls_total",
+    "counter",
+    "slow rolls that are finished, by result: done, stopped (a pod was not ready in time, or somebody ended"
+    " it), failed (it was never begun, or the workload is gone)",
+    ("result",),
+)
+ROLLS_OPEN = Metric("nemutator_rolls_open", "gauge", "slow rolls that are not finished")
+ROLLS_KEPT = Metric("nemutator_kept_rolls", "gauge", "slow rolls that are kept, finished ones too")
+ROLLS_DROPPED = Metric(
+    "nemutator_rolls_dropped_total",
+    "counter",
+    "slow rolls that were removed, by reason: age, count",
+    ("reason",),
+)
 AGED_WORKLOADS = Metric(
     "nemutator_aged_workloads",
     "gauge",

@@ -75,6 +75,10 @@ ON_ROTATE = Word(
     " `signal:HUP@container` for the first process of a container (HUP, INT, QUIT, TERM, USR1, USR2,"
     " WINCH), `restart` to have the pod evicted, or `none`, which is the default",
 )
+ROLLED = Word(
+    f"{DOMAIN}/rolled",
+    "annotation of a workload's template: the id of the slow roll that made its pods anew",
+)
 VAULT_ROLE = Word(
     f"{DOMAIN}/vault-role",
     "annotation of a pod: the Vault role to log in with; the default is `{namespace}.{serviceaccount}`",

@@ -21,6 +21,7 @@ from nemutator_controller.app.listeners import bound, local_listener, uplink_lis
 from nemutator_controller.app.nodes import nodes_part
 from nemutator_controller.app.parts import Part, add_tasks
 from nemutator_controller.app.profiles import profiles_part
+from nemutator_controller.app.rolling import rolling_part
 from nemutator_controller.app.sizing import sizing_part
 from nemutator_controller.app.streams import streams_part
 from nemutator_controller.app.tokens import token_reading, tokens_part
@@ -79,6 +80,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         ageing_part(context, findings),
         grants_part(context),
         evictions_part(context),
+        rolling_part(context),
         journal_part(context, tokens),
         tokens_part(tokens),
         windows_part(context),

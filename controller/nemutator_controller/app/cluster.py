@@ -89,7 +89,7 @@ class Cluster:
             ),
             process,
         )
-        self._announcer = Announcer(self.writer, process, component="nemutator-brain")
+        self.announcer = Announcer(self.writer, process, component="nemutator-brain")
         self.window_owners = WindowOwners(self.watch)
         self.usage_owners = OwnersOfUse(self.watch)
         self.requests = RequestedNow(self.watch, clock)
@@ -98,13 +98,13 @@ class Cluster:
         self.images_in_use = ImagesOfDeclaringPods(self.watch)
         self.annotated = PodsThatAsk(self.watch)
         self.stamped = StampedPodChanges(self.watch)
-        self.results = ResultsOnPods(self.writer, self._announcer)
-        self.ageing_news = AgeingNewsOnPods(self.pods, self._announcer)
+        self.results = ResultsOnPods(self.writer, self.announcer)
+        self.ageing_news = AgeingNewsOnPods(self.pods, self.announcer)
         self.ageing_marks = PodsWithAgeing(self.watch, self.writer)
         self.restartable = PodsToRestart(self.watch)
-        self.rotations = KubeEvictions(self.writer, self._announcer, "SecretRotation")
+        self.rotations = KubeEvictions(self.writer, self.announcer, "SecretRotation")
         self.evictable = PodsToEvict(self.watch)
-        self.evictions = KubeEvictions(self.writer, self._announcer, "Eviction")
+        self.evictions = KubeEvictions(self.writer, self.announcer, "Eviction")
         self.eviction_rights = ReviewedEvictionRights(self.reviewer)
         self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
         self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
@@ -123,7 +123,7 @@ class Cluster:
         bodies = {
             **self.watch.tasks(),
             "certificates": self.registrar.run,
-            "events": self._announcer.run,
+            "events": self.announcer.run,
             "watch policies": self._policies.run,
             "follow policies": self._statuses.follow,
             "policies' statuses": self._statuses.write,

@@ -2,7 +2,7 @@
 
 from sqlalchemy import Boolean, Column, Float, Index, Integer, LargeBinary, MetaData, Table, Text
 
-HEAD = "0005"
+HEAD = "0006"
 """The newest migration. It is written here so that a start without migrations need not import
 Alembic (150 ms and 10 MB)."""
 
@@ -253,4 +253,16 @@ requested_evictions = Table(
     Column("at", Float, nullable=False),
     Column("document", LargeBinary, nullable=False),
     Index("requested_evictions_state", "state", "at"),
+)
+
+rolls = Table(
+    "rolls",
+    metadata,
+    # Slow rolls of workloads, each with the strategy that is to be put back.
+    Column("id", Text, primary_key=True),
+    Column("at", Float, nullable=False),
+    Column("namespace", Text, nullable=False),
+    Column("state", Text, nullable=False),
+    Column("document", LargeBinary, nullable=False),
+    Index("rolls_at", "at"),
 )

@@ -210,6 +210,27 @@ def is_ready(installation: Installation, process: subprocess.Popen[bytes]) -> bo
     return False
 
 
+def nemutator(
+    installation: Installation, token: str, folder: Path, *words: str
+) -> subprocess.CompletedProcess[str]:
+    """A command, as somebody with that *token* runs it; *folder* is theirs."""
+    token_file, ca_file = folder / "token", folder / "ca.crt"
+    token_file.write_text(token)
+    published = installation.cluster.get(
+        "configmap", "nemutator-ca", f"-n={installation.namespace}"
+    )
+    ca_file.write_text(published["data"]["ca.crt"])
+    return subprocess.run(
+        [
+            sys.executable, "-m", "nemutator_ctl", *words,
+            f"--brain=https://{LOOPBACK}:{installation.console}",
+            f"--brain-token-file={token_file}", f"--brain-ca-file={ca_file}",
+        ],
+        env={"PATH": os.defpath, "HOME": str(folder)},
+        capture_output=True, text=True, timeout=240, check=False,
+    )  # fmt: skip
+
+
 def refusals(installation: Installation) -> list[str]:
     """What the brain asked of the API server and may not."""
     user = f"system:serviceaccount:{installation.namespace}:nemutator-brain"

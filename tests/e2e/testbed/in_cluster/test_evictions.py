@@ -1,41 +1,19 @@
 """Evictions that people ask for: one after another, as budgets and their own permissions let them."""
 
 import json
-import os
 import subprocess
-import sys
 from pathlib import Path
-from typing import Any
 
 import pytest
 
-from tests.e2e.testbed.in_cluster.installation import Installation, refusals
+from tests.e2e.testbed.in_cluster.installation import Installation, nemutator, refusals
 from tests.e2e.testbed.test_eviction import allowed, budget
 from tests.e2e.testbed.workloads import replicated, wait_ready
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.image_store import ImageStore
-from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
 EVICTIONS = "/api/v1/evictions"
-
-
-def nemutator(installation: Installation, token: str, folder: Path, *words: str) -> Any:
-    token_file, ca_file = folder / "token", folder / "ca.crt"
-    token_file.write_text(token)
-    published = installation.cluster.get(
-        "configmap", "nemutator-ca", f"-n={installation.namespace}"
-    )
-    ca_file.write_text(published["data"]["ca.crt"])
-    return subprocess.run(
-        [
-            sys.executable, "-m", "nemutator_ctl", "evict", *words,
-            f"--brain=https://{LOOPBACK}:{installation.console}",
-            f"--brain-token-file={token_file}", f"--brain-ca-file={ca_file}",
-        ],
-        env={"PATH": os.defpath, "HOME": str(folder)},
-        capture_output=True, text=True, timeout=240, check=False,
-    )  # fmt: skip
 
 
 def pods(cluster: Cluster, namespace: str) -> dict[str, str]:
@@ -67,8 +45,12 @@ def test_pods_go_one_after_another_and_a_budget_is_waited_for(
     cluster.kubectl("create", "rolebinding", "drainer", operator, subject, f"-n={namespace}")
     token = installation.token("drainer", audience="")
     words = (f"--namespace={namespace}", "--selector=app=web")
+
+    def evict(*more: str) -> subprocess.CompletedProcess[str]:
+        return nemutator(installation, token, tmp_path, "evict", *more)
+
     # Who may ask us, and not the API server, gets nothing.
-    denied = nemutator(installation, token, tmp_path, *words, "--plan")
+    denied = evict(*words, "--plan")
     assert "may not create pods/eviction in namespace" in denied.stderr, denied
     cluster.kubectl(
         "create", "role", "evicting", "--verb=create", "--resource=pods/eviction", f"-n={namespace}"
@@ -78,13 +60,11 @@ def test_pods_go_one_after_another_and_a_budget_is_waited_for(
     )
 
     def planned() -> bool:
-        shown = nemutator(installation, token, tmp_path, *words, "--plan")
+        shown = evict(*words, "--plan")
         return "2 of 2 pods would be evicted" in shown.stdout
 
     until(planned, "the API server knows of the role", within_s=60)
-    asked = nemutator(
-        installation, token, tmp_path, *words, "--reason=new kernel", "--yes", "--output=json"
-    )
+    asked = evict(*words, "--reason=new kernel", "--yes", "--output=json")
     assert asked.returncode == 0, asked
     id_ = json.loads(asked.stdout)["id"]
 
@@ -96,9 +76,7 @@ def test_pods_go_one_after_another_and_a_budget_is_waited_for(
     until(lambda: "waits" in states().values(), "the budget does not allow it", within_s=60)
     assert pods(cluster, namespace) == before
     cluster.apply(budget(namespace, 1))
-    done = nemutator(
-        installation, token, tmp_path, f"--show={id_}", f"--namespace={namespace}", "--wait"
-    )
+    done = evict(f"--show={id_}", f"--namespace={namespace}", "--wait")
     assert done.returncode == 0, done
     print(done.stdout)
     assert set(states().values()) == {"evicted"}

@@ -1,0 +1,183 @@
+"""Rolls workloads: writes the slow strategy, watches the pods become new, and puts the strategy back.
+
+What is to be put back stands in the store before it is changed, and the template carries the roll's id: a
+brain that starts again goes on from what it finds.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from dataclasses import KW_ONLY, dataclass, field, replace
+from typing import Any
+
+from nemutator_common import names
+from nemutator_common.process import Process
+
+from nemutator_controller.database.failures import StoreUnavailableError
+from nemutator_controller.rolling import strategies
+from nemutator_controller.rolling.day_windows import day_window
+from nemutator_controller.rolling.ports import RollStore, Workloads
+from nemutator_controller.rolling.records import (
+    LiveWorkload,
+    Roll,
+    RolledWorkload,
+    WorkloadChangedError,
+    WorkloadGoneError,
+    WorkloadRefusedError,
+    WorkloadUnreachableError,
+)
+
+log = logging.getLogger(__name__)
+
+CHECK_S = 2.0
+MOST_OPEN = 20
+"""Rolls at once: each is a question to the API server every other second."""
+
+GONE = "it is not there any more"
+OTHERS = "somebody else has changed its strategy meanwhile: it stays as they left it"
+HELD = "its window is over: it goes on in the next one"
+RESUME = "mend what fails, then `kubectl rollout resume`, or resume and `kubectl rollout undo`"
+MEND = "mend what fails, or `kubectl rollout undo`: its controller waits for that pod"
+
+
+class RolledAlreadyError(Exception):
+    """A roll of that workload is not finished yet."""
+
+
+class TooManyRollsError(Exception):
+    """There is no room for a further roll."""
+
+
+@dataclass(slots=True)
+class SlowRolls:
+    workloads: Workloads
+    store: RollStore
+    process: Process
+    _: KW_ONLY
+    _open: dict[str, Roll] = field(default_factory=dict, init=False)
+    _changing: asyncio.Lock = field(default_factory=asyncio.Lock, init=False)
+
+    async def restore(self) -> None:
+        """Raises `StoreUnavailableError`."""
+        self._open = {roll.id: roll for roll in await self.store.unfinished()}
+
+    async def add(self, roll: Roll) -> None:
+        """Raises `RolledAlreadyError`, `TooManyRollsError` and `StoreUnavailableError`."""
+        async with self._changing:
+            where = _place(roll.workload)
+            if any(_place(other.workload) == where for other in self._open.values()):
+                raise RolledAlreadyError
+            if len(self._open) >= MOST_OPEN:
+                raise TooManyRollsError
+            await self._save(roll)
+
+    async def stop(self, id_: str, *, why: str) -> None:
+        """End it where it is. Raises what `Workloads` and `RollStore` raise, and `WorkloadChangedError`."""
+        async with self._changing:
+            if (roll := self._open.get(id_)) is not None:
+                await self._stop(roll, await self.workloads.get(roll.workload), why)
+
+    async def run(self) -> None:
+        while True:
+            await self.process.clock.sleep(CHECK_S)
+            self.process.meter.gauge(names.ROLLS_OPEN, len(self._open))
+            for id_ in list(self._open):
+                async with self._changing:
+                    if (roll := self._open.get(id_)) is not None:
+                        await self._check(roll)
+
+    async def _check(self, roll: Roll) -> None:
+        try:
+            await self._advance(roll)
+        except WorkloadGoneError:
+            await self._save(roll.then("failed", why=GONE))
+        except WorkloadRefusedError as error:
+            await self._save(roll.then("failed", why=str(error)))
+            self.workloads.notify(roll.workload, f"not rolled: {error}", warning=True)
+        except WorkloadChangedError:
+            # It is read again the next time.
+            pass
+        except (WorkloadUnreachableError, StoreUnavailableError) as error:
+            log.warning("roll_waits", {names.OBJECT: str(roll.workload), names.ERROR: str(error)})
+
+    async def _advance(self, roll: Roll) -> None:
+        window, now = day_window(roll.window), self.process.clock.now()
+        is_time = window is None or window.holds(now)
+        if roll.state == "waiting" and not is_time:
+            return
+        live = await self.workloads.get(roll.workload)
+        if roll.state == "waiting":
+            await self._begin(roll, live, now)
+            return
+        can_hold = roll.workload.kind == "Deployment"
+        if roll.state == "rolling" and not is_time and can_hold:
+            await self.workloads.patch(live, {"spec": {"paused": True}})
+            await self._save(roll.then("held", why=HELD))
+        elif roll.state == "held" and is_time:
+            await self.workloads.patch(live, {"spec": {"paused": None}})
+            await self._save(replace(roll.then("rolling"), progress_at=now))
+        elif roll.state == "rolling":
+            await self._follow(roll, live, now)
+
+    async def _begin(self, roll: Roll, live: LiveWorkload, now: float) -> None:
+        kind = roll.workload.kind
+        if not strategies.is_begun(live.document, roll.id):
+            if why := strategies.why_not(kind, live.document):
+                await self._save(roll.then("failed", why=why))
+                return
+            if not roll.strategy or roll.strategy[0] != strategies.remembered(kind, live.document):
+                roll = replace(roll, strategy=(strategies.remembered(kind, live.document),))
+                await self._save(roll)
+            await self.workloads.patch(live, strategies.begun(kind, live.document, roll.id))
+        await self._save(replace(roll.then("rolling"), progress_at=now))
+        log.info("roll_begun", {names.OBJECT: str(roll.workload), names.PEER: roll.by})
+        self.workloads.notify(roll.workload, f"rolled slowly for {roll.by}: {roll.reason}")
+
+    async def _follow(self, roll: Roll, live: LiveWorkload, now: float) -> None:
+        found = strategies.status(live.document)
+        if found.is_done:
+            why = await self._put_back(roll, live)
+            await self._save(roll.then("done", why=why))
+        elif found.progress > roll.progress:
+            await self._save(replace(roll, progress=found.progress, progress_at=now))
+        elif now - roll.progress_at >= roll.deadline_s:
+            await self._stop(roll, live, f"a pod was not ready within {roll.deadline_s:.0f} s")
+
+    async def _stop(self, roll: Roll, live: LiveWorkload, why: str) -> None:
+        if roll.state == "waiting":
+            await self._save(roll.then("stopped", why=why))
+        else:
+            if roll.workload.kind == "Deployment":
+                # With its own strategy the next pods would go as well.
+                live = await self.workloads.patch(live, {"spec": {"paused": True}})
+            others = await self._put_back(roll, live)
+            remedy = RESUME if roll.workload.kind == "Deployment" else MEND
+            why = "; ".join(filter(None, (why, others, remedy)))
+            await self._save(roll.then("stopped", why=why))
+            self.workloads.notify(roll.workload, f"the slow roll was stopped: {why}", warning=True)
+        log.warning("roll_stopped", {names.OBJECT: str(roll.workload), names.ERROR: why})
+
+    async def _put_back(self, roll: Roll, live: LiveWorkload) -> str:
+        """Write the remembered strategy; why not, if somebody else has changed it."""
+        kind, strategy = roll.workload.kind, _mapping(roll.strategy)
+        change = strategies.ended(kind, live.document, strategy)
+        if change is not None:
+            await self.workloads.patch(live, change)
+            return ""
+        return "" if strategies.remembered(kind, live.document) == strategy else OTHERS
+
+    async def _save(self, roll: Roll) -> None:
+        await self.store.save(roll)
+        if roll.is_open:
+            self._open[roll.id] = roll
+        else:
+            self._open.pop(roll.id, None)
+            self.process.meter.count(names.ROLLS, result=roll.state)
+
+
+def _mapping(strategy: tuple[Any, ...]) -> Mapping[str, Any]:
+    return strategy[0] if strategy else {}
+
+
+def _place(workload: RolledWorkload) -> tuple[str, str, str]:
+    return workload.namespace, workload.kind, workload.name

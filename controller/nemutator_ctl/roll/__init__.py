@@ -1,0 +1,1 @@
+"""`nemutator roll`: makes a workload's pods anew, one at a time."""

@@ -1,0 +1,230 @@
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from nemutator_common import names
+from nemutator_controller.rolling.records import (
+    Roll,
+    WorkloadRefusedError,
+    WorkloadUnreachableError,
+)
+from nemutator_controller.rolling.rolling import (
+    CHECK_S,
+    GONE,
+    HELD,
+    MOST_OPEN,
+    OTHERS,
+    RESUME,
+    RolledAlreadyError,
+    SlowRolls,
+    TooManyRollsError,
+)
+from nemutator_controller.rolling.strategies import SLOW
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+from tests.fakes.rolls import USUAL, WEB, MemoryRolls, MemoryWorkloads, roll
+
+MIDNIGHT = 20_000 * 86_400.0
+
+
+class Life:
+    """One life of the brain, over a cluster and a store that outlive it."""
+
+    def __init__(
+        self,
+        workloads: MemoryWorkloads | None = None,
+        store: MemoryRolls | None = None,
+        clock: ManualClock | None = None,
+    ) -> None:
+        self.workloads, self.store = workloads or MemoryWorkloads(), store or MemoryRolls()
+        self.clock, self.meter = clock or ManualClock(MIDNIGHT), MemoryMeter()
+        process = fake_process(clock=self.clock, meter=self.meter)
+        self.rolls = SlowRolls(self.workloads, self.store, process)
+
+    @contextlib.asynccontextmanager
+    async def running(self, *rolls: Roll) -> AsyncIterator[None]:
+        await self.rolls.restore()
+        for each in rolls:
+            await self.rolls.add(each)
+        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(self.rolls.run())
+            await self.clock.until_sleeping(1)
+            yield
+            running.cancel()
+
+    async def check(self, seconds: float = CHECK_S) -> None:
+        for _ in range(max(1, int(seconds / CHECK_S))):
+            await self.clock.advance(CHECK_S)
+            await self.clock.until_sleeping(1)
+
+    @property
+    def strategy(self) -> Any:
+        return self.workloads.spec["strategy"]
+
+    @property
+    def state(self) -> tuple[str, str]:
+        return self.store.kept["r1"].state, self.store.kept["r1"].why
+
+
+async def test_a_workload_is_rolled_slowly_and_has_its_strategy_back() -> None:
+    one = Life()
+    async with one.running(roll()):
+        await one.check()
+        assert one.state == ("rolling", "")
+        assert one.strategy == SLOW["Deployment"]
+        assert one.workloads.spec["template"]["metadata"]["annotations"] == {names.ROLLED: "r1"}
+        one.workloads.controller(updated=1, available=1)
+        await one.check()
+        one.workloads.controller(updated=2, available=2)
+        await one.check()
+    assert one.state == ("done", "")
+    assert one.strategy == USUAL
+    assert one.workloads.notes == [("rolled slowly for anna: new node", False)]
+    assert one.meter.value(names.ROLLS, result="done") == 1
+
+
+async def test_it_stops_at_the_first_pod_that_is_not_ready_in_time() -> None:
+    one = Life()
+    async with one.running(roll(deadline_s=20)):
+        await one.check()
+        one.workloads.controller(updated=1, available=1)
+        await one.check(18)
+        assert one.state[0] == "rolling"
+        # A pod that comes up gives the next one all of the time.
+        one.workloads.controller(updated=1, available=2)
+        await one.check(18)
+        assert one.state[0] == "rolling"
+        one.workloads.controller(updated=2, available=1)
+        await one.check(20)
+    assert one.state == ("stopped", f"a pod was not ready within 20 s; {RESUME}")
+    assert one.workloads.spec["paused"] is True
+    assert one.strategy == USUAL
+    assert one.workloads.notes[-1][1]
+    assert one.meter.value(names.ROLLS, result="stopped") == 1
+
+
+async def test_another_life_goes_on_whenever_the_one_before_it_was_killed() -> None:
+    # Killed after the strategy was remembered, before it was written.
+    first = Life()
+    await first.store.save(roll(strategy=(USUAL,)))
+    second = Life(first.workloads, first.store, first.clock)
+    async with second.running():
+        await second.check()
+        assert second.strategy == SLOW["Deployment"]
+    # Killed after it was written, before that was noted.
+    await first.store.save(roll(strategy=(USUAL,)))
+    third = Life(first.workloads, first.store, first.clock)
+    async with third.running():
+        await third.check()
+        assert third.store.kept["r1"].strategy == (USUAL,)
+        third.workloads.controller(updated=2, available=2)
+        await third.check()
+    assert third.state == ("done", "")
+    assert third.strategy == USUAL
+
+
+async def test_two_rolls_of_one_workload_are_refused() -> None:
+    one = Life()
+    async with one.running(roll()):
+        with pytest.raises(RolledAlreadyError):
+            await one.rolls.add(roll("r2"))
+        await one.rolls.add(roll("r3", workload=replace(WEB, name="cart")))
+    assert set(one.store.kept) == {"r1", "r3"}
+
+
+async def test_rolls_have_a_bound() -> None:
+    one = Life()
+    for number in range(MOST_OPEN):
+        await one.rolls.add(roll(str(number), workload=replace(WEB, name=f"w{number}")))
+    with pytest.raises(TooManyRollsError):
+        await one.rolls.add(roll("more", workload=replace(WEB, name="more")))
+
+
+async def test_it_waits_for_its_window_and_is_held_when_that_is_over() -> None:
+    one = Life()
+    async with one.running(roll(window="01:00-01:01", deadline_s=600)):
+        await one.check(10)
+        assert one.state == ("waiting", "")
+        assert one.strategy == USUAL
+        await one.clock.advance(3590)
+        await one.check()
+        assert one.state == ("rolling", "")
+        one.workloads.controller(updated=1, available=1)
+        await one.check(60)
+        assert one.state == ("held", HELD)
+        assert one.workloads.spec["paused"] is True
+        await one.clock.advance(86_400 - 62)
+        await one.check(4)
+        assert one.state == ("rolling", "")
+        assert "paused" not in one.workloads.spec
+        one.workloads.controller(updated=2, available=2)
+        await one.check()
+    assert one.state == ("done", "")
+
+
+async def test_what_others_do_meanwhile_stays() -> None:
+    one = Life()
+    async with one.running(roll()):
+        await one.check()
+        one.workloads.spec["strategy"]["rollingUpdate"]["maxUnavailable"] = 2
+        one.workloads.controller(updated=2, available=2)
+        await one.check()
+    assert one.state == ("done", OTHERS)
+    assert one.strategy["rollingUpdate"]["maxUnavailable"] == 2
+
+
+async def test_a_workload_that_is_gone_or_refused_ends_its_roll() -> None:
+    one = Life()
+    async with one.running(roll()):
+        one.workloads.failure = WorkloadRefusedError("a webhook says no")
+        await one.check()
+    assert one.state == ("failed", "a webhook says no")
+    other = Life()
+    async with other.running(roll()):
+        await other.check()
+        other.workloads.document = None
+        await other.check()
+    assert other.state == ("failed", GONE)
+    paused = Life()
+    paused.workloads.spec["paused"] = True
+    async with paused.running(roll()):
+        await paused.check()
+    assert paused.state[0] == "failed"
+    assert paused.strategy == USUAL
+
+
+async def test_a_server_or_a_store_that_is_away_is_waited_for() -> None:
+    one = Life()
+    async with one.running(roll()):
+        one.workloads.failure = WorkloadUnreachableError("no answer")
+        await one.check()
+        assert one.state == ("waiting", "")
+        one.workloads.failure = None
+        one.store.is_away = True
+        await one.check()
+        # Nothing is written that is not remembered.
+        assert one.strategy == USUAL
+        one.store.is_away = False
+        await one.check()
+        assert one.state == ("rolling", "")
+
+
+async def test_somebody_ends_it_where_it_is() -> None:
+    one = Life()
+    async with one.running(roll()):
+        await one.check()
+        await one.rolls.stop("r1", why="anna ended it")
+        await one.rolls.stop("r1", why="again")
+    assert one.state == ("stopped", f"anna ended it; {RESUME}")
+    assert one.workloads.spec["paused"] is True
+    assert one.strategy == USUAL
+    waiting = Life()
+    await waiting.rolls.add(roll(window="01:00-02:00"))
+    await waiting.rolls.stop("r1", why="anna ended it")
+    assert waiting.state == ("stopped", "anna ended it")
+    assert "paused" not in waiting.workloads.spec
