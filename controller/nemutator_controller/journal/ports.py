@@ -1,6 +1,6 @@
 """What the journal needs from others."""
 
-from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Mapping, Sequence
 from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
@@ -72,9 +72,11 @@ class JournalStore(Protocol):
     async def count(self) -> int: ...
 
 
-PolicyRevisions = Callable[[], Awaitable[Mapping[str, str]]]
-"""By name: which policies there are, and a text for each that changes when it does. Nothing is there
-while they are not known."""
+class PolicyRevisions(Protocol):
+    async def __call__(self) -> Mapping[str, str]:
+        """By name: which policies there are, and a text for each that changes when it does. Nothing is
+        there while they are not known."""
+        ...
 
 
 class StampedPods(Protocol):
