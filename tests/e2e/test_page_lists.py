@@ -272,6 +272,20 @@ def test_a_leak_is_shown_with_its_rate_its_line_and_its_graph(page: Page, brain:
     expect(rows.nth(1).locator("a")).to_have_count(0)
 
 
+def test_a_node_that_looks_at_nothing_for_now_is_named_with_the_remedy(
+    page: Page, brain: FakeBrain
+) -> None:
+    brain.lists["/api/v1/ageing"] = [ageing()]
+    shown(page, "ageing")
+    expect(page.locator("#list-about")).not_to_contain_text("for now")
+    why, remedy = "a look takes 9 s\u202e of CPU time", "windows go on by themselves"
+    brain.paused = [{"node": "n1", "reason": "cpu", "why": why, "remedy": remedy}]
+    about = page.locator("#list-about")
+    expect(about).to_contain_text("n1 looks at no more of it for now: a look takes 9 s")
+    expect(about).to_contain_text("→ windows go on by themselves.")
+    assert "\u202e" not in about.inner_text()
+
+
 def test_advice_is_a_value_or_the_reason_why_not_yet(page: Page, brain: FakeBrain) -> None:
     waiting = {"state": "not_yet", "reason": "3 of 8 points, ask again in 75 s"}
     brain.lists["/api/v1/advice"] = [

@@ -189,6 +189,8 @@ class FakeBrain:
     """With what they were asked for."""
     lists: dict[str, list[Json]] = field(default_factory=dict)
     """By path: the items of a list."""
+    paused: list[Json] = field(default_factory=list)
+    """Nodes that look at nothing unasked."""
     posted: list[tuple[str, Any]] = field(default_factory=list)
     """What was asked to be changed: path with query, and body."""
     answers: dict[str, tuple[int, Json]] = field(default_factory=dict)
@@ -242,7 +244,8 @@ class FakeBrain:
             [name] = parse_qs(query)["node"]
             route.fulfill(headers=headers, json={"node": name, "points": self.points})
         else:
-            route.fulfill(headers=headers, json={"items": copy.deepcopy(self.lists.get(path, []))})
+            items = copy.deepcopy(self.lists.get(path, []))
+            route.fulfill(headers=headers, json={"items": items, "paused": self.paused})
 
     def _answer_post(self, route: Route) -> None:
         parts = urlsplit(route.request.url)
