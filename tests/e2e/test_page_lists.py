@@ -277,11 +277,11 @@ def test_a_node_that_looks_at_nothing_for_now_is_named_with_the_remedy(
 ) -> None:
     brain.lists["/api/v1/ageing"] = [ageing()]
     shown(page, "ageing")
-    expect(page.locator("#list-about")).not_to_contain_text("for now")
+    expect(page.locator("#list-about")).not_to_contain_text("wait")
     why, remedy = "a look takes 9 s\u202e of CPU time", "windows go on by themselves"
     brain.paused = [{"node": "n1", "reason": "cpu", "why": why, "remedy": remedy}]
     about = page.locator("#list-about")
-    expect(about).to_contain_text("n1 looks at no more of it for now: a look takes 9 s")
+    expect(about).to_contain_text("Unasked looks wait on n1: a look takes 9 s")
     expect(about).to_contain_text("→ windows go on by themselves.")
     assert "\u202e" not in about.inner_text()
 

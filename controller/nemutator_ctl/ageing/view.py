@@ -134,7 +134,7 @@ def overview(findings: Sequence[ListedFinding], pauses: Sequence[ListedPause] = 
 
 def _paused(pauses: Sequence[ListedPause]) -> Iterator[str]:
     for one in pauses:
-        yield f"{one.node} looks at no more of it for now: {one.why}"
+        yield f"Unasked looks wait on {one.node}: {one.why}"
         yield f"  remedy: {one.remedy}"
 
 

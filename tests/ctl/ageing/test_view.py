@@ -32,7 +32,7 @@ def test_a_node_that_has_stopped_looking_is_told_with_its_remedy() -> None:
     )
     document = msgspec.json.decode(msgspec.json.encode(list_document([], [pause])))
     told = overview(decode(document), decode_pauses(document)).splitlines()
-    assert told[-2] == "n1 looks at no more of it for now: it takes too much"
+    assert told[-2] == "Unasked looks wait on n1: it takes too much"
     assert told[-1].startswith("  remedy: wait")
     assert "\x1b" not in told[-1]
 

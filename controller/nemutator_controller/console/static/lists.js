@@ -186,7 +186,7 @@ const ageing = {
   path: "/api/v1/ageing",
   /** Nodes of which no verdict comes now. */
   note: ({ paused = [] }) =>
-    paused.map(({ node, why, remedy }) => visible(`${node} looks at no more of it for now: ${why} → ${remedy}.`)).join(" "),
+    paused.map(({ node, why, remedy }) => visible(`Unasked looks wait on ${node}: ${why} → ${remedy}.`)).join(" "),
   columns: ["Workload", "Verdict", "Rate", "Where", "Graph", "Why", "Allocated by"],
   acts: true,
   row: (one, now) => {
