@@ -105,7 +105,8 @@ class MemoryJournal(Failing):
 
     async def drop_oldest(self, *, most: int) -> int:
         self._work()
-        return self._drop(self._oldest()[:most])
+        unseen_first = sorted(self._oldest(), key=lambda entry: entry.state != "answered")
+        return self._drop(unseen_first[:most])
 
     async def count(self) -> int:
         self._work()

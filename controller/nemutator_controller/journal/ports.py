@@ -67,7 +67,12 @@ class JournalStore(Protocol):
         """Remove up to *most* decisions older than *moment*, oldest first, and return their number."""
         ...
 
-    async def drop_oldest(self, *, most: int) -> int: ...
+    async def drop_oldest(self, *, most: int) -> int:
+        """The same where there are too many: first those of which no object was ever seen.
+
+        Whoever reaches admission can have it decide about pods that never come to be.
+        """
+        ...
 
     async def count(self) -> int: ...
 

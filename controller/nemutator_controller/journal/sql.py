@@ -282,9 +282,12 @@ def _count(connection: Connection) -> int:
 
 
 def _drop(connection: Connection, *, before: float | None, most: int) -> int:
-    oldest = select(decisions.c.id).order_by(decisions.c.at, decisions.c.id).limit(most)
-    if before is not None:
-        oldest = oldest.where(decisions.c.at < before)
+    columns = decisions.c
+    query = select(columns.id).limit(most)
+    if before is None:
+        oldest = query.order_by(columns.state != "answered", columns.at, columns.id)
+    else:
+        oldest = query.where(columns.at < before).order_by(columns.at, columns.id)
     gone = list(connection.scalars(oldest))
     connection.execute(delete(reversals).where(reversals.c.decision.in_(gone)))
     connection.execute(delete(decisions).where(decisions.c.id.in_(gone)))

@@ -191,6 +191,18 @@ async def test_the_oldest_go_first_and_take_their_reversals_along(journal: Journ
     assert await journal.count() == 3
 
 
+async def test_forged_reviews_do_not_push_out_what_was_done_to_real_pods(
+    journal: JournalStore,
+) -> None:
+    await journal.add([decision(1), decision(2)], writer="a", state="answered")
+    assert await journal.seen("d1", name="web-1", uid="u")
+    forged = [decision(number) for number in range(3, 40)]
+    await journal.add(forged, writer="a", state="answered")
+    assert await journal.drop_oldest(most=38) == 38
+    assert [entry.decision.id for entry in await journal.entries(namespace=None, name=None, limit=9)] == ["d1"]  # fmt: skip
+    assert await journal.drop_oldest(most=1) == 1
+
+
 async def test_only_the_last_tries_of_a_decision_are_kept(database: Database) -> None:
     journal = SqlJournal(database)
     await journal.add([decision(1)], writer="a", state="answered")
