@@ -8,9 +8,11 @@ from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.live_objects import ChangedError, LiveObject, ObjectRefusedError
 from nemutator_controller.journal.records import (
+    EVERYTHING,
     JournalEntry,
     KeptTombstone,
     Known,
+    Narrowing,
     PodStamp,
     Reversal,
     State,
@@ -41,7 +43,7 @@ class MemoryJournal(Failing):
         return self._entries.get(decision)
 
     async def entries(
-        self, *, namespace: str | None, name: str | None, limit: int
+        self, *, namespace: str | None, name: str | None, limit: int, only: Narrowing = EVERYTHING
     ) -> Sequence[JournalEntry]:
         self._work()
         found = [
@@ -49,6 +51,7 @@ class MemoryJournal(Failing):
             for entry in self._entries.values()
             if namespace in (None, entry.decision.subject.namespace)
             and name in (None, entry.decision.subject.name or entry.decision.subject.generate_name)
+            and only.takes(entry)
         ]
         return sorted(found, key=lambda entry: (-entry.decision.at, entry.decision.id))[:limit]
 
@@ -175,6 +178,12 @@ class MemoryObjects:
         if now is None or now.version != live.version:
             raise ChangedError("it was changed meanwhile")
         return self.place(live.subject, apply_edits(now.document, edits, live.subject.kind))
+
+    async def rehearse(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> None:
+        self._fail()
+        now = await self.get(live.subject)
+        if now is None or now.version != live.version:
+            raise ChangedError("it was changed meanwhile")
 
     async def evict(self, live: LiveObject) -> None:
         if not self.running:

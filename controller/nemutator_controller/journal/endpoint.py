@@ -19,7 +19,7 @@ from nemutator_controller.journal import documents
 from nemutator_controller.journal.admission_replicas import AdmissionReplicas
 from nemutator_controller.journal.live_objects import ObjectRefusedError, UnreachableError
 from nemutator_controller.journal.ports import JournalStore
-from nemutator_controller.journal.records import LONGEST_ID, JournalEntry, names_of
+from nemutator_controller.journal.records import LONGEST_ID, JournalEntry, Narrowing, names_of
 from nemutator_controller.journal.rolling_back import NotToReverseError, RollingBack
 from nemutator_controller.mutations.decisions import Subject, pod_subject
 from nemutator_controller.queries import limit_in
@@ -33,6 +33,8 @@ STAMPED = "marked"
 
 LOCAL_REPLICA = "local"
 """The name of an admission on this machine, which proves itself by the link token and has none."""
+
+_TIMES = (("since", "0"), ("until", "inf"))
 
 MOST_LISTED = 1_000
 LISTED = 100
@@ -73,8 +75,14 @@ class MutationsApi:
             return refusal(400, f"limit: expected 1 to {MOST_LISTED}", "ask for 100")
         if any(word is not None and len(word) > LONGEST_WORD for word in words):
             return refusal(400, "namespace or name: too long", "write it as Kubernetes does")
+        if (only := _narrowing(request)) is None:
+            return refusal(
+                400,
+                "policy, workload, since, until, standing: one is not what was expected",
+                "write KIND/NAME for a workload, seconds since 1970 for times, true for standing",
+            )
         namespace, name = words
-        entries = await self.store.entries(namespace=namespace, name=name, limit=limit)
+        entries = await self.store.entries(namespace=namespace, name=name, limit=limit, only=only)
         return answer(documents.listed(entries))
 
     async def _show(self, request: web.Request) -> web.Response:
@@ -85,9 +93,13 @@ class MutationsApi:
         return answer(documents.shown(entry, reversals))
 
     async def _roll_back(self, request: web.Request) -> web.Response:
-        only_plan, evict = (_flag(request.query.get(word)) for word in ("plan", "evict"))
-        if only_plan is None or evict is None:
-            return refusal(400, "plan, evict: expected true or false", "leave them out for false")
+        only_plan, evict, dry_run = (
+            _flag(request.query.get(word)) for word in ("plan", "evict", "dry_run")
+        )
+        if only_plan is None or evict is None or dry_run is None:
+            return refusal(
+                400, "plan, evict, dry_run: expected true or false", "leave them out for false"
+            )
         if request.match_info["id"] == STAMPED:
             if (pod := _pod(request)) is None:
                 return refusal(400, "pod: expected NAMESPACE/NAME", "write it as team/web-1")
@@ -99,6 +111,9 @@ class MutationsApi:
         if only_plan:
             plan = await self.rolling_back.plan(decision)
             return answer(documents.planned(plan, evict=evict))
+        if dry_run:
+            rehearsed = await self.rolling_back.rehearse(decision)
+            return answer(documents.taken_back(rehearsed, decision.subject))
         reversal = await self.rolling_back.roll_back(decision, evict=evict)
         self.process.meter.count(names.REVERSALS, state=reversal.state)
         log.info(
@@ -155,6 +170,26 @@ def explained(handler: Handler, asked: str) -> Handler:
             return unavailable(what, error.remedy, full=error.full)
 
     return explaining
+
+
+def _narrowing(request: web.Request) -> Narrowing | None:
+    """None when a word of the request is not understood."""
+    query = request.query
+    standing = _flag(query.get("standing"))
+    kind, slash, name = query.get("workload", "").partition("/")
+    try:
+        since, until = (float(query.get(word, usual)) for word, usual in _TIMES)
+    except ValueError:
+        return None
+    if standing is None or bool(slash) != bool(kind and name) or (kind and not slash):
+        return None
+    return Narrowing(
+        policy=query.get("policy", ""),
+        workload=(kind, name),
+        since=since,
+        until=until,
+        standing=standing,
+    )
 
 
 def _pod(request: web.Request) -> Subject | None:

@@ -79,6 +79,9 @@ class FileObjects:
     async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
         return await self._outside(lambda: self._change(live, edits))
 
+    async def rehearse(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> None:
+        await self._outside(lambda: self._kept(live.subject, self._changed(live, edits)))
+
     async def evict(self, live: LiveObject) -> None:
         raise ObjectRefusedError(f"{live.subject.kind}: a manifest does not run")
 
@@ -145,14 +148,17 @@ class FileObjects:
                 yield live
 
     def _change(self, live: LiveObject, edits: Sequence[Edit]) -> LiveObject:
+        return self._put(live.subject, self._changed(live, edits))
+
+    def _changed(self, live: LiveObject, edits: Sequence[Edit]) -> Mapping[str, Any]:
         now = self._get(live.subject)
         if now is None or now.version != live.version:
             raise ChangedError("the file was changed meanwhile")
         try:
-            changed = apply_edits(now.document, edits, live.subject.kind)
+            changed: Mapping[str, Any] = apply_edits(now.document, edits, live.subject.kind)
         except PathError as error:
             raise ObjectRefusedError(str(error)) from error
-        return self._put(live.subject, changed)
+        return changed
 
     def _put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         path, body = self._kept(subject, document)

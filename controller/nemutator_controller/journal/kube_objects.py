@@ -79,6 +79,14 @@ class KubeObjects:
         return None
 
     async def write(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> LiveObject:
+        return await self._patch(live, edits, resize=resize, dry_run=False)
+
+    async def rehearse(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> None:
+        await self._patch(live, edits, resize=resize, dry_run=True)
+
+    async def _patch(
+        self, live: LiveObject, edits: Sequence[Edit], *, resize: bool, dry_run: bool
+    ) -> LiveObject:
         subject = live.subject
         operations = [
             *guards(live.document, edits, subject.kind),
@@ -93,6 +101,7 @@ class KubeObjects:
                 # Equal values are not enough: a field may be somebody else's by now, with our value.
                 only_if=OnlyIf(uid=subject.uid, resource_version=live.version),
                 subresource="resize" if resize else "",
+                dry_run=dry_run,
             )
         except (ConflictError, NotFoundError) as error:
             raise ChangedError(str(error)) from error

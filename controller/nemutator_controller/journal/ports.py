@@ -7,9 +7,11 @@ from nemutator_common.admission_snapshots import Tombstone
 
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.records import (
+    EVERYTHING,
     JournalEntry,
     KeptTombstone,
     Known,
+    Narrowing,
     PodStamp,
     Reversal,
     StampedPod,
@@ -28,7 +30,7 @@ class JournalStore(Protocol):
     async def entry(self, decision: str) -> JournalEntry | None: ...
 
     async def entries(
-        self, *, namespace: str | None, name: str | None, limit: int
+        self, *, namespace: str | None, name: str | None, limit: int, only: Narrowing = EVERYTHING
     ) -> Sequence[JournalEntry]:
         """Newest first."""
         ...
@@ -109,6 +111,10 @@ class Objects(Protocol):
 
         *resize*: they change resources of a running pod.
         """
+        ...
+
+    async def rehearse(self, live: LiveObject, edits: Sequence[Edit], *, resize: bool) -> None:
+        """Raise what `write` would raise, and write nothing."""
         ...
 
     async def evict(self, live: LiveObject) -> None:

@@ -43,6 +43,35 @@ class JournalEntry:
     """What decided: the name of an admission pod, or `brain` outside of a cluster."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Narrowing:
+    """Which of the journal's decisions are asked for."""
+
+    policy: str = ""
+    workload: tuple[str, str] = ("", "")
+    """Kind and name of what makes the pods, or of the object itself."""
+    since: float = 0.0
+    until: float = float("inf")
+    standing: bool = False
+    """Only those that have changed something, and are not wholly taken back."""
+
+    def takes(self, entry: JournalEntry) -> bool:
+        decision, subject = entry.decision, entry.decision.subject
+        if self.standing and (decision.mode != "apply" or entry.state == "reversed"):
+            return False
+        if self.workload != ("", "") and self.workload not in (
+            (subject.owner_kind, subject.owner_name),
+            (subject.kind, subject.name),
+        ):
+            return False
+        if self.policy and all(edit.policy != self.policy for edit in decision.edits):
+            return False
+        return self.since <= decision.at < self.until
+
+
+EVERYTHING = Narrowing()
+
+
 @dataclass(frozen=True, slots=True)
 class StampedPod:
     """A pod as a watch shows it, with the text of the annotation that our stamp has."""

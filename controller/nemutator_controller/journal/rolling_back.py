@@ -138,7 +138,33 @@ class RollingBack:
                 continue
             evicted = await self._replace(plan, outcomes, evict=evict)
             break
-        reversal = Reversal(
+        reversal = self._reversal(decision, outcomes, evicted=evicted)
+        await self.store.close(reversal)
+        return reversal
+
+    async def rehearse(self, decision: Decision) -> Reversal:
+        """What `roll_back` without an eviction would come to, as the server says; nothing is changed."""
+        plan, outcomes = await self.plan(decision), dict[str, EditOutcome]()
+        for step in plan.steps:
+            if step.verdict != "reverse":
+                _note([step], outcomes, step.verdict, step.why)
+        for way in ("patch", "resize"):
+            if not (steps := plan.by(way)):
+                continue
+            edits = [backwards(step) for step in steps]
+            try:
+                await self.objects.rehearse(plan.live, edits, resize=way == "resize")
+            except (ChangedError, ObjectRefusedError, UnreachableError) as error:
+                _note(steps, outcomes, "refused", str(error))
+            else:
+                _note(steps, outcomes, "reversed", "")
+        _note(plan.by("new pod"), outcomes, "left", NEEDS_NEW_POD)
+        return self._reversal(decision, outcomes, evicted=False)
+
+    def _reversal(
+        self, decision: Decision, outcomes: Mapping[str, EditOutcome], *, evicted: bool
+    ) -> Reversal:
+        return Reversal(
             id=self.fresh(),
             decision=decision.id,
             at=self.process.clock.now(),
@@ -146,8 +172,6 @@ class RollingBack:
             outcomes=tuple(outcomes[edit.path] for edit in decision.edits),
             evicted=evicted,
         )
-        await self.store.close(reversal)
-        return reversal
 
     async def _tombstones(self, plan: RollbackPlan, edits: Iterable[Edit]) -> list[KeptTombstone]:
         """What keeps *edits* from being made again to the workload."""

@@ -1,9 +1,10 @@
 """The journal in the database."""
 
 import logging
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import partial
+from itertools import islice
 from typing import Any
 
 import msgspec
@@ -16,10 +17,12 @@ from nemutator_controller.database.access import Database
 from nemutator_controller.database.schema import decisions, reversals, tombstones
 from nemutator_controller.journal.decision_stamps import known_from
 from nemutator_controller.journal.records import (
+    EVERYTHING,
     DecisionError,
     JournalEntry,
     KeptTombstone,
     Known,
+    Narrowing,
     PodStamp,
     Reversal,
     State,
@@ -32,6 +35,8 @@ log = logging.getLogger(__name__)
 Handler = Callable[[Connection, str, Sequence[Mapping[str, object]]], None]
 
 MOST_TOMBSTONES = 10_000
+STEP = 500
+"""Decisions that are read at once."""
 KEPT_REVERSALS = 20
 """The last tries to take one decision back."""
 
@@ -53,14 +58,21 @@ class SqlJournal:
         return next(iter(await self.database.read(partial(_entries, query=query))), None)
 
     async def entries(
-        self, *, namespace: str | None, name: str | None, limit: int
+        self, *, namespace: str | None, name: str | None, limit: int, only: Narrowing = EVERYTHING
     ) -> Sequence[JournalEntry]:
-        query = _ENTRY.order_by(decisions.c.at.desc(), decisions.c.id).limit(limit)
+        query = _ENTRY.order_by(decisions.c.at.desc(), decisions.c.id)
         if namespace is not None:
             query = query.where(decisions.c.namespace == namespace)
         if name is not None:
             query = query.where(decisions.c.name == name)
-        return await self.database.read(partial(_entries, query=query))
+        if only == EVERYTHING:
+            return await self.database.read(partial(_entries, query=query.limit(limit)))
+        query = query.where(decisions.c.at >= only.since)
+        if only.standing:
+            query = query.where(decisions.c.state != "reversed")
+        return await self.database.read(
+            lambda connection: list(islice(filter(only.takes, _found(connection, query)), limit))
+        )
 
     async def seen(self, decision: str, *, name: str, uid: str) -> bool:
         return await self.database.write(partial(_seen, decision=decision, name=name, uid=uid))
@@ -127,10 +139,14 @@ _ENTRY = select(decisions.c.document, decisions.c.state, decisions.c.writer)
 
 
 def _entries(connection: Connection, *, query: Select[Any]) -> list[JournalEntry]:
-    return [
-        JournalEntry(decision=_DECISION.decode(row.document), state=row.state, writer=row.writer)
-        for row in connection.execute(query)
-    ]
+    return list(_found(connection, query))
+
+
+def _found(connection: Connection, query: Select[Any]) -> Iterator[JournalEntry]:
+    for row in connection.execute(query.execution_options(yield_per=STEP)):
+        yield JournalEntry(
+            decision=_DECISION.decode(row.document), state=row.state, writer=row.writer
+        )
 
 
 def _add(connection: Connection, *, new: Sequence[Decision], writer: str, state: State) -> None:

@@ -139,10 +139,14 @@ def creating(
 
 def patching(
     resource: Resource[Any], namespace: str, name: str, body: bytes, *,
-    content_type: str, subresource: str = "", force: bool = False,
+    content_type: str, subresource: str = "", force: bool = False, dry_run: bool = False,
 ) -> Call:  # fmt: skip
     """*force* is for server-side apply: take over fields that others own."""
-    query = {**_OURS, "force": "true"} if force else _OURS
+    query = dict(_OURS)
+    if force:
+        query["force"] = "true"
+    if dry_run:
+        query["dryRun"] = "All"
     return Call(
         verb="patch",
         method="PATCH",

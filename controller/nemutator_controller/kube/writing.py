@@ -59,7 +59,7 @@ class Writer:
 
     async def json_patch(
         self, resource: Resource[Any], namespace: str, name: str, operations: Sequence[Json], *,
-        only_if: OnlyIf = ANYWAY, subresource: str = "",
+        only_if: OnlyIf = ANYWAY, subresource: str = "", dry_run: bool = False,
     ) -> bytes:  # fmt: skip
         """RFC 6902. The conditions become `test` operations in front: a failed one is a 422."""
         tests = [
@@ -74,6 +74,7 @@ class Writer:
                 _encoded([*tests, *operations]),
                 content_type=calls.JSON_PATCH,
                 subresource=subresource,
+                dry_run=dry_run,
             )
         )
 
