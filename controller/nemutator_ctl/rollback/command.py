@@ -1,12 +1,17 @@
 """`nemutator rollback`, from its command line to its end."""
 
+import argparse
 import sys
-from collections.abc import Sequence
+import time
+from collections.abc import Mapping, Sequence
 from urllib.parse import quote
 
 from nemutator_common.errors import ExitCode, OperatorError
 
 from nemutator_ctl import arguments
+from nemutator_ctl.api import Api
+from nemutator_ctl.rollback.bulk import ROLLBACK_PATH, BulkRollback, summary
+from nemutator_ctl.rollback.selection import add_selection, is_bulk, query_of
 from nemutator_ctl.rollback.view import (
     decode_plan,
     decode_rollback,
@@ -15,7 +20,6 @@ from nemutator_ctl.rollback.view import (
     rollback_view,
 )
 
-ROLLBACK_PATH = "/api/v1/mutations/{}/rollback"
 MARKED = "marked"
 
 PATIENCE_S = 60.0
@@ -41,13 +45,32 @@ def main(argv: Sequence[str]) -> int:
         action="store_true",
         help="evict the pod, when a new one is the only way to be rid of a change",
     )
+    parser.add_argument(
+        "--evictions",
+        type=int,
+        default=1,
+        metavar="N",
+        help="of many, so many pods of one workload in one run (1)",
+    )
+    parser.add_argument(
+        "--dry-run", choices=("server",), help="of many, have the API server check every change"
+    )
+    add_selection(parser)
     parser.add_argument("--yes", action="store_true", help="do not ask")
     given = parser.parse_args(argv)
-    if (given.id is None) == (given.pod is None):
-        parser.error("name one mutation: by its ID, or by its pod with --pod")
+    if (given.id is not None) + (given.pod is not None) + is_bulk(given) != 1:
+        parser.error(
+            "name one mutation, by its ID or its pod with --pod, or say which with --all, …"
+        )
     if given.pod is not None and not is_pod(given.pod):
         parser.error(f"--pod {given.pod!r}: write it as NAMESPACE/NAME")
     brain = arguments.brain(given, timeout_s=PATIENCE_S)
+    if is_bulk(given):
+        try:
+            query = query_of(given, time.time())
+        except ValueError as error:
+            parser.error(str(error))
+        return _roll_back_many(brain, query, given)
     path = ROLLBACK_PATH.format(MARKED if given.id is None else quote(given.id, safe=""))
     query = {"evict": str(given.evict).lower()} | ({"pod": given.pod} if given.pod else {})
     if given.plan or not given.yes:
@@ -64,6 +87,21 @@ def main(argv: Sequence[str]) -> int:
     done = decode_rollback(document)
     arguments.write(document, given.output, lambda: rollback_view(done))
     return ExitCode.OK if done.is_whole else ExitCode.FAILED
+
+
+def _roll_back_many(brain: Api, query: Mapping[str, str], given: argparse.Namespace) -> int:
+    bulk = BulkRollback(brain, evictions=given.evictions if given.evict else 0)
+    planned = bulk.plan(bulk.choose(query))
+    text = summary(planned, bulk.evictions)
+    if given.dry_run:
+        sys.stdout.write(text)
+        return ExitCode.FAILED if bulk.rehearse(planned, sys.stdout.write) else ExitCode.OK
+    if given.plan or all(one.plan is None for one in planned):
+        sys.stdout.write(text)
+        return ExitCode.OK
+    if not given.yes:
+        _ask(text)
+    return ExitCode.FAILED if bulk.run(planned, sys.stdout.write) else ExitCode.OK
 
 
 def _ask(text: str) -> None:

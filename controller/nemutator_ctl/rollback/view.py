@@ -15,6 +15,7 @@ class PlannedStep:
     path: str
     what: str
     verdict: str
+    way: str
     live: FieldValue
     before: FieldValue
     after: FieldValue

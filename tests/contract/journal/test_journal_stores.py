@@ -3,13 +3,20 @@
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import msgspec
 import pytest
 from nemutator_common import names
 from nemutator_controller.database.access import Database
 from nemutator_controller.journal.ports import JournalStore
-from nemutator_controller.journal.records import EditOutcome, JournalEntry, PodStamp, Reversal
+from nemutator_controller.journal.records import (
+    EditOutcome,
+    JournalEntry,
+    Narrowing,
+    PodStamp,
+    Reversal,
+)
 from nemutator_controller.journal.sql import KEPT_REVERSALS, MOST_TOMBSTONES, SqlJournal, recorder
 from nemutator_controller.mutations.decisions import pod_subject
 
@@ -189,6 +196,28 @@ async def test_the_oldest_go_first_and_take_their_reversals_along(journal: Journ
     assert [entry.decision.id for entry in left] == ["d7", "d6", "d5"]
     assert await journal.reversals("d1") == []
     assert await journal.count() == 3
+
+
+async def test_mutations_are_chosen_by_what_made_them_and_when(journal: JournalStore) -> None:
+    bare = decision(4, subject=replace(POD, owner_kind="", owner_name=""))
+    other = decision(3, edits=(edit("metadata.labels[x]", after="1", policy="other"),))
+    preview = decision(5, mode="preview")
+    await journal.add(
+        [decision(1), decision(2), other, bare, preview], writer="a", state="answered"
+    )
+    await journal.close(replace(reversal(1, of=2), state="reversed"))
+
+    async def chosen(**words: Any) -> list[str]:
+        only = Narrowing(**words)
+        found = await journal.entries(namespace=None, name=None, limit=10, only=only)
+        return [entry.decision.id for entry in found]
+
+    assert await chosen() == ["d5", "d4", "d3", "d2", "d1"]
+    assert await chosen(standing=True) == ["d4", "d3", "d1"]
+    assert await chosen(policy="other") == ["d3"]
+    assert await chosen(workload=("Deployment", "web"), standing=True) == ["d3", "d1"]
+    assert await chosen(workload=("Pod", "web-1"), policy="defaults", since=NOW + 2) == ["d5", "d4", "d2"]  # fmt: skip
+    assert await chosen(until=NOW + 2) == ["d1"]
 
 
 async def test_forged_reviews_do_not_push_out_what_was_done_to_real_pods(

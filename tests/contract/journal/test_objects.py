@@ -190,6 +190,16 @@ async def test_edits_are_made_and_the_rest_stays(where: Where) -> None:
     assert not (await where.now(live))["metadata"].get("annotations")
 
 
+async def test_a_rehearsal_writes_nothing_and_refuses_what_a_write_would(where: Where) -> None:
+    live = await where.made(pod())
+    edits = [edit(TEAM, before="blue", after="red")]
+    await where.objects.rehearse(live, edits, resize=False)
+    assert await where.objects.get(live.subject) == live
+    await where.label(pod(), "app", "web")
+    with pytest.raises(ChangedError):
+        await where.objects.rehearse(live, edits, resize=False)
+
+
 async def test_a_field_that_has_changed_meanwhile_is_not_overwritten(where: Where) -> None:
     live = await where.made(pod())
     await where.label(pod(), "team", "green")

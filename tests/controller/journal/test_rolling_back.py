@@ -403,3 +403,21 @@ async def test_a_template_stays_as_it_is_while_admission_would_change_it_again()
         await place.clock.advance(PATIENCE_S + 1)
     assert results(task.result()) == {TEAM: ("refused", NOT_HEARD), CPU: ("refused", NOT_HEARD)}
     assert place.objects.living["Deployment", "team", "web"] is before
+
+
+async def test_a_rehearsal_says_what_would_be_done_and_changes_nothing() -> None:
+    place = Place()
+    before = place.live
+    rehearsed = await place.rolling_back.rehearse(place.decision)
+    assert results(rehearsed) == {
+        TEAM: ("reversed", ""),
+        CPU: ("reversed", ""),
+        INIT: ("left", NEEDS_NEW_POD),
+    }
+    assert place.live is before
+    assert place.journal.stones == {}
+    place.objects.failing = [ObjectRefusedError("a quota")]
+    assert results(await place.rolling_back.rehearse(place.decision))[TEAM] == (
+        "refused",
+        "a quota",
+    )
