@@ -83,11 +83,11 @@ class BulkRollback:
     def plan(self, chosen: Iterable[ChosenMutation]) -> list[PlannedRollback]:
         return [self._plan(each) for each in chosen]
 
-    def rehearse(self, planned: Iterable[PlannedRollback], say: Callable[[str], None]) -> int:
+    def rehearse(self, planned: Iterable[PlannedRollback], say: Callable[[str], object]) -> int:
         """Ask the API server what it would refuse; the number of mutations that would not be whole."""
         return self._each(planned, say, lambda _: {"dry_run": "true"})
 
-    def run(self, planned: Iterable[PlannedRollback], say: Callable[[str], None]) -> int:
+    def run(self, planned: Iterable[PlannedRollback], say: Callable[[str], object]) -> int:
         """Take back; the number of mutations that are not wholly taken back."""
         evicted: Counter[Owner] = Counter()
 
@@ -102,7 +102,7 @@ class BulkRollback:
     def _each(
         self,
         planned: Iterable[PlannedRollback],
-        say: Callable[[str], None],
+        say: Callable[[str], object],
         query: Callable[[PlannedRollback], Mapping[str, str]],
     ) -> int:
         todo = [one for one in planned if one.plan is not None]
