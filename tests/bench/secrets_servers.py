@@ -8,10 +8,11 @@ import re
 import socket
 import subprocess
 import uuid
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 
 import msgspec
@@ -29,6 +30,7 @@ from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.waiting import until
 
 REPOSITORY = Path(__file__).parents[2]
+_ONE: Mapping[str, str] = MappingProxyType({"secret.word": "secret/app#word"})
 VALUE = "correct horse battery staple"
 READY_S = 60.0
 CALL_S = 60.0
@@ -133,6 +135,50 @@ def ours(
         return pss_mib(process)
 
     return Server(process, callers, grow)
+
+
+@dataclass(frozen=True, slots=True)
+class StandingNode:
+    """Pods with files, and a `credentials` whose settings are those of a cluster; nobody asks it for anything."""
+
+    process: Process
+    vault: FakeVault
+
+    @property
+    def vault_requests(self) -> int:
+        return sum(self.vault.calls.values())
+
+
+def standing_node(
+    stack: ExitStack, folder: Path, go: Path, *, pods: int, secrets: int
+) -> StandingNode:
+    """Ten pods of each workload; each workload has secrets of its own, which its pods have as files."""
+    groups = stack.enter_context(_groups())
+    vault = stack.enter_context(FakeVault())
+    data = folder / "data"
+    process = stack.enter_context(
+        started(
+            "credentials", folder, f"--data-dir={data}", f"--vault-address={vault.url}",
+            f"--pods-root={groups.setting}",
+        )
+    )  # fmt: skip
+    process.wait_ready(data / "credentials.sock")
+    of_node = [_pod(groups, folder) for _ in range(pods)]
+    for number, pod in enumerate(of_node):
+        (pod.socket.parent / "secrets").mkdir()
+        paths = [f"secret/app-{number // 10}/s{each}" for each in range(secrets)]
+        if number % 10 == 0:
+            for path in paths:
+                vault.write(path, {"word": VALUE})
+        vault.role(pod.uid, f"jwt-{pod.uid}", paths)
+        declared = {f"secret.s{each}": f"{path}#word" for each, path in enumerate(paths)}
+        _publish(data / "credentials.sock", pod, declared)
+    with ExitStack() as starting:
+        callers = Callers(starting, go, of_node, "/v1/files")
+        for number, pod in enumerate(of_node):
+            callers.ask(number, "new", 1)
+            assert (pod.socket.parent / "secrets" / "s0").read_text() == VALUE
+    return StandingNode(process, vault)
 
 
 def vault_agent(stack: ExitStack, folder: Path, go: Path, identities: int) -> Server:
@@ -245,12 +291,12 @@ def _pod(groups: _Groups, folder: Path) -> Pod:
     return Pod(uid, str(group / "cgroup.procs"), volume / "agent.sock")
 
 
-def _publish(private: Path, pod: Pod) -> None:
+def _publish(private: Path, pod: Pod, declared: Mapping[str, str] = _ONE) -> None:
     status = pod.socket.parent.stat()
     publication = Publication(
         pod=PublishedPod("bench", pod.uid, pod.uid, "bench"),
         directory=VolumeDirectory(str(pod.socket.parent), status.st_dev, status.st_ino),
-        attributes={"secret.word": "secret/app#word", "vault-role": pod.uid},
+        attributes={**declared, "vault-role": pod.uid},
         tokens={"vault": f"jwt-{pod.uid}"},
     )
     connection = http.client.HTTPConnection("credentials", timeout=CALL_S)
