@@ -63,6 +63,9 @@ class Spool:
         self._most_bytes = most_bytes
         self._process = process
         self._segments: list[_Segment] = []
+        # What the segments have together, counted anew only when one is gone: there may be thousands.
+        self._count = 0
+        self._size = 0
         self._forgotten = 0
         self._writing: int | None = None
         self._durable = 0
@@ -83,13 +86,10 @@ class Spool:
         self._last_seq = self._segments[-1].last_seq if self._segments else 0
         if self._segments:
             self._forgotten = self._segments[0].first_seq - 1
-        self._set_gauges()
+        self._count_anew()
 
     def __len__(self) -> int:
-        return sum(
-            max(0, segment.last_seq - max(self._forgotten, segment.first_seq - 1))
-            for segment in self._segments
-        )
+        return self._count
 
     @property
     def last_seq(self) -> int:
@@ -97,7 +97,7 @@ class Spool:
 
     @property
     def size(self) -> int:
-        return sum(segment.size for segment in self._segments)
+        return self._size
 
     async def save(self, record: bytes, *, durable: bool) -> None:
         seq = self._append(record)
@@ -130,7 +130,7 @@ class Spool:
             gone = self._segments.pop(0)
             with contextlib.suppress(OSError):
                 gone.path.unlink(missing_ok=True)
-        self._set_gauges()
+        self._count_anew()
 
     def close(self) -> None:
         if self._writing is not None:
@@ -151,6 +151,8 @@ class Spool:
         segment.spans.append((begin, begin + len(record)))
         segment.size = begin + len(record)
         self._last_seq += 1
+        self._count += 1
+        self._size += OVERHEAD + len(record)
         self._set_gauges()
         return self._last_seq
 
@@ -181,7 +183,7 @@ class Spool:
         path = self._directory / f"{self.epoch}-{self._last_seq + 1:020}.spool"
         if last is not None and last.path == path:
             # That segment has no whole record yet.
-            self._segments.pop()
+            self._size -= self._segments.pop().size
         flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_TRUNC | os.O_CLOEXEC
         descriptor = os.open(path, flags, 0o600)
         self.close()
@@ -221,7 +223,7 @@ class Spool:
         )
         self._process.meter.count(names.SPOOL_DAMAGED, reason="unreadable")
         self._segments.remove(segment)
-        self._set_gauges()
+        self._count_anew()
 
     def _recover(self) -> None:
         found = sorted(
@@ -247,6 +249,14 @@ class Spool:
             self._process.meter.count(names.SPOOL_DAMAGED, reason="torn")
             log.warning("spool_damaged", {names.PATH: path.name, names.BYTES: len(content) - whole})
         return segment
+
+    def _count_anew(self) -> None:
+        self._count = sum(
+            max(0, segment.last_seq - max(self._forgotten, segment.first_seq - 1))
+            for segment in self._segments
+        )
+        self._size = sum(segment.size for segment in self._segments)
+        self._set_gauges()
 
     def _set_gauges(self) -> None:
         self._process.meter.gauge(names.SPOOL_RECORDS, len(self))

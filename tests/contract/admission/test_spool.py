@@ -112,6 +112,59 @@ async def test_a_torn_end_costs_what_was_never_answered(tmp_path: Path) -> None:
     third.close()
 
 
+async def test_its_size_is_that_of_its_files_also_after_a_torn_end(tmp_path: Path) -> None:
+    spool = opened(tmp_path)
+    for length in (LARGEST, 1, LARGEST, 2):
+        await spool.save(b"x" * length, durable=False)
+    spool.forget(up_to=1)
+    spool.close()
+    tear(max(segments(tmp_path)))
+    again = opened(tmp_path)
+    assert len(again) == len(waiting(again)) == 2
+    await again.save(b"after", durable=False)
+    assert len(again) == len(waiting(again)) == 3
+    # The torn end stays where it is: what follows it goes into another segment.
+    assert again.size == sum(each.stat().st_size for each in segments(tmp_path))
+    again.close()
+    alone = tmp_path / "alone"
+    first = opened(alone)
+    await first.save(b"x", durable=False)
+    first.close()
+    tear(*segments(alone))
+    torn = opened(alone)
+    await torn.save(b"y", durable=False)
+    assert (len(torn), torn.size) == (1, sum(each.stat().st_size for each in segments(alone)))
+    torn.close()
+
+
+async def test_a_record_costs_the_same_behind_many_others(tmp_path: Path) -> None:
+    """The brain may be away for days: each record went through all segments that wait."""
+    spool = opened(tmp_path)
+
+    async def calls() -> int:
+        count = 0
+
+        def counted(_: object, event: str, __: object) -> None:
+            nonlocal count
+            count += event in ("call", "c_call")
+
+        await spool.save(b"first of a segment", durable=False)
+        before = sys.getprofile()
+        sys.setprofile(counted)
+        try:
+            await spool.save(b"x", durable=False)
+        finally:
+            sys.setprofile(before)
+        return count
+
+    few = await calls()
+    for _ in range(20):
+        await spool.save(b"x" * LARGEST, durable=False)
+    assert len(segments(tmp_path)) > 10
+    assert await calls() == few
+    spool.close()
+
+
 async def test_a_full_spool_takes_nothing_until_something_is_shipped(tmp_path: Path) -> None:
     record = bytes(SEGMENT_BYTES // 2)
     spool = opened(tmp_path, most_bytes=3 * SEGMENT_BYTES // 2)
