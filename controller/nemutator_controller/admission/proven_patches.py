@@ -4,10 +4,16 @@ from typing import Any
 
 from nemutator_controller.admission.outcomes import FailedError
 from nemutator_controller.mutations.decisions import Edit
-from nemutator_controller.mutations.edits import same
+from nemutator_controller.mutations.edits import Writing, same
 from nemutator_controller.mutations.injection import INIT_CONTAINER
-from nemutator_controller.mutations.patches import MOST, PatchError, apply_patch, render_and_apply
-from nemutator_controller.mutations.paths import LONGEST_NAME, PathError
+from nemutator_controller.mutations.patches import (
+    MOST,
+    PatchError,
+    apply_patch,
+    finished,
+    render_and_apply,
+)
+from nemutator_controller.mutations.paths import LONGEST_NAME, PathError, parse_path
 from nemutator_controller.mutations.qos import LISTS
 from nemutator_controller.mutations.stamps import stamp_text, stamping
 
@@ -30,11 +36,17 @@ def too_large(pod: Any) -> str:
     return ""
 
 
-def patch_of(pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str) -> list[dict[str, Any]]:
-    """The patch for *edits* and the *stamp*, proven on our own copy."""
-    everything = (*edits, stamping(stamp_text(pod, kind), stamp, kind=kind))
+def patch_of(
+    pod: Any, kind: str, edits: tuple[Edit, ...], stamp: str, made_by: Writing | None = None
+) -> list[dict[str, Any]]:
+    """The patch for *edits* and the *stamp*, proven on our own copy; *made_by* has made those edits."""
+    stamped = stamping(stamp_text(pod, kind), stamp, kind=kind)
     try:
-        operations, wanted = render_and_apply(pod, everything, kind)
+        if made_by is None:
+            operations, wanted = render_and_apply(pod, (*edits, stamped), kind)
+        else:
+            made_by.write(parse_path(stamped.path), stamped.after)
+            operations, wanted = finished(pod, made_by, (*edits, stamped))
         made = apply_patch(pod, operations)
     except (PatchError, PathError) as error:
         raise FailedError("self_check", f"the patch would not apply: {error}") from error

@@ -118,7 +118,9 @@ class TemplateHandler:
                 stamp, decision, is_new = before, before.id, False
             full = in_full(stamp)
             durable = durable or full is None
-            operations = patch_of(manifest, kind, planned.edits, full or written(stamp))
+            operations = patch_of(
+                manifest, kind, planned.edits, full or written(stamp), planned.writing
+            )
         answer = AdmissionResponse(
             operations=operations, warnings=planned.warnings, decision=decision
         )

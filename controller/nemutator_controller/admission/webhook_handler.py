@@ -198,7 +198,9 @@ class WebhookHandler:
         if stamp is not None:
             full = in_full(stamp)
             durable = durable or full is None
-            operations = patch_of(pod, subject.kind, planned.edits, full or written(stamp))
+            operations = patch_of(
+                pod, subject.kind, planned.edits, full or written(stamp), planned.writing
+            )
         if request.dry_run:
             self._keep_stamp(origin, pod, stamp)
             return "dry_run", AdmissionResponse(operations=operations, warnings=planned.warnings)

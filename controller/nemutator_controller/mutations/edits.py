@@ -6,8 +6,10 @@ copied. Fields that we do not know are the very same afterwards.
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Literal
 
 from nemutator_controller.mutations.decisions import Edit, Maybe
+from nemutator_controller.mutations.operations import Operation, operation_at
 from nemutator_controller.mutations.paths import (
     FieldStep,
     ItemStep,
@@ -15,10 +17,12 @@ from nemutator_controller.mutations.paths import (
     Path,
     PathError,
     Step,
+    escaped,
     field_path,
     index_of,
     member,
     parse_path,
+    pointer_along,
     steps_in,
     value_at,
 )
@@ -54,6 +58,9 @@ class Draft:
         self._original = manifest
         self._leave = leave
         self._authors: dict[Path, Author] = {}
+        self._values: dict[Path, tuple[Maybe, Maybe]] = {}
+        """Of each path, what was there before it was written, and what was written."""
+        self._is_straight = True
         self._writing = Writing(manifest, kind)
 
     @property
@@ -78,32 +85,54 @@ class Draft:
 
     def put(self, path: Path, value: Maybe, author: Author) -> None:
         """Set *value*, or remove the field when it is empty."""
-        if same(self.value(path), value) or self.leaves(path):
+        found = self.value(path)
+        if same(found, value) or self.leaves(path):
             return
+        if not value or path in self._authors or path in DERIVED:
+            self._is_straight = False
         self._writing.write(path, value)
         self._authors[path] = author
+        self._values[path] = found, value
 
     def edits(self) -> tuple[Edit, ...]:
         """What has really changed: each field once, in the order in which they were first written."""
+        paths = self._outer_paths()
+        if len(paths) < len(self._authors):
+            self._is_straight = False
+        edits: list[Edit] = []
+        for path in paths:
+            if self._is_straight:
+                before, after = self._values[path]
+            else:
+                before, after = value_at(self._original, path, self.kind), self.value(path)
+                if same(before, after):
+                    continue
+            author = self._authors[path]
+            edits.append(
+                Edit(
+                    path=str(path),
+                    before=before,
+                    after=after,
+                    verb=author.verb,
+                    policy=author.policy,
+                    reason=author.reason,
+                )
+            )
+        return tuple(edits)
+
+    def straight(self) -> "Writing | None":
+        """What was written, where it is just what `edits` say: each field once, and nothing removed."""
+        return self._writing if self._is_straight else None
+
+    def _outer_paths(self) -> Sequence[Path]:
+        """All that were written, but for those within another one: such a change is part of that one."""
         touched = {path.steps for path in self._authors}
-        depths = sorted({len(steps) for steps in touched})
-        return tuple(
-            Edit(
-                path=str(path),
-                before=before,
-                after=after,
-                verb=author.verb,
-                policy=author.policy,
-                reason=author.reason,
-            )
-            for path, author in self._authors.items()
-            # A change within another change is part of that one.
+        depths = {len(steps) for steps in touched}
+        return [
+            path
+            for path in self._authors
             if not any(path.steps[:depth] in touched for depth in depths if depth < len(path.steps))
-            and not same(
-                before := value_at(self._original, path, self.kind),
-                after := self.value(path),
-            )
-        )
+        ]
 
 
 def apply_edits(manifest: Json, edits: Iterable[Edit], kind: str) -> Json:
@@ -169,11 +198,12 @@ def _stays(steps: Sequence[Step]) -> bool:
 
 
 class Writing:
-    """Writes into copies. A copy of ours is not copied again."""
+    """Writes into copies, and notes each change as an operation. A copy of ours is not copied again."""
 
     def __init__(self, manifest: Json, kind: str) -> None:
+        self.kind = kind
+        self.operations: list[Operation] = []
         self._holder: dict[str, Json] = {"": manifest}
-        self._kind = kind
         # With the copies themselves, because an id is used again when its owner is gone.
         self._ours: dict[int, Json] = {}
 
@@ -184,39 +214,53 @@ class Writing:
     def write(self, path: Path, value: Maybe) -> None:
         for derived in DERIVED.get(path, ()):
             self.write(derived, ())
-        steps = steps_in(self._kind, path)
+        steps = steps_in(self.kind, path)
         if value:
             self._set(steps, value[0])
-        elif value_at(self.manifest, path, self._kind):
+        elif value_at(self.manifest, path, self.kind):
             self._remove(steps[: emptied(self.manifest, steps)])
 
     def _set(self, steps: Sequence[Step], value: Json) -> None:
-        container = self._container(steps)
-        last = steps[-1]
-        if type(last) is ItemStep:
-            index = index_of(container, last)
-            if index is None:
-                container.insert(place_of_new(steps, container), value)
+        around: Json = self._holder
+        key: int | str = ""
+        pointer = ""
+        for at, step in enumerate(steps, start=1):
+            # What holds it, as our own copy.
+            around = self.own(around, key, step)
+            if type(step) is ItemStep:
+                index = index_of(around, step)
+                if index is None:
+                    if at < len(steps):
+                        raise PathError(f"{step}: there is no such item")
+                    index = place_of_new(steps, around)
+                    last = "-" if index == len(around) else str(index)
+                    self.operations.append(operation_at("add", f"{pointer}/{last}", value))
+                    around.insert(index, value)
+                    return
+                key = index
+                pointer = f"{pointer}/{index}"
             else:
-                container[index] = value
-        else:
-            container[last.name] = value
+                key = step.name
+                pointer += escaped(key)
+                if around.get(key) is None and (at < len(steps) or key not in around):
+                    # With the new parents through which the other steps lead to it.
+                    added = operation_at("add", pointer, value, steps[at:])
+                    self.operations.append(added)
+                    around[key] = added["value"]
+                    return
+        # Not every server can "replace" a field that is null; all can "add" it, which replaces it.
+        op: Literal["add", "replace"] = "add" if around[key] is None else "replace"
+        self.operations.append(operation_at(op, pointer, value))
+        around[key] = value
 
     def _remove(self, steps: Sequence[Step]) -> None:
-        container = self._container(steps)
-        del container[key_of(container, steps[-1])]
-
-    def _container(self, steps: Sequence[Step]) -> Json:
-        """Our own copy of what holds the last of *steps*; it is created when it is missing."""
+        self.operations.append({"op": "remove", "path": pointer_along(self.manifest, steps)})
         held: Json = self._holder
         key: Json = ""
-        before: Step | None = None
         for step in steps:
-            if before is not None:
-                key = key_of(held, before)
             held = self.own(held, key, step)
-            before = step
-        return held
+            key = key_of(held, step)
+        del held[key]
 
     def own(self, around: Json, key: Json, inside: Step) -> Json:
         """Our own copy of what *around* holds at *key*, for a change of what *inside* leads to."""

@@ -5,26 +5,22 @@ patch is applied here before it is sent, by stricter rules than the server's.
 """
 
 from collections.abc import Iterable, Sequence
-from typing import Literal
 
-from nemutator_controller.mutations.decisions import Edit, Maybe
-from nemutator_controller.mutations.edits import DERIVED, Writing, emptied, place_of_new, same
+from nemutator_controller.mutations.decisions import Edit
+from nemutator_controller.mutations.edits import Writing, same
+from nemutator_controller.mutations.operations import Operation, operation_at
 from nemutator_controller.mutations.paths import (
     ItemStep,
     Json,
     Path,
-    PathError,
     Step,
     escaped,
-    index_of,
     item_of,
     parse_path,
     pointer_along,
     pointer_to,
     steps_in,
 )
-
-Operation = dict[str, Json]
 
 MOST = 1_000
 """Operations of one patch. The server accepts ten times that from clients."""
@@ -46,12 +42,18 @@ def render_and_apply(
     manifest: Json, edits: Sequence[Edit], kind: str
 ) -> tuple[list[Operation], Json]:
     """The patch, and what `apply_edits` makes, which is a by-product."""
-    rendering = _Rendering(manifest, kind)
+    writing = Writing(manifest, kind)
     for edit in edits:
-        rendering.follow(parse_path(edit.path), edit.after)
-    operations = rendering.operations
-    operations += _meant(manifest, rendering.manifest, edits, kind)
-    return operations, rendering.manifest
+        writing.write(parse_path(edit.path), edit.after)
+    return finished(manifest, writing, edits)
+
+
+def finished(
+    manifest: Json, writing: Writing, edits: Sequence[Edit]
+) -> tuple[list[Operation], Json]:
+    """The same for *edits* that *writing* has made of *manifest*, in their order."""
+    meant = _meant(manifest, writing.manifest, edits, writing.kind)
+    return [*writing.operations, *meant], writing.manifest
 
 
 def guards(manifest: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
@@ -61,7 +63,7 @@ def guards(manifest: Json, edits: Iterable[Edit], kind: str) -> list[Operation]:
     resourceVersion.
     """
     return [
-        _operation("test", pointer, edit.before[0])
+        operation_at("test", pointer, edit.before[0])
         for edit in edits
         if edit.before
         and (pointer := pointer_to(manifest, parse_path(edit.path), kind)) is not None
@@ -81,72 +83,6 @@ def apply_patch(manifest: Json, operations: Iterable[Operation]) -> Json:
             raise PatchError(f"an operation without {missing}") from None
         copies.apply(op, pointer, value)
     return copies.manifest
-
-
-class _Rendering(Writing):
-    """Writes into copies, and notes each change as an operation."""
-
-    def __init__(self, manifest: Json, kind: str) -> None:
-        super().__init__(manifest, kind)
-        self.operations: list[Operation] = []
-
-    def follow(self, path: Path, value: Maybe) -> None:
-        for derived in DERIVED.get(path, ()):
-            self.follow(derived, ())
-        steps = steps_in(self._kind, path)
-        if value:
-            self._put(steps, value[0])
-        else:
-            self.operations += _removed(self.manifest, steps)
-            self.write(path, ())
-
-    def _put(self, steps: Sequence[Step], value: Json) -> None:
-        around: Json = self._holder
-        key: int | str = ""
-        pointer = ""
-        for at, step in enumerate(steps, start=1):
-            # What holds it, as our own copy.
-            around = self.own(around, key, step)
-            if type(step) is ItemStep:
-                index = index_of(around, step)
-                if index is None:
-                    if at < len(steps):
-                        raise PathError(f"{step}: there is no such item")
-                    index = place_of_new(steps, around)
-                    last = "-" if index == len(around) else str(index)
-                    self.operations.append(_operation("add", f"{pointer}/{last}", value))
-                    around.insert(index, value)
-                    return
-                key = index
-                pointer = f"{pointer}/{index}"
-            else:
-                key = step.name
-                pointer += escaped(key)
-                if around.get(key) is None and (at < len(steps) or key not in around):
-                    # With the new parents through which the other steps lead to it.
-                    added = _operation("add", pointer, value, steps[at:])
-                    self.operations.append(added)
-                    around[key] = added["value"]
-                    return
-        # Not every server can "replace" a field that is null; all can "add" it, which replaces it.
-        op: Literal["add", "replace"] = "add" if around[key] is None else "replace"
-        self.operations.append(_operation(op, pointer, value))
-        around[key] = value
-
-
-def _removed(manifest: Json, steps: Sequence[Step]) -> list[Operation]:
-    if pointer_along(manifest, steps) is None:
-        return []
-    return [{"op": "remove", "path": pointer_along(manifest, steps[: emptied(manifest, steps)])}]
-
-
-def _operation(
-    op: Literal["add", "replace", "test"], pointer: str, value: Json, inside: Sequence[Step] = ()
-) -> Operation:
-    """An operation on *value*, within the new parents through which *inside* leads to it."""
-    for step in reversed(inside):
-        value = [value] if isinstance(step, ItemStep) else {step.name: value}
-    return {"op": op, "path": pointer, "value": value}
 
 
 def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Iterable[Operation]:
@@ -171,9 +107,9 @@ def _meant(manifest: Json, now: Json, edits: Iterable[Edit], kind: str) -> Itera
             step = reaching[-1]
             assert type(step) is ItemStep
             if step.by:
-                yield _operation("test", pointer + escaped(step.by), step.value)
+                yield operation_at("test", pointer + escaped(step.by), step.value)
             else:
-                yield _operation("test", pointer, item_of(step.value))
+                yield operation_at("test", pointer, item_of(step.value))
 
 
 def _items_along(path: Path) -> Sequence[int]:

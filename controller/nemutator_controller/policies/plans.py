@@ -9,7 +9,7 @@ no room for its edits cannot be taken off: then no policy is followed a second t
 """
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial
 from typing import Literal
 
@@ -19,7 +19,7 @@ from nemutator_controller.mutations import image, injection, labels, resources, 
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
-from nemutator_controller.mutations.edits import Draft, apply_edits, same
+from nemutator_controller.mutations.edits import Draft, Writing, apply_edits, same
 from nemutator_controller.mutations.image import Offender
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.injection import Injector, NotInjectedError
@@ -90,6 +90,8 @@ class MutationPlan:
     says so."""
     offenders: tuple[Offender, ...] = ()
     """What policies do not allow, those to be previewed too."""
+    writing: Writing | None = field(default=None, compare=False, repr=False)
+    """What made exactly these edits of the object; None: they have to be made again."""
 
 
 def plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> MutationPlan:
@@ -169,6 +171,7 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         refused=refused or "; ".join(each.why for each in offenders if each.result == "refused"),
         offenders=tuple(offenders),
         unresolved=tuple(each.why for each in unresolved),
+        writing=draft.straight() if stamp is None and situation.defaulted else None,
     )
 
 

@@ -5,16 +5,18 @@ from typing import Any
 
 import pytest
 from hypothesis import given
-from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
+from nemutator_controller.mutations.edits import Draft, apply_edits, reversed_edits, same
+from nemutator_controller.mutations.operations import Operation
 from nemutator_controller.mutations.patches import (
-    Operation,
     PatchError,
     apply_patch,
+    finished,
     guards,
     render,
 )
+from nemutator_controller.mutations.paths import label
 
-from tests.controller.mutations.pods import Case, Json, drafted, edit, edited
+from tests.controller.mutations.pods import ME, Case, Json, drafted, edit, edited
 from tests.fakes.kube.patching import json_patch
 
 
@@ -29,6 +31,31 @@ def test_the_patch_and_the_edits_make_the_same(case: Case) -> None:
     # Another applier, written for the fake server, agrees with ours.
     assert same(json_patch(manifest, operations), draft.manifest)
     assert same(manifest, untouched)
+
+
+@pytest.mark.slow
+@given(edited())
+def test_what_was_written_straight_is_the_patch_that_its_edits_would_make(case: Case) -> None:
+    kind, manifest, _ = case
+    draft = drafted(case)
+    edits = draft.edits()
+    writing = draft.straight()
+    if writing is not None:
+        operations, made = finished(manifest, writing, edits)
+        assert operations == render(manifest, edits, kind)
+        assert same(made, apply_edits(manifest, edits, kind))
+
+
+@pytest.mark.parametrize("removed", [False, True])
+def test_a_field_that_is_written_twice_or_removed_is_not_written_straight(*, removed: bool) -> None:
+    draft = Draft({"metadata": {"labels": {"a": "b", "c": "d"}}, "spec": {}}, "Pod")
+    draft.set(label("a"), "1", ME)
+    assert draft.straight() is not None
+    draft.put(label("c") if removed else label("a"), () if removed else ("b",), ME)
+    assert draft.straight() is None
+    assert [each.path for each in draft.edits()] == (
+        ["metadata.labels[a]", "metadata.labels[c]"] if removed else []
+    )
 
 
 @pytest.mark.slow
