@@ -73,7 +73,7 @@ class Draft:
         return Draft(self.manifest, self.kind, leave=self._leave)
 
     def value(self, path: Path) -> Maybe:
-        return value_at(self.manifest, path, self.kind)
+        return value_at(self._writing.manifest, path, self.kind)
 
     def leaves(self, path: Path) -> bool:
         """Whether nobody may write there."""

@@ -271,14 +271,20 @@ def _share(amount: Quantity, ratio: float) -> Quantity:
 
     It is rounded up to the largest unit of which there are a hundred; an amount without a unit keeps none.
     """
-    nanos = int(amount.nanos * _exactly(ratio))
-    base = _STEPS.get(amount.format)
-    if base is None or str(amount)[-1:] in _WITHOUT_UNIT:
-        return Quantity(nanos, amount.format)
+    return _share_of(amount.nanos, amount.format, ratio)
+
+
+@functools.lru_cache(maxsize=1024)
+def _share_of(whole: int, format_: Format, ratio: float) -> Quantity:
+    # Most pods ask for the same few amounts.
+    nanos = int(whole * _exactly(ratio))
+    base = _STEPS.get(format_)
+    if base is None or str(Quantity(whole, format_))[-1:] in _WITHOUT_UNIT:
+        return Quantity(nanos, format_)
     unit = _UNIT
     while nanos >= 100 * unit * base:
         unit *= base
-    return Quantity(-(-nanos // unit) * unit, amount.format)
+    return Quantity(-(-nanos // unit) * unit, format_)
 
 
 def _bounded(wanted: Quantity, amount: Amount) -> Quantity:
