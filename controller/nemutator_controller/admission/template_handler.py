@@ -68,7 +68,8 @@ class TemplateHandler:
                 *(template_of(each, subject.kind) for each in (manifest, old))
             ):
                 return "unchanged", UNCHANGED
-            planned = plan(manifest, self._situation(subject, request), policies.for_templates)
+            situation = self._situation(subject, request, old)
+            planned = plan(manifest, situation, policies.for_templates)
         except ReviewError as error:
             raise FailedError("bad_object", str(error)) from error
         except PathError as error:
@@ -86,11 +87,12 @@ class TemplateHandler:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
         return await self._changed(manifest, old, request, subject, planned)
 
-    def _situation(self, subject: Subject, request: AdmissionRequest) -> Situation:
+    def _situation(self, subject: Subject, request: AdmissionRequest, old: Json) -> Situation:
         # Injection and placeholders are for pods: a template does not know their volumes yet.
         return Situation(
             subject=subject,
             namespace_labels=self.cluster.namespace_labels(subject.namespace),
+            existing=old,
             user=request.user,
             advisor=self.cluster.advisor,
             reversed=self.cluster.reversed(subject.namespace, subject.kind, subject.name),

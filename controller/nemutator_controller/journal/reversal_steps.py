@@ -11,6 +11,7 @@ from typing import Any, Literal
 from nemutator_controller.journal.field_owners import later_owner
 from nemutator_controller.journal.ways import Way, way_of
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
+from nemutator_controller.mutations import workload_selectors
 from nemutator_controller.mutations.decisions import Decision, Edit, Maybe
 from nemutator_controller.mutations.edits import apply_edits, same
 from nemutator_controller.mutations.paths import FieldStep, Path, PathError, parse_path, value_at
@@ -22,6 +23,9 @@ UNKNOWN_VALUE = "its value comes from a secret, of which the journal has only a 
 NEWER_STANDS = "a newer change of the same field stays, so this older one does"
 NEWER_SET_IT = "a newer mutation has set it since, take that one back first"
 DIFFERENT = "somebody else has changed it since"
+UNCHANGEABLE = (
+    "an existing workload keeps its selector and these labels: create it anew without the policy"
+)
 REMOVED = "somebody else has removed it since"
 THEIRS = "has written the same value since"
 
@@ -88,6 +92,8 @@ def _step(
         return step, None
     way = way_of(kind, path, edit.before, running=running)
     verdict, why = _verdict(edit, path, live, way, left)
+    if verdict == "reverse" and running and edit.verb == workload_selectors.VERB:
+        verdict, why = "conflict", UNCHANGEABLE
     return ReversalStep(edit=edit, live=live, verdict=verdict, way=way, why=why), path
 
 

@@ -168,5 +168,7 @@ def _faults(spec: Spec) -> Iterator[str]:
     for key in match.annotations:
         if not is_label(key, ""):
             yield f"spec.match.annotations[{key[:80]}]: expected an annotation's key"
+    if spec.apply_to == "pod" and any(each.selectors is not None for each in spec.mutations):
+        yield "spec.applyTo: a pod has no selectors: expected template"
     for index, mutation in enumerate(spec.mutations):
         yield from (f"spec.mutations[{index}]{fault}" for fault in faults_of(mutation))

@@ -15,7 +15,14 @@ from typing import Literal
 
 from nemutator_common import names
 
-from nemutator_controller.mutations import image, injection, labels, resources, sandboxes
+from nemutator_controller.mutations import (
+    image,
+    injection,
+    labels,
+    resources,
+    sandboxes,
+    workload_selectors,
+)
 from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice, WorkloadRef
 from nemutator_controller.mutations.decisions import Edit, Subject
 from nemutator_controller.mutations.defaults import defaulted
@@ -63,6 +70,8 @@ class Situation:
     """None: they are not known."""
     injector: Injector | None = None
     """None: nothing is injected, as outside of a cluster."""
+    existing: Json = None
+    """The workload that an update replaces; None: it is being created."""
     user: str = ""
     """Who creates it; empty: nobody is known, as outside of a cluster."""
     advisor: Advisor = NO_ADVICE
@@ -128,7 +137,8 @@ def _plan(manifest: Json, situation: Situation, policies: Iterable[Policy]) -> M
         measured=resources.ADVICE_VERB not in skips.verbs,
     )
     kept = labels.selected_by(draft.manifest, kind, managed=bool(subject.owner_name))
-    follow = partial(_follow, skips=skips, surroundings=Surroundings(circumstances, kept))
+    existing = workload_selectors.match_labels(situation.existing, kind)
+    follow = partial(_follow, skips=skips, surroundings=Surroundings(circumstances, kept, existing))
     applied = [] if skips.preview else [p for p in chosen if p.spec.mode == "Apply"]
     if stamp is not None and stamp.edits is None:
         # Our own edits could make policies match, and shares would be taken of them.

@@ -70,6 +70,8 @@ MEANINGS: Mapping[str, str] = {
     "Toleration.tolerationSeconds": "How long NoExecute is put up with; absent: for ever.",
     "Tolerations.add": "Where the pod has none of the same key, operator, value and effect.",
     "Tolerations.remove": "Those that have all the given fields; this comes before what is added.",
+    "SelectorRules.rename": "New keys, by the old ones: in selectors of new workloads, and in their templates.",
+    "SelectorRules.set": "New values, by the keys as they are called then.",
     "ContainerResources.containers": "Globs on names of containers; init containers are left alone.",
     "ContainerResources.requests": "What containers ask for. Never above their limits.",
     "ContainerResources.limits": "What containers may use at most. Never below their requests.",
@@ -127,6 +129,8 @@ BOUNDS: Mapping[str, Schema] = {
     "Move.to": {"pattern": PREFIX.pattern},
     "ChosenName.set": _NAME,
     "ChosenName.add": _NAME,
+    "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
+    "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
     "Toleration.key": _TAINT_KEY,
     "Toleration.value": LABEL_VALUE,
 }
@@ -250,6 +254,38 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
         (
             "self.to != self.from && !self.to.startsWith(self.from + '/')",
             "to is below from, and would be moved again",
+        ),
+    ),
+    "Spec": (
+        (
+            (
+                "(has(self.applyTo) && self.applyTo == 'template')"
+                " || !self.mutations.exists(each, has(each.selectors))"
+            ),
+            "applyTo: a pod has no selectors: expected template",
+        ),
+    ),
+    "SelectorRules": (
+        (
+            "(has(self.rename) && self.rename.size() > 0) || (has(self.set) && self.set.size() > 0)",
+            "name at least one key in set or rename",
+        ),
+        (
+            (
+                f"!has(self.set) || self.set.all(key, key.size() <= {LONGEST_KEY}"
+                " && !format.qualifiedName().validate(key).hasValue()"
+                " && !(has(self.rename) && key in self.rename))"
+            ),
+            "expected keys of labels, and of those that are renamed the new ones",
+        ),
+        (
+            (
+                f"!has(self.rename) || self.rename.all(key, key.size() <= {LONGEST_KEY}"
+                " && !format.qualifiedName().validate(key).hasValue()"
+                f" && !self.rename[key].startsWith('{GROUP}/') && !(self.rename[key] in self.rename)"
+                " && self.rename.all(other, other == key || self.rename[other] != self.rename[key]))"
+            ),
+            "expected keys of labels, each renamed once and to another one",
         ),
     ),
     "ChosenName": (("has(self.set) != has(self.add)", "expected exactly one of set, add"),),

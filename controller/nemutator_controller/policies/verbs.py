@@ -26,6 +26,7 @@ from nemutator_controller.mutations import (
     texts,
     tolerations,
     topology_spread_constraints,
+    workload_selectors,
 )
 from nemutator_controller.mutations.affinity import AffinityRules
 from nemutator_controller.mutations.chosen_names import ChosenName
@@ -39,6 +40,7 @@ from nemutator_controller.mutations.security_context import SecurityDefaults
 from nemutator_controller.mutations.texts import Texts
 from nemutator_controller.mutations.tolerations import Tolerations
 from nemutator_controller.mutations.topology_spread_constraints import SpreadRules
+from nemutator_controller.mutations.workload_selectors import SelectorRules
 
 
 class PolicyMutation(
@@ -60,6 +62,7 @@ class PolicyMutation(
     scheduler_name: ChosenName | None = None
     image_pull_policy: PullPolicy | None = None
     image_pull_secrets: PullSecrets | None = None
+    selectors: SelectorRules | None = None
 
 
 Findings = Iterable[str | Offender] | None
@@ -73,6 +76,8 @@ class Surroundings:
     circumstances: Circumstances
     kept: frozenset[str]
     """Keys of labels by which a workload may find its pod."""
+    existing: Any = None
+    """The `matchLabels` of the workload that is there already; None: it is being created."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,8 +97,14 @@ def _alone(apply: Callable[..., Findings]) -> Apply:
     return lambda draft, wanted, _, policy: apply(draft, wanted, policy=policy)
 
 
+def _apply_labels(draft: Draft, wanted: Texts, surroundings: Surroundings, policy: str) -> Findings:
+    # A selector may have got other keys by now.
+    by_now = labels.selected_by(draft.manifest, draft.kind, managed=False)
+    return labels.apply(draft, wanted, kept=surroundings.kept | by_now, policy=policy)
+
+
 _APPLY: Mapping[str, Apply] = {
-    labels.VERB: lambda d, wanted, s, p: labels.apply(d, wanted, kept=s.kept, policy=p),
+    labels.VERB: _apply_labels,
     annotations.VERB: _alone(annotations.apply),
     resources.VERB: lambda d, wanted, s, p: resources.apply(d, wanted, s.circumstances, policy=p),
     image.VERB: _alone(image.apply),
@@ -107,6 +118,9 @@ _APPLY: Mapping[str, Apply] = {
     scheduler_name.VERB: _alone(scheduler_name.apply),
     image_pull_policy.VERB: _alone(image_pull_policy.apply),
     image_pull_secrets.VERB: _alone(image_pull_secrets.apply),
+    workload_selectors.VERB: lambda d, wanted, s, p: workload_selectors.apply(
+        d, wanted, existing=s.existing, policy=p
+    ),
 }
 """By verb: what writes into a draft, for what the policy wants, in its name."""
 
@@ -124,6 +138,7 @@ _FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
     priority_class_name.VERB: chosen_names.faults,
     scheduler_name.VERB: chosen_names.faults,
     image_pull_secrets.VERB: image_pull_secrets.faults,
+    workload_selectors.VERB: workload_selectors.faults,
 }
 """By verb: what its types alone do not exclude; each fault begins with the field."""
 

@@ -11,6 +11,7 @@ from nemutator_controller.journal.reversal_steps import (
     NEWER_STANDS,
     REMOVED,
     THEIRS,
+    UNCHANGEABLE,
     UNKNOWN_VALUE,
     ReversalStep,
     alike,
@@ -397,3 +398,20 @@ def test_taking_back_is_an_edit_of_what_is_there() -> None:
         policy="defaults",
         reason="taken back",
     )
+
+
+def test_the_selector_of_a_workload_that_exists_stays_with_its_labels() -> None:
+    edits = (
+        edit("workload.spec.selector.matchLabels[app]", before="a", after="b", verb="selectors"),
+        edit("metadata.labels[app]", before="a", after="b", verb="selectors"),
+    )
+    labels = {"app": "b"}
+    document = {
+        "spec": {"selector": {"matchLabels": labels}, "template": {"metadata": {"labels": labels}}}
+    }
+    found = [decision(edits=edits)]
+    steps = steps_back(found, document, "Deployment", running=True)
+    assert {(step.verdict, step.why) for step in steps} == {("conflict", UNCHANGEABLE)}
+    # Where nothing runs, it is a manifest like any other.
+    steps = steps_back(found, document, "Deployment", running=False)
+    assert {step.verdict for step in steps} == {"reverse"}

@@ -11,7 +11,7 @@ from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.injection import Injector
 from nemutator_controller.mutations.paths import PathError
 from nemutator_controller.mutations.stamps import PATH, Stamp, merged, stamp_of, stamp_path, written
-from nemutator_controller.policies.model import Policy, policy_of
+from nemutator_controller.policies.model import Policy, PolicyError, policy_of
 from nemutator_controller.policies.plans import FORGOTTEN, MutationPlan, Situation, plan
 
 from tests.controller.mutations.pods import Json, edit, manifests
@@ -414,3 +414,33 @@ def test_a_preview_of_a_manifest_begins_with_what_is_in_it() -> None:
     half = policy("half", {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}, mode="Preview")
     [only] = plan(LIMITED, situation(defaulted=False), [half]).previewed
     assert (only.before, only.after) == ((), ("1",))
+
+
+def test_a_label_that_a_selector_has_got_by_now_keeps_its_value() -> None:
+    renamed = {"selectors": {"rename": {"app": "name"}}}
+    both = policy_of(
+        "a",
+        {
+            "applyTo": "template",
+            "mode": "Apply",
+            "mutations": [renamed, {"labels": {"set": {"name": "other"}}}],
+        },
+    )
+    manifest = {
+        "spec": {
+            "selector": {"matchLabels": {"app": "web"}},
+            "template": {"metadata": {"labels": {"app": "web"}}, "spec": {"containers": []}},
+        }
+    }
+    planned = plan(manifest, situation("Deployment"), [both])
+    made = apply_edits(manifest, planned.edits, "Deployment")["spec"]
+    assert (
+        made["template"]["metadata"]["labels"] == made["selector"]["matchLabels"] == {"name": "web"}
+    )
+    [warning] = planned.warnings
+    assert "metadata.labels[name]: left alone" in warning
+
+
+def test_a_selector_is_of_templates_only() -> None:
+    with pytest.raises(PolicyError, match=r"spec\.applyTo: a pod has no selectors"):
+        policy_of("a", {"mutations": [{"selectors": {"set": {"app": "b"}}}]})

@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nemutator_controller.mutations import workload_selectors
 from nemutator_controller.mutations.decisions import Subject
 from nemutator_controller.mutations.edits import apply_edits, reversed_edits, same
 from nemutator_controller.mutations.patches import apply_patch, render
@@ -17,6 +18,7 @@ from nemutator_controller.policies.verbs import VERBS
 from tests.controller.mutations.pods import Json, manifests, pruned
 
 APP = {"app": "web"}
+APPLIED: Json = {"mode": "Apply", "applyTo": "template"}
 SAMPLES: dict[str, list[Json]] = {
     "labels": [{"set": {"team": "a"}, "add": {"tier": "b"}, "remove": ["a/b"]}],
     "annotations": [{"set": {"a/b": "c"}, "remove": ["x"]}],
@@ -78,6 +80,10 @@ SAMPLES: dict[str, list[Json]] = {
     "schedulerName": [{"set": "mine"}, {"add": "other"}],
     "imagePullPolicy": [{"set": "Always"}, {"set": "Never", "containers": ["side"]}],
     "imagePullSecrets": [{"add": ["mirror"], "remove": ["old"]}],
+    "selectors": [
+        {"rename": {"app": "app.kubernetes.io/name"}, "set": {"tier": "b"}},
+        {"rename": {"tier": "kind"}, "set": {"app": "x", "kind": "y"}},
+    ],
 }
 
 taints = st.fixed_dictionaries(
@@ -164,6 +170,10 @@ def cases(draw: st.DrawFn) -> tuple[str, Json, list[Json]]:
     kind, manifest = draw(manifests())
     spec = spec_of(kind, manifest)
     spec.update(draw(specs))
+    if kind in workload_selectors.KINDS:
+        manifest["spec"]["selector"] = {"matchLabels": {**APP, "tier": "a"}}
+        metadata = manifest["spec"]["template"].setdefault("metadata", {})
+        metadata["labels"] = {**(metadata.get("labels") or {}), **APP, "tier": "a"}
     for container in spec["containers"]:
         container["image"] = draw(images)
         container["env"] = draw(variables)
@@ -217,12 +227,12 @@ def test_what_is_done_is_done_once_and_can_be_taken_back(
 ) -> None:
     kind, manifest, mutations = case
     untouched = copy.deepcopy(manifest)
-    policies = [policy_of("p", {"mode": "Apply", "mutations": mutations})]
+    policies = [policy_of("p", APPLIED | {"mutations": mutations})]
     edits = plan(manifest, situation(kind), policies).edits
     assert same(manifest, untouched)
     done = apply_edits(manifest, edits, kind)
     assert same(apply_patch(manifest, render(manifest, edits, kind)), done)
-    stamp = stamping((), written(merged(stamp_of(manifest, kind), "id", edits)))
+    stamp = stamping((), written(merged(stamp_of(manifest, kind), "id", edits)), kind=kind)
     stamped = apply_edits(done, [stamp], kind) if edits else done
     assert plan(stamped, situation(kind), policies).edits == ()
     back = apply_edits(done, reversed_edits(edits), kind)
@@ -231,23 +241,28 @@ def test_what_is_done_is_done_once_and_can_be_taken_back(
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_pod_can_decline_each_verb(verb: str) -> None:
-    policies = [policy_of("p", {"mode": "Apply", "mutations": [{verb: SAMPLES[verb][0]}]})]
+    policies = [policy_of("p", APPLIED | {"mutations": [{verb: SAMPLES[verb][0]}]})]
     pod: Any = {
-        "metadata": {"annotations": {"nemutator.io/skip-mutation": verb}},
+        "metadata": {
+            "labels": APP,
+            "annotations": {"nemutator.io/skip-mutation": verb},
+        },
         "spec": {
             "containers": [
                 {"name": "app", "image": "ubuntu", "resources": {"requests": {"cpu": "1"}}}
             ]
         },
     }
-    assert plan(pod, situation("Pod"), policies).edits == ()
+    manifest = {"spec": {"selector": {"matchLabels": APP}, "template": pod}}
+    here = situation("Deployment")
+    assert plan(manifest, here, policies).edits == ()
     del pod["metadata"]["annotations"]
-    edits = plan(pod, situation("Pod"), policies).edits
+    edits = plan(manifest, here, policies).edits
     assert {edit.verb for edit in edits} == {verb}
 
 
 @pytest.mark.parametrize("verb", VERBS)
 def test_a_verb_that_asks_for_nothing_is_a_fault(verb: str) -> None:
     with pytest.raises(PolicyError) as error:
-        policy_of("p", {"mutations": [{verb: {}}]})
+        policy_of("p", APPLIED | {"mutations": [{verb: {}}]})
     assert all(each.startswith(f"spec.mutations[0].{verb}") for each in error.value.faults)

@@ -38,7 +38,7 @@ def test_a_verb_does_what_its_example_shows(verb: str, wanted: str, shown: str) 
         "apiVersion": "nemutator.io/v1alpha1",
         "kind": "MutationPolicy",
         "metadata": {"name": "example"},
-        "spec": {"mode": "Apply", "mutations": [mutation]},
+        "spec": {"mode": "Apply", "applyTo": "template", "mutations": [mutation]},
     }
     [deployment] = blocks(BEGINNING, "yaml")
     files = InputFile("p", json.dumps(policy).encode()), InputFile("d", deployment.encode())

@@ -142,6 +142,13 @@ NAMES: tuple[Any, ...] = (
     {"set": "a.b-c"}, {"set": "a..b"}, {"set": "-a"}, {"set": "a" * 254}, {"set": 1},
 )  # fmt: skip
 OTHERS: dict[str, tuple[Any, ...]] = {
+    "selectors": (
+        {}, {"set": {}}, {"rename": {}}, {"set": {"app": "b"}}, {"set": {"a b": "c"}}, {"set": {"a": "b c"}},
+        {"rename": {"app": "b"}}, {"rename": {"app": "app"}}, {"rename": {"a": "b", "b": "c"}}, {"rename": {"a b": "c"}},
+        {"rename": {"a": "c", "b": "c"}}, {"rename": {"a": "c d"}}, {"rename": {"a": "nemutator.io/x"}},
+        {"rename": {"a": "c"}, "set": {"c": "d"}}, {"rename": {"a": "c"}, "set": {"a": "d"}},
+        {"rename": {f"a{n}": f"b{n}" for n in range(17)}}, {"set": {"a": 1}},
+    ),
     "tolerations": TOLERATIONS,
     "image": (
         {}, {"allowed": []}, {"allowed": ["*"]}, {"allowed": ["a/*"], "offenders": "Refuse"},
@@ -240,7 +247,13 @@ def specs() -> Iterator[Json]:
         for verb in ("labels", "annotations", "nodeSelector")
         for each in TEXTS
     )
-    yield from ({"mutations": [{verb: each}]} for verb in OTHERS for each in OTHERS[verb])
+    yield from (
+        {"mutations": [{verb: each}], "applyTo": "template"}
+        for verb in OTHERS
+        for each in OTHERS[verb]
+    )
+    yield {"mutations": [{"selectors": {"set": {"app": "b"}}}]}
+    yield from ({"applyTo": each, "mutations": [one]} for each in ("pod", "Template", ""))
     resources: list[Any] = [{"requests": {"cpu": each}} for each in AMOUNTS]
     resources += [
         {"limits": {"cpu": {"ratioOfLimit": 0.5}}}, {"limits": {"ephemeral-storage": {"ratioOfLimit": 0.5}}},

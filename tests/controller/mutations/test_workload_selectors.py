@@ -1,0 +1,106 @@
+"""Selectors and the labels of templates change together, and only before the workload exists."""
+
+from typing import Any
+
+import pytest
+from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.workload_selectors import (
+    WAY_OUT,
+    SelectorRules,
+    apply,
+    faults,
+    match_labels,
+)
+
+RENAME = SelectorRules(rename={"app": "name"})
+
+
+def workload(*, labels: Any = None, **selector: Any) -> Any:
+    labels = {"app": "web", "tier": "a"} if labels is None else labels
+    selector = {"matchLabels": {"app": "web", "tier": "a"}} | selector
+    return {"spec": {"selector": selector, "template": {"metadata": {"labels": labels}}}}
+
+
+def after(rules: SelectorRules, manifest: Any = None, existing: Any = None) -> tuple[Any, Any, Any]:
+    """Selector, labels of the template, and warnings."""
+    draft = Draft(workload() if manifest is None else manifest, "Deployment")
+    warnings = apply(draft, rules, existing=existing, policy="p")
+    spec = draft.manifest["spec"]
+    return spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"], warnings
+
+
+@pytest.mark.parametrize(
+    ("rules", "made"),
+    [
+        (SelectorRules(set={"app": "shop"}), {"app": "shop", "tier": "a"}),
+        (RENAME, {"name": "web", "tier": "a"}),
+        (
+            SelectorRules(rename={"app": "name"}, set={"name": "shop"}),
+            {"name": "shop", "tier": "a"},
+        ),
+        (SelectorRules(set={"team": "x"}), {"app": "web", "tier": "a"}),
+        (SelectorRules(set={"app": "web"}), {"app": "web", "tier": "a"}),
+    ],
+)
+def test_keys_values_or_both_change_in_both_places(rules: SelectorRules, made: Any) -> None:
+    assert after(rules) == (made, made, [])
+
+
+@pytest.mark.parametrize(
+    ("manifest", "why"),
+    [
+        (workload(labels={"app": "other"}), "the template does not have the label"),
+        (
+            workload(matchExpressions=[{"key": "app", "operator": "Exists"}]),
+            "an expression of the selector asks for it, too",
+        ),
+        (workload(labels={"app": "web", "name": "x"}), "name is there already"),
+    ],
+)
+def test_what_cannot_be_changed_in_both_places_stays(manifest: Any, why: str) -> None:
+    selector, labels, [warning] = after(RENAME, manifest)
+    assert (selector["app"], labels["app"]) == (
+        "web",
+        manifest["spec"]["template"]["metadata"]["labels"]["app"],
+    )
+    assert warning == f"policy p: workload.spec.selector.matchLabels[app]: left alone: {why}"
+
+
+def test_an_existing_selector_is_not_changed_and_the_way_out_is_named() -> None:
+    selector, _, [warning] = after(RENAME, existing={"app": "web", "tier": "a"})
+    assert selector["app"] == "web"
+    assert warning.endswith(WAY_OUT)
+    # What is applied again gets what its object has.
+    made = {"name": "web", "tier": "a"}
+    assert after(RENAME, existing=made) == (made, made, [])
+
+
+def test_what_has_no_selector_of_people_is_left_alone() -> None:
+    draft = Draft(workload(), "Job")
+    assert apply(draft, RENAME, existing=None, policy="p") == []
+    assert draft.edits() == ()
+    assert match_labels(workload(), "Job") is None
+    assert match_labels(workload(), "Deployment") == {"app": "web", "tier": "a"}
+    assert match_labels(None, "Deployment") is None
+
+
+@pytest.mark.parametrize(
+    ("rules", "fault"),
+    [
+        (SelectorRules(), "set: name at least one key here or in rename"),
+        (SelectorRules(rename={"a b": "c"}), "rename[a b]: expected keys of labels"),
+        (SelectorRules(rename={"a": "b", "b": "c"}), "rename[a]: b is renamed, too"),
+        (SelectorRules(rename={"a": "c", "b": "c"}), "rename: two keys get the same name"),
+        (SelectorRules(set={"a": "b c"}), "set[a]: expected a label's key and value"),
+        (
+            SelectorRules(rename={"a": "b"}, set={"a": "c"}),
+            "set[a]: it is renamed: name the new key",
+        ),
+        (
+            SelectorRules(rename={"a": "nemutator.io/b"}),
+            "rename[a]: words of nemutator.io steer nemutator itself; use another key",
+        ),
+    ],
+)
+def test_what_cannot_be_meant_is_a_fault(rules: SelectorRules, fault: str) -> None:
+    assert list(faults(rules)) == [fault]
