@@ -58,6 +58,7 @@ class TemplateHandler:
         policies = self.cluster.policies
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
+        policies = policies.at(self.process.clock.now())
         if not policies.for_templates:
             return "unchanged", UNCHANGED
         try:

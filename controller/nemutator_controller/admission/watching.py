@@ -30,7 +30,7 @@ from nemutator_controller.mutations.advisor import Advisor, WithoutAdvice
 from nemutator_controller.mutations.image_commands import NO_IMAGE_COMMANDS, ImageCommands
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.objects import PolicyObject
-from nemutator_controller.policies.snapshot import Policies, snapshot_of
+from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
 
 log = logging.getLogger(__name__)
 
@@ -143,7 +143,7 @@ class WatchedCluster:
             self._specs[change.after.metadata.name] = change.after.spec
         elif change.before is not None:
             self._specs.pop(change.before.metadata.name, None)
-        policies = self.policies = snapshot_of(self._specs)
+        policies = self.policies = snapshot_of(self._specs, self.policies or NO_POLICIES)
         meter = self.process.meter
         meter.gauge(names.POLICIES, len(policies.sound), state="sound")
         meter.gauge(names.POLICIES, len(policies.faulty), state="faulty")

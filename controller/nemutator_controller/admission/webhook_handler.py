@@ -113,6 +113,7 @@ class WebhookHandler:
         policies = self.cluster.policies
         if policies is None:
             raise FailedError("policies_unknown", "no policies have been listed yet")
+        policies = policies.at(self.process.clock.now())
         situation = self._situation(subject, request.user, opted_in=opted_in)
         origin = origin_of(subject, user=request.user, dry_run=bool(request.dry_run))
         if not (

@@ -101,7 +101,8 @@ class Applying:
 
     async def _policies(self) -> Policies:
         stored = await self.manifests.all(KIND)
-        return snapshot_of({live.subject.name: live.document.get("spec") for live in stored})
+        specs = {live.subject.name: live.document.get("spec") for live in stored}
+        return snapshot_of(specs).at(self.process.clock.now())
 
     async def _taken_back(self, subject: Subject) -> frozenset[str]:
         """The paths of the object that somebody has taken back from policies as they are now."""

@@ -17,6 +17,7 @@ from nemutator_controller.mutations.chosen_containers import Glob
 from nemutator_controller.mutations.pod_selectors import LabelSelector
 from nemutator_controller.mutations.texts import Key, is_label
 from nemutator_controller.policies.explanations import explained
+from nemutator_controller.policies.time_windows import When
 from nemutator_controller.policies.verbs import Action, PolicyMutation, actions_of, faults_of
 
 GROUP = names.DOMAIN
@@ -81,6 +82,8 @@ class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
     apply_to: Literal["pod", "template"] = "pod"
     """What is changed: each new pod, or the template in the workload that makes pods."""
+    when: When | None = None
+    """Absent: always."""
     mode: Literal["Apply", "Preview"] = "Preview"
     """Preview computes and logs, and changes no pod."""
     mutations: Annotated[

@@ -18,7 +18,7 @@ from nemutator_controller.kube.resources import MUTATING_WEBHOOKS
 from nemutator_controller.kube.subscribing import Resync
 from nemutator_controller.kube.writing import Writer
 from nemutator_controller.policies.objects import PolicyObject
-from nemutator_controller.policies.snapshot import snapshot_of
+from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
 from nemutator_controller.policies.template_rules import rules_for, rules_patch
 
 log = logging.getLogger(__name__)
@@ -43,6 +43,7 @@ class TemplateRuleWriter:
     """The name of our webhook configuration."""
     process: Process
     _specs: dict[str, Any] = field(default_factory=dict, init=False)
+    _policies: Policies = field(default=NO_POLICIES, init=False)
     _listed: bool = field(default=False, init=False)
     _changed: asyncio.Event = field(default_factory=asyncio.Event, init=False)
 
@@ -81,7 +82,8 @@ class TemplateRuleWriter:
                 self._changed.set()
 
     async def _write(self) -> None:
-        rules = rules_for(snapshot_of(self._specs).for_templates)
+        self._policies = snapshot_of(self._specs, self._policies)
+        rules = rules_for(self._policies.for_templates)
         try:
             body = await self.reader.raw(MUTATING_WEBHOOKS, "", self.configuration)
         except NotFoundError:

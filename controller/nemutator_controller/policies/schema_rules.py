@@ -14,6 +14,7 @@ from nemutator_controller.mutations.image_references import PREFIX, TAG
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
 from nemutator_controller.policies.model import GROUP
+from nemutator_controller.policies.time_windows import TIME
 from nemutator_controller.policies.verbs import VERBS
 
 Schema = dict[str, Any]
@@ -21,6 +22,11 @@ Schema = dict[str, Any]
 MEANINGS: Mapping[str, str] = {
     "Spec.match": "Which pods: all that is given must fit; empty: every pod.",
     "Spec.applyTo": "pod, the default: new pods. template: the pod's template in new and changed workloads.",
+    "Spec.when": "At which times it is followed; always, if this is absent.",
+    "When.windows": "In UTC; one of them is enough.",
+    "TimeWindow.days": "Those on which it begins; every day, if none is named.",
+    "TimeWindow.from": "A time like 22:00.",
+    "TimeWindow.to": "On the next day when it is not after the beginning.",
     "Spec.mode": "Apply changes pods. Preview, the default, computes and logs what would be done.",
     "Spec.mutations": "What is done, in this order.",
     "Match.namespaceSelector": "On labels of the namespace.",
@@ -131,6 +137,8 @@ BOUNDS: Mapping[str, Schema] = {
     "ChosenName.add": _NAME,
     "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
     "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
+    "TimeWindow.from": {"pattern": TIME},
+    "TimeWindow.to": {"pattern": TIME},
     "Toleration.key": _TAINT_KEY,
     "Toleration.value": LABEL_VALUE,
 }

@@ -172,7 +172,9 @@ async def test_taking_back_the_newer_of_two_leaves_the_older_one_on_record() -> 
 async def test_what_any_verb_has_done_is_taken_back() -> None:
     place = Place()
     everything = [{verb: samples[0]} for verb, samples in SAMPLES.items()]
-    await place.apply({**policy(), "spec": {"mode": "Apply", "mutations": everything}})
+    await place.apply(
+        {**policy(), "spec": {"mode": "Apply", "applyTo": "template", "mutations": everything}}
+    )
     applied = await place.apply(deployment())
     assert {edit.verb for edit in applied.edits} == set(SAMPLES)
     again = await place.apply(place.kept(deployment()))

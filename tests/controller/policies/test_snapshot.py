@@ -1,6 +1,9 @@
 """Policies are applied in the order of their names, and a faulty one stops nobody else's."""
 
-from nemutator_controller.policies.snapshot import MOST, snapshot_of
+from typing import Any
+
+from nemutator_controller.mutations.texts import Texts
+from nemutator_controller.policies.snapshot import FOLLOWED_STILL, MOST, snapshot_of
 
 GOOD = {"mutations": [{"labels": {"set": {"a": "b"}}}]}
 
@@ -18,6 +21,30 @@ def test_of_a_workload_the_template_is_changed_first() -> None:
     assert [policy.name for policy in policies.for_pods] == ["a", "c"]
     assert [policy.name for policy in policies.for_manifest("Deployment")] == ["b", "a", "c"]
     assert policies.for_manifest("Pod") == policies.for_pods
+
+
+def test_of_one_that_becomes_faulty_the_last_good_form_is_followed() -> None:
+    before = snapshot_of({"a": GOOD})
+    broken: Any = {"a": {"mutations": []}, "b": {"mutations": []}}
+    policies = snapshot_of(broken, before)
+    assert policies.sound == before.sound
+    assert policies.faulty["a"].endswith(FOLLOWED_STILL)
+    assert not policies.faulty["b"].endswith(FOLLOWED_STILL)
+    # It is followed for as long as it is broken, and no longer than it is there.
+    assert snapshot_of(broken, policies).sound == before.sound
+    other = {"mutations": [{"labels": {"set": {"a": "c"}}}]}
+    [mended] = snapshot_of({"a": other}, policies).sound
+    assert mended.spec.mutations[0].labels == Texts(set={"a": "c"})
+    assert snapshot_of({}, policies).sound == ()
+
+
+def test_those_of_another_time_are_not_followed() -> None:
+    window = {"from": "22:00", "to": "06:00"}
+    policies = snapshot_of({"a": GOOD, "b": GOOD | {"when": {"windows": [window]}}})
+    assert [each.name for each in policies.at(12 * 3600).for_pods] == ["a"]
+    assert [each.name for each in policies.at(23 * 3600).for_pods] == ["a", "b"]
+    always = snapshot_of({"a": GOOD})
+    assert always.at(0) is always
 
 
 def test_there_is_an_end_to_them() -> None:

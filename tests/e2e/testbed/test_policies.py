@@ -253,6 +253,14 @@ def specs() -> Iterator[Json]:
         for each in OTHERS[verb]
     )
     yield {"mutations": [{"selectors": {"set": {"app": "b"}}}]}
+    yield from (
+        {"when": {"windows": each}, "mutations": [one]}
+        for each in (
+            [], [{"from": "22:00", "to": "06:00"}], [{"from": "24:00", "to": "06:00"}], [{"from": "22:00"}],
+            [{"from": "22:00", "to": "06:00", "days": ["Mon"]}], [{"from": "22:00", "to": "06:00", "days": ["Day"]}],
+        )
+    )  # fmt: skip
+    yield from ({"when": each, "mutations": [one]} for each in ({}, {"season": "peak"}))
     yield from ({"applyTo": each, "mutations": [one]} for each in ("pod", "Template", ""))
     resources: list[Any] = [{"requests": {"cpu": each}} for each in AMOUNTS]
     resources += [
