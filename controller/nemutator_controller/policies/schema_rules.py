@@ -78,6 +78,16 @@ MEANINGS: Mapping[str, str] = {
     "Tolerations.remove": "Those that have all the given fields; this comes before what is added.",
     "SelectorRules.rename": "New keys, by the old ones: in selectors of new workloads, and in their templates.",
     "SelectorRules.set": "New values, by the keys as they are called then.",
+    "VariableSources.add": "Where the container has none of the same name and prefix.",
+    "VariableSources.containers": "Globs on names of containers; init containers, too.",
+    "VariableSource.configMap": "Its name, in the pod's namespace.",
+    "VariableSource.secret": "Its name, in the pod's namespace.",
+    "VariableSource.prefix": "Of the variables' names.",
+    "VariableSource.optional": "Whether a container starts without it.",
+    "EmptyDirs.sizeLimit": "A quantity, where the volume has none, and is not in memory.",
+    "EmptyDirs.volumes": "Globs on names of volumes.",
+    "ResolverOptions.set": "Values of options by name; an empty one is written as none.",
+    "ResolverOptions.add": "The same, where the pod does not have that option.",
     "ContainerResources.containers": "Globs on names of containers; init containers are left alone.",
     "ContainerResources.requests": "What containers ask for. Never above their limits.",
     "ContainerResources.limits": "What containers may use at most. Never below their requests.",
@@ -137,6 +147,9 @@ BOUNDS: Mapping[str, Schema] = {
     "ChosenName.add": _NAME,
     "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
     "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
+    "EmptyDirs.sizeLimit": _QUANTITY,
+    "VariableSource.configMap": _NAME,
+    "VariableSource.secret": _NAME,
     "TimeWindow.from": {"pattern": TIME},
     "TimeWindow.to": {"pattern": TIME},
     "Toleration.key": _TAINT_KEY,
@@ -271,6 +284,27 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
                 " || !self.mutations.exists(each, has(each.selectors))"
             ),
             "applyTo: a pod has no selectors: expected template",
+        ),
+    ),
+    "VariableSource": (
+        (
+            "has(self.configMap) != has(self.secret)",
+            "expected exactly one of configMap, secret",
+        ),
+    ),
+    "EmptyDirs": (
+        (
+            "quantity(self.sizeLimit).isGreaterThan(quantity('0'))",
+            "sizeLimit: expected more than 0",
+        ),
+    ),
+    "DnsConfig": (
+        (
+            (
+                "has(self.options) && ((has(self.options.set) && self.options.set.size() > 0)"
+                " || (has(self.options.add) && self.options.add.size() > 0))"
+            ),
+            "name at least one option in set or add",
         ),
     ),
     "SelectorRules": (

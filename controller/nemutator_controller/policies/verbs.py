@@ -13,7 +13,10 @@ from nemutator_controller.mutations import (
     affinity,
     annotations,
     chosen_names,
+    dns_config,
+    empty_dir,
     env,
+    env_from,
     image,
     image_pull_policy,
     image_pull_secrets,
@@ -21,8 +24,11 @@ from nemutator_controller.mutations import (
     node_selector,
     priority_class_name,
     resources,
+    runtime_class_name,
     scheduler_name,
     security_context,
+    service_account_token,
+    service_links,
     texts,
     tolerations,
     topology_spread_constraints,
@@ -30,13 +36,17 @@ from nemutator_controller.mutations import (
 )
 from nemutator_controller.mutations.affinity import AffinityRules
 from nemutator_controller.mutations.chosen_names import ChosenName
+from nemutator_controller.mutations.dns_config import DnsConfig
 from nemutator_controller.mutations.edits import Draft
+from nemutator_controller.mutations.empty_dir import EmptyDirs
 from nemutator_controller.mutations.env import EnvRules
+from nemutator_controller.mutations.env_from import VariableSources
 from nemutator_controller.mutations.image import ImageRules, Offender
 from nemutator_controller.mutations.image_pull_policy import PullPolicy
 from nemutator_controller.mutations.image_pull_secrets import PullSecrets
 from nemutator_controller.mutations.resources import Circumstances, ContainerResources
 from nemutator_controller.mutations.security_context import SecurityDefaults
+from nemutator_controller.mutations.switches import Switch
 from nemutator_controller.mutations.texts import Texts
 from nemutator_controller.mutations.tolerations import Tolerations
 from nemutator_controller.mutations.topology_spread_constraints import SpreadRules
@@ -63,6 +73,12 @@ class PolicyMutation(
     image_pull_policy: PullPolicy | None = None
     image_pull_secrets: PullSecrets | None = None
     selectors: SelectorRules | None = None
+    env_from: VariableSources | None = None
+    empty_dir: EmptyDirs | None = None
+    dns_config: DnsConfig | None = None
+    enable_service_links: Switch | None = None
+    automount_service_account_token: Switch | None = None
+    runtime_class_name: ChosenName | None = None
 
 
 Findings = Iterable[str | Offender] | None
@@ -121,6 +137,12 @@ _APPLY: Mapping[str, Apply] = {
     workload_selectors.VERB: lambda d, wanted, s, p: workload_selectors.apply(
         d, wanted, existing=s.existing, policy=p
     ),
+    env_from.VERB: _alone(env_from.apply),
+    empty_dir.VERB: _alone(empty_dir.apply),
+    dns_config.VERB: _alone(dns_config.apply),
+    service_links.VERB: _alone(service_links.apply),
+    service_account_token.VERB: _alone(service_account_token.apply),
+    runtime_class_name.VERB: _alone(runtime_class_name.apply),
 }
 """By verb: what writes into a draft, for what the policy wants, in its name."""
 
@@ -139,6 +161,10 @@ _FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
     scheduler_name.VERB: chosen_names.faults,
     image_pull_secrets.VERB: image_pull_secrets.faults,
     workload_selectors.VERB: workload_selectors.faults,
+    env_from.VERB: env_from.faults,
+    empty_dir.VERB: empty_dir.faults,
+    dns_config.VERB: dns_config.faults,
+    runtime_class_name.VERB: chosen_names.faults,
 }
 """By verb: what its types alone do not exclude; each fault begins with the field."""
 

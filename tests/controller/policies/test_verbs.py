@@ -84,6 +84,18 @@ SAMPLES: dict[str, list[Json]] = {
         {"rename": {"app": "app.kubernetes.io/name"}, "set": {"tier": "b"}},
         {"rename": {"tier": "kind"}, "set": {"app": "x", "kind": "y"}},
     ],
+    "envFrom": [
+        {"add": [{"configMap": "common"}, {"secret": "own", "prefix": "OWN_", "optional": True}]},
+        {"add": [{"configMap": "common"}], "containers": ["app"]},
+    ],
+    "emptyDir": [{"sizeLimit": "1Gi"}],
+    "dnsConfig": [
+        {"options": {"set": {"ndots": "2"}, "add": {"edns0": "", "timeout": "1"}}},
+        {"options": {"add": {"ndots": "1"}}},
+    ],
+    "enableServiceLinks": [{"set": False}, {"set": True}],
+    "automountServiceAccountToken": [{"set": False}, {"set": True}],
+    "runtimeClassName": [{"set": "gvisor"}, {"add": "kata"}],
 }
 
 taints = st.fixed_dictionaries(
@@ -148,6 +160,14 @@ specs = st.fixed_dictionaries(
         "securityContext": contexts,
         "priorityClassName": st.sampled_from(["", "high", "other"]),
         "priority": st.integers(0, 3),
+        "dnsConfig": st.lists(
+            st.sampled_from(["ndots", "timeout", "rotate"]), unique=True, max_size=2
+        ).map(lambda found: {"options": [{"name": name, "value": "5"} for name in found]}),
+        "volumes": st.lists(
+            st.sampled_from(["tmp", "kube-api-access-x"]), unique=True, max_size=2
+        ).map(lambda found: [{"name": name, "emptyDir": {"medium": ""}} for name in found]),
+        "enableServiceLinks": st.booleans(),
+        "runtimeClassName": st.sampled_from(["", "kata"]),
         "schedulerName": st.sampled_from(["default-scheduler", "mine", "theirs"]),
         "imagePullSecrets": st.lists(
             st.sampled_from(["old", "mirror", "own"]).map(lambda name: {"name": name}),
@@ -194,7 +214,9 @@ def settled(kind: str, manifest: Json) -> Json:
     for container in spec["containers"]:
         if "env" in container:
             container["env"] = expanded(container["env"])
-    for field in ("tolerations", "imagePullSecrets"):
+    if spec.get("runtimeClassName") == "":
+        del spec["runtimeClassName"]
+    for field in ("tolerations", "imagePullSecrets", "volumes"):
         if field in spec:
             spec[field] = sorted(spec[field], key=repr)
     return manifest
@@ -248,9 +270,10 @@ def test_a_pod_can_decline_each_verb(verb: str) -> None:
             "annotations": {"nemutator.io/skip-mutation": verb},
         },
         "spec": {
+            "volumes": [{"name": "tmp", "emptyDir": {}}],
             "containers": [
                 {"name": "app", "image": "ubuntu", "resources": {"requests": {"cpu": "1"}}}
-            ]
+            ],
         },
     }
     manifest = {"spec": {"selector": {"matchLabels": APP}, "template": pod}}

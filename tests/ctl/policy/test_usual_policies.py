@@ -18,7 +18,10 @@ MUTATIONS = [mutation.strip("`") for _, mutation in ROWS if mutation != "not yet
 
 POD = {
     "metadata": {"annotations": {"example.com/note": "temporary"}},
-    "spec": {"containers": [{"name": "app", "image": "ubuntu:14.04"}]},
+    "spec": {
+        "volumes": [{"name": "tmp", "emptyDir": {}}],
+        "containers": [{"name": "app", "image": "ubuntu:14.04"}],
+    },
 }
 
 

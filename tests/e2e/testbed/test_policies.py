@@ -142,6 +142,23 @@ NAMES: tuple[Any, ...] = (
     {"set": "a.b-c"}, {"set": "a..b"}, {"set": "-a"}, {"set": "a" * 254}, {"set": 1},
 )  # fmt: skip
 OTHERS: dict[str, tuple[Any, ...]] = {
+    "envFrom": (
+        {}, {"add": []}, {"add": [{}]}, {"add": [{"configMap": "a"}]}, {"add": [{"secret": "a", "prefix": "A_"}]},
+        {"add": [{"configMap": "a", "secret": "b"}]}, {"add": [{"configMap": "A"}]}, {"add": [{"secret": ""}]},
+        {"add": [{"configMap": "a"}], "containers": []}, {"add": [{"configMap": "a", "optional": True}]},
+    ),
+    "emptyDir": (
+        {}, *({"sizeLimit": each} for each in QUANTITIES), {"sizeLimit": "1", "volumes": []},
+        {"sizeLimit": "1", "volumes": ["a*"]},
+    ),
+    "dnsConfig": (
+        {}, {"options": {}}, {"options": {"set": {}}}, {"options": {"set": {"ndots": "2"}}},
+        {"options": {"add": {"edns0": ""}}}, {"options": {"set": {"": "2"}}}, {"options": {"set": {"a": 2}}},
+        {"options": {"set": {str(n): "" for n in range(17)}}},
+    ),
+    "enableServiceLinks": ({}, {"set": True}, {"set": "no"}),
+    "automountServiceAccountToken": ({}, {"set": False}, {"add": False}),
+    "runtimeClassName": NAMES,
     "selectors": (
         {}, {"set": {}}, {"rename": {}}, {"set": {"app": "b"}}, {"set": {"a b": "c"}}, {"set": {"a": "b c"}},
         {"rename": {"app": "b"}}, {"rename": {"app": "app"}}, {"rename": {"a": "b", "b": "c"}}, {"rename": {"a b": "c"}},
