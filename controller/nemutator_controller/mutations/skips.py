@@ -35,6 +35,7 @@ VERBS = frozenset(
         "selectors",
         "tolerations",
         "topologySpreadConstraints",
+        "volumes",
     ]
 )
 PREVIEW = "patch"

@@ -13,6 +13,7 @@ from nemutator_controller.mutations.env import REFERENCE, SECRET_LIKE, VARIABLE
 from nemutator_controller.mutations.image_references import PREFIX, TAG
 from nemutator_controller.mutations.resources import QUANTITY
 from nemutator_controller.mutations.texts import LONGEST_KEY, MOST
+from nemutator_controller.mutations.volumes import LABEL, MOUNT_PATH
 from nemutator_controller.policies.model import GROUP
 from nemutator_controller.policies.time_windows import TIME
 from nemutator_controller.policies.verbs import VERBS
@@ -85,6 +86,8 @@ MEANINGS: Mapping[str, str] = {
     "VariableSource.prefix": "Of the variables' names.",
     "VariableSource.optional": "Whether a container starts without it.",
     "EmptyDirs.sizeLimit": "A quantity, where the volume has none, and is not in memory.",
+    "MountedVolumes.add": "Mounted to be read only.",
+    "MountedVolumes.containers": "Globs on names of containers; init containers, too.",
     "EmptyDirs.volumes": "Globs on names of volumes.",
     "ResolverOptions.set": "Values of options by name; an empty one is written as none.",
     "ResolverOptions.add": "The same, where the pod does not have that option.",
@@ -148,6 +151,10 @@ BOUNDS: Mapping[str, Schema] = {
     "SelectorRules.rename": {"additionalProperties": {"type": "string"} | _LABEL_KEY},
     "SelectorRules.set": {"additionalProperties": LABEL_VALUE},
     "EmptyDirs.sizeLimit": _QUANTITY,
+    "MountedVolume.name": {"pattern": LABEL},
+    "MountedVolume.configMap": _NAME,
+    "MountedVolume.secret": _NAME,
+    "MountedVolume.mountPath": {"pattern": MOUNT_PATH},
     "VariableSource.configMap": _NAME,
     "VariableSource.secret": _NAME,
     "TimeWindow.from": {"pattern": TIME},
@@ -292,10 +299,22 @@ RULES: Mapping[str, tuple[tuple[str, str], ...]] = {
             "expected exactly one of configMap, secret",
         ),
     ),
+    "MountedVolume": (
+        (
+            "has(self.configMap) != has(self.secret)",
+            "expected exactly one of configMap, secret",
+        ),
+    ),
     "EmptyDirs": (
         (
             "quantity(self.sizeLimit).isGreaterThan(quantity('0'))",
             "sizeLimit: expected more than 0",
+        ),
+    ),
+    "ResolverOptions": (
+        (
+            "(!has(self.set) || !('' in self.set)) && (!has(self.add) || !('' in self.add))",
+            "expected names of options",
         ),
     ),
     "DnsConfig": (

@@ -27,11 +27,16 @@ class Policies:
     for_pods: tuple[Policy, ...] = field(init=False)
     for_templates: tuple[Policy, ...] = field(init=False)
     _for_pods_of: PoliciesByNamespace = field(init=False, repr=False, compare=False)
+    _timed: bool = field(init=False, repr=False, compare=False)
+    _at: dict[int, "Policies"] = field(default_factory=dict, init=False, repr=False, compare=False)
+    """By minute, which is as fine as times are: that of the last request alone."""
 
     def __post_init__(self) -> None:
         for name, word in (("for_pods", "pod"), ("for_templates", "template")):
             chosen = tuple(each for each in self.sound if each.spec.apply_to == word)
             object.__setattr__(self, name, chosen)
+        timed = any(each.spec.when is not None for each in self.sound)
+        object.__setattr__(self, "_timed", timed)
         object.__setattr__(self, "_for_pods_of", PoliciesByNamespace(self.for_pods))
 
     def for_pods_of(self, namespace: str) -> tuple[Policy, ...]:
@@ -40,10 +45,17 @@ class Policies:
 
     def at(self, now: float) -> "Policies":
         """Those that are followed at that time."""
-        if all(each.spec.when is None for each in self.sound):
+        if not self._timed:
             return self
-        due = (each for each in self.sound if each.spec.when is None or holds(each.spec.when, now))
-        return Policies(tuple(due), self.faulty)
+        minute = int(now // 60)
+        found = self._at.get(minute)
+        if found is None:
+            timed = ((policy, policy.spec.when) for policy in self.sound)
+            due = (policy for policy, when in timed if when is None or holds(when, now))
+            self._at.clear()
+            found = self._at[minute] = Policies(tuple(due), self.faulty)
+            object.__setattr__(found, "_timed", False)
+        return found
 
     def for_manifest(self, kind: str) -> tuple[Policy, ...]:
         """Those for an object of *kind* where no cluster makes pods of it: of a workload its template is

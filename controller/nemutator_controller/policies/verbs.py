@@ -32,6 +32,7 @@ from nemutator_controller.mutations import (
     texts,
     tolerations,
     topology_spread_constraints,
+    volumes,
     workload_selectors,
 )
 from nemutator_controller.mutations.affinity import AffinityRules
@@ -50,6 +51,7 @@ from nemutator_controller.mutations.switches import Switch
 from nemutator_controller.mutations.texts import Texts
 from nemutator_controller.mutations.tolerations import Tolerations
 from nemutator_controller.mutations.topology_spread_constraints import SpreadRules
+from nemutator_controller.mutations.volumes import MountedVolumes
 from nemutator_controller.mutations.workload_selectors import SelectorRules
 
 
@@ -74,6 +76,7 @@ class PolicyMutation(
     image_pull_secrets: PullSecrets | None = None
     selectors: SelectorRules | None = None
     env_from: VariableSources | None = None
+    volumes: MountedVolumes | None = None
     empty_dir: EmptyDirs | None = None
     dns_config: DnsConfig | None = None
     enable_service_links: Switch | None = None
@@ -138,6 +141,7 @@ _APPLY: Mapping[str, Apply] = {
         d, wanted, existing=s.existing, policy=p
     ),
     env_from.VERB: _alone(env_from.apply),
+    volumes.VERB: _alone(volumes.apply),
     empty_dir.VERB: _alone(empty_dir.apply),
     dns_config.VERB: _alone(dns_config.apply),
     service_links.VERB: _alone(service_links.apply),
@@ -162,6 +166,7 @@ _FAULTS: Mapping[str, Callable[[Any], Iterable[str]]] = {
     image_pull_secrets.VERB: image_pull_secrets.faults,
     workload_selectors.VERB: workload_selectors.faults,
     env_from.VERB: env_from.faults,
+    volumes.VERB: volumes.faults,
     empty_dir.VERB: empty_dir.faults,
     dns_config.VERB: dns_config.faults,
     runtime_class_name.VERB: chosen_names.faults,

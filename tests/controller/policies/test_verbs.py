@@ -88,6 +88,10 @@ SAMPLES: dict[str, list[Json]] = {
         {"add": [{"configMap": "common"}, {"secret": "own", "prefix": "OWN_", "optional": True}]},
         {"add": [{"configMap": "common"}], "containers": ["app"]},
     ],
+    "volumes": [
+        {"add": [{"name": "certs", "configMap": "ca", "mountPath": "/etc/ssl/company"}]},
+        {"add": [{"name": "tmp", "secret": "own", "mountPath": "/own"}], "containers": ["app"]},
+    ],
     "emptyDir": [{"sizeLimit": "1Gi"}],
     "dnsConfig": [
         {"options": {"set": {"ndots": "2"}, "add": {"edns0": "", "timeout": "1"}}},

@@ -147,6 +147,13 @@ OTHERS: dict[str, tuple[Any, ...]] = {
         {"add": [{"configMap": "a", "secret": "b"}]}, {"add": [{"configMap": "A"}]}, {"add": [{"secret": ""}]},
         {"add": [{"configMap": "a"}], "containers": []}, {"add": [{"configMap": "a", "optional": True}]},
     ),
+    "volumes": (
+        {}, {"add": []}, *({"add": [{"name": "a", "mountPath": "/a"} | each]} for each in (
+            {}, {"configMap": "a"}, {"secret": "a"}, {"configMap": "a", "secret": "b"}, {"secret": "A"},
+            {"secret": "a", "name": "a.b"}, {"secret": "a", "name": ""}, {"secret": "a", "mountPath": "a"},
+            {"secret": "a", "mountPath": "/a:b"}, {"secret": "a", "mountPath": "/a b/c"}, {"secret": "a", "mode": 1},
+        )),
+    ),
     "emptyDir": (
         {}, *({"sizeLimit": each} for each in QUANTITIES), {"sizeLimit": "1", "volumes": []},
         {"sizeLimit": "1", "volumes": ["a*"]},
