@@ -24,6 +24,7 @@ COMMANDS = {
     "ageing": ("nemutator_ctl.ageing.command", "say what grows with age, and in which line"),
     "doctor": ("nemutator_ctl.doctor.command", "say what this machine lacks, and why it counts"),
     "apply": ("nemutator_ctl.apply.command", "apply policies and manifests, without a cluster"),
+    "delete": ("nemutator_ctl.delete.command", "delete what was applied, without a cluster"),
     "mutations": (
         "nemutator_ctl.mutations.command",
         "show what was changed, and what became of it",
@@ -34,6 +35,10 @@ COMMANDS = {
     ),
     "evict": ("nemutator_ctl.evict.command", "evict pods, a few at a time, and say why"),
     "roll": ("nemutator_ctl.roll.command", "roll a workload slowly, one pod at a time"),
+    "tombstones": (
+        "nemutator_ctl.tombstones.command",
+        "show what stays taken back, and forget it",
+    ),
     "rollback": ("nemutator_ctl.rollback.command", "take a mutation back"),
     "policy": ("nemutator_ctl.policy.command", "try policies on manifests, without a server"),
     "token": ("nemutator_ctl.tokens.command", "show and change the values of placeholders"),
@@ -87,7 +92,7 @@ def _dispatch(argv: Sequence[str]) -> int:
 
 
 def _help() -> str:
-    commands = "\n".join(f"  {name:<10}{summary}" for name, (_, summary) in COMMANDS.items())
+    commands = "\n".join(f"  {name:<12}{summary}" for name, (_, summary) in COMMANDS.items())
     codes = "\n".join(f"  {code.value:<4}{code.meaning}" for code in ExitCode)
     return (
         "nemutator: credentials, profiles, mutation and placement for the nodes of a cluster.\n\n"

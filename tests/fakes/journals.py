@@ -159,6 +159,10 @@ class MemoryObjects:
         self._fail()
         return self.place(subject, document)
 
+    async def remove(self, subject: Subject) -> bool:
+        self._fail()
+        return self.living.pop((subject.kind, subject.namespace, subject.name), None) is not None
+
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
         return [live for live in self.living.values() if kind in (None, live.subject.kind)]
 

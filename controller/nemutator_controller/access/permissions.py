@@ -11,7 +11,7 @@ from nemutator_common import names
 
 API = "/api/v1/"
 
-Verb = Literal["get", "create", "update"]
+Verb = Literal["get", "create", "update", "delete"]
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,6 +13,7 @@ from nemutator_controller.journal.applying import Applying, policy_revisions
 from nemutator_controller.journal.endpoint import MutationsApi, TombstonesApi
 from nemutator_controller.journal.files import FileObjects
 from nemutator_controller.journal.forgetting import Forgetting
+from nemutator_controller.journal.kept_endpoint import KeptApi
 from nemutator_controller.journal.kube_objects import KubeObjects
 from nemutator_controller.journal.manifests_endpoint import ManifestsApi
 from nemutator_controller.journal.rolling_back import RollingBack
@@ -52,6 +53,7 @@ def journal_part(context: BrainContext, tokens: TokenReading | None) -> Part:
     forgetting = Forgetting(store, objects, revisions, process=context.process)
     tasks.append(Task(TaskPhase.WORK, "forget tombstones", forgetting.run))
     routes = MutationsApi(store, rolling_back, process=context.process).routes()
+    routes += KeptApi(store).routes()
     if cluster:
         # Pods get their names after the decision about them.
         observer = StampObserver(store, cluster.stamped, process=context.process)

@@ -93,6 +93,15 @@ class Applying:
             warnings=warnings,
         )
 
+    async def delete(self, subject: Subject) -> bool:
+        """Delete a policy or a manifest, and what was taken back from it; False: there is none."""
+        if not await self.manifests.remove(subject):
+            return False
+        owner = subject.namespace, subject.kind, subject.name
+        kept = (each.tombstone for each in await self.store.tombstones())
+        await self.store.forget([each for each in kept if _owner_of(each) == owner])
+        return True
+
     async def _save(self, manifest: Manifest, before: LiveObject | None) -> Applied:
         if before is not None and same(dict(before.document), dict(manifest.document)):
             return Applied(subject=manifest.subject, outcome="unchanged")

@@ -8,7 +8,7 @@ from nemutator_common import names
 
 from nemutator_controller.journal.live_objects import LiveObject
 from nemutator_controller.journal.manifests import Applied
-from nemutator_controller.journal.records import JournalEntry, Reversal
+from nemutator_controller.journal.records import JournalEntry, KeptTombstone, Reversal
 from nemutator_controller.journal.reversal_steps import ReversalStep
 from nemutator_controller.journal.rollback_plans import (
     MADE_ANEW,
@@ -75,6 +75,23 @@ def applied(result: Applied) -> Json:
     }
 
 
+def tombstones(kept: Sequence[KeptTombstone]) -> Json:
+    """What stays taken back, and since when."""
+    items = [
+        {
+            "namespace": each.tombstone.namespace,
+            "kind": each.tombstone.owner_kind,
+            "name": each.tombstone.owner_name,
+            "path": each.tombstone.path,
+            "at": each.at,
+            "mutation": each.decision,
+            "policy": each.policy,
+        }
+        for each in kept
+    ]
+    return _document("TombstoneList") | {"items": items}
+
+
 def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
     """Manifests by name; *whole*: with their content."""
     items = [
@@ -83,6 +100,10 @@ def kept(objects: Sequence[LiveObject], *, whole: bool) -> Json:
         for live in objects
     ]
     return _document("ObjectList") | {"items": items}
+
+
+def deleted(subject: Subject) -> Json:
+    return _document("Deleted") | {"object": _object(subject)}
 
 
 def _document(kind: str) -> Json:

@@ -91,6 +91,9 @@ class FileObjects:
     async def put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         return await self._outside(lambda: self._put(subject, document))
 
+    async def remove(self, subject: Subject) -> bool:
+        return await self._outside(lambda: self._remove(subject))
+
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
         found = []
         for each in await self._outside(lambda: list(self._each(kind))):
@@ -159,6 +162,13 @@ class FileObjects:
         except PathError as error:
             raise ObjectRefusedError(str(error)) from error
         return changed
+
+    def _remove(self, subject: Subject) -> bool:
+        path = self._path(subject)
+        if self._get(subject) is None:
+            return False
+        path.unlink(missing_ok=True)
+        return True
 
     def _put(self, subject: Subject, document: Mapping[str, Any]) -> LiveObject:
         path, body = self._kept(subject, document)

@@ -133,6 +133,10 @@ class Manifests(Objects, Protocol):
         """Save *document* in the place of what was there before."""
         ...
 
+    async def remove(self, subject: Subject) -> bool:
+        """Remove the object; False when there is none."""
+        ...
+
     async def all(self, kind: str | None = None) -> Sequence[LiveObject]:
         """All objects, of one kind if it is given, without those that cannot be read."""
         ...

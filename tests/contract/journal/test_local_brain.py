@@ -18,7 +18,7 @@ from nemutator_controller.journal.endpoint import explained
 from nemutator_controller.journal.manifests import LARGEST
 
 from tests.fakes.brains import StandingBrain, standing_brain
-from tests.fakes.decisions import decision
+from tests.fakes.decisions import CPU, TEAM, decision
 from tests.fakes.manifests import Json, deployment, policy
 
 PATIENCE_S = 60.0
@@ -337,3 +337,36 @@ async def test_the_journal_survives_the_brain(tmp_path: Path) -> None:
         status, done = await second.ask("POST", path)
         assert (status, done["state"]) == (200, "reversed")
         assert json.loads(second.file.read_bytes()) == deployment()
+
+
+async def test_what_stays_taken_back_is_listed_and_forgotten(standing: Standing) -> None:
+    await standing.apply(policy())
+    applied = await standing.apply(deployment())
+    await standing.ask("POST", f"/api/v1/mutations/{applied['id']}/rollback")
+    assert (await standing.apply(deployment()))["edits"] == []
+    _, listed = await standing.ask("GET", "/api/v1/tombstones")
+    where = listed["items"][0]
+    assert {item["path"] for item in listed["items"]} == {TEAM, CPU}
+    assert (where["kind"], where["name"], where["policy"]) == ("Deployment", "web", "defaults")
+    status, _ = await standing.ask("POST", "/api/v1/tombstones/forget")
+    assert status == 400
+    forget = f"/api/v1/tombstones/forget?namespace={where['namespace']}&workload=Deployment/web"
+    _, gone = await standing.ask("POST", forget)
+    assert gone["items"] == listed["items"]
+    assert len((await standing.apply(deployment()))["edits"]) == 2
+
+
+async def test_a_policy_and_an_object_can_be_deleted(standing: Standing) -> None:
+    await standing.apply(policy())
+    await standing.apply(deployment())
+    _, listed = await standing.ask("GET", "/api/v1/objects")
+    namespace = listed["items"][0]["namespace"]
+    path = f"/api/v1/objects?kind=Deployment&name=web&namespace={namespace}"
+    assert (await standing.ask("DELETE", path))[0] == 200
+    assert (await standing.ask("DELETE", path))[0] == 404
+    assert (await standing.ask("DELETE", "/api/v1/objects?kind=MutationPolicy&name=defaults"))[
+        0
+    ] == 200
+    assert (await standing.ask("DELETE", "/api/v1/objects?kind=../x&name=y"))[0] == 409
+    assert (await standing.ask("GET", "/api/v1/objects"))[1]["items"] == []
+    assert (await standing.apply(deployment()))["edits"] == []

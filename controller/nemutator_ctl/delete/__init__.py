@@ -1,0 +1,1 @@
+"""`nemutator delete`: removes what was applied where there is no cluster."""

@@ -1,0 +1,1 @@
+"""`nemutator tombstones`: what stays taken back."""
