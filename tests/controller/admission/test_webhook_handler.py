@@ -178,6 +178,8 @@ async def test_an_object_that_is_none_is_let_in_for_the_server_to_refuse(
         {"namespace": "nemutator"},
         {"operation": "UPDATE"},
         {"subResource": "resize"},
+        {"subResource": "ephemeralcontainers", "operation": "UPDATE"},
+        {"subResource": "status", "operation": "UPDATE"},
     ],
 )
 async def test_what_is_never_touched(request_: dict[str, Any]) -> None:

@@ -66,8 +66,16 @@ def test_what_was_evicted_comes_back_without_what_was_taken_back(
         return shown.returncode == 0 and json.loads(shown.stdout)["state"] == "observed"
 
     until(observed, "the brain has the decision and has seen its pod", within_s=60)
-    said = nemutator(webhook, "rollback", stamp["id"], "--evict", "--yes")
-    assert "the pod is evicted" in said.stdout, said
+    all_here = ("rollback", f"--namespace={namespace}")
+    rehearsed = nemutator(webhook, *all_here, "--dry-run=server")
+    assert f"[1/1] {stamp['id']} Pod {namespace}/{first['metadata']['name']}: partly" in (
+        rehearsed.stdout
+    ), rehearsed
+    assert only()["metadata"]["labels"] == first["metadata"]["labels"]
+    done = nemutator(webhook, *all_here, "--evict", "--yes")
+    assert done.returncode == 0, done
+    stays = nemutator(webhook, "tombstones", f"--namespace={namespace}")
+    assert "Deployment/web" in stays.stdout, stays
     until(
         lambda: only() and only()["metadata"]["uid"] != first["metadata"]["uid"],
         "a new pod",
