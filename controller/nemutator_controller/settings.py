@@ -149,6 +149,11 @@ class BrainSettings(ServesMetrics):
         " are ready again.",
         check=between(1, 1_000),
     )
+    live_writes_per_minute: float = setting(
+        60.0,
+        "Running pods per minute whose labels and annotations are changed by policies with `applyTo: live`.",
+        check=between(1, 6_000),
+    )
     history_s: float = setting(
         86_400.0, "Seconds of history that are kept.", check=between(600, 366 * 86_400)
     )

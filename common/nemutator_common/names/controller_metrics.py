@@ -342,6 +342,19 @@ ROLLS_DROPPED = Metric(
     "slow rolls that were removed, by reason: age, count",
     ("reason",),
 )
+FOLLOWED = Metric(
+    "nemutator_followed_pods_total",
+    "counter",
+    "running pods whose labels or annotations were to follow a policy or a token, by result: written,"
+    " conflict (somebody wrote it at the same time: planned again), foreign (somebody else has changed our"
+    " value: it stays), refused (by the API server), no_room (for the stamp)",
+    ("result",),
+)
+FOLLOWING_DUE = Metric(
+    "nemutator_following_due",
+    "gauge",
+    "running pods that have to be read, because they, a policy or a token have changed",
+)
 AGED_WORKLOADS = Metric(
     "nemutator_aged_workloads",
     "gauge",

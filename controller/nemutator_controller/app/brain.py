@@ -14,6 +14,7 @@ from nemutator_controller.app.cluster import in_cluster
 from nemutator_controller.app.console import ClusterConsole, LocalConsole
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.evictions import evictions_part
+from nemutator_controller.app.following import following_part
 from nemutator_controller.app.grants import grants_part
 from nemutator_controller.app.images import images_part
 from nemutator_controller.app.journal import journal_part
@@ -83,6 +84,7 @@ def brain_parts(context: BrainContext, console_url: Callable[[], str]) -> list[P
         rolling_part(context),
         journal_part(context, tokens),
         tokens_part(tokens),
+        following_part(context, tokens),
         windows_part(context),
         images_part(context),
     ]

@@ -38,6 +38,7 @@ from nemutator_controller.kube.incluster import InCluster
 from nemutator_controller.kube.informing import Informer, NotSyncedError
 from nemutator_controller.kube.ports import Transport
 from nemutator_controller.kube.reading import Reader
+from nemutator_controller.kube.resources import NAMESPACES
 from nemutator_controller.kube.reviewing import Reviewer
 from nemutator_controller.kube.transport import HttpTransport
 from nemutator_controller.kube.writing import Writer
@@ -106,15 +107,16 @@ class Cluster:
         self.evictable = PodsToEvict(self.watch)
         self.evictions = KubeEvictions(self.writer, self.announcer, "Eviction")
         self.eviction_rights = ReviewedEvictionRights(self.reviewer)
-        self._policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
-        self._statuses = PolicyStatusWriter(self._policies, self.writer, process=process)
+        self.policies = Informer(MUTATION_POLICIES, transport=transport, process=process)
+        self.namespaces = Informer(NAMESPACES, transport=transport, process=process)
+        self._statuses = PolicyStatusWriter(self.policies, self.writer, process=process)
         self._template_rules = TemplateRuleWriter(
-            self._policies, self.reader, self.writer, WEBHOOKS, process
+            self.policies, self.reader, self.writer, WEBHOOKS, process
         )
 
     async def policy_revisions(self) -> Mapping[str, str]:
         try:
-            policies = self._policies.snapshot().objects.values()
+            policies = self.policies.snapshot().objects.values()
         except NotSyncedError:
             return {}
         return {each.metadata.name: revision_of(each.spec) for each in policies}
@@ -124,7 +126,8 @@ class Cluster:
             **self.watch.tasks(),
             "certificates": self.registrar.run,
             "events": self.announcer.run,
-            "watch policies": self._policies.run,
+            "watch policies": self.policies.run,
+            "watch namespaces": self.namespaces.run,
             "follow policies": self._statuses.follow,
             "policies' statuses": self._statuses.write,
             "follow policies of templates": self._template_rules.follow,

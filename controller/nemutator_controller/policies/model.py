@@ -80,8 +80,9 @@ class Match(_Strict, frozen=True):
 
 class Spec(_Strict, frozen=True, kw_only=True):
     match: Match = Match()
-    apply_to: Literal["pod", "template"] = "pod"
-    """What is changed: each new pod, or the template in the workload that makes pods."""
+    apply_to: Literal["pod", "template", "live"] = "pod"
+    """What is changed: each new pod, or the template in the workload that makes pods. live: each new pod,
+    and labels and annotations of those that run."""
     when: When | None = None
     """Absent: always."""
     mode: Literal["Apply", "Preview"] = "Preview"
@@ -171,7 +172,9 @@ def _faults(spec: Spec) -> Iterator[str]:
     for key in match.annotations:
         if not is_label(key, ""):
             yield f"spec.match.annotations[{key[:80]}]: expected an annotation's key"
-    if spec.apply_to == "pod" and any(each.selectors is not None for each in spec.mutations):
+    if spec.apply_to != "template" and any(each.selectors is not None for each in spec.mutations):
         yield "spec.applyTo: a pod has no selectors: expected template"
+    if spec.apply_to == "live" and match.users:
+        yield "spec.match.users: nobody knows who has created a pod that runs: not with applyTo: live"
     for index, mutation in enumerate(spec.mutations):
         yield from (f"spec.mutations[{index}]{fault}" for fault in faults_of(mutation))

@@ -22,7 +22,8 @@ Schema = dict[str, Any]
 
 MEANINGS: Mapping[str, str] = {
     "Spec.match": "Which pods: all that is given must fit; empty: every pod.",
-    "Spec.applyTo": "pod, the default: new pods. template: the pod's template in new and changed workloads.",
+    "Spec.applyTo": "pod, the default: new pods. template: the pod's template in new and changed workloads."
+    " live: new pods, and labels and annotations of pods that run.",
     "Spec.when": "At which times it is followed; always, if this is absent.",
     "When.windows": "In UTC; one of them is enough.",
     "TimeWindow.days": "Those on which it begins; every day, if none is named.",

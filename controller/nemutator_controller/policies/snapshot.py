@@ -32,8 +32,8 @@ class Policies:
     """By minute, which is as fine as times are: that of the last request alone."""
 
     def __post_init__(self) -> None:
-        for name, word in (("for_pods", "pod"), ("for_templates", "template")):
-            chosen = tuple(each for each in self.sound if each.spec.apply_to == word)
+        for name, words in (("for_pods", ("pod", "live")), ("for_templates", ("template",))):
+            chosen = tuple(each for each in self.sound if each.spec.apply_to in words)
             object.__setattr__(self, name, chosen)
         timed = any(each.spec.when is not None for each in self.sound)
         object.__setattr__(self, "_timed", timed)

@@ -122,12 +122,13 @@ def standing(
     *,
     brain: bool = False,
     registries: str = "",
+    tokens: str = "",
     certified: bool = False,
 ) -> Iterator[Webhook]:
     """The process, with the rights that its manifest gives it, called by the manifest's entries.
 
     With a *brain* it has nothing in its spool for long; it finds that in its data directory. The
-    brain reads images of *registries*.
+    brain reads images of *registries*, and tokens of the file *tokens*.
     *certified*: only the API server and a probe may call, with certificates of the front proxy's
     authority.
     """
@@ -137,7 +138,7 @@ def standing(
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     data = folder / "data"
     # First: whoever finds no brain asks for it ever more seldom.
-    beside = [_brain(cluster, folder, data, registries)] if brain else []
+    beside = [_brain(cluster, folder, data, registries, tokens)] if brain else []
     account = _account(cluster, folder, ROLE)
     authority = Authority("the brain's own")
     leaf = authority.server(LOOPBACK)
@@ -194,7 +195,7 @@ def _account(cluster: Cluster, folder: Path, name: str) -> Path:
     return account
 
 
-def _brain(cluster: Cluster, folder: Path, data: Path, registries: str) -> Daemon:
+def _brain(cluster: Cluster, folder: Path, data: Path, registries: str, tokens: str) -> Daemon:
     manifests = yaml.safe_load_all((DEPLOY / "manifests" / "brain.yaml").read_text())
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     return cluster.run.started(
@@ -210,6 +211,7 @@ def _brain(cluster: Cluster, folder: Path, data: Path, registries: str) -> Daemo
             "NEMUTATOR_BRAIN_CLUSTER_CONSOLE": f"{LOOPBACK}:{free_port()}",
             "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(_account(cluster, folder, "nemutator-brain")),
             "NEMUTATOR_BRAIN_IMAGE_REGISTRIES": registries,
+            "NEMUTATOR_BRAIN_TOKENS_FILE": tokens,
             "NEMUTATOR_DATA_DIR": str(data),
         },
     )

@@ -1,0 +1,1 @@
+"""Labels and annotations of pods that run follow policies and tokens, where a policy says `applyTo: live`."""

@@ -1,0 +1,82 @@
+"""What following needs from others."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+from nemutator_common.admission_snapshots import Tombstone
+
+from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.policies.snapshot import Policies
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedPod:
+    """A pod as the watch shows it."""
+
+    subject: Subject
+    """With its uid and the workload that makes it."""
+    version: str
+    stamp: str
+    """The text of its stamp; empty: it has none."""
+    labels: Mapping[str, str]
+
+
+class PodChangedError(Exception):
+    """Somebody has written the pod since it was read: it has to be read and planned again."""
+
+
+class PodNotWrittenError(Exception):
+    """It stays as it is; the message says why. *again*: only for now."""
+
+    def __init__(self, what: str, *, again: bool) -> None:
+        super().__init__(what)
+        self.again = again
+
+
+class FollowedPods(Protocol):
+    async def now(self) -> Sequence[FollowedPod] | None:
+        """All that have not ended and are not ending; None while they are not known."""
+        ...
+
+    async def read(self, pod: FollowedPod) -> tuple[Mapping[str, Any], str] | None:
+        """The whole pod and its version; None: it is gone. Raises `PodNotWrittenError`."""
+        ...
+
+    async def write(
+        self, pod: FollowedPod, document: Mapping[str, Any], version: str, edits: Sequence[Edit]
+    ) -> None:
+        """Make all *edits* or none, if the pod is still at *version*. Raises `PodChangedError` and
+        `PodNotWrittenError`."""
+        ...
+
+    def notify(self, pod: FollowedPod, note: str) -> None:
+        """A warning, as an Event of the pod."""
+        ...
+
+
+class Rules(Protocol):
+    """What pods follow. A further object of each whenever it changes."""
+
+    @property
+    def policies(self) -> Policies | None:
+        """None while they are not known."""
+        ...
+
+    @property
+    def tokens(self) -> tuple[str, KnownTokens | None]:
+        """A tag that changes with them; None: there is no token store."""
+        ...
+
+    def namespace_labels(self, namespace: str) -> Mapping[str, str] | None: ...
+
+
+class FollowingJournal(Protocol):
+    """Raises `StoreUnavailableError` when it cannot be asked."""
+
+    async def add(self, decision: Decision) -> None: ...
+
+    async def tombstones(self) -> Sequence[Tombstone]:
+        """What was taken back, and is not to be done again."""
+        ...

@@ -1,0 +1,120 @@
+from typing import Any
+
+import pytest
+from nemutator_common import names
+from nemutator_controller.following.changes import MetadataChange, change_of, restamped
+from nemutator_controller.mutations.decisions import pod_subject
+from nemutator_controller.mutations.edits import apply_edits
+from nemutator_controller.mutations.known_tokens import KnownTokens
+from nemutator_controller.policies.plans import Situation
+from nemutator_controller.policies.snapshot import snapshot_of
+
+from tests.fakes.followed_pods import live, running_pod
+
+SUBJECT = pod_subject("shop", "web-1", "u-web-1")
+TEAM = "metadata.labels[team]"
+
+
+def change(
+    pod: Any, *, tokens: dict[str, str] | None = None, taken_back: str = "", **specs: Any
+) -> MetadataChange | None:
+    situation = Situation(
+        subject=SUBJECT,
+        namespace_labels={},
+        tokens=None if tokens is None else KnownTokens(tokens),
+        reversed=frozenset([taken_back] if taken_back else ()),
+    )
+    return change_of(pod, situation, snapshot_of(specs).for_pods)
+
+
+def changed(pod: Any, **more: Any) -> MetadataChange:
+    found = change(pod, **more)
+    assert found is not None
+    return found
+
+
+def followed(pod: Any, **more: Any) -> Any:
+    """The pod after its change, stamp and all."""
+    found = changed(pod, **more)
+    stamp = restamped(pod, "d1", found)
+    assert stamp is not None
+    return apply_edits(pod, (*found.edits, stamp), "Pod")
+
+
+def labels(pod: Any) -> Any:
+    return pod["metadata"].get("labels")
+
+
+def test_a_running_pod_follows_a_policy_in_all_that_it_says_next() -> None:
+    first = followed(running_pod(labels={"app": "web"}), team=live(team="a", tier="web"))
+    assert labels(first) == {"app": "web", "team": "a", "tier": "web"}
+    second = followed(first, team=live(team="b"))
+    assert labels(second) == {"app": "web", "team": "b"}
+    assert changed(second, team=live(team="b")).edits == ()
+    elsewhere = live(team="b") | {"match": {"namespaces": ["bank"]}}
+    last = followed(second, team=elsewhere)
+    assert labels(last) == {"app": "web"}
+    assert names.MUTATION not in last["metadata"].get("annotations", {})
+
+
+def test_a_token_that_changes_reaches_what_it_stands_in() -> None:
+    pod = running_pod(annotations={"color": "nemu_anno_value_color"})
+    policy = live(team="nemu_label_value_team")
+    known = {"nemu_anno_value_color": "blue", "nemu_label_value_team": "a"}
+    first = followed(pod, tokens=known, team=policy)
+    assert (first["metadata"]["annotations"]["color"], labels(first)) == ("blue", {"team": "a"})
+    known = {"nemu_anno_value_color": "red", "nemu_label_value_team": "b"}
+    second = followed(first, tokens=known, team=policy)
+    assert (second["metadata"]["annotations"]["color"], labels(second)) == ("red", {"team": "b"})
+
+
+def test_only_metadata_is_written_and_only_of_live_policies() -> None:
+    mutations = [{"labels": {"set": {"team": "a"}}}, {"tolerations": {"add": [{"key": "spot"}]}}]
+    policy = {"applyTo": "live", "mode": "Apply", "mutations": mutations}
+    other = {"mode": "Apply", "mutations": [{"labels": {"set": {"other": "x"}}}]}
+    found = changed(running_pod(), team=policy, other=other)
+    assert [edit.path for edit in found.edits] == [TEAM]
+    assert change(running_pod(), other=other) is None
+
+
+def test_what_somebody_else_has_written_since_stays() -> None:
+    first = followed(running_pod(), team=live(team="a"))
+    first["metadata"]["labels"]["team"] = "theirs"
+    found = changed(first, team=live(team="b"))
+    assert (found.edits, found.left) == ((), (TEAM,))
+    del first["metadata"]["labels"]["team"]
+    found = changed(first, team=live(team="b"))
+    assert (found.edits, found.left) == ((), (TEAM,))
+
+
+@pytest.mark.parametrize("word", ["true", "patch", "labels"])
+def test_a_pod_may_say_that_it_does_not_follow(word: str) -> None:
+    pod = running_pod(annotations={names.SKIP_MUTATION: word})
+    found = change(pod, team=live(team="a"))
+    assert found is None or found.edits == ()
+
+
+def test_what_was_taken_back_stays_so() -> None:
+    assert changed(running_pod(), taken_back=TEAM, team=live(team="a")).edits == ()
+
+
+def test_a_policy_that_is_previewed_writes_nothing() -> None:
+    assert changed(running_pod(), team=live(team="a") | {"mode": "Preview"}).edits == ()
+
+
+def test_a_stamp_says_all_that_we_have_changed_from_the_beginning() -> None:
+    first = followed(running_pod(labels={"team": "before"}), team=live(team="a", tier="web"))
+    found = changed(first, team=live(team="b", tier="web"))
+    assert {each.path: (each.before, each.after) for each in found.stamped} == {
+        TEAM: (("before",), ("b",)),
+        "metadata.labels[tier]": ((), ("web",)),
+    }
+    assert [(each.before, each.after) for each in found.edits] == [(("a",), ("b",))]
+
+
+def test_a_pod_whose_stamp_has_no_room_is_left_alone() -> None:
+    full = running_pod(annotations={names.MUTATION: '{"id": "d0"}'})
+    assert change(full, team=live(team="a")) is None
+    several = {f"key-{number}": "v" * 60 for number in range(60)}
+    found = changed(running_pod(), team=live(**several))
+    assert restamped(running_pod(), "d1", found) is None

@@ -1,0 +1,174 @@
+import asyncio
+import contextlib
+from collections.abc import AsyncIterator
+
+from nemutator_common import names
+from nemutator_common.admission_snapshots import Tombstone
+from nemutator_controller.following.following import CHECK_S, FOREIGN, LiveMetadata
+from nemutator_controller.following.ports import PodNotWrittenError
+from nemutator_controller.mutations.stamps import parse_stamp
+
+from tests.fakes.clocks import ManualClock
+from tests.fakes.followed_pods import (
+    Json,
+    MemoryFollowedPods,
+    MemoryFollowingJournal,
+    MemoryRules,
+    live,
+    running_pod,
+)
+from tests.fakes.meters import MemoryMeter
+from tests.fakes.process import fake_process
+
+
+class Cluster:
+    def __init__(self, *pods: Json, per_minute: float = 6_000, **specs: Json) -> None:
+        self.clock, self.meter = ManualClock(), MemoryMeter()
+        self.pods, self.rules = MemoryFollowedPods(*pods), MemoryRules(**specs)
+        self.journal = MemoryFollowingJournal()
+        ids = iter(range(1_000))
+        self.live = LiveMetadata(
+            self.pods,
+            self.rules,
+            self.journal,
+            process=fake_process(clock=self.clock, meter=self.meter),
+            fresh=lambda: f"d{next(ids)}",
+            per_minute=per_minute,
+        )
+
+    @contextlib.asynccontextmanager
+    async def running(self) -> AsyncIterator[None]:
+        async with asyncio.timeout(60), asyncio.TaskGroup() as tasks:
+            running = tasks.create_task(self.live.run())
+            await self.clock.until_sleeping(1)
+            yield
+            running.cancel()
+
+    async def check(self, times: int = 1) -> None:
+        for _ in range(times):
+            await self.clock.advance(CHECK_S)
+            await self.clock.until_sleeping(1)
+
+    def counted(self, result: str) -> float:
+        return self.meter.value(names.FOLLOWED, result=result)
+
+
+async def test_a_changed_policy_reaches_the_pods_that_run_and_each_write_is_journaled() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    async with one.running():
+        await one.check()
+        assert one.pods.metadata()["labels"] == {"team": "a"}
+        one.rules.say(team=live(team="b"))
+        await one.check(2)
+    assert one.pods.metadata()["labels"] == {"team": "b"}
+    assert [each.operation for each in one.journal.decisions] == ["LIVE", "LIVE"]
+    stamp = parse_stamp(one.pods.metadata()["annotations"][names.MUTATION])
+    assert stamp is not None
+    assert (stamp.id, stamp.edits and stamp.edits[0].before) == ("d1", ())
+    assert one.journal.decisions[-1].id == "d1"
+    assert one.counted("written") == 2
+
+
+async def test_a_changed_token_does_too() -> None:
+    pod = running_pod(annotations={"color": "nemu_anno_value_color"})
+    one = Cluster(pod, team=live(team="a"))
+    one.rules.know(nemu_anno_value_color="blue")
+    async with one.running():
+        await one.check()
+        assert one.pods.metadata()["annotations"]["color"] == "blue"
+        one.rules.know(nemu_anno_value_color="red")
+        await one.check(2)
+    assert one.pods.metadata()["annotations"]["color"] == "red"
+
+
+async def test_what_is_as_it_should_be_is_not_read_again() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    async with one.running():
+        await one.check(3)
+        reads = one.pods.reads
+        await one.check(10)
+        assert one.pods.reads == reads
+        one.pods.put(running_pod(labels={"app": "web"}))
+        await one.check(2)
+    # A pod that came while admission was down looks like this one: nothing of ours is on it.
+    assert one.pods.metadata()["labels"] == {"app": "web", "team": "a"}
+
+
+async def test_a_race_is_planned_again() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    one.pods.races = 2
+    async with one.running():
+        await one.check()
+    assert one.pods.metadata()["labels"] == {"team": "a"}
+    assert (one.counted("conflict"), one.counted("written")) == (2, 1)
+
+
+async def test_writes_have_a_budget() -> None:
+    pods = [running_pod(f"web-{number}") for number in range(10)]
+    one = Cluster(*pods, per_minute=60, team=live(team="a"))
+
+    def written() -> int:
+        return sum("labels" in one.pods.metadata(f"web-{number}") for number in range(10))
+
+    async with one.running():
+        await one.check()
+        first = written()
+        await one.check(3)
+        assert (first, written()) == (2, 5)
+        await one.check(6)
+    assert written() == 10
+
+
+async def test_nothing_is_written_that_is_not_in_the_journal_before() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    one.journal.is_away = True
+    async with one.running():
+        await one.check(3)
+        assert "labels" not in one.pods.metadata()
+        one.journal.is_away = False
+        await one.check()
+    assert one.pods.metadata()["labels"] == {"team": "a"}
+
+
+async def test_what_somebody_else_has_changed_stays_and_is_told_once() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    async with one.running():
+        await one.check(2)
+        theirs = running_pod(
+            labels={"team": "theirs"}, annotations=one.pods.metadata()["annotations"]
+        )
+        one.pods.put(theirs)
+        await one.check(5)
+    assert one.pods.metadata()["labels"] == {"team": "theirs"}
+    assert one.pods.notes == [FOREIGN.format("metadata.labels[team]")]
+    assert one.counted("foreign") == 1
+
+
+async def test_what_was_taken_back_stays_so() -> None:
+    one = Cluster(running_pod(), team=live(team="a"))
+    one.journal.stones = [Tombstone("shop", "", "", "metadata.labels[team]")]
+    async with one.running():
+        await one.check(3)
+    assert "labels" not in one.pods.metadata()
+
+
+async def test_one_pod_that_is_refused_holds_up_no_other() -> None:
+    one = Cluster(running_pod(), running_pod("web-2"), team=live(team="a"))
+    one.pods.failure = PodNotWrittenError("a webhook says no", again=False)
+    async with one.running():
+        await one.check(3)
+        assert one.counted("refused") == 2
+        one.pods.failure = PodNotWrittenError("no answer", again=True)
+        one.rules.say(team=live(team="b"))
+        await one.check(2)
+        one.pods.failure = None
+        await one.check(2)
+    assert one.pods.metadata()["labels"] == {"team": "b"}
+    assert one.pods.metadata("web-2")["labels"] == {"team": "b"}
+
+
+async def test_without_a_live_policy_no_pod_is_read() -> None:
+    one = Cluster(running_pod(), team=live(team="a") | {"applyTo": "pod"})
+    async with one.running():
+        await one.check(3)
+    assert one.pods.reads == 0

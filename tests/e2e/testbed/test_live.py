@@ -1,0 +1,95 @@
+"""Running pods follow policies and tokens without a redeploy, and it is taken back as any mutation is."""
+
+import json
+import subprocess
+import sys
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from tests.e2e.testbed.webhook import Json, Webhook, create, define, pod, policy, standing
+from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.running.waiting import until
+
+STAMP = "nemutator.io/mutation"
+
+
+@pytest.fixture(scope="module")
+def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    file = tmp_path_factory.mktemp("tokens") / "tokens.json"
+    file.write_text(json.dumps({"nemu_anno_value_color": "blue"}))
+    return file
+
+
+@pytest.fixture(scope="module")
+def webhook(
+    cluster: Cluster, tokens: Path, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Webhook]:
+    define(cluster)
+    folder = tmp_path_factory.mktemp("live")
+    with standing(cluster, folder, brain=True, tokens=str(tokens)) as hook:
+        yield hook
+
+
+def live(namespace: str, team: str) -> Json:
+    made = policy("team", namespace, {"labels": {"set": {"team": team}}})
+    made["spec"]["applyTo"] = "live"
+    return made
+
+
+@pytest.mark.timeout(300)  # a control plane that may be busy, and two processes with their imports
+def test_running_pods_follow_a_policy_and_a_token(
+    webhook: Webhook, tokens: Path, namespace: str
+) -> None:
+    cluster = webhook.cluster
+    # As if admission had been down: nobody has seen it.
+    early = create(cluster, namespace, pod("early"))["metadata"]
+    cluster.apply(live(namespace, "a"))
+
+    def metadata(name: str) -> Json:
+        found: Json = cluster.get("pod", name, f"--namespace={namespace}")["metadata"]
+        return found
+
+    def label(name: str) -> str:
+        return str(metadata(name).get("labels", {}).get("team"))
+
+    until(lambda: label("early") == "a", "the pod that was there follows", within_s=90)
+    assert metadata("early")["uid"] == early["uid"]
+
+    def replaced() -> bool:
+        asked = pod(annotations={"color": "nemu_anno_value_color"})
+        made = create(cluster, namespace, asked, "--dry-run=server")["metadata"]
+        return bool(made["annotations"]["color"] == "blue" and made.get("labels"))
+
+    until(replaced, "admission knows the token and the policy", within_s=90)
+    create(cluster, namespace, pod("late", annotations={"color": "nemu_anno_value_color"}))
+    assert label("late") == "a"
+    cluster.apply(live(namespace, "b"))
+    tokens.write_text(json.dumps({"nemu_anno_value_color": "red"}))
+    until(lambda: {label("early"), label("late")} == {"b"}, "both follow", within_s=90)
+    until(lambda: metadata("late")["annotations"]["color"] == "red", "so do tokens", within_s=90)
+    stamp = json.loads(metadata("late")["annotations"][STAMP])
+    before = {path: first for path, first, *_ in stamp["edits"]}
+    assert before == {
+        "metadata.annotations[color]": ["nemu_anno_value_color"],
+        "metadata.labels[team]": [],
+    }
+    # Somebody else's value stays.
+    cluster.kubectl("label", "pod", "early", "team=theirs", "--overwrite", f"-n={namespace}")
+    cluster.apply(live(namespace, "c"))
+    until(lambda: label("late") == "c", "the other one follows", within_s=90)
+    assert label("early") == "theirs"
+    cluster.kubectl("delete", "mutationpolicy", "team")
+    done = subprocess.run(
+        [
+            sys.executable, "-m", "nemutator_ctl", "rollback", f"--pod={namespace}/late", "--yes",
+            f"--data-dir={webhook.data}",
+        ],
+        capture_output=True, text=True, timeout=60, check=False,
+    )  # fmt: skip
+    print(done.stdout)
+    assert done.returncode == 0, done
+    after = metadata("late")
+    assert after["annotations"]["color"] == "nemu_anno_value_color"
+    assert "team" not in after.get("labels", {})
