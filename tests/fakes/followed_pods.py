@@ -6,7 +6,7 @@ from typing import Any
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.database.failures import StoreUnavailableError
-from nemutator_controller.following.ports import FollowedPod, PodChangedError
+from nemutator_controller.following.records import FollowedPod, PodChangedError
 from nemutator_controller.mutations.decisions import Decision, Edit, pod_subject
 from nemutator_controller.mutations.edits import apply_edits
 from nemutator_controller.mutations.known_tokens import KnownTokens
@@ -72,7 +72,7 @@ class MemoryFollowedPods:
 
 
 class MemoryRules:
-    """A `Rules`, with specs by name."""
+    """A `FollowedRules`, with specs by name."""
 
     def __init__(self, **specs: Json) -> None:
         self.policies: Policies | None = None

@@ -15,7 +15,7 @@ from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.cluster.pods import ClusterSnapshot
 from nemutator_controller.following.following import LiveMetadata
-from nemutator_controller.following.ports import (
+from nemutator_controller.following.records import (
     FollowedPod,
     PodChangedError,
     PodNotWrittenError,
@@ -125,7 +125,7 @@ class ClusterPods:
 
 @dataclass(slots=True)
 class ClusterRules:
-    """The `Rules` of a cluster."""
+    """The `FollowedRules` of a cluster."""
 
     cluster: Cluster
     reading: TokenReading | None

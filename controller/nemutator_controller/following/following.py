@@ -15,13 +15,11 @@ from nemutator_common.process import Process
 
 from nemutator_controller.database.failures import StoreUnavailableError
 from nemutator_controller.following.changes import MetadataChange, change_of, restamped
-from nemutator_controller.following.ports import (
+from nemutator_controller.following.ports import FollowedPods, FollowedRules, FollowingJournal
+from nemutator_controller.following.records import (
     FollowedPod,
-    FollowedPods,
-    FollowingJournal,
     PodChangedError,
     PodNotWrittenError,
-    Rules,
 )
 from nemutator_controller.mutations.decisions import Decision
 from nemutator_controller.mutations.paths import Json, PathError
@@ -50,7 +48,7 @@ State = tuple[str, int, str]
 @dataclass(slots=True)
 class LiveMetadata:
     pods: FollowedPods
-    rules: Rules
+    rules: FollowedRules
     journal: FollowingJournal
     process: Process
     fresh: Callable[[], str]

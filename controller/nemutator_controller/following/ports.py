@@ -1,38 +1,14 @@
 """What following needs from others."""
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, Protocol
 
 from nemutator_common.admission_snapshots import Tombstone
 
-from nemutator_controller.mutations.decisions import Decision, Edit, Subject
+from nemutator_controller.following.records import FollowedPod
+from nemutator_controller.mutations.decisions import Decision, Edit
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.policies.snapshot import Policies
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowedPod:
-    """A pod as the watch shows it."""
-
-    subject: Subject
-    """With its uid and the workload that makes it."""
-    version: str
-    stamp: str
-    """The text of its stamp; empty: it has none."""
-    labels: Mapping[str, str]
-
-
-class PodChangedError(Exception):
-    """Somebody has written the pod since it was read: it has to be read and planned again."""
-
-
-class PodNotWrittenError(Exception):
-    """It stays as it is; the message says why. *again*: only for now."""
-
-    def __init__(self, what: str, *, again: bool) -> None:
-        super().__init__(what)
-        self.again = again
 
 
 class FollowedPods(Protocol):
@@ -56,7 +32,7 @@ class FollowedPods(Protocol):
         ...
 
 
-class Rules(Protocol):
+class FollowedRules(Protocol):
     """What pods follow. A further object of each whenever it changes."""
 
     @property

@@ -5,7 +5,7 @@ from collections.abc import AsyncIterator
 from nemutator_common import names
 from nemutator_common.admission_snapshots import Tombstone
 from nemutator_controller.following.following import CHECK_S, FOREIGN, LiveMetadata
-from nemutator_controller.following.ports import PodNotWrittenError
+from nemutator_controller.following.records import PodNotWrittenError
 from nemutator_controller.mutations.stamps import parse_stamp
 
 from tests.fakes.clocks import ManualClock

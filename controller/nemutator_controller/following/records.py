@@ -1,0 +1,30 @@
+"""Running pods as those who have them follow see them, and why one is not written."""
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+from nemutator_controller.mutations.decisions import Subject
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class FollowedPod:
+    """A pod as the watch shows it."""
+
+    subject: Subject
+    """With its uid and the workload that makes it."""
+    version: str
+    stamp: str
+    """The text of its stamp; empty: it has none."""
+    labels: Mapping[str, str]
+
+
+class PodChangedError(Exception):
+    """Somebody has written the pod since it was read: it has to be read and planned again."""
+
+
+class PodNotWrittenError(Exception):
+    """It stays as it is; the message says why. *again*: only for now."""
+
+    def __init__(self, what: str, *, again: bool) -> None:
+        super().__init__(what)
+        self.again = again
