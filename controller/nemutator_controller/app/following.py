@@ -36,7 +36,7 @@ from nemutator_controller.kube.writing import OnlyIf
 from nemutator_controller.mutations.decisions import Decision, Edit, Subject
 from nemutator_controller.mutations.known_tokens import KnownTokens
 from nemutator_controller.mutations.patches import guards, render
-from nemutator_controller.policies.snapshot import Policies, snapshot_of
+from nemutator_controller.policies.snapshot import NO_POLICIES, Policies, snapshot_of
 from nemutator_controller.tokens.reading import TokenReading
 
 ENDED = frozenset({"Succeeded", "Failed"})
@@ -141,7 +141,7 @@ class ClusterRules:
         specs = {each.metadata.name: each.spec for each in found}
         # Their statuses are written as well, which changes nothing here.
         if self._policies is None or specs != self._specs:
-            self._specs, self._policies = specs, snapshot_of(specs)
+            self._specs, self._policies = specs, snapshot_of(specs, self._policies or NO_POLICIES)
         return self._policies
 
     @property

@@ -39,9 +39,14 @@ class MetadataChange:
     """Paths that somebody else has changed since: they stay."""
 
 
-def change_of(pod: Json, situation: Situation, policies: Sequence[Policy]) -> MetadataChange | None:
-    """None: nothing of it follows. Raises `PathError` when *pod* is not shaped like one."""
-    followed = {each.name for each in policies if each.spec.apply_to == "live"}
+def change_of(
+    pod: Json, situation: Situation, policies: Sequence[Policy], live: Collection[str]
+) -> MetadataChange | None:
+    """*policies*: those of this time; *live*: the names of those that are ever followed by pods that run.
+
+    None: nothing of it follows. Raises `PathError` when *pod* is not shaped like one.
+    """
+    followed = set(live)
     stamp = stamp_of(pod, POD)
     annotations = pod.get("metadata", {}).get("annotations") or {}
     skips = skips_of(annotations)

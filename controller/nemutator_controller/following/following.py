@@ -73,12 +73,15 @@ class LiveMetadata:
                 log.warning("pods_do_not_follow", {names.ERROR: str(error)})
 
     async def _check(self) -> None:
-        policies = self.rules.policies
-        if policies is None:
+        known = self.rules.policies
+        if known is None:
             return
-        if policies is not self._known:
-            self._known, self._generation = policies, self._generation + 1
-        live = {each.name for each in policies.for_pods if each.spec.apply_to == "live"}
+        live = {each.name for each in known.for_pods if each.spec.apply_to == "live"}
+        # Out of its times a policy says nothing, and what it has written goes.
+        policies = known.at(self.process.clock.now())
+        if policies is not self._known and policies != self._known:
+            self._generation += 1
+        self._known = policies
         if not live or (pods := await self.pods.now()) is None:
             return
         tag, _ = self.rules.tokens
@@ -93,9 +96,11 @@ class LiveMetadata:
                 self._settled[pod.subject.uid] = state
         self._forget(pods)
         self.process.meter.gauge(names.FOLLOWING_DUE, len(due))
-        await self._follow(due[:AT_ONCE], policies, tag)
+        await self._follow(due[:AT_ONCE], policies, live, tag)
 
-    async def _follow(self, due: Sequence[FollowedPod], policies: Policies, tag: str) -> None:
+    async def _follow(
+        self, due: Sequence[FollowedPod], policies: Policies, live: set[str], tag: str
+    ) -> None:
         if not due:
             return
         reversed_ = await self._reversed()
@@ -103,12 +108,12 @@ class LiveMetadata:
             if self._room < 1.0:
                 return
             workload = pod.subject.namespace, pod.subject.owner_kind, pod.subject.owner_name
-            version = await self._bring(pod, policies, reversed_[workload])
+            version = await self._bring(pod, policies, live, reversed_[workload])
             if version is not None:
                 self._settled[pod.subject.uid] = (version, self._generation, tag)
 
     async def _bring(
-        self, pod: FollowedPod, policies: Policies, taken_back: frozenset[str]
+        self, pod: FollowedPod, policies: Policies, live: set[str], taken_back: frozenset[str]
     ) -> str | None:
         """Write what follows; the version that is as it should be, None when that is not known."""
         for _ in range(TRIES):
@@ -117,7 +122,9 @@ class LiveMetadata:
                 return pod.version
             document, version = found
             try:
-                change = change_of(document, self._situation(pod, taken_back), policies.for_pods)
+                change = change_of(
+                    document, self._situation(pod, taken_back), policies.for_pods, live
+                )
             except (PathError, RecursionError) as error:
                 log.warning("pod_not_followed", {names.OBJECT: _name(pod), names.ERROR: str(error)})
                 return version

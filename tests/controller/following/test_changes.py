@@ -24,7 +24,8 @@ def change(
         tokens=None if tokens is None else KnownTokens(tokens),
         reversed=frozenset([taken_back] if taken_back else ()),
     )
-    return change_of(pod, situation, snapshot_of(specs).for_pods)
+    names_of = {name for name, spec in specs.items() if spec.get("applyTo") == "live"}
+    return change_of(pod, situation, snapshot_of(specs).for_pods, names_of)
 
 
 def changed(pod: Any, **more: Any) -> MetadataChange:

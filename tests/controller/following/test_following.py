@@ -172,3 +172,14 @@ async def test_without_a_live_policy_no_pod_is_read() -> None:
     async with one.running():
         await one.check(3)
     assert one.pods.reads == 0
+
+
+async def test_out_of_its_times_a_policy_says_nothing() -> None:
+    # The clock begins at 22:13:20.
+    timed = live(team="a") | {"when": {"windows": [{"from": "22:00", "to": "22:14"}]}}
+    one = Cluster(running_pod(), team=timed)
+    async with one.running():
+        await one.check(3)
+        assert one.pods.metadata()["labels"] == {"team": "a"}
+        await one.check(60)
+    assert not one.pods.metadata().get("labels")
