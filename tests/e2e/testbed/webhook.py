@@ -278,11 +278,16 @@ def asking(cluster: Cluster) -> Iterator[HTTPSConnection]:
 
 
 def asked(
-    connection: HTTPSConnection, cluster: Cluster, path: str, manifest: Json
+    connection: HTTPSConnection,
+    cluster: Cluster,
+    path: str,
+    manifest: Json,
+    *,
+    method: str = "POST",
 ) -> tuple[int, Json, str]:
-    """Status, body and warnings of a creation that is not kept."""
+    """Status, body and warnings of a creation, or an update, that is not kept."""
     connection.request(
-        "POST",
+        method,
         f"{path}?dryRun=All&fieldValidation=Strict",
         body=json.dumps(manifest),
         headers={
