@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.e2e.testbed.rival_webhook import rival
 from tests.e2e.testbed.webhook import (
     ROLE,
     Webhook,
@@ -269,6 +270,44 @@ def test_an_injected_pod_passes_the_restricted_standard(called: Webhook, namespa
     ]
     assert mount == {"name": "nemutator", "mountPath": "/run/nemutator", "readOnly": True}
     assert made["status"]["qosClass"] == "Burstable"
+
+
+def test_another_webhook_that_strips_or_overwrites_does_not_make_a_share_smaller(
+    called: Webhook, namespace: str, tmp_path: Path
+) -> None:
+    cluster = called.cluster
+    share = {"resources": {"requests": {"cpu": {"ratio": 0.5}}}}
+    cluster.apply(policy("half", namespace, share, {"labels": {"set": {"halved": "yes"}}}))
+    called.until_known(namespace, "halved")
+
+    def made(how: str, *more: str) -> tuple[str, dict[str, Any], dict[str, str]]:
+        manifest = pod(labels={"rival": how}, annotations={"theirs": "x"})
+        stored = create(cluster, namespace, manifest, *more)
+        requests = stored["spec"]["containers"][0]["resources"]["requests"]
+        annotations = stored["metadata"].get("annotations", {})
+        return requests["cpu"], json.loads(annotations.get(STAMP, "{}")), annotations
+
+    with rival(cluster, namespace, tmp_path):
+        until(
+            lambda: "theirs" not in made("strips", "--dry-run=server")[2],
+            "the rival is asked",
+            within_s=60,
+        )
+        cpu, stamp, _ = made("strips")
+        assert cpu == "500m"
+        records = [each for each in called.decisions_in(namespace) if each["mode"] == "apply"]
+        assert [record["id"] for record in records] == [stamp["id"]]
+        assert stamp["edits"] == [
+            [edit["path"], edit["before"], edit["after"], edit["verb"], edit["policy"]]
+            for edit in records[0]["edits"]
+        ]
+        cpu, stamp, _ = made("overwrites")
+    assert cpu == "350m"
+    last = called.decisions_in(namespace)[-1]
+    assert last["id"] == stamp["id"]
+    assert ("resources", ["1"], ["350m"]) in [
+        (edit["verb"], edit["before"], edit["after"]) for edit in last["edits"]
+    ]
 
 
 def test_a_dry_run_is_answered_and_leaves_nothing(webhook: Webhook, untouched: str) -> None:
