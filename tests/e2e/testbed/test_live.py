@@ -4,32 +4,35 @@ import json
 import subprocess
 import sys
 from collections.abc import Iterator
-from pathlib import Path
 
 import pytest
 
 from tests.e2e.testbed.webhook import Json, Webhook, create, define, pod, policy, standing
 from tests.testbed.parts.control_plane import Cluster
+from tests.testbed.parts.redis import Redis
+from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until
 
 STAMP = "nemutator.io/mutation"
-
-
-@pytest.fixture(scope="module")
-def tokens(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    file = tmp_path_factory.mktemp("tokens") / "tokens.json"
-    file.write_text(json.dumps({"nemu_anno_value_color": "blue"}))
-    return file
+COLOR = "nemu_anno_value_color"
 
 
 @pytest.fixture(scope="module")
 def webhook(
-    cluster: Cluster, tokens: Path, tmp_path_factory: pytest.TempPathFactory
+    cluster: Cluster, redis: Redis, tmp_path_factory: pytest.TempPathFactory
 ) -> Iterator[Webhook]:
     define(cluster)
     folder = tmp_path_factory.mktemp("live")
-    with standing(cluster, folder, brain=True, tokens=str(tokens)) as hook:
+    password = folder / "password"
+    password.write_text(redis.password.reveal())
+    settings = {
+        "NEMUTATOR_BRAIN_TOKENS_REDIS": f"redis://{LOOPBACK}:{redis.port}/0",
+        "NEMUTATOR_BRAIN_TOKENS_REDIS_PASSWORD_FILE": str(password),
+    }
+    redis.call("SET", COLOR, "blue")
+    with standing(cluster, folder, brain=True, settings=settings) as hook:
         yield hook
+    redis.call("DEL", COLOR)
 
 
 def live(namespace: str, team: str) -> Json:
@@ -40,7 +43,7 @@ def live(namespace: str, team: str) -> Json:
 
 @pytest.mark.timeout(300)  # a control plane that may be busy, and two processes with their imports
 def test_running_pods_follow_a_policy_and_a_token(
-    webhook: Webhook, tokens: Path, namespace: str
+    webhook: Webhook, redis: Redis, namespace: str
 ) -> None:
     cluster = webhook.cluster
     # As if admission had been down: nobody has seen it.
@@ -58,21 +61,21 @@ def test_running_pods_follow_a_policy_and_a_token(
     assert metadata("early")["uid"] == early["uid"]
 
     def replaced() -> bool:
-        asked = pod(annotations={"color": "nemu_anno_value_color"})
+        asked = pod(annotations={"color": COLOR})
         made = create(cluster, namespace, asked, "--dry-run=server")["metadata"]
         return bool(made["annotations"]["color"] == "blue" and made.get("labels"))
 
     until(replaced, "admission knows the token and the policy", within_s=90)
-    create(cluster, namespace, pod("late", annotations={"color": "nemu_anno_value_color"}))
+    create(cluster, namespace, pod("late", annotations={"color": COLOR}))
     assert label("late") == "a"
     cluster.apply(live(namespace, "b"))
-    tokens.write_text(json.dumps({"nemu_anno_value_color": "red"}))
+    redis.call("SET", COLOR, "red")
     until(lambda: {label("early"), label("late")} == {"b"}, "both follow", within_s=90)
     until(lambda: metadata("late")["annotations"]["color"] == "red", "so do tokens", within_s=90)
     stamp = json.loads(metadata("late")["annotations"][STAMP])
     before = {path: first for path, first, *_ in stamp["edits"]}
     assert before == {
-        "metadata.annotations[color]": ["nemu_anno_value_color"],
+        "metadata.annotations[color]": [COLOR],
         "metadata.labels[team]": [],
     }
     # Somebody else's value stays.
@@ -91,5 +94,5 @@ def test_running_pods_follow_a_policy_and_a_token(
     print(done.stdout)
     assert done.returncode == 0, done
     after = metadata("late")
-    assert after["annotations"]["color"] == "nemu_anno_value_color"
+    assert after["annotations"]["color"] == COLOR
     assert "team" not in after.get("labels", {})

@@ -7,11 +7,12 @@ import ssl
 import sys
 import urllib.error
 import urllib.request
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from contextlib import closing, contextmanager
 from dataclasses import dataclass
 from http.client import HTTPSConnection
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any
 from urllib.parse import urlsplit
 
@@ -32,6 +33,7 @@ TEMPLATES = {"applyTo": "template", "mutations": [{"labels": {"set": {"a": "b"}}
 
 DEPLOY = Path(__file__).parents[3] / "deploy"
 READY_S = 30.0
+NO_SETTINGS: Mapping[str, str] = MappingProxyType({})
 ROLE = "nemutator-admission"
 REGISTERED = "nemutator-beside"
 RIGHTS = frozenset({"ServiceAccount", "ClusterRole", "ClusterRoleBinding", "Role", "RoleBinding"})
@@ -122,13 +124,13 @@ def standing(
     *,
     brain: bool = False,
     registries: str = "",
-    tokens: str = "",
+    settings: Mapping[str, str] = NO_SETTINGS,
     certified: bool = False,
 ) -> Iterator[Webhook]:
     """The process, with the rights that its manifest gives it, called by the manifest's entries.
 
     With a *brain* it has nothing in its spool for long; it finds that in its data directory. The
-    brain reads images of *registries*, and tokens of the file *tokens*.
+    brain reads images of *registries*, and has further *settings*, by their variables.
     *certified*: only the API server and a probe may call, with certificates of the front proxy's
     authority.
     """
@@ -138,7 +140,7 @@ def standing(
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     data = folder / "data"
     # First: whoever finds no brain asks for it ever more seldom.
-    beside = [_brain(cluster, folder, data, registries, tokens)] if brain else []
+    beside = [_brain(cluster, folder, data, registries, settings)] if brain else []
     account = _account(cluster, folder, ROLE)
     authority = Authority("the brain's own")
     leaf = authority.server(LOOPBACK)
@@ -195,7 +197,9 @@ def _account(cluster: Cluster, folder: Path, name: str) -> Path:
     return account
 
 
-def _brain(cluster: Cluster, folder: Path, data: Path, registries: str, tokens: str) -> Daemon:
+def _brain(
+    cluster: Cluster, folder: Path, data: Path, registries: str, settings: Mapping[str, str]
+) -> Daemon:
     manifests = yaml.safe_load_all((DEPLOY / "manifests" / "brain.yaml").read_text())
     cluster.apply(*(each for each in manifests if each["kind"] in RIGHTS))
     return cluster.run.started(
@@ -211,7 +215,7 @@ def _brain(cluster: Cluster, folder: Path, data: Path, registries: str, tokens: 
             "NEMUTATOR_BRAIN_CLUSTER_CONSOLE": f"{LOOPBACK}:{free_port()}",
             "NEMUTATOR_BRAIN_SERVICE_ACCOUNT": str(_account(cluster, folder, "nemutator-brain")),
             "NEMUTATOR_BRAIN_IMAGE_REGISTRIES": registries,
-            "NEMUTATOR_BRAIN_TOKENS_FILE": tokens,
+            **settings,
             "NEMUTATOR_DATA_DIR": str(data),
         },
     )
