@@ -37,8 +37,22 @@ TEAM = {
     "mutations": [
         {"labels": {"set": {"team": "a"}}},
         {"resources": {"requests": {"cpu": {"ratio": 0.5}}, "limits": {"cpu": {"value": "1"}}}},
-        *({verb: each} for verb, samples in SAMPLES.items() for each in samples),
     ],
+}
+
+
+def samples(at: int) -> list[Any]:
+    """A part of them, because a policy has a most of mutations; a pod has no selectors."""
+    return [
+        {verb: each[at]} for verb, each in SAMPLES.items() if verb != "selectors" and at < len(each)
+    ]
+
+
+POLICIES = {
+    "team": TEAM,
+    "first": {"mode": "Apply", "mutations": samples(0)},
+    "second": {"mode": "Apply", "mutations": samples(1)},
+    "templates": {"mode": "Apply", "mutations": samples(0), "applyTo": "template"},
 }
 POD = {"metadata": {}, "spec": {"containers": [{"name": "app"}]}}
 GOOD = msgspec.json.encode(review(POD))
@@ -46,7 +60,7 @@ GOOD = msgspec.json.encode(review(POD))
 
 def answerer(meter: MemoryMeter) -> WebhookHandler:
     rules = Rules(own_namespace="nemutator", injector=Injector("agent:1"), strict=False)
-    return WebhookHandler(MemoryWorld(team=TEAM), MemoryRecords(), rules, fresh=lambda: "d", process=fake_process(clock=ManualClock(), meter=meter))  # fmt: skip
+    return WebhookHandler(MemoryWorld(**POLICIES), MemoryRecords(), rules, fresh=lambda: "d", process=fake_process(clock=ManualClock(), meter=meter))  # fmt: skip
 
 
 @contextlib.asynccontextmanager
