@@ -15,6 +15,7 @@ def test_the_tables_are_known_by_name() -> None:
         "reversals",
         "profiles",
         "requested_evictions",
+        "rolls",
         "sessions",
         "stream_cursors",
         "tombstones",
