@@ -69,6 +69,7 @@ class TemplateHandler:
                 *(template_of(each, subject.kind) for each in (manifest, old))
             ):
                 return "unchanged", UNCHANGED
+            before = None if old is None else stamp_of(old, subject.kind)
             situation = self._situation(subject, request, old)
             planned = plan(manifest, situation, policies.for_templates)
         except ReviewError as error:
@@ -86,7 +87,7 @@ class TemplateHandler:
             return "denied", AdmissionResponse(refused=planned.refused, warnings=planned.warnings)
         if not planned.edits and not planned.previewed:
             return "unchanged", AdmissionResponse(warnings=planned.warnings)
-        return await self._changed(manifest, old, request, subject, planned)
+        return await self._changed(manifest, before, request, subject, planned)
 
     def _situation(self, subject: Subject, request: AdmissionRequest, old: Json) -> Situation:
         # Injection and placeholders are for pods: a template does not know their volumes yet.
@@ -102,7 +103,7 @@ class TemplateHandler:
     async def _changed(
         self,
         manifest: Json,
-        old: Json,
+        before: Stamp | None,
         request: AdmissionRequest,
         subject: Subject,
         planned: MutationPlan,
@@ -113,10 +114,11 @@ class TemplateHandler:
         durable = self.rules.strict
         is_new = bool(planned.edits)
         if planned.edits:
-            stamp = merged(stamp_of(manifest, kind), decision, planned.edits, new=old is None)
+            stamp = merged(
+                stamp_of(manifest, kind), decision, planned.edits, new=request.operation == "CREATE"
+            )
             # Who applies a manifest again takes our values away, and gets them again: that is no new
             # decision, and the object stays the very same.
-            before = None if old is None else stamp_of(old, kind)
             if before is not None and before.edits and _as_stamped(stamp) == before.edits:
                 stamp, decision, is_new = before, before.id, False
             full = in_full(stamp)

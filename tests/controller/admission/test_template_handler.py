@@ -201,6 +201,14 @@ async def test_what_is_no_workload_is_let_in_for_the_server_to_refuse(
     assert templates.meter.value(names.ADMISSION_FAILURES, reason=reason) == 1
 
 
+async def test_an_old_object_that_is_none_is_a_bad_one_and_no_defect() -> None:
+    templates = Templates(half=HALF)
+    old = workload(template={"spec": {"containers": []}})
+    old["metadata"] = []
+    assert not (await templates.ask(workload(), old)).operations
+    assert templates.meter.value(names.ADMISSION_FAILURES, reason="bad_object") == 1
+
+
 async def test_before_policies_are_known_a_workload_is_a_failure() -> None:
     templates = Templates(half=HALF)
     templates.world.policies = None

@@ -234,30 +234,59 @@ PLACES = [
     ("spec", "affinity", "nodeAffinity"),
     ("spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms"),
     ("spec", "affinity", "nodeAffinity", REQUIRED, "nodeSelectorTerms", 0, "matchExpressions"),
+    ("spec", "volumes", 0),
+    ("spec", "volumes", 0, "name"),
+    ("spec", "volumes", 0, "emptyDir"),
+    ("spec", "dnsConfig"),
+    ("spec", "dnsConfig", "options"),
+    ("spec", "containers", 0, "envFrom"),
+    ("spec", "enableServiceLinks"),
     ("metadata", "annotations", "nemutator.io/mutation"),
     ("metadata", "name"),
 ]
+AROUND: list[tuple[Any, ...]] = [
+    ("metadata",),
+    ("metadata", "annotations"),
+    ("metadata", "annotations", "nemutator.io/mutation"),
+    ("metadata", "ownerReferences"),
+    ("spec",),
+    ("spec", "selector"),
+    ("spec", "selector", "matchLabels"),
+    ("spec", "selector", "matchLabels", "app"),
+    ("spec", "selector", "matchExpressions"),
+    ("spec", "selector", "matchExpressions", 0),
+    ("spec", "template"),
+    *(("spec", "template", *place) for place in PLACES),
+]
+"""In a Deployment."""
+
 REQUIRED_TERMS: Any = {"nodeSelectorTerms": [{"matchExpressions": []}]}
 
 
-@pytest.mark.slow
-@given(st.sampled_from(PLACES), json_values)
-async def test_anything_anywhere_is_let_in(place: tuple[Any, ...], value: Any) -> None:
-    manifest: Any = {
-        "metadata": {"labels": {"nemutator.io/inject": "enabled"}, "annotations": {}},
+def pod() -> Any:
+    return {
+        "metadata": {"labels": {"nemutator.io/inject": "enabled", "app": "a"}, "annotations": {}},
         "spec": {
             "containers": [{"name": "app", "resources": {}, "env": [{"name": "LOG"}]}],
+            "volumes": [{"name": "tmp"}],
+            "dnsConfig": {},
             "tolerations": [{}],
             "topologySpreadConstraints": [{}],
-            "affinity": {"nodeAffinity": {REQUIRED: REQUIRED_TERMS}},
+            "affinity": {"nodeAffinity": {REQUIRED: copy.deepcopy(REQUIRED_TERMS)}},
         },
     }
-    manifest = copy.deepcopy(manifest)
+
+
+def with_value(manifest: Any, place: tuple[Any, ...], value: Any) -> Any:
     around = manifest
     for step in place[:-1]:
         around = around[step]
     around[place[-1]] = value
-    asked = decode(msgspec.json.encode(review(manifest)))
+    return manifest
+
+
+async def let_in(manifest: Any, **request: Any) -> None:
+    asked = decode(msgspec.json.encode(review(manifest, **request)))
     meter = MemoryMeter()
     answer = await answerer(meter).answer(asked)
     taken = verified(encode(asked.uid, answer))
@@ -266,6 +295,34 @@ async def test_anything_anywhere_is_let_in(place: tuple[Any, ...], value: Any) -
     assert meter.value(names.ADMISSION_FAILURES, reason="internal") == 0
     if taken.patch:
         apply_patch(manifest, taken.patch)
+
+
+@pytest.mark.slow
+@given(st.sampled_from(PLACES), json_values)
+async def test_anything_anywhere_is_let_in(place: tuple[Any, ...], value: Any) -> None:
+    await let_in(with_value(pod(), place, value))
+
+
+@pytest.mark.slow
+@given(st.sampled_from(AROUND), json_values, st.booleans(), st.booleans())
+async def test_so_is_anything_anywhere_in_a_workload(
+    place: tuple[Any, ...], value: Any, in_the_old: bool, is_new: bool
+) -> None:
+    def workload() -> Any:
+        selector = {"matchLabels": {"app": "a"}, "matchExpressions": [{"key": "b"}]}
+        return {
+            "metadata": {"name": "web", "annotations": {}},
+            "spec": {"selector": selector, "template": pod()},
+        }
+
+    odd, plain = with_value(workload(), place, value), workload()
+    plain["spec"]["template"]["spec"]["hostname"] = "other"
+    asked = {"resource": {"group": "apps", "version": "v1", "resource": "deployments"}}
+    if is_new:
+        await let_in(odd, **asked)
+    else:
+        new, old = (plain, odd) if in_the_old else (odd, plain)
+        await let_in(new, oldObject=old, operation="UPDATE", **asked)
 
 
 @given(st.binary(max_size=200))
