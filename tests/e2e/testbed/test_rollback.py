@@ -6,8 +6,9 @@ import sys
 from collections.abc import Iterator
 
 import pytest
+from nemutator_controller.policies.template_rules import ENTRY
 
-from tests.e2e.testbed.webhook import Json, Webhook, define, pod, policy, standing
+from tests.e2e.testbed.webhook import DEPLOY, Json, Webhook, define, pod, policy, standing
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.running.waiting import until
 
@@ -152,3 +153,31 @@ def workload(namespace: str) -> Json:
             "template": template,
         },
     }
+
+
+@pytest.mark.timeout(180)
+def test_the_api_server_asks_about_workloads_while_a_policy_is_for_templates(
+    webhook: Webhook, namespace: str
+) -> None:
+    cluster = webhook.cluster
+    installed = DEPLOY / "manifests" / "webhooks.yaml"
+    cluster.kubectl("apply", "--filename=-", given=installed.read_text())
+
+    def asked_about() -> list[str]:
+        [entry] = (
+            each
+            for each in cluster.get("mutatingwebhookconfiguration", "nemutator")["webhooks"]
+            if each["name"] == ENTRY
+        )
+        return [kind for rule in entry.get("rules") or () for kind in rule["resources"]]
+
+    try:
+        assert asked_about() == []
+        label = {"labels": {"set": {"a": "b"}}}
+        match = {"namespaces": [namespace], "ownerKinds": ["CronJob"]}
+        cluster.apply(policy("rules", namespace, label, applyTo="template", match=match))
+        until(lambda: asked_about() == ["cronjobs"], "the brain has written rules", within_s=60)
+        cluster.kubectl("delete", "mutationpolicy", "rules")
+        until(lambda: asked_about() == [], "the brain has taken them away", within_s=60)
+    finally:
+        cluster.kubectl("delete", "mutatingwebhookconfiguration", "nemutator")
