@@ -71,6 +71,7 @@ MANIFEST: dict[str, Any] = {
 }
 """Nothing runs it: without a cluster, manifests are what policies change."""
 
+WORKLOAD = f"{MANIFEST['kind']}/{MANIFEST['metadata']['name']}"
 FILE = Path("Deployment", MANIFEST["metadata"]["namespace"], f"{MANIFEST['metadata']['name']}.json")
 """Where the brain keeps that manifest, below the data directory's objects."""
 
@@ -191,10 +192,12 @@ def to_try(there: PutUp, typed: Typed, *, objects: Path) -> str:
         rollback = typed.command("rollback")
         lines.append(f"    a rollback   {rollback} {shlex.quote(there.mutation)}")
     else:
-        # What was put up has been rolled back, or changed by somebody.
+        # What was put up has been rolled back, which it stays, or changed by somebody.
+        forget = f"--forget --namespace {MANIFEST['metadata']['namespace']} --workload {WORKLOAD}"
         lines += [
-            "    a rollback   nothing is left to roll back; there is something again after this,",
+            "    a rollback   nothing is left to roll back; there is something again after these,",
             f"                 while the policy `{POLICY['metadata']['name']}` is in mode Apply:",
+            f"                 {typed.command('tombstones')} {forget}",
             f"                 {typed.command('apply')} {shlex.quote(str(objects / FILE))}",
         ]
     return _block("Try", lines)

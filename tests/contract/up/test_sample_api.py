@@ -5,6 +5,7 @@ import contextlib
 from collections.abc import AsyncIterator
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 from nemutator_agent.app import credentials
@@ -20,6 +21,7 @@ from tests.testbed.running.waiting import until
 PATIENCE_S = 60.0
 MUTATIONS = "/api/v1/mutations"
 OBJECTS = "/api/v1/objects"
+TOMBSTONES_PATH = "/api/v1/tombstones"
 
 
 @contextlib.asynccontextmanager
@@ -74,16 +76,27 @@ async def test_what_a_person_changed_and_took_back_stays_so_at_the_next_start(
 
 
 @pytest.mark.slow
-async def test_what_was_taken_back_is_made_again_by_the_file_that_is_named(tmp_path: Path) -> None:
+async def test_what_was_taken_back_is_made_again_by_the_commands_that_are_named(
+    tmp_path: Path,
+) -> None:
     async with machine(tmp_path / "data") as brain:
         first = await put_up(brain)
         await posted(brain, f"{MUTATIONS}/{first.mutation}/rollback")
         assert (await put_up(brain)).mutation is None
-        file = brain.directory.objects / sample.FILE
-        async with brain.local.post(OBJECTS, data=file.read_bytes()) as answer:
-            made = (await answer.json())["id"]
+        assert await applied_again(brain) == ""
+        query = urlencode({"namespace": "sample", "workload": sample.WORKLOAD})
+        await posted(brain, f"{TOMBSTONES_PATH}/forget?{query}")
+        made = await applied_again(brain)
         assert made
         assert (await put_up(brain)).mutation == made != first.mutation
+
+
+async def applied_again(brain: StandingBrain) -> str:
+    """The id of what was made of the sample's file; empty where nothing was."""
+    file = brain.directory.objects / sample.FILE
+    async with brain.local.post(OBJECTS, data=file.read_bytes()) as answer:
+        made: str = (await answer.json())["id"]
+        return made
 
 
 async def test_a_mutation_that_somebody_wrote_over_is_not_offered(tmp_path: Path) -> None:

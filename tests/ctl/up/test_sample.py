@@ -217,6 +217,8 @@ def test_where_nothing_can_be_rolled_back_the_text_says_how_to_make_something() 
     assert "nemutator rollback" not in shown
     assert "nothing is left to roll back" in shown
     file = "'/data dir/objects/Deployment/sample/shop.json'"
+    forget = "--forget --namespace sample --workload Deployment/shop"
+    assert f"nemutator tombstones --data-dir '/data dir' {forget}\n" in shown
     assert f"nemutator apply --data-dir '/data dir' {file}\n" in shown
 
 
