@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
+from nemutator_common.clocks import Clock
 from nemutator_common.system_clock import SystemClock
 from nemutator_controller.tokens.model import LONGEST_VALUE, TokenSourceError, TokenTable
 from nemutator_controller.tokens.redis import SCAN_S, RedisTokens, address_of
@@ -16,6 +17,7 @@ from tests.fakes.redis_server import MemoryRedis, standing_redis
 from tests.testbed.parts.redis import Redis
 
 PASSWORD = "of the store"
+SYSTEM_CLOCK = SystemClock()
 
 
 @dataclass
@@ -23,14 +25,17 @@ class Store:
     tokens: RedisTokens
     call: Callable[..., object]
     """Any command, by somebody else."""
+    clock: Clock
 
 
-def tokens_at(port: int, folder: Path, password: str = PASSWORD) -> RedisTokens:
+def tokens_at(
+    port: int, folder: Path, password: str = PASSWORD, clock: Clock = SYSTEM_CLOCK
+) -> RedisTokens:
     file = folder / "password"
     file.write_text(f"{password}\n")
     url = f"redis://127.0.0.1:{port}/0"
     address = address_of(url, user="", password_file=str(file), ca_file="")
-    return RedisTokens(address, SystemClock())
+    return RedisTokens(address, clock)
 
 
 def tokens_by_tls(redis: Redis, folder: Path, authority: str | None = None) -> RedisTokens:
@@ -43,7 +48,7 @@ def tokens_by_tls(redis: Redis, folder: Path, authority: str | None = None) -> R
         password_file=str(file),
         ca_file=str(redis.authority) if authority is None else authority,
     )
-    return RedisTokens(address, SystemClock())
+    return RedisTokens(address, SYSTEM_CLOCK)
 
 
 @contextlib.asynccontextmanager
@@ -53,8 +58,9 @@ async def in_memory(folder: Path, *, old: bool = False) -> AsyncIterator[Store]:
         def call(word: str, key: str, value: str = "") -> None:
             redis.set(key, value if word == "SET" else None)
 
-        with contextlib.closing(tokens_at(redis.port, folder)) as tokens:
-            yield Store(tokens, call)
+        clock = ManualClock() if old else SYSTEM_CLOCK
+        with contextlib.closing(tokens_at(redis.port, folder, clock=clock)) as tokens:
+            yield Store(tokens, call, clock)
 
 
 REAL = [pytest.param(which, marks=pytest.mark.e2e) for which in ("real", "real by TLS")]
@@ -71,7 +77,7 @@ async def store(request: pytest.FixtureRequest, tmp_path: Path) -> AsyncIterator
     password, tls = redis.password.reveal(), request.param == "real by TLS"
     there = tokens_by_tls(redis, tmp_path) if tls else tokens_at(redis.port, tmp_path, password)
     with contextlib.closing(there) as tokens:
-        yield Store(tokens, redis.call)
+        yield Store(tokens, redis.call, SYSTEM_CLOCK)
     redis.call("FLUSHDB")
 
 
@@ -82,10 +88,17 @@ async def seen_to_change(tokens: RedisTokens) -> None:
                 return
 
 
+async def later(store: Store) -> None:
+    """When a server that does not tell is scanned again."""
+    if isinstance(store.clock, ManualClock):
+        await store.clock.advance(SCAN_S)
+
+
 async def test_what_is_put_is_read_and_what_does_not_count_is_counted(store: Store) -> None:
     assert await store.tokens.read() == TokenTable()
     await store.tokens.put("nemu_a", "größer\n")
     await store.tokens.put("nemu_label_b", "b")
+    await later(store)
     await seen_to_change(store.tokens)
     assert (await store.tokens.read()).values == {"nemu_a": "größer\n", "nemu_label_b": "b"}
     store.call("SET", "nemu_label_b", "x" * (LONGEST_VALUE + 1))
@@ -93,6 +106,7 @@ async def test_what_is_put_is_read_and_what_does_not_count_is_counted(store: Sto
     store.call("SET", "nemu_ no key", "x")
     store.call("SET", "other", "x")
     await store.tokens.put("nemu_c", None)
+    await later(store)
     await seen_to_change(store.tokens)
     table = await store.tokens.read()
     assert table.values == {"nemu_a": "größer\n"}

@@ -1,3 +1,5 @@
+from bisect import bisect_left
+
 from hypothesis import given
 from hypothesis import strategies as st
 from nemutator_agent.credentials.rotation.schedule import CheckSchedule
@@ -53,9 +55,9 @@ def test_no_minute_has_more_checks_than_the_budget(
 ) -> None:
     schedule = filled(paths, per_minute=per_minute, interval_s=interval_s, roll=roll)
     times = [at for at, _ in run(schedule, until=600, roll=roll, slow_s=slow_s)]
-    for begun in times:
+    for number, begun in enumerate(times):
         # A budget of 1.5 allows for two in some minutes: the first and the one 40 s later.
-        assert sum(begun <= at < begun + 59.999 for at in times) <= per_minute + 1
+        assert bisect_left(times, begun + 59.999) - number <= per_minute + 1
 
 
 @given(
