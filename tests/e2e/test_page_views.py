@@ -1,16 +1,19 @@
 """The page in front of a brain that answers whatever a test wants it to."""
 
+import contextlib
 import re
 from collections.abc import Callable
 
 import pytest
 from playwright.sync_api import BrowserContext, Locator, Page, expect
+from playwright.sync_api import TimeoutError as NothingCameError
 
 from tests.e2e.browsing import PATIENCE_MS, hold_clock
 from tests.fakes.console_brain import ORIGIN, FakeBrain, node, points, process, workload
 from tests.testbed.running.waiting import until
 
 REFRESH_MS = 3100
+ANSWERED_WITHIN_MS = 5000
 
 NAMES = ["whole machine", "system.slice", "api.service", "ssh.service", "3f2a90c1d2e4", "systemd"]
 """The rows that are shown first."""
@@ -37,10 +40,13 @@ def poll_again(page: Page) -> None:
 
 
 def poll_until(page: Page, condition: Callable[[], bool], what: str) -> None:
-    """A poll that comes while an answer is on its way is none, so one may not be enough."""
+    """A poll that comes while an answer is on its way is none, so one may not be enough; and the page
+    gives up an answer for which too much of its time has passed."""
 
     def polled() -> bool:
-        poll_again(page)
+        answered = page.expect_event("requestfinished", timeout=ANSWERED_WITHIN_MS)
+        with contextlib.suppress(NothingCameError), answered:
+            poll_again(page)
         return condition()
 
     until(polled, what, within_s=PATIENCE_MS / 1000)
@@ -230,11 +236,11 @@ def test_an_ended_session_and_a_refusal_say_what_a_person_must_do(
 
 def test_what_is_wrong_with_the_brain_is_said_on_every_tab(shown: Page, brain: FakeBrain) -> None:
     brain.warning = "database: no space left"
+    problem = "The controller has a problem: database: no space left."
     banner = shown.locator("#banner")
     for view in ("Topology", "Profiles", "Audit"):
         shown.get_by_role("link", name=view, exact=True).click()
-        poll_until(shown, banner.is_visible, f"a banner over {view}")
-        expect(banner).to_have_text("The controller has a problem: database: no space left.")
+        poll_until(shown, lambda: banner.text_content() == problem, f"a banner over {view}")
     brain.warning = ""
     poll_until(shown, banner.is_hidden, "no banner any more")
 
