@@ -9,20 +9,24 @@ import secrets
 import shlex
 import socket
 import subprocess
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 
 from tests.testbed.building import made, unpacked
 from tests.testbed.parts.machine import run_disk
 from tests.testbed.parts.machine.processors import PROCESSORS
-from tests.testbed.running.daemons import Daemon
+from tests.testbed.running.daemons import Daemon, DaemonFailedError
 from tests.testbed.running.ports import LOOPBACK, free_port
 from tests.testbed.running.run import Run
 from tests.testbed.running.waiting import until
 
 READY_S = 600.0
 """Emulated on a busy machine; on an idle one it takes half a minute."""
+
+STARTS = 3
+"""On a busy machine an emulated kernel has once hung before it had started anything. That is no test's
+fault, so it is said and started anew."""
 
 REBOOTED_S = 1800.0
 """What runs in it may take minutes to end, before it starts anew."""
@@ -34,7 +38,7 @@ ACCELERATOR = "NEMUTATOR_MACHINE_ACCELERATOR"
 
 CPUS = 2
 
-KERNEL_OPTIONS = "quiet panic=-1 psi=1 tsc=reliable mitigations=off"
+KERNEL_OPTIONS = "panic=-1 psi=1 tsc=reliable mitigations=off"
 """Without the last two, each look at the clock and each system call costs an emulated CPU many times
 as much: it reads a timer of QEMU's, and forgets the addresses that it has translated."""
 
@@ -95,7 +99,7 @@ class Machine:
             )
         except subprocess.TimeoutExpired as late:
             raise CommandFailedError(
-                f"{script}: not within {within_s:g} s; the console's end:\n{self._console_end()}"
+                f"{script}: not within {within_s:g} s; the console's end:\n{self.console_end()}"
             ) from late
         if ran.returncode:
             said = (ran.stdout + ran.stderr).decode(errors="replace")
@@ -166,7 +170,7 @@ class Machine:
             # Before its answer it repeats the command, as it was typed.
             return "\n".join(_read_to_prompt(monitor).splitlines()[1:]).strip()
 
-    def _console_end(self) -> str:
+    def console_end(self) -> str:
         return self.console.read_text(errors="replace")[-2000:]
 
 
@@ -199,36 +203,51 @@ def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
     monitor = folder / "monitor"
     shared = emulator / "usr/share"
     restrict = "off" if equipment.reaches_host else "on"
-    daemon = run.started(
-        name,
-        [
-            unpacked.program(emulator, processor.program),
-            *("-L", shared / "qemu", "-L", shared / "seabios"),
-            *("-accel", os.environ.get(ACCELERATOR, "tcg,thread=multi"), *processor.options),
-            *("-smp", str(CPUS), "-m", str(equipment.memory_mb), "-display", "none"),
-            *(() if equipment.may_reboot else ("-no-reboot",)),
-            *("-serial", f"file:{console}", "-monitor", f"unix:{monitor},server=on,wait=off"),
-            *("-kernel", boot / "vmlinuz", "-initrd", boot / "initramfs"),
-            *("-append", f"console={processor.console} {KERNEL_OPTIONS}"),
-            # What is written goes with the machine.
-            *(
-                "-drive",
-                f"file={made.guest(architecture) / 'disk.img'},if=virtio,format=raw,snapshot=on",
-            ),
-            *(
-                "-drive",
-                f"file={made.guest_packages(architecture)},if=virtio,format=raw,snapshot=on",
-            ),
-            *("-drive", f"file={disk},if=virtio,format=raw,readonly=on"),
-            *("-drive", f"file={boot / 'modules.img'},if=virtio,format=raw,readonly=on"),
-            *("-netdev", f"user,id=net,restrict={restrict},hostfwd=tcp:{LOOPBACK}:{port}-:22"),
-            *("-device", "virtio-net-pci,netdev=net,romfile="),
-        ],
-        environment=unpacked.environment(emulator) | {"TMPDIR": str(folder)},
-    )
+    command = [
+        unpacked.program(emulator, processor.program),
+        *("-L", shared / "qemu", "-L", shared / "seabios"),
+        *("-accel", os.environ.get(ACCELERATOR, "tcg,thread=multi"), *processor.options),
+        *("-smp", str(CPUS), "-m", str(equipment.memory_mb), "-display", "none"),
+        *(() if equipment.may_reboot else ("-no-reboot",)),
+        *("-serial", f"file:{console}", "-monitor", f"unix:{monitor},server=on,wait=off"),
+        *("-kernel", boot / "vmlinuz", "-initrd", boot / "initramfs"),
+        *("-append", f"console={processor.console} {KERNEL_OPTIONS}"),
+        # What is written goes with the machine.
+        *(
+            "-drive",
+            f"file={made.guest(architecture) / 'disk.img'},if=virtio,format=raw,snapshot=on",
+        ),
+        *(
+            "-drive",
+            f"file={made.guest_packages(architecture)},if=virtio,format=raw,snapshot=on",
+        ),
+        *("-drive", f"file={disk},if=virtio,format=raw,readonly=on"),
+        *("-drive", f"file={boot / 'modules.img'},if=virtio,format=raw,readonly=on"),
+        *("-netdev", f"user,id=net,restrict={restrict},hostfwd=tcp:{LOOPBACK}:{port}-:22"),
+        *("-device", "virtio-net-pci,netdev=net,romfile="),
+    ]
     ssh = _ssh(tools, folder, key, port)
-    machine = Machine(kernel, architecture, daemon, console, ssh, environment, monitor)
-    daemon.wait_until(machine.is_up, within_s=READY_S)
+    surroundings = unpacked.environment(emulator) | {"TMPDIR": str(folder)}
+
+    def start() -> Machine:
+        daemon = run.started(name, command, environment=surroundings)
+        return Machine(kernel, architecture, daemon, console, ssh, environment, monitor)
+
+    return _first_up(start)
+
+
+def _first_up(start: Callable[[], Machine]) -> Machine:
+    for _ in range(STARTS - 1):
+        machine = start()
+        try:
+            machine.daemon.wait_until(machine.is_up, within_s=READY_S / 2)
+        except DaemonFailedError as failed:
+            machine.daemon.kill()
+            print(f"{failed}\nits console ends with:\n{machine.console_end()}")
+        else:
+            return machine
+    machine = start()
+    machine.daemon.wait_until(machine.is_up, within_s=READY_S)
     return machine
 
 
