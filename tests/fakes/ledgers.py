@@ -17,7 +17,8 @@ from nemutator_agent.credentials.vault.ledger_records import (
     token_of,
 )
 
-from tests.fakes.vaults import MemoryVault, VaultState
+from tests.fakes.vault_states import VaultState
+from tests.fakes.vaults import MemoryVault
 
 
 class MemoryLedger:

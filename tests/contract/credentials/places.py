@@ -10,7 +10,7 @@ from nemutator_agent.credentials.vault.hvac_client import HvacVault
 from nemutator_agent.credentials.vault.hvac_session import HvacSession
 from nemutator_common.secret import Secret
 
-from tests.fakes.vaults import VaultState
+from tests.fakes.vault_states import VaultState
 from tests.testbed.parts.control_plane import Cluster
 from tests.testbed.parts.namespaces import new_namespace
 from tests.testbed.parts.vault import Vault

@@ -13,7 +13,8 @@ from nemutator_agent.credentials.vault.login_proofs import AppRole, GivenToken
 from nemutator_common.secret import Secret
 
 from tests.contract.credentials.places import adapter
-from tests.fakes.vaults import FakeVault, MemoryVault, VaultState
+from tests.fakes.vault_states import VaultState
+from tests.fakes.vaults import FakeVault, MemoryVault
 from tests.testbed.parts import vault as testbed
 
 PATH = "secret/machine/db"

@@ -9,7 +9,7 @@ from nemutator_common import names
 
 from tests.fakes.brokers import FRESH_S
 from tests.fakes.pod_sockets import Node, call
-from tests.fakes.vaults import Engine
+from tests.fakes.vault_states import Engine
 
 CLIENT = {"X-Vault-Request": "true"}
 DB = {"password": "hunter2", "port": 5432}

@@ -16,7 +16,7 @@ from nemutator_agent.credentials.vault.failures import UnsupportedSecretError
 from nemutator_agent.credentials.vault.sessions import VaultSession
 
 from tests.fakes.brokers import BrokerSetup
-from tests.fakes.vaults import Engine
+from tests.fakes.vault_states import Engine
 
 ISSUED = "pki/issue/shop?common_name=shop.example&ttl=1h"
 TERM_S = 3600

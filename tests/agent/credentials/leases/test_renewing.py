@@ -11,7 +11,7 @@ from nemutator_agent.credentials.vault.sessions import VaultSession
 from nemutator_common import names
 
 from tests.fakes.brokers import BrokerSetup
-from tests.fakes.vaults import Engine
+from tests.fakes.vault_states import Engine
 
 PATH = "database/creds/shop"
 TERM_S = 90

@@ -17,7 +17,7 @@ from nemutator_common.secret import Secret
 
 from tests.fakes.brokers import BrokerSetup
 from tests.fakes.ledgers import MemoryLedger
-from tests.fakes.vaults import Engine
+from tests.fakes.vault_states import Engine
 
 DB = "secret/app/db"
 LENT = "database/creds/app"

@@ -8,7 +8,7 @@ from nemutator_agent.credentials.leases.states import LeaseHolding
 from nemutator_agent.credentials.vault.engine_reading import EngineReading
 
 from tests.fakes.brokers import BrokerSetup
-from tests.fakes.vaults import Engine
+from tests.fakes.vault_states import Engine
 
 PATH = "database/creds/shop"
 TERM_S = 90

@@ -18,7 +18,7 @@ from tests.fakes.ledgers import Fate, MortalLedger, MortalVault
 from tests.fakes.meters import MemoryMeter
 from tests.fakes.peers import OTHER_POD, POD
 from tests.fakes.process import fake_process
-from tests.fakes.vaults import Engine, VaultState
+from tests.fakes.vault_states import Engine, VaultState
 
 PATH = "secret/app/db"
 LENT = "database/creds/app"
