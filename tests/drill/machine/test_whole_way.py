@@ -12,9 +12,8 @@ from nemutator_common import names
 from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import METRICS, Installation
-from tests.e2e.first_light.team import PASSWORD, REACHED_S, Team
+from tests.e2e.first_light.team import PASSWORD, REACHED_S, Team, answers, only, ready
 from tests.e2e.first_light.test_whole_way import *
-from tests.e2e.first_light.test_whole_way import answers, only, ready
 from tests.testbed.parts.machine.guest_node import DEBIANS, GuestNode
 from tests.testbed.running.ports import LOOPBACK
 from tests.testbed.running.waiting import until

@@ -5,8 +5,9 @@ import json
 from dataclasses import dataclass, field
 from typing import Any
 
-from tests.e2e.first_light.installation import SAMPLE, Installation
+from tests.e2e.first_light.installation import SAMPLE, Installation, said
 from tests.e2e.first_light.manifests import AGENT
+from tests.testbed.parts.control_plane import KubectlError
 from tests.testbed.parts.vault import VaultRefusedError
 from tests.testbed.running.waiting import until
 
@@ -63,6 +64,24 @@ print(body)
 """
 """Run in a container, by the Python that our image brings. Before Linux 6.5 a process that has only just
 started is asked to connect again."""
+
+PLUGIN = "plugins/agent.nemutator.io"
+
+ASK_FROM_NODE = """\
+import http.client, os, pathlib, socket, sys
+plugin, uid = pathlib.Path(sys.argv[1]), sys.argv[2]
+(record,) = [path for path in (plugin / "records").iterdir() if uid in path.read_text()]
+connection = http.client.HTTPConnection("agent", timeout=240)
+connection.sock = socket.socket(socket.AF_UNIX)
+# The path itself is longer than an address may be.
+os.chdir(plugin / "volumes" / record.stem)
+connection.sock.connect("agent.sock")
+connection.request("GET", "/v1/secret/db")
+answer = connection.getresponse()
+print(answer.status)
+print(answer.read().decode())
+"""
+"""Run in no pod, with the folder of our plugin and a pod's uid."""
 
 WAITS = "import signal; signal.pause()"
 
@@ -274,3 +293,22 @@ def _deployment(name: str, replicas: int, container: Json, annotations: Json) ->
             },
         },
     }
+
+
+def ready(team: Team, name: str) -> None:
+    try:
+        team.kubectl("rollout", "status", f"deployment/{name}", f"--timeout={READY_S}s")
+    except KubectlError as error:
+        cluster = team.installation.cluster
+        raise AssertionError(f"{error}\n{said(cluster, NAMESPACE)}\n{said(cluster)}") from error
+
+
+def only(found: list[Any]) -> Any:
+    (one,) = found
+    return one
+
+
+def answers(team: Team, pod: str) -> bool:
+    with contextlib.suppress(KubectlError):
+        return team.ask(pod, "/v1/secret/db").status == 200
+    return False

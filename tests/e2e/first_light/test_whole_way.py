@@ -18,17 +18,22 @@ from nemutator_common.secret import Secret
 from tests.e2e.first_light import scratch
 from tests.e2e.first_light import team as teams
 from tests.e2e.first_light.installation import NAMESPACE as OWN
-from tests.e2e.first_light.installation import Installation, delete_namespaces, said
+from tests.e2e.first_light.installation import Installation, delete_namespaces
 from tests.e2e.first_light.manifests import AGENT
 from tests.e2e.first_light.team import (
+    ASK_FROM_NODE,
     DATABASE,
     GROUP,
     NAMESPACE,
     OTHERS,
     PASSWORD,
+    PLUGIN,
     REACHED_S,
     READY_S,
     Team,
+    answers,
+    only,
+    ready,
 )
 from tests.testbed.parts.control_plane import KubectlError
 from tests.testbed.parts.lent_databases import database_engine, leases_of, lent_by
@@ -39,23 +44,6 @@ from tests.testbed.running.waiting import until
 pytestmark = pytest.mark.timeout(2000)
 
 MUTATION = "nemutator.io/mutation"
-PLUGIN = "plugins/agent.nemutator.io"
-
-ASK_FROM_NODE = """\
-import http.client, os, pathlib, socket, sys
-plugin, uid = pathlib.Path(sys.argv[1]), sys.argv[2]
-(record,) = [path for path in (plugin / "records").iterdir() if uid in path.read_text()]
-connection = http.client.HTTPConnection("agent", timeout=240)
-connection.sock = socket.socket(socket.AF_UNIX)
-# The path itself is longer than an address may be.
-os.chdir(plugin / "volumes" / record.stem)
-connection.sock.connect("agent.sock")
-connection.request("GET", "/v1/secret/db")
-answer = connection.getresponse()
-print(answer.status)
-print(answer.read().decode())
-"""
-"""Run in no pod, with the folder of our plugin and a pod's uid."""
 
 
 @pytest.fixture(scope="module")
@@ -65,19 +53,6 @@ def team(installation: Installation, sample_image: None) -> Iterator[Team]:
     installation.cluster.kubectl("delete", "clusterrolebinding", "operators")
     # Waited for: a pod with our volume does not end without us.
     delete_namespaces(installation.cluster, NAMESPACE, OTHERS)
-
-
-def ready(team: Team, name: str) -> None:
-    try:
-        team.kubectl("rollout", "status", f"deployment/{name}", f"--timeout={READY_S}s")
-    except KubectlError as error:
-        cluster = team.installation.cluster
-        raise AssertionError(f"{error}\n{said(cluster, NAMESPACE)}\n{said(cluster)}") from error
-
-
-def only(found: list[Any]) -> Any:
-    (one,) = found
-    return one
 
 
 def test_everything_stands_and_nothing_was_restarted(installation: Installation) -> None:
@@ -502,12 +477,6 @@ def test_the_agents_processes_die_one_by_one_and_the_others_go_on(team: Team) ->
 
 def died(team: Team, victim: str, before: int) -> bool:
     return team.installation.restarts("agent")[victim] > before
-
-
-def answers(team: Team, pod: str) -> bool:
-    with contextlib.suppress(KubectlError):
-        return team.ask(pod, "/v1/secret/db").status == 200
-    return False
 
 
 def test_a_sealed_vault_is_said_and_what_is_known_is_still_given(team: Team) -> None:
