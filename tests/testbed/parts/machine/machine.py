@@ -99,7 +99,7 @@ class Machine:
             )
         except subprocess.TimeoutExpired as late:
             raise CommandFailedError(
-                f"{script}: not within {within_s:g} s; the console's end:\n{self.console_end()}"
+                f"{script}: not within {within_s:g} s; the console's end:\n{self._console_end()}"
             ) from late
         if ran.returncode:
             said = (ran.stdout + ran.stderr).decode(errors="replace")
@@ -170,7 +170,7 @@ class Machine:
             # Before its answer it repeats the command, as it was typed.
             return "\n".join(_read_to_prompt(monitor).splitlines()[1:]).strip()
 
-    def console_end(self) -> str:
+    def _console_end(self) -> str:
         return self.console.read_text(errors="replace")[-2000:]
 
 
@@ -237,13 +237,16 @@ def begin(run: Run, kernel: str, equipment: Equipment = PLAIN) -> Machine:
 
 
 def _first_up(start: Callable[[], Machine]) -> Machine:
-    for _ in range(STARTS - 1):
+    for number in range(1, STARTS):
         machine = start()
         try:
             machine.daemon.wait_until(machine.is_up, within_s=READY_S / 2)
         except DaemonFailedError as failed:
             machine.daemon.kill()
-            print(f"{failed}\nits console ends with:\n{machine.console_end()}")
+            # Beside the logs that are kept, so that somebody can find out where it hung.
+            with contextlib.suppress(FileNotFoundError):
+                machine.console.rename(machine.console.with_suffix(f".hung-{number}"))
+            print(f"{failed}; it is started anew")
         else:
             return machine
     machine = start()
