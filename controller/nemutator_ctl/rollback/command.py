@@ -62,6 +62,8 @@ def main(argv: Sequence[str]) -> int:
         parser.error(
             "name one mutation, by its ID or its pod with --pod, or say which with --all, …"
         )
+    if given.dry_run and not is_bulk(given):
+        parser.error("--dry-run is for many: see what would be done to one with --plan")
     if given.pod is not None and not is_pod(given.pod):
         parser.error(f"--pod {given.pod!r}: write it as NAMESPACE/NAME")
     brain = arguments.brain(given, timeout_s=PATIENCE_S)

@@ -1,0 +1,17 @@
+"""Command lines of `nemutator rollback` that are refused before anything is asked."""
+
+from pathlib import Path
+
+import pytest
+from nemutator_common.errors import ExitCode
+from nemutator_ctl.rollback.command import main
+
+
+@pytest.mark.parametrize("one", [["d1"], ["--pod", "team/web-1"]])
+def test_one_mutation_is_not_taken_back_where_only_a_rehearsal_was_asked_for(
+    one: list[str], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit) as refused:
+        main([*one, "--dry-run", "server", "--yes", "--data-dir", str(tmp_path)])
+    assert refused.value.code == ExitCode.USAGE
+    assert "--dry-run is for many" in capsys.readouterr().err
