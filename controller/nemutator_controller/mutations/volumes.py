@@ -50,6 +50,8 @@ def apply(draft: Draft, wanted: MountedVolumes, *, policy: str) -> list[str]:
             continue
         if not found:
             draft.set(path, volume, author)
+            if not draft.value(path):
+                continue  # Somebody has taken it back for this workload.
         for container, _ in list(chosen(draft, wanted.containers)):
             mount = container / "volumeMounts" / ItemStep("mountPath", each.mount_path)
             if not draft.value(mount):

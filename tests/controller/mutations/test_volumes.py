@@ -43,6 +43,15 @@ def test_another_volume_or_mount_of_the_pod_stays() -> None:
     assert spec["containers"][0]["volumeMounts"] == [mounted]
 
 
+def test_a_volume_that_was_taken_back_is_mounted_nowhere() -> None:
+    # An API server refuses a pod that mounts what it does not have.
+    draft = Draft(
+        {"spec": {"containers": [{"name": "new"}]}}, "Pod", leave=frozenset({"volumes[name=certs]"})
+    )
+    assert apply(draft, MountedVolumes(add=(CERTS,)), policy="p") == []
+    assert draft.edits() == ()
+
+
 @pytest.mark.parametrize(
     ("sources", "fault"),
     [
