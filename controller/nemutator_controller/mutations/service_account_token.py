@@ -16,8 +16,9 @@ VOLUME = "kube-api-access-"
 
 def apply(draft: Draft, wanted: Switch, *, policy: str) -> None:
     author = Author(VERB, policy)
-    draft.set(field_path(VERB), wanted.set, author)
-    if wanted.set:
+    field = field_path(VERB)
+    draft.set(field, wanted.set, author)
+    if wanted.set or draft.leaves(field):
         return
     volumes = [each for found in draft.value(field_path("volumes")) for each in found or ()]
     for name in [each.get("name") for each in volumes if isinstance(each, dict)]:

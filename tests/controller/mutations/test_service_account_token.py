@@ -37,3 +37,10 @@ def test_switched_on_nothing_else_changes() -> None:
     draft = Draft(POD, "Pod")
     apply(draft, Switch(set=True), policy="p")
     assert [edit.path for edit in draft.edits()] == ["automountServiceAccountToken"]
+
+
+def test_where_that_was_taken_back_the_token_stays() -> None:
+    # Each pod has another name for the volume, so only the field itself can be known again.
+    draft = Draft(POD, "Pod", leave=frozenset({"automountServiceAccountToken"}))
+    apply(draft, Switch(set=False), policy="p")
+    assert draft.edits() == ()
