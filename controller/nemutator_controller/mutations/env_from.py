@@ -50,6 +50,7 @@ def apply(draft: Draft, wanted: VariableSources, *, policy: str) -> None:
         for each in wanted.add:
             item = each.in_a_pod()
             if _identity(item) not in known:
+                known.append(_identity(item))
                 draft.set(whole(path / VERB, item), item, Author(VERB, policy))
 
 

@@ -18,6 +18,15 @@ def test_what_a_container_has_is_not_added_again() -> None:
     assert other["envFrom"] == [{"configMapRef": {"name": "common"}}, added]
 
 
+def test_one_policy_adds_the_same_source_once() -> None:
+    draft = Draft({"spec": {"containers": [{"name": "app"}]}}, "Pod")
+    common = VariableSource(config_map="common")
+    again = VariableSource(config_map="common", optional=True)
+    apply(draft, VariableSources(add=(common, again)), policy="p")
+    [app] = draft.manifest["spec"]["containers"]
+    assert app["envFrom"] == [{"configMapRef": {"name": "common"}}]
+
+
 @pytest.mark.parametrize(
     ("source", "fault"),
     [
