@@ -42,7 +42,8 @@ def apply(draft: Draft, rules: SelectorRules, *, existing: Json, policy: str) ->
     if draft.kind not in KINDS:
         return []
     warnings: list[str] = []
-    for key in {**rules.rename, **dict.fromkeys(set(rules.set) - set(rules.rename.values()), "")}:
+    renamed = frozenset(rules.rename.values())
+    for key in (*rules.rename, *(key for key in rules.set if key not in renamed)):
         new = rules.rename.get(key, key)
         found = draft.value(_match_label(key))
         if not found:

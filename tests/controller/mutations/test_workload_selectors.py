@@ -46,6 +46,20 @@ def test_keys_values_or_both_change_in_both_places(rules: SelectorRules, made: A
     assert after(rules) == (made, made, [])
 
 
+def test_every_replica_makes_the_edits_in_the_same_order() -> None:
+    # Otherwise another replica would take what is applied again for a new decision.
+    keys = [f"key{number}" for number in range(16)]
+    labels = dict.fromkeys(keys, "a")
+    draft = Draft(workload(labels=labels, matchLabels=labels), "Deployment")
+    assert apply(draft, SelectorRules(set=dict.fromkeys(keys, "b")), existing=None, policy="p") == []
+    both = [
+        path
+        for key in keys
+        for path in (f"workload.spec.selector.matchLabels[{key}]", f"metadata.labels[{key}]")
+    ]
+    assert [edit.path for edit in draft.edits()] == both
+
+
 @pytest.mark.parametrize(
     ("manifest", "why"),
     [
