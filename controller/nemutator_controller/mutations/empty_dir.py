@@ -1,13 +1,13 @@
 """The verb `emptyDir`: how much the empty volumes of a pod may hold, where nobody has said so."""
 
 from collections.abc import Iterator
-from fnmatch import fnmatchcase
 
 import msgspec
 
 from nemutator_controller.kube.quantities import QuantityError, parse_quantity
 from nemutator_controller.mutations.chosen_containers import Globs
 from nemutator_controller.mutations.edits import Author, Draft
+from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.mutations.paths import field_path, named
 from nemutator_controller.mutations.resources import QUANTITY
 
@@ -27,7 +27,7 @@ def apply(draft: Draft, wanted: EmptyDirs, *, policy: str) -> None:
     volumes = [each for found in draft.value(field_path("volumes")) for each in found or ()]
     for volume in volumes:
         name = volume.get("name") if isinstance(volume, dict) else None
-        if not isinstance(name, str) or not any(fnmatchcase(name, glob) for glob in wanted.volumes):
+        if not isinstance(name, str) or not fits_any(name, wanted.volumes):
             continue
         source = volume.get(VERB)
         # One in the node's memory is bounded by that of its containers.

@@ -1,11 +1,11 @@
 """For which workloads the API server asks us: those whose templates some policy is for, and no others."""
 
 from collections.abc import Iterable, Mapping, Sequence
-from fnmatch import fnmatchcase
 from typing import Any
 
 from nemutator_common.names import DOMAIN
 
+from nemutator_controller.mutations.globs import fits_any
 from nemutator_controller.mutations.paths import WORKLOADS
 from nemutator_controller.policies.model import Policy
 
@@ -24,8 +24,7 @@ def rules_for(policies: Iterable[Policy]) -> Rules:
         kind
         for policy in policies
         for kind in WORKLOADS
-        if not (globs := policy.spec.match.owner_kinds)
-        or any(fnmatchcase(kind, glob) for glob in globs)
+        if not (globs := policy.spec.match.owner_kinds) or fits_any(kind, globs)
     }
     rules: dict[tuple[str, tuple[str, ...]], list[str]] = {}
     for kind, (group, resource) in WORKLOADS.items():

@@ -51,7 +51,9 @@ def test_every_replica_makes_the_edits_in_the_same_order() -> None:
     keys = [f"key{number}" for number in range(16)]
     labels = dict.fromkeys(keys, "a")
     draft = Draft(workload(labels=labels, matchLabels=labels), "Deployment")
-    assert apply(draft, SelectorRules(set=dict.fromkeys(keys, "b")), existing=None, policy="p") == []
+    assert (
+        apply(draft, SelectorRules(set=dict.fromkeys(keys, "b")), existing=None, policy="p") == []
+    )
     both = [
         path
         for key in keys
