@@ -100,9 +100,17 @@ class MemoryWorkloads:
         assert self.document is not None
         self.document["status"] |= {
             "observedGeneration": self.document["metadata"]["generation"],
+            "replicas": self.spec["replicas"],
             "updatedReplicas": updated,
             "availableReplicas": available,
         }
+        self.version += 1
+
+    def scale(self, replicas: int) -> None:
+        """What an autoscaler writes; the controller has not seen it yet."""
+        assert self.document is not None
+        self.spec["replicas"] = replicas
+        self.document["metadata"]["generation"] += 1
         self.version += 1
 
     async def get(self, workload: RolledWorkload) -> LiveWorkload:

@@ -41,7 +41,9 @@ class Roll:
     strategy: tuple[Any, ...] = ()
     """The workload's own, remembered before it is changed; a tuple of none while nothing was changed."""
     progress: int = 0
-    """New pods and available ones, as many as there were at once."""
+    """New pods and available ones, as many as there were at once while `size` was the same."""
+    size: int = 0
+    """Pods that there should be, or that there were, whichever is more: an autoscaler changes it."""
     progress_at: float = 0.0
     why: str = ""
 

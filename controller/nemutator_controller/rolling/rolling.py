@@ -138,8 +138,10 @@ class SlowRolls:
         if found.is_done:
             why = await self._put_back(roll, live)
             await self._save(roll.then("done", why=why))
-        elif found.progress > roll.progress:
-            await self._save(replace(roll, progress=found.progress, progress_at=now))
+        elif found.seen and (found.size != roll.size or found.progress > roll.progress):
+            # Counts of fewer or of more pods are not compared: their time begins anew.
+            roll = replace(roll, progress=found.progress, size=found.size)
+            await self._save(replace(roll, progress_at=now))
         elif now - roll.progress_at >= roll.deadline_s:
             await self._stop(roll, live, f"a pod was not ready within {roll.deadline_s:.0f} s")
 

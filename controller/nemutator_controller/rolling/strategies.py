@@ -33,8 +33,12 @@ class RollStatus:
         return self.seen and self.wanted == self.updated == self.available == self.left
 
     @property
+    def size(self) -> int:
+        return max(self.wanted, self.left)
+
+    @property
     def progress(self) -> int:
-        return self.updated + self.available if self.seen else 0
+        return self.updated + self.available
 
 
 def why_not(kind: str, document: Json) -> str:

@@ -108,6 +108,34 @@ async def test_it_stops_at_the_first_pod_that_is_not_ready_in_time() -> None:
     assert one.meter.value(names.ROLLS, result="stopped") == 1
 
 
+async def test_a_workload_that_is_scaled_meanwhile_is_rolled_on() -> None:
+    one = Life(MemoryWorkloads(replicas=6))
+    async with one.running(roll(deadline_s=20)):
+        await one.check()
+        one.workloads.controller(updated=3, available=6)
+        await one.check(18)
+        # An autoscaler takes pods away: the counts fall, and no pod has failed.
+        one.workloads.scale(3)
+        await one.check()
+        one.workloads.controller(updated=1, available=3)
+        await one.check(18)
+        one.workloads.controller(updated=2, available=3)
+        await one.check(18)
+        # And gives some back, of which each has its time.
+        one.workloads.scale(5)
+        one.workloads.controller(updated=2, available=3)
+        await one.check(18)
+        one.workloads.controller(updated=4, available=4)
+        await one.check(18)
+        assert one.state == ("rolling", "")
+        # Only what comes up counts: this one comes and goes.
+        one.workloads.controller(updated=4, available=3)
+        await one.check(4)
+        one.workloads.controller(updated=4, available=4)
+        await one.check(2)
+    assert one.state == ("stopped", f"a pod was not ready within 20 s; {RESUME}")
+
+
 async def test_another_life_goes_on_whenever_the_one_before_it_was_killed() -> None:
     # Killed after the strategy was remembered, before it was written.
     first = Life()

@@ -88,3 +88,5 @@ def test_a_roll_is_done_when_all_pods_are_new_and_available() -> None:
         other = document | {"status": document["status"] | {field: value}}
         assert not strategies.status(other).is_done, field
     assert strategies.status({}).progress == 0
+    assert strategies.status(document).size == 2
+    assert strategies.status(document | {"spec": {"replicas": 1}}).size == 2
