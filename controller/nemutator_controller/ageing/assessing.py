@@ -4,13 +4,14 @@ import asyncio
 import logging
 from collections.abc import Awaitable, Callable
 from dataclasses import dataclass, field, replace
+from typing import get_args
 
 from nemutator_common import names
 from nemutator_common.process import Process
 
 from nemutator_controller.ageing.findings import Findings
 from nemutator_controller.ageing.growth import FIRM_FROM_S, PROVISIONAL_S
-from nemutator_controller.ageing.model import AgeingFinding, ChangedWorkload
+from nemutator_controller.ageing.model import AgeingFinding, ChangedWorkload, Verdict
 from nemutator_controller.ageing.ports import AgeingNews, WindowStore, WorkloadOwners
 from nemutator_controller.ageing.sentences import sentence
 from nemutator_controller.ageing.trends import DAY_S
@@ -132,8 +133,8 @@ class AgeingAssessments:
             del self._read_at[gone]
 
     def _count(self) -> None:
-        verdicts = [one.verdict for one in self.findings.all()]
-        for verdict in ("leak", "drift", "hot spot grew", "steady", "cannot tell"):
+        counts = self.findings.verdicts()
+        for verdict in get_args(Verdict):
             self.process.meter.gauge(
-                names.AGED_WORKLOADS, verdicts.count(verdict), verdict=verdict.replace(" ", "_")
+                names.AGED_WORKLOADS, counts.get(verdict, 0), verdict=verdict.replace(" ", "_")
             )

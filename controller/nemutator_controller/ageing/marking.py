@@ -45,7 +45,7 @@ class AgeingMarks:
         now = self.process.clock.monotonic()
         for uid in [uid for uid, at in self._failed_at.items() if now - at >= AGAIN_S]:
             del self._failed_at[uid]
-        wanted = self._sentences.of(self.findings.all())
+        wanted = self._sentences.of(self.findings.growing())
         standing = self.pods.standing(wanted)
         differing = [
             (uid, wanted.get(uid))

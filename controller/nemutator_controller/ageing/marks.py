@@ -1,6 +1,6 @@
 """What stands on the pods of workloads that grow."""
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 
 from nemutator_controller.ageing.model import AgeingFinding
 from nemutator_controller.ageing.sentences import sentence
@@ -21,10 +21,20 @@ class Sentences:
 
     def __init__(self) -> None:
         self._written: Mapping[str, tuple[AgeingFinding, str]] = {}
+        self._latest: tuple[Sequence[AgeingFinding], Mapping[str, str]] = (), {}
 
-    def of(self, findings: Iterable[AgeingFinding]) -> Mapping[str, str]:
-        """By the uid of each pod that was read, what is to stand there: of those that grow, in their order."""
-        growing = [one for one in findings if one.grows]
+    def of(self, growing: Sequence[AgeingFinding]) -> Mapping[str, str]:
+        """By the uid of each pod that was read, what is to stand there, in the order of what grows.
+
+        Asked again with the same object, it has nothing to do.
+        """
+        findings, marks = self._latest
+        if growing is not findings:
+            marks = self._marks(growing)
+            self._latest = growing, marks
+        return marks
+
+    def _marks(self, growing: Sequence[AgeingFinding]) -> Mapping[str, str]:
         self._written = {one.workload.id: self._kept(one) for one in growing}
         found: dict[str, list[str]] = {}
         for one in growing:

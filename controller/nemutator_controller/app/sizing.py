@@ -1,10 +1,10 @@
 """Sizing, put together: advice from what containers used."""
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 
 from nemutator_controller.ageing.findings import Findings
-from nemutator_controller.ageing.model import AgeingFinding
+from nemutator_controller.ageing.model import AgedWorkload, AgeingFinding
 from nemutator_controller.app.context import BrainContext
 from nemutator_controller.app.parts import Part, Task, TaskPhase
 from nemutator_controller.sizing.endpoint import AdviceApi
@@ -26,22 +26,30 @@ class NoRequests:
         return {}
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class LeakingMemory:
-    """The `GrowingMemory` of sizing, by what ageing has found."""
+    """The `GrowingMemory` of sizing, by what ageing has found. It is asked once for each container."""
 
     findings: Findings
+    _growing: Sequence[AgeingFinding] = field(default=(), init=False)
+    _leaking: frozenset[tuple[str, ...]] = field(default=frozenset(), init=False)
+    """Containers and, where no group counts, programs that leak."""
 
     def of(self, key: ContainerKey) -> str | None:
-        return GROWS if any(_is_of(one, key) for one in self.findings.leaks()) else None
+        growing = self.findings.growing()
+        if growing is not self._growing:
+            self._growing = growing
+            leaks = [one.workload for one in growing if one.verdict == "leak"]
+            self._leaking = frozenset(name for one in leaks for name in _names(one))
+        if key.owner_kind == PROGRAM:
+            return GROWS if (key.namespace, key.owner) in self._leaking else None
+        return GROWS if (key.namespace, key.owner, key.container) in self._leaking else None
 
 
-def _is_of(finding: AgeingFinding, key: ContainerKey) -> bool:
-    aged = finding.workload
-    if key.owner_kind == PROGRAM:
-        # There is no group that counts: the kernel's name for the process, which is cut, is all.
-        return (aged.namespace, aged.program[:_LONGEST_COMM]) == (key.namespace, key.owner)
-    return (aged.namespace, aged.owner, aged.container) == (key.namespace, key.owner, key.container)
+def _names(aged: AgedWorkload) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    # Without a group that counts, the kernel's name for the process, which is cut, is all.
+    program = aged.program[:_LONGEST_COMM]
+    return (aged.namespace, aged.owner, aged.container), (aged.namespace, program)
 
 
 def sizing_part(context: BrainContext, usages: Usages, findings: Findings) -> Part:

